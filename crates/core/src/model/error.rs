@@ -1,0 +1,325 @@
+//! What can go wrong, as facts with codes; one table says what each code means for the user.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// An illegal move in a lifecycle or a phase table.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a discussion can't go from {from} to {to}")]
+pub struct StateInvalid {
+    /// Where it stood.
+    pub from: String,
+    /// Where it was to go.
+    pub to: String,
+}
+
+/// Every code a result or refusal can carry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Code {
+    /// A field of the request is out of bounds.
+    #[serde(rename = "DISCUSSION_INVALID_REQUEST")]
+    InvalidRequest,
+    /// No such pattern.
+    #[serde(rename = "DISCUSSION_INVALID_PATTERN")]
+    InvalidPattern,
+    /// A debate without its roles.
+    #[serde(rename = "DISCUSSION_INVALID_ROLES")]
+    InvalidRoles,
+    /// Fewer than needed were there, or stayed.
+    #[serde(rename = "DISCUSSION_INSUFFICIENT_PROVIDERS")]
+    InsufficientProviders,
+    /// A provider ran out of its time and nobody may fail.
+    #[serde(rename = "DISCUSSION_PROVIDER_TIMEOUT")]
+    ProviderTimeout,
+    /// A provider failed and nobody may fail.
+    #[serde(rename = "DISCUSSION_PROVIDER_FAILED")]
+    ProviderFailed,
+    /// Nobody answered.
+    #[serde(rename = "DISCUSSION_ALL_PROVIDERS_FAILED")]
+    AllProvidersFailed,
+    /// The method found no consensus.
+    #[serde(rename = "DISCUSSION_CONSENSUS_FAILED")]
+    ConsensusFailed,
+    /// Nobody could write the synthesis.
+    #[serde(rename = "DISCUSSION_SYNTHESIS_FAILED")]
+    SynthesisFailed,
+    /// A sub-discussion would repeat one it is part of.
+    #[serde(rename = "DISCUSSION_CIRCULAR_DISCUSSION")]
+    CircularDiscussion,
+    /// A sub-discussion would be too deep.
+    #[serde(rename = "DISCUSSION_MAX_DEPTH_EXCEEDED")]
+    MaxDepthExceeded,
+    /// The money is spent.
+    #[serde(rename = "DISCUSSION_COST_BUDGET_EXCEEDED")]
+    CostBudgetExceeded,
+    /// The calls are spent.
+    #[serde(rename = "DISCUSSION_CALL_BUDGET_EXCEEDED")]
+    CallBudgetExceeded,
+    /// The tokens are spent.
+    #[serde(rename = "DISCUSSION_TOKEN_BUDGET_EXCEEDED")]
+    TokenBudgetExceeded,
+    /// The time is spent.
+    #[serde(rename = "DISCUSSION_TIMEOUT")]
+    DiscussionTimeout,
+    /// A person stopped it.
+    #[serde(rename = "DISCUSSION_ABORTED")]
+    Aborted,
+    /// The session named does not exist.
+    #[serde(rename = "DISCUSSION_UNKNOWN_SESSION")]
+    UnknownSession,
+    /// It could not be started.
+    #[serde(rename = "INITIALIZATION_FAILED")]
+    InitializationFailed,
+    /// A dialogue's turn failed.
+    #[serde(rename = "TURN_FAILED")]
+    TurnFailed,
+    /// A dialogue's turn ran out of time.
+    #[serde(rename = "TURN_TIMEOUT")]
+    TurnTimeout,
+    /// A consensus reply could not be read.
+    #[serde(rename = "CONSENSUS_PARSE_FAILED")]
+    ConsensusParseFailed,
+    /// A provider said no.
+    #[serde(rename = "PROVIDER_ERROR")]
+    ProviderError,
+    /// An illegal move.
+    #[serde(rename = "STATE_INVALID")]
+    StateInvalid,
+    /// The record has a step the pattern no longer takes.
+    #[serde(rename = "RECORD_DIVERGED")]
+    RecordDiverged,
+    /// Anything else.
+    #[serde(rename = "UNKNOWN")]
+    Unknown,
+}
+
+impl Code {
+    /// Whether the same request may succeed later (INV-DISC-402).
+    #[must_use]
+    pub fn is_retryable(self) -> bool {
+        match self {
+            Code::InsufficientProviders
+            | Code::ProviderTimeout
+            | Code::ProviderFailed
+            | Code::AllProvidersFailed
+            | Code::SynthesisFailed
+            | Code::DiscussionTimeout
+            | Code::InitializationFailed
+            | Code::TurnFailed
+            | Code::TurnTimeout
+            | Code::ConsensusParseFailed
+            | Code::ProviderError => true,
+            Code::InvalidRequest
+            | Code::InvalidPattern
+            | Code::InvalidRoles
+            | Code::ConsensusFailed
+            | Code::CircularDiscussion
+            | Code::MaxDepthExceeded
+            | Code::CostBudgetExceeded
+            | Code::CallBudgetExceeded
+            | Code::TokenBudgetExceeded
+            | Code::Aborted
+            | Code::UnknownSession
+            | Code::StateInvalid
+            | Code::RecordDiverged
+            | Code::Unknown => false,
+        }
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The names in `serde(rename)` are the only list of them.
+        self.serialize(f)
+    }
+}
+
+/// What went wrong with a discussion: the `error` of its result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Problem {
+    /// Which kind.
+    pub code: Code,
+    /// A sentence: what happened, to whom.
+    pub message: String,
+    /// Whether trying again may help.
+    pub retryable: bool,
+    /// Whose turn it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub participant: Option<String>,
+    /// In which round.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round: Option<u32>,
+}
+
+impl Problem {
+    /// A problem that is nobody's in particular.
+    #[must_use]
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Problem { code, message: message.into(), retryable: code.is_retryable(), participant: None, round: None }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.message)
+    }
+}
+
+/// One thing wrong with a request; all of them come back at once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// The field, by its name in the request.
+    pub field: String,
+    /// Which kind.
+    pub code: Code,
+    /// What is wrong and what would be right.
+    pub message: String,
+}
+
+impl Refusal {
+    /// A refusal for this field.
+    #[must_use]
+    pub fn new(field: &str, code: Code, message: impl Into<String>) -> Self {
+        Refusal { field: field.to_owned(), code, message: message.into() }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.field, self.message)
+    }
+}
+
+/// The kinds of provider failure (D12).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorClass {
+    /// The connection failed or broke.
+    Network,
+    /// Too many requests.
+    RateLimit,
+    /// The provider's own trouble.
+    ApiError,
+    /// No answer in time.
+    Timeout,
+    /// The request is too long for the model.
+    ContextOverflow,
+    /// The key is missing or refused.
+    Authentication,
+    /// The request is not acceptable.
+    Validation,
+    /// The answer makes no sense.
+    InvalidResponse,
+}
+
+impl ErrorClass {
+    /// All of them.
+    pub const ALL: [ErrorClass; 8] = [
+        ErrorClass::Network,
+        ErrorClass::RateLimit,
+        ErrorClass::ApiError,
+        ErrorClass::Timeout,
+        ErrorClass::ContextOverflow,
+        ErrorClass::Authentication,
+        ErrorClass::Validation,
+        ErrorClass::InvalidResponse,
+    ];
+
+    /// How often a call is repeated after this (D12).
+    #[must_use]
+    pub fn retries(self) -> u32 {
+        match self {
+            ErrorClass::Network => 3,
+            ErrorClass::RateLimit => 5,
+            ErrorClass::ApiError | ErrorClass::Timeout => 2,
+            ErrorClass::InvalidResponse => 1,
+            ErrorClass::ContextOverflow | ErrorClass::Authentication | ErrorClass::Validation => 0,
+        }
+    }
+
+    /// What the user can do about it.
+    #[must_use]
+    pub fn advice(self) -> &'static str {
+        match self {
+            ErrorClass::Network => "check the connection",
+            ErrorClass::RateLimit => "wait, or raise the provider's limit",
+            ErrorClass::ApiError => "the provider has trouble; try again later",
+            ErrorClass::Timeout => "give it more time with --timeout, or use a faster model",
+            ErrorClass::ContextOverflow => "shorten the question, or use a model with a larger window",
+            ErrorClass::Authentication => "check the provider's API key",
+            ErrorClass::Validation => "check the model's name and the request",
+            ErrorClass::InvalidResponse => "try again, or use another model",
+        }
+    }
+
+    /// The name in messages.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            ErrorClass::Network => "network",
+            ErrorClass::RateLimit => "rate_limit",
+            ErrorClass::ApiError => "api_error",
+            ErrorClass::Timeout => "timeout",
+            ErrorClass::ContextOverflow => "context_overflow",
+            ErrorClass::Authentication => "authentication",
+            ErrorClass::Validation => "validation",
+            ErrorClass::InvalidResponse => "invalid_response",
+        }
+    }
+}
+
+/// A provider's failure.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ProviderError {
+    /// Which kind.
+    pub class: ErrorClass,
+    /// What it said; no keys, no addresses.
+    pub message: String,
+    /// How long it asked us to wait.
+    pub retry_after_ms: Option<u64>,
+}
+
+impl ProviderError {
+    /// A failure of this kind.
+    #[must_use]
+    pub fn new(class: ErrorClass, message: impl Into<String>) -> Self {
+        ProviderError { class, message: message.into(), retry_after_ms: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn d12_retries_by_class() {
+        let counts = ErrorClass::ALL.map(|class| (class.name(), class.retries()));
+        assert_eq!(
+            counts,
+            [
+                ("network", 3),
+                ("rate_limit", 5),
+                ("api_error", 2),
+                ("timeout", 2),
+                ("context_overflow", 0),
+                ("authentication", 0),
+                ("validation", 0),
+                ("invalid_response", 1),
+            ]
+        );
+    }
+
+    #[test]
+    fn inv_disc_401_codes_are_the_standard_names() {
+        assert_eq!(Code::ConsensusFailed.to_string(), "DISCUSSION_CONSENSUS_FAILED");
+        assert_eq!(Code::TurnTimeout.to_string(), "TURN_TIMEOUT");
+    }
+
+    #[test]
+    fn inv_disc_402_a_problem_says_whether_to_try_again() {
+        assert!(Problem::new(Code::ProviderTimeout, "too slow").retryable);
+        assert!(!Problem::new(Code::CostBudgetExceeded, "too dear").retryable);
+    }
+}

@@ -1,0 +1,368 @@
+//! What happened: facts, appended once, never changed. Every view of a discussion is a fold of these.
+//!
+//! This is a disk format: variants and fields are added, never renamed or removed, and every one has a golden line in
+//! `tests/golden/facts.jsonl`.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{
+    ballot::{Ballot, ConsensusVote, Source},
+    command::{Command, CommandId},
+    error::{ErrorClass, Problem},
+    id::{DiscussionId, Seq, Step},
+    judgement::{Synthesis, Verdict},
+    lifecycle::Lifecycle,
+    money::Spent,
+    outcome::{Decision, StoppingReason},
+    spec::Spec,
+    time::Timestamp,
+    transcript::Turn,
+};
+
+/// A fact in its place.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Fact {
+    /// Its number; the only order there is.
+    pub seq: Seq,
+    /// When, by the wall clock.
+    pub at: Timestamp,
+    /// How long the discussion had really been running.
+    pub active_ms: u64,
+    /// The step it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<Step>,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+/// What can happen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Event {
+    /// The discussion was ordered.
+    Opened {
+        /// As what.
+        spec: Arc<Spec>,
+        /// The version of the pattern's flow; another version refuses to continue.
+        flow: u32,
+        /// Where it comes from, for a sub-discussion.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        lineage: Option<Lineage>,
+    },
+    /// It moved on.
+    LifecycleChanged {
+        /// From here.
+        from: Lifecycle,
+        /// To here.
+        to: Lifecycle,
+    },
+    /// The health check is over: this is who sits at the table.
+    PanelSeated {
+        /// Those present.
+        seated: Vec<String>,
+        /// Those who are not, and why.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        absent: Vec<Absent>,
+    },
+    /// A round began.
+    RoundOpened {
+        /// Which.
+        round: u32,
+    },
+    /// A round is over.
+    RoundClosed {
+        /// Which.
+        round: u32,
+    },
+    /// The pattern entered a phase.
+    PhaseEntered {
+        /// Which.
+        phase: String,
+        /// In which round.
+        round: u32,
+    },
+    /// A call is about to be made; from here on it may have been paid.
+    CallPlaced(Placed),
+    /// An attempt failed.
+    CallFailed {
+        /// Which attempt.
+        attempt: u32,
+        /// Whose.
+        participant: String,
+        /// The kind of failure.
+        class: ErrorClass,
+        /// What the provider said.
+        message: String,
+        /// When it is tried again; absent when it is not.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        retry_in_ms: Option<u64>,
+    },
+    /// A call was left behind; what was reserved for it counts as spent.
+    CallAbandoned {
+        /// Which attempt.
+        attempt: u32,
+        /// Whose.
+        participant: String,
+        /// Why.
+        why: Abandoned,
+    },
+    /// Someone spoke.
+    TurnCompleted {
+        /// What was said.
+        turn: Arc<Turn>,
+    },
+    /// Someone failed for good and is not asked again.
+    TurnFailed(FailedTurn),
+    /// A parallel group ended before everyone had answered.
+    GroupClosed {
+        /// Whose answers count.
+        taken: Vec<String>,
+        /// Who was let go.
+        dropped: Vec<String>,
+    },
+    /// A structured reply was read.
+    ReplyRead {
+        /// Whose reply.
+        participant: String,
+        /// In which round.
+        round: u32,
+        /// How it was understood.
+        source: Source,
+        /// What it says.
+        reading: Reading,
+    },
+    /// A dialogue's consensus was checked.
+    ConsensusChecked(Check),
+    /// A reply asked for a sub-discussion before it goes on.
+    SubRequested {
+        /// The reply so far, paid for.
+        turn: Arc<Turn>,
+        /// What the sub-discussion shall be about.
+        topic: String,
+    },
+    /// A sub-discussion is over, or was refused.
+    SubConcluded(SubConcluded),
+    /// A command was taken from the inbox.
+    CommandTaken {
+        /// Its place there.
+        id: CommandId,
+        /// What it was.
+        #[serde(flatten)]
+        command: Command,
+    },
+    /// Deliberation ends here; what was said is concluded.
+    WoundUp {
+        /// Why.
+        reason: WindUp,
+    },
+    /// A decision was made.
+    Decided {
+        /// Which.
+        decision: Arc<Decision>,
+    },
+    /// The discussion is over.
+    Concluded(Conclusion),
+    /// It could not go on.
+    Failed {
+        /// Why.
+        problem: Problem,
+    },
+    /// After an error, a new run over the same record.
+    Retried,
+    /// A kind this version does not know; kept and passed over.
+    #[serde(other)]
+    Unknown,
+}
+
+/// Where a sub-discussion comes from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Lineage {
+    /// The discussion a person started.
+    pub root: DiscussionId,
+    /// The one that convened this.
+    pub parent: DiscussionId,
+    /// 1 for a child of the root, and so on (INV-DISC-603).
+    pub depth: u32,
+    /// Everything above, root first, with topics, so that no circle can close (INV-DISC-601).
+    pub chain: Vec<Ancestor>,
+    /// How long this level may take.
+    pub level_ms: u64,
+}
+
+/// One discussion above a sub-discussion.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ancestor {
+    /// Its id.
+    pub id: DiscussionId,
+    /// Its topic.
+    pub topic: String,
+}
+
+/// A participant who was not there when the discussion began.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Absent {
+    /// Who.
+    pub participant: String,
+    /// The kind of failure.
+    pub class: ErrorClass,
+    /// What the check said.
+    pub message: String,
+}
+
+/// A call that is about to be made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Placed {
+    /// Which attempt of the step, from 1; restarts go on counting.
+    pub attempt: u32,
+    /// Who is asked.
+    pub participant: String,
+    /// Which provider answers.
+    pub provider: String,
+    /// Which model, where one was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The worst it can cost.
+    pub reserved: Spent,
+    /// The fence of this request.
+    pub nonce: String,
+    /// Whether an earlier attempt was cut off by the end of a process, so that it may have been paid.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub repeats: bool,
+    /// How many turns did not fit the model's window.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unheard: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+/// Why a call was left behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Abandoned {
+    /// The others' answers were enough.
+    Enough,
+    /// The discussion was aborted.
+    Aborted,
+    /// The process ended while it was under way.
+    Crashed,
+}
+
+/// Someone who failed for good.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailedTurn {
+    /// Who.
+    pub participant: String,
+    /// In which round.
+    pub round: u32,
+    /// In which phase.
+    pub phase: String,
+    /// The kind of the last failure.
+    pub class: ErrorClass,
+    /// What was said last.
+    pub message: String,
+    /// How often it was tried.
+    pub attempts: u32,
+    /// How long that took.
+    pub duration_ms: u64,
+}
+
+/// What a structured reply says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Reading {
+    /// A vote for an option.
+    Ballot(Ballot),
+    /// A vote on consensus.
+    ConsensusVote(ConsensusVote),
+    /// A judge's final word.
+    Verdict(Verdict),
+    /// A synthesis.
+    Synthesis(Synthesis),
+}
+
+/// How a dialogue's consensus check came out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// In which round.
+    pub round: u32,
+    /// Whether consensus is reached.
+    pub agreed: bool,
+    /// Whether it was too early to ask; then both votes are a no of confidence 0.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub skipped: bool,
+    /// Both votes, A first.
+    pub votes: Vec<(String, ConsensusVote)>,
+    /// What was agreed on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub solution: Option<String>,
+}
+
+/// How a sub-discussion ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SubConcluded {
+    /// Who asked for it.
+    pub participant: String,
+    /// Its id; absent when it was refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub child: Option<DiscussionId>,
+    /// What it found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub synthesis: Option<String>,
+    /// Why there is nothing, or not all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<Problem>,
+    /// What it and everything below it took from the budgets.
+    pub spent: Spent,
+    /// How long it ran.
+    pub active_ms: u64,
+}
+
+/// Why deliberation ended before the pattern was through.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "why")]
+pub enum WindUp {
+    /// A person said stop.
+    Stopped,
+    /// The calls are spent.
+    CallBudget,
+    /// The tokens are spent.
+    TokenBudget,
+    /// The money is spent.
+    CostBudget,
+    /// The time is spent.
+    Deadline,
+    /// Too few are left.
+    TooFew {
+        /// How many are.
+        left: u32,
+        /// How many must be.
+        needed: u32,
+    },
+    /// One failed and none may.
+    ProviderFailed {
+        /// Who.
+        participant: String,
+        /// How.
+        class: ErrorClass,
+    },
+}
+
+/// The end of a discussion.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Conclusion {
+    /// Whether it did what it was asked for.
+    pub success: bool,
+    /// Why it ended (A04).
+    pub stopping: StoppingReason,
+    /// Whether less went into the result than was meant to.
+    pub degraded: bool,
+    /// What went wrong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<Problem>,
+}

@@ -1,0 +1,124 @@
+//! Names of things: a discussion, a fact's place in it, a step.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// A discussion's id, always a UUIDv7: ids sort by the time they were made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct DiscussionId(Uuid);
+
+impl DiscussionId {
+    /// A new id, from now and chance.
+    #[must_use]
+    pub fn fresh() -> Self {
+        DiscussionId(Uuid::now_v7())
+    }
+
+    /// The id of what belongs to this discussion under that name: a sub-discussion, a turn. The same name always
+    /// gives the same id, so that a restart finds what it began. It keeps the parent's time and the UUIDv7 form.
+    #[must_use]
+    pub fn derived(self, name: &str) -> Self {
+        let hashed = Uuid::new_v5(&self.0, name.as_bytes());
+        let mut bytes = *hashed.as_bytes();
+        bytes[..6].copy_from_slice(&self.0.as_bytes()[..6]);
+        bytes[6] = 0x70 | (bytes[6] & 0x0f);
+        DiscussionId(Uuid::from_bytes(bytes))
+    }
+}
+
+impl fmt::Display for DiscussionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for DiscussionId {
+    type Err = uuid::Error;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Uuid::parse_str(text).map(DiscussionId)
+    }
+}
+
+/// A fact's place in its discussion; the first fact is number 1.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Seq(pub u64);
+
+impl Seq {
+    /// Before the first fact.
+    pub const START: Seq = Seq(0);
+
+    /// The number after this one.
+    #[must_use]
+    pub fn next(self) -> Seq {
+        Seq(self.0 + 1)
+    }
+}
+
+impl fmt::Display for Seq {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The name of one effect, the same on every replay: `round/phase/participant[/purpose]`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Step(String);
+
+impl Step {
+    /// The step of what happens in this phase of this round, `what` being a participant or the thing done.
+    #[must_use]
+    pub fn new(round: u32, phase: &str, what: &str) -> Self {
+        // A participant may be called `claude/opus`; its slash must not look like a purpose.
+        Step(format!("{round}/{phase}/{}", what.replace('/', ":")))
+    }
+
+    /// The same step with a further purpose: `remind1`, `strict`, `sub1`, `after1`.
+    #[must_use]
+    pub fn purpose(&self, purpose: &str) -> Self {
+        Step(format!("{}/{purpose}", self.0))
+    }
+
+    /// The name as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for Step {
+    fn from(name: &str) -> Self {
+        Step(name.to_owned())
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn derived_ids_are_stable_distinct_and_version_7() {
+        let parent = DiscussionId::fresh();
+        let child = parent.derived("1/answering/ann/sub1");
+        assert_eq!(child, parent.derived("1/answering/ann/sub1"));
+        assert_ne!(child, parent.derived("1/answering/ann/sub2"));
+        assert_eq!(child.0.get_version_num(), 7);
+        assert_eq!(child.0.get_variant(), uuid::Variant::RFC4122);
+    }
+
+    #[test]
+    fn a_slash_in_a_name_is_no_purpose() {
+        assert_eq!(Step::new(1, "speaking", "claude/opus").as_str(), "1/speaking/claude:opus");
+    }
+}

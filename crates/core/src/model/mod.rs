@@ -1,0 +1,20 @@
+//! The nouns of a discussion: what was asked for, what happened, and what can be read from it.
+//!
+//! Reading order: [`spec`] what was asked for, [`event`] what happened, [`state`] what that amounts to,
+//! [`outcome`] what the user gets.
+
+pub mod ballot;
+pub mod command;
+pub mod error;
+pub mod event;
+pub mod id;
+pub mod judgement;
+pub mod lifecycle;
+pub mod money;
+pub mod outcome;
+pub mod participant;
+pub mod phase;
+pub mod spec;
+pub mod state;
+pub mod time;
+pub mod transcript;

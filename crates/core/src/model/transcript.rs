@@ -1,0 +1,77 @@
+//! What was said.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{
+    id::Step,
+    money::{Price, Usage, Usd},
+    time::Timestamp,
+};
+
+/// One finished reply of one participant.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Turn {
+    /// Where in the discussion it was asked for.
+    pub step: Step,
+    /// Who spoke.
+    pub participant: String,
+    /// In which round, from 1.
+    pub round: u32,
+    /// In which phase.
+    pub phase: String,
+    /// What was said.
+    pub text: Arc<str>,
+    /// When the answering call was placed.
+    pub started_at: Timestamp,
+    /// How long the step took, retries included.
+    pub duration_ms: u64,
+    /// Why the model stopped.
+    pub finish: Finish,
+    /// What it used and cost.
+    pub bill: Bill,
+}
+
+/// What one reply used and cost. The price is frozen here: later price lists change nothing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Bill {
+    /// Tokens read and written.
+    pub usage: Usage,
+    /// Whether the tokens are our estimate because the provider reported none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub estimated: bool,
+    /// The price it was computed with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<Price>,
+    /// The cost; absent means unpriced, which is not the same as free.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Usd>,
+}
+
+/// Why a model stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Finish {
+    /// It was done.
+    Stop,
+    /// It ran into its token limit.
+    Length,
+    /// It refused or was filtered.
+    Refused,
+    /// It asks for a sub-discussion before it goes on.
+    Convene,
+}
+
+impl Finish {
+    /// The name in results and events.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Finish::Stop => "stop",
+            Finish::Length => "length",
+            Finish::Refused => "refused",
+            Finish::Convene => "convene",
+        }
+    }
+}
