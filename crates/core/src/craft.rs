@@ -20,8 +20,19 @@ pub struct Pattern {
     pub phases: PhaseTable,
     /// What is missing in the spec for this pattern, before anything is spent.
     pub check: fn(&Spec) -> Vec<Refusal>,
+    /// What it is called when too many fail.
+    pub loss: Loss,
     /// Holds the discussion. `Some` when the talk itself came to a decision, so that no method need be asked.
     pub run: for<'f> fn(&'f mut Floor) -> BoxFuture<'f, Result<Option<Decision>, Halt>>,
+}
+
+/// What it is called when a failure leaves too few to go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loss {
+    /// There are too few providers.
+    TooFewProviders,
+    /// A turn failed, which nobody else can take (A14).
+    TurnFailed,
 }
 
 /// A way to turn what was said into one decision.

@@ -100,20 +100,35 @@ pub trait Store: Send + Sync {
     fn append(&self, append: Append) -> BoxFuture<'_, Result<Seq, StoreError>>;
 
     /// The facts after this number, in order, at most `limit`. An unknown discussion is [`StoreError::Unknown`].
-    fn read(&self, id: DiscussionId, after: Seq, limit: usize) -> BoxFuture<'_, Result<Vec<Fact>, StoreError>>;
+    fn read(
+        &self,
+        id: DiscussionId,
+        after: Seq,
+        limit: usize,
+    ) -> BoxFuture<'_, Result<Vec<Fact>, StoreError>>;
 
     /// Puts a command into the inbox; refused for an unknown discussion and for one that is over.
     fn send(&self, id: DiscussionId, command: Command) -> BoxFuture<'_, Result<CommandId, StoreError>>;
 
     /// The commands after this one, in order.
-    fn commands(&self, id: DiscussionId, after: CommandId) -> BoxFuture<'_, Result<Vec<(CommandId, Command)>, StoreError>>;
+    fn commands(
+        &self,
+        id: DiscussionId,
+        after: CommandId,
+    ) -> BoxFuture<'_, Result<Vec<(CommandId, Command)>, StoreError>>;
 
     /// Takes a discussion to run it. [`StoreError::Held`] when another owner has it; the owner of a claim may take it again,
     /// which fences the earlier one.
-    fn claim(&self, id: DiscussionId, owner: &str, lease_ms: u64) -> BoxFuture<'_, Result<Claim, StoreError>>;
+    fn claim(&self, id: DiscussionId, owner: &str, lease_ms: u64)
+    -> BoxFuture<'_, Result<Claim, StoreError>>;
 
     /// Claims up to `max` discussions that could go on and that nobody runs, oldest first: not paused, not over.
-    fn claim_any(&self, max: usize, owner: &str, lease_ms: u64) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>>;
+    fn claim_any(
+        &self,
+        max: usize,
+        owner: &str,
+        lease_ms: u64,
+    ) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>>;
 
     /// Prolongs these claims; returns those that are lost.
     fn extend(&self, claims: Vec<Claim>, lease_ms: u64) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>>;
@@ -195,7 +210,9 @@ pub enum StoreError {
     #[error("discussion {0} is over; nothing more can happen in it")]
     Over(DiscussionId),
     /// No such session.
-    #[error("there is no session {0}; `ax sessions` lists those there are, `ax sessions create NAME` makes one")]
+    #[error(
+        "there is no session {0}; `ax sessions` lists those there are, `ax sessions create NAME` makes one"
+    )]
     UnknownSession(Uuid),
     /// The store can't be used now; what was to be written is not written. May work later.
     #[error("{0}")]

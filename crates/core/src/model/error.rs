@@ -156,7 +156,13 @@ impl Problem {
     /// A problem that is nobody's in particular.
     #[must_use]
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Problem { code, message: message.into(), retryable: code.is_retryable(), participant: None, round: None }
+        Problem {
+            code,
+            message: message.into(),
+            retryable: code.is_retryable(),
+            participant: None,
+            round: None,
+        }
     }
 }
 

@@ -247,6 +247,8 @@ fn is_zero(count: &u32) -> bool {
 pub enum Abandoned {
     /// The others' answers were enough.
     Enough,
+    /// The discussion's time was up.
+    Deadline,
     /// The discussion was aborted.
     Aborted,
     /// The process ended while it was under way.

@@ -52,7 +52,8 @@ impl Lifecycle {
     #[must_use]
     pub fn may_become(self, next: Lifecycle) -> bool {
         use Lifecycle::{
-            Aborted, Completed, Completing, Configuring, Error, Initializing, Paused, Ready, Running, Validating,
+            Aborted, Completed, Completing, Configuring, Error, Initializing, Paused, Ready, Running,
+            Validating,
         };
         let onward: &[Lifecycle] = match self {
             Configuring => &[Validating, Aborted],

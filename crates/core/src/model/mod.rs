@@ -14,6 +14,7 @@ pub mod money;
 pub mod outcome;
 pub mod participant;
 pub mod phase;
+pub mod report;
 pub mod spec;
 pub mod state;
 pub mod time;

@@ -134,6 +134,9 @@ pub struct Limits {
     /// Money.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usd: Option<Usd>,
+    /// Whether voices without a known price may speak under a budget of money.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub allow_unpriced: bool,
 }
 
 /// How sub-discussions are bounded.

@@ -8,7 +8,9 @@ use crate::model::{
     ballot::Source,
     command::{Command, CommandId},
     error::Problem,
-    event::{Absent, Check, Conclusion, Event, Fact, FailedTurn, Lineage, Placed, Reading, SubConcluded, WindUp},
+    event::{
+        Absent, Check, Conclusion, Event, Fact, FailedTurn, Lineage, Placed, Reading, SubConcluded, WindUp,
+    },
     id::{DiscussionId, Seq, Step},
     lifecycle::Lifecycle,
     money::{Spent, Usage, Usd},
@@ -230,7 +232,11 @@ impl State {
             }),
             Event::ConsensusChecked(check) => self.checks.push(check.clone()),
             Event::CommandTaken { id, command } => self.take(*id, *command),
-            Event::WoundUp { reason } => (self.wound_up, self.wish) = (Some(reason.clone()), None),
+            Event::WoundUp { reason } => {
+                // The first reason is the reason; a later one only says that deciding ran short as well.
+                self.wound_up.get_or_insert_with(|| reason.clone());
+                self.wish = None;
+            }
             Event::Decided { decision } => self.decision = Some(decision.clone()),
             Event::Concluded(conclusion) => self.conclusion = Some(conclusion.clone()),
             Event::Failed { problem } => self.failed = Some(problem.clone()),

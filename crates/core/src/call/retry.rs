@@ -1,0 +1,101 @@
+//! Whether a failed attempt is repeated, and after how long (D12, A13).
+
+use std::collections::BTreeMap;
+
+use crate::model::error::{ErrorClass, ProviderError};
+
+const FIRST_WAIT_MS: u64 = 1_000;
+const LONGEST_WAIT_MS: u64 = 60_000;
+const JITTER_MS: u64 = 1_000;
+
+/// How often a step is tried again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Retries {
+    /// As the class of the error says.
+    #[default]
+    ByClass,
+    /// As the class says, but so often at most: 2 for a dialogue's turn, 1 for its votes.
+    AtMost(u32),
+}
+
+/// The failures of one step so far. Read from the record, so that a restart doesn't renew the retries.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Failures {
+    by_class: BTreeMap<ErrorClass, u32>,
+}
+
+impl Failures {
+    pub(crate) fn count(&mut self, class: ErrorClass) {
+        *self.by_class.entry(class).or_default() += 1;
+    }
+
+    /// How long to wait before the next attempt after `error`, which is already counted; `None` when there is none.
+    pub(crate) fn wait_ms(&self, error: &ProviderError, retries: Retries, draw: u64) -> Option<u64> {
+        let of_class = self.by_class.get(&error.class).copied().unwrap_or_default();
+        let in_all: u32 = self.by_class.values().sum();
+        let allowed = match retries {
+            Retries::ByClass => of_class <= error.class.retries(),
+            Retries::AtMost(most) => of_class <= error.class.retries() && in_all <= most,
+        };
+        let told = error.retry_after_ms.or((error.class == ErrorClass::RateLimit).then_some(LONGEST_WAIT_MS));
+        match told {
+            _ if !allowed => None,
+            // Never earlier than told; and nobody waits longer than a minute.
+            Some(told) if told > LONGEST_WAIT_MS => None,
+            Some(told) => Some(told),
+            None => Some(back_off(of_class, draw)),
+        }
+    }
+}
+
+/// One second, doubling, at most a minute, with up to a second of jitter so that nobody marches in step.
+fn back_off(failures: u32, draw: u64) -> u64 {
+    let doubled =
+        FIRST_WAIT_MS.saturating_mul(1_u64.checked_shl(failures.saturating_sub(1)).unwrap_or(u64::MAX));
+    doubled.saturating_add(draw % JITTER_MS).min(LONGEST_WAIT_MS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failures(class: ErrorClass, count: u32) -> Failures {
+        let mut failures = Failures::default();
+        (0..count).for_each(|_| failures.count(class));
+        failures
+    }
+
+    fn waits(class: ErrorClass, retries: Retries) -> Vec<u64> {
+        let error = ProviderError::new(class, "no");
+        (1..).map_while(|count| failures(class, count).wait_ms(&error, retries, 0)).collect()
+    }
+
+    #[test]
+    fn d12_back_off_doubles_and_ends_by_class() {
+        assert_eq!(waits(ErrorClass::Network, Retries::ByClass), [1_000, 2_000, 4_000]);
+        assert_eq!(waits(ErrorClass::ApiError, Retries::ByClass), [1_000, 2_000]);
+        assert_eq!(waits(ErrorClass::RateLimit, Retries::ByClass), [60_000; 5]);
+        assert_eq!(waits(ErrorClass::Authentication, Retries::ByClass), [0; 0]);
+    }
+
+    #[test]
+    fn a13_a_vote_is_retried_once_and_a_turn_twice() {
+        assert_eq!(waits(ErrorClass::Network, Retries::AtMost(1)).len(), 1);
+        assert_eq!(waits(ErrorClass::Network, Retries::AtMost(2)).len(), 2);
+    }
+
+    #[test]
+    fn retry_after_is_obeyed_or_given_up_never_cut_short() {
+        let told =
+            |ms| ProviderError { retry_after_ms: Some(ms), ..ProviderError::new(ErrorClass::RateLimit, "") };
+        let failures = failures(ErrorClass::RateLimit, 1);
+        assert_eq!(failures.wait_ms(&told(7_000), Retries::ByClass, 999), Some(7_000));
+        assert_eq!(failures.wait_ms(&told(61_000), Retries::ByClass, 0), None);
+    }
+
+    #[test]
+    fn jitter_stays_under_a_minute() {
+        assert_eq!(back_off(40, u64::MAX), 60_000);
+        assert_eq!(back_off(1, 1_999), 1_999);
+    }
+}

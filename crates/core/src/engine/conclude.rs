@@ -1,0 +1,161 @@
+//! What a discussion comes to when it ends: success or not, why it ended, and whether it is all that was meant.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    craft::Loss,
+    floor::Floor,
+    model::{
+        ballot::Source,
+        error::{Code, ErrorClass, Problem},
+        event::{Conclusion, FailedTurn, WindUp},
+        outcome::{Decision, StoppingReason},
+        participant::Role,
+        state::State,
+        transcript::Finish,
+    },
+};
+
+pub(crate) fn nothing_said(floor: &Floor) -> bool {
+    floor.record.state.turns.is_empty()
+}
+
+/// The best of what was recorded, for when nobody can be asked any more: the last word of someone who is no judge.
+pub(crate) fn best_answer(floor: &Floor) -> Decision {
+    let state = &floor.record.state;
+    let is_judge = |name: &str| state.spec.seat(name).is_some_and(|it| it.role == Role::Judge);
+    let talk =
+        state.turns.iter().filter(|turn| floor_heard(turn.phase.as_str()) && !is_judge(&turn.participant));
+    let last = talk.last().or_else(|| state.turns.last());
+    Decision {
+        synthesis: last.map(|turn| turn.text.to_string()).unwrap_or_default(),
+        synthesizer: last.map(|turn| turn.participant.clone()),
+        degraded: true,
+        ..Decision::default()
+    }
+}
+
+fn floor_heard(phase: &str) -> bool {
+    phase != crate::floor::DECIDING
+}
+
+/// How it ended.
+pub(crate) fn conclusion(floor: &Floor, decision: &Decision) -> Conclusion {
+    let state = &floor.record.state;
+    let problem = problem(state, floor.pattern.loss, decision);
+    let degraded = is_degraded(state, decision);
+    Conclusion { success: problem.is_none(), stopping: stopping(state, decision), degraded, problem }
+}
+
+pub(crate) fn aborted() -> Conclusion {
+    let problem = Some(Problem::new(Code::Aborted, "a person aborted the discussion"));
+    Conclusion { success: false, stopping: StoppingReason::UserAbort, degraded: true, problem }
+}
+
+fn problem(state: &State, loss: Loss, decision: &Decision) -> Option<Problem> {
+    let of_wind_up = state.wound_up.as_ref().and_then(|reason| wind_up_problem(state, loss, reason));
+    of_wind_up
+        .or_else(|| nobody_problem(state))
+        .or_else(|| too_few_spoke(state))
+        .or_else(|| decision.problem.clone())
+        .or_else(|| {
+            let message = "nobody could write the synthesis; the best recorded answer stands in for it";
+            (decision.degraded && decision.problem.is_none())
+                .then(|| Problem::new(Code::SynthesisFailed, message))
+        })
+}
+
+fn wind_up_problem(state: &State, loss: Loss, reason: &WindUp) -> Option<Problem> {
+    let limits = state.spec.limits;
+    let problem = match reason {
+        WindUp::Stopped => return None,
+        WindUp::CallBudget => {
+            let message = format!("the budget of {} calls is used up", limits.calls.unwrap_or_default());
+            Problem::new(Code::CallBudgetExceeded, message)
+        }
+        WindUp::TokenBudget => {
+            let message = format!("the budget of {} tokens is used up", limits.tokens.unwrap_or_default());
+            Problem::new(Code::TokenBudgetExceeded, message)
+        }
+        WindUp::CostBudget => {
+            let message = format!("the budget of {} is used up", limits.usd.unwrap_or_default());
+            Problem::new(Code::CostBudgetExceeded, message)
+        }
+        WindUp::Deadline => {
+            let message = format!("the time of {} ms is used up", state.spec.timing.total_ms);
+            Problem::new(Code::DiscussionTimeout, message)
+        }
+        WindUp::TooFew { left: 0, .. } => return nobody_problem(state),
+        WindUp::TooFew { left, needed } => lost(state, loss, *left, *needed),
+        WindUp::ProviderFailed { participant, class } => {
+            let code =
+                if *class == ErrorClass::Timeout { Code::ProviderTimeout } else { Code::ProviderFailed };
+            let message = format!(
+                "{participant} failed ({}), and the discussion was not to go on without",
+                class.name()
+            );
+            Problem { participant: Some(participant.clone()), ..Problem::new(code, message) }
+        }
+    };
+    Some(problem)
+}
+
+fn lost(state: &State, loss: Loss, left: u32, needed: u32) -> Problem {
+    let last: Option<&FailedTurn> = state.failures.last();
+    let participant = last.map(|it| it.participant.clone());
+    let round = last.map(|it| it.round);
+    let problem = match (loss, last) {
+        (Loss::TurnFailed, Some(failed)) => {
+            let code = if failed.class == ErrorClass::Timeout { Code::TurnTimeout } else { Code::TurnFailed };
+            Problem::new(code, format!("{}'s turn failed: {}", failed.participant, failed.message))
+        }
+        (Loss::TurnFailed | Loss::TooFewProviders, _) => {
+            let message = format!("only {left} of the {needed} providers needed are left");
+            Problem::new(Code::InsufficientProviders, message)
+        }
+    };
+    Problem { participant, round, ..problem }
+}
+
+fn nobody_problem(state: &State) -> Option<Problem> {
+    let message = || {
+        let reasons: Vec<String> =
+            state.failures.iter().map(|it| format!("{}: {}", it.participant, it.message)).collect();
+        format!("nobody answered. {}", reasons.join("; "))
+    };
+    let all_failed = state.turns.is_empty() && !state.failures.is_empty();
+    all_failed.then(|| Problem::new(Code::AllProvidersFailed, message()))
+}
+
+/// INV-DISC-010: enough must have taken part, however it ended.
+fn too_few_spoke(state: &State) -> Option<Problem> {
+    let spoke: BTreeSet<&str> = state.turns.iter().map(|turn| turn.participant.as_str()).collect();
+    let (spoke, needed) = (spoke.len() as u32, state.spec.tolerance.min_providers);
+    let stopped = state.wound_up.is_some();
+    let message = format!("only {spoke} of the {needed} providers needed took part");
+    (spoke < needed && !stopped).then(|| Problem::new(Code::InsufficientProviders, message))
+}
+
+fn stopping(state: &State, decision: &Decision) -> StoppingReason {
+    match &state.wound_up {
+        Some(WindUp::Stopped) => StoppingReason::UserStop,
+        Some(WindUp::CallBudget | WindUp::TokenBudget | WindUp::CostBudget) => StoppingReason::Budget,
+        Some(WindUp::Deadline) => StoppingReason::Timeout,
+        Some(WindUp::TooFew { .. }) => StoppingReason::ModelUnavailable,
+        Some(WindUp::ProviderFailed { .. }) => StoppingReason::Error,
+        None if state.checks.is_empty() => StoppingReason::Completed,
+        None if state.checks.last().is_some_and(|check| check.agreed) => StoppingReason::ConsensusReached,
+        None if decision.problem.is_some() => StoppingReason::Error,
+        None => StoppingReason::MaxIterations,
+    }
+}
+
+fn is_degraded(state: &State, decision: &Decision) -> bool {
+    decision.degraded
+        || state.wound_up.is_some()
+        || !state.absent.is_empty()
+        || !state.failures.is_empty()
+        || state.wear.unheard > 0
+        || state.readings.iter().any(|it| it.source != Source::Stated)
+        || state.turns.iter().any(|turn| turn.finish == Finish::Length)
+}

@@ -1,0 +1,327 @@
+//! One discussion from beginning to end: seat the panel, deliberate, decide, conclude. Resuming is doing it again over
+//! the same record.
+
+use std::sync::Arc;
+
+use crate::{
+    call::ledger::Ledger,
+    craft::{Consensus, Pattern},
+    engine::{
+        conclude::{best_answer, conclusion, nothing_said},
+        control::Control,
+        feed::Feed,
+        record::Record,
+        seating::seat_panel,
+        shared::Shared,
+    },
+    floor::{
+        DECIDING, Floor, Now,
+        halt::{Failure, Halt, Why},
+    },
+    model::{
+        command::Command,
+        error::{Code, Problem, StateInvalid},
+        event::{Event, Fact, Lineage, SubConcluded},
+        id::{DiscussionId, Seq, Step},
+        lifecycle::Lifecycle,
+        outcome::Decision,
+        spec::Spec,
+        state::State,
+    },
+    seams::{Claim, StoreError, Then},
+};
+
+/// How a run of a discussion ended.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Ended {
+    /// It is over, one way or another; the state says how.
+    Over(Box<State>),
+    /// It waits for a person.
+    Suspended(Box<State>),
+}
+
+/// The first facts of a discussion that was checked.
+pub(crate) fn first_facts(
+    shared: &Shared,
+    spec: Arc<Spec>,
+    flow: u32,
+    lineage: Option<Lineage>,
+) -> Vec<Fact> {
+    let moved = |from, to| Event::LifecycleChanged { from, to };
+    let events = [
+        Event::Opened { spec, flow, lineage },
+        moved(Lifecycle::Configuring, Lifecycle::Validating),
+        moved(Lifecycle::Validating, Lifecycle::Ready),
+    ];
+    let at = shared.clock.now();
+    let number = |(index, event)| Fact { seq: Seq(index as u64 + 1), at, active_ms: 0, step: None, event };
+    events.into_iter().enumerate().map(number).collect()
+}
+
+/// A sub-discussion to be held.
+pub(crate) struct Below {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) claim: Claim,
+    pub(crate) feed: Feed,
+    pub(crate) control: Arc<Control>,
+    pub(crate) above: Arc<Ledger>,
+    pub(crate) id: DiscussionId,
+    pub(crate) spec: Spec,
+    pub(crate) lineage: Lineage,
+}
+
+/// Holds a sub-discussion under its root's claim. `None` when it is suspended or the record is lost to another.
+pub(crate) async fn hold_below(below: Below) -> Option<SubConcluded> {
+    let Below { shared, claim, feed, control, above, id, spec, lineage } = below;
+    let pattern = shared.crafts.pattern(&spec.pattern)?;
+    let first = first_facts(&shared, Arc::new(spec), pattern.flow, Some(lineage));
+    shared.store.create(id, first).await.ok()?;
+    let record = Record::load(shared.clone(), id, claim, feed).await.ok()?;
+    match conduct(shared, record, control, Some(above)).await {
+        Ok(Ended::Over(state)) => Some(reported(&state)),
+        Ok(Ended::Suspended(_)) | Err(_) => None,
+    }
+}
+
+fn reported(state: &State) -> SubConcluded {
+    let synthesis = state.decision.as_ref().map(|it| it.synthesis.clone()).filter(|text| !text.is_empty());
+    let problem =
+        state.conclusion.as_ref().and_then(|it| it.problem.clone()).or_else(|| state.failed.clone());
+    let (spent, active_ms) = (state.spent, state.active_ms);
+    SubConcluded { participant: String::new(), child: None, synthesis, problem, spent, active_ms }
+}
+
+/// Runs a discussion to its end, or until it must wait.
+pub(crate) async fn conduct(
+    shared: Arc<Shared>,
+    record: Record,
+    control: Arc<Control>,
+    above: Option<Arc<Ledger>>,
+) -> Result<Ended, Failure> {
+    let spec = record.state.spec.clone();
+    let (pattern, method) = crafts(&shared, &spec, record.state.flow)?;
+    let taken = record.state.spent;
+    let ledger = Arc::new(Ledger::new(spec.limits, taken, above));
+    let mut floor = Floor { shared, pattern, record, control, ledger, now: Now::default() };
+    if !make_ready(&mut floor).await? {
+        return Ok(floor.ended());
+    }
+    match deliberate_and_decide(&mut floor, pattern, method).await {
+        Ok(()) => {}
+        Err(Halt(Why::Suspended)) => {
+            let paused = floor.record.change(Lifecycle::Paused)?;
+            let seen = floor.record.state.seen;
+            floor.record.append_then(vec![paused], Then::Park { seen }).await?;
+        }
+        Err(Halt(Why::Aborted)) => abort(&mut floor).await?,
+        Err(Halt(Why::Failed(Failure::Store(error)))) => return Err(Failure::Store(error)),
+        Err(Halt(Why::Failed(failure))) => fail(&mut floor, problem_of(&failure)).await?,
+        // Concluding never winds up: it takes what there is.
+        Err(Halt(Why::WindUp)) => {}
+    }
+    Ok(floor.ended())
+}
+
+impl Floor {
+    fn ended(self) -> Ended {
+        let state = Box::new(self.record.state);
+        if state.lifecycle.is_terminal() { Ended::Over(state) } else { Ended::Suspended(state) }
+    }
+}
+
+fn crafts(
+    shared: &Shared,
+    spec: &Spec,
+    flow: u32,
+) -> Result<(&'static Pattern, &'static Consensus), Failure> {
+    let unknown =
+        |what: &str, name: &str| StoreError::Unusable(format!("this version has no {what} named {name}"));
+    let pattern = shared.crafts.pattern(&spec.pattern).ok_or_else(|| unknown("pattern", &spec.pattern))?;
+    let method = shared.crafts.method(&spec.consensus.method);
+    let method = method.ok_or_else(|| unknown("consensus method", &spec.consensus.method))?;
+    if pattern.flow != flow {
+        let (name, now) = (pattern.name, pattern.flow);
+        let message = format!(
+            "this discussion was begun with version {flow} of the {name} pattern, and this program has version {now}; \
+             it can be read, and a new one started on the same question, but not continued"
+        );
+        return Err(StoreError::Unusable(message).into());
+    }
+    Ok((pattern, method))
+}
+
+/// Brings a discussion to where it can talk. `false` when it is over or still has to wait.
+async fn make_ready(floor: &mut Floor) -> Result<bool, Failure> {
+    let is_root = floor.record.state.lineage.is_none();
+    if is_root && floor.record.state.lifecycle != Lifecycle::Completed {
+        floor.control.is_poked();
+        floor.record.take_commands().await?;
+    }
+    if floor.record.state.wish == Some(Command::Abort) && !floor.record.state.lifecycle.is_terminal() {
+        abort(floor).await?;
+        return Ok(false);
+    }
+    close_crashed(floor).await?;
+    match floor.record.state.lifecycle {
+        Lifecycle::Completed | Lifecycle::Aborted => Ok(false),
+        Lifecycle::Paused => leave_pause(floor, is_root).await,
+        Lifecycle::Error => {
+            let ready = floor.record.change(Lifecycle::Ready)?;
+            floor.record.append(vec![(None, Event::Retried), ready]).await?;
+            initialize(floor).await
+        }
+        Lifecycle::Configuring | Lifecycle::Validating | Lifecycle::Ready | Lifecycle::Initializing => {
+            initialize(floor).await
+        }
+        Lifecycle::Running | Lifecycle::Completing => Ok(true),
+    }
+}
+
+/// A sub-discussion left its pause with its root; the root needs a word.
+async fn leave_pause(floor: &mut Floor, is_root: bool) -> Result<bool, Failure> {
+    match floor.record.state.wish {
+        Some(Command::Resume) => floor.record.become_next(Lifecycle::Running).await.map(|()| true),
+        None if !is_root => floor.record.become_next(Lifecycle::Running).await.map(|()| true),
+        Some(Command::Stop) => Ok(true),
+        Some(Command::Pause | Command::Abort) | None => {
+            let seen = floor.record.state.seen;
+            floor.record.append_then(Vec::new(), Then::Park { seen }).await?;
+            Ok(false)
+        }
+    }
+}
+
+/// Sub-discussions that were under way when the process ended have taken from the budget already.
+async fn close_crashed(floor: &mut Floor) -> Result<(), Failure> {
+    let open: Vec<Step> = open_subs(&floor.record.state);
+    for step in open {
+        let child = floor.record.state.id.derived(step.as_str());
+        if let Some(state) = read_state(&floor.shared, child).await? {
+            floor.ledger.settle(Default::default(), state.spent);
+        }
+    }
+    Ok(())
+}
+
+fn open_subs(state: &State) -> Vec<Step> {
+    state.subs.iter().filter(|(_, sub)| sub.end.is_none()).map(|(step, _)| step.clone()).collect()
+}
+
+/// The state of a discussion, read from its facts; `None` when there is none of that id.
+pub(crate) async fn read_state(shared: &Shared, id: DiscussionId) -> Result<Option<State>, StoreError> {
+    match shared.store.read(id, Seq::START, usize::MAX).await {
+        Ok(facts) => Ok(State::of(id, &facts)),
+        Err(StoreError::Unknown(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+async fn initialize(floor: &mut Floor) -> Result<bool, Failure> {
+    if floor.record.state.lifecycle != Lifecycle::Initializing {
+        floor.record.become_next(Lifecycle::Initializing).await?;
+    }
+    let shared = floor.shared.clone();
+    match seat_panel(&shared, &mut floor.record).await? {
+        None => floor.record.become_next(Lifecycle::Running).await.map(|()| true),
+        Some(problem) => fail(floor, problem).await.map(|()| false),
+    }
+}
+
+async fn deliberate_and_decide(floor: &mut Floor, pattern: &Pattern, method: &Consensus) -> Result<(), Halt> {
+    let talked = match (pattern.run)(floor).await {
+        Ok(decision) => decision,
+        Err(Halt(Why::WindUp)) => None,
+        Err(halt) => return Err(halt),
+    };
+    if floor.record.state.lifecycle != Lifecycle::Completing {
+        let mut facts = Vec::new();
+        let round = floor.now.round;
+        facts.extend((round > 0).then_some((None, Event::RoundClosed { round })));
+        facts.push(floor.record.change(Lifecycle::Completing)?);
+        floor.record.append(facts).await?;
+    }
+    (floor.now.deciding, floor.now.phase) = (true, Some(DECIDING));
+    let decision = match (&floor.record.state.decision, talked) {
+        (Some(recorded), _) => (**recorded).clone(),
+        (None, Some(decision)) => decision,
+        (None, None) => decide(floor, method).await?,
+    };
+    if let Some(step) =
+        floor.record.passed_over(&floor.now.taken).filter(|_| floor.record.state.decision.is_none())
+    {
+        return Err(Failure::Diverged(step.clone()).into());
+    }
+    conclude(floor, decision).await
+}
+
+/// Every end but an abort asks for a decision on what was said; if even that can't be had, the best answer stands.
+async fn decide(floor: &mut Floor, method: &Consensus) -> Result<Decision, Halt> {
+    if nothing_said(floor) {
+        return Ok(Decision { degraded: true, ..Decision::default() });
+    }
+    match (method.decide)(floor).await {
+        Err(Halt(Why::WindUp)) => Ok(best_answer(floor)),
+        decided => decided,
+    }
+}
+
+async fn conclude(floor: &mut Floor, decision: Decision) -> Result<(), Halt> {
+    let end = conclusion(floor, &decision);
+    let mut facts = Vec::new();
+    if floor.record.state.decision.is_none() {
+        facts.push((None, Event::Decided { decision: Arc::new(decision) }));
+    }
+    facts.push((None, Event::Concluded(end)));
+    facts.push(floor.record.change(Lifecycle::Completed)?);
+    Ok(floor.record.append_then(facts, Then::Done).await?)
+}
+
+/// Calls nobody: the best recorded answer is the result, and it says that it is degraded.
+async fn abort(floor: &mut Floor) -> Result<(), Failure> {
+    abort_below(floor).await?;
+    let decision = best_answer(floor);
+    let end = crate::engine::conclude::aborted();
+    let facts = vec![
+        (None, Event::Decided { decision: Arc::new(decision) }),
+        (None, Event::Concluded(end)),
+        floor.record.change(Lifecycle::Aborted)?,
+    ];
+    floor.record.append_then(facts, Then::Done).await
+}
+
+/// Sub-discussions under way end with it, and what they took is counted.
+async fn abort_below(floor: &mut Floor) -> Result<(), Failure> {
+    for step in open_subs(&floor.record.state) {
+        let child = floor.record.state.id.derived(step.as_str());
+        let (claim, feed) = (floor.record.claim().clone(), floor.record.feed().clone());
+        let mut record = match Record::load(floor.shared.clone(), child, claim, feed).await {
+            Ok(record) => record,
+            Err(StoreError::Unknown(_)) => continue,
+            Err(error) => return Err(error.into()),
+        };
+        if !record.state.lifecycle.is_terminal() {
+            record.become_next(Lifecycle::Aborted).await?;
+        }
+        let participant =
+            floor.record.state.subs.get(&step).map(|sub| sub.participant.clone()).unwrap_or_default();
+        let problem = Some(Problem::new(Code::Aborted, "the discussion above was aborted"));
+        let end = SubConcluded { participant, child: Some(child), problem, ..reported(&record.state) };
+        floor.record.append(vec![(Some(step), Event::SubConcluded(end))]).await?;
+    }
+    Ok(())
+}
+
+async fn fail(floor: &mut Floor, problem: Problem) -> Result<(), Failure> {
+    let facts = vec![(None, Event::Failed { problem }), floor.record.change(Lifecycle::Error)?];
+    let seen = floor.record.state.seen;
+    floor.record.append_then(facts, Then::Park { seen }).await
+}
+
+fn problem_of(failure: &Failure) -> Problem {
+    let code = match failure {
+        Failure::Store(_) => Code::Unknown,
+        Failure::Illegal(StateInvalid { .. }) | Failure::TakenTwice(_) => Code::StateInvalid,
+        Failure::Diverged(_) => Code::RecordDiverged,
+    };
+    Problem::new(code, failure.to_string())
+}

@@ -1,0 +1,98 @@
+//! One feed for everyone who watches a discussion: facts as they are recorded, text as it comes.
+
+use std::sync::Arc;
+
+use tokio::sync::broadcast;
+
+use crate::{
+    call::Call,
+    model::{
+        event::Fact,
+        id::{DiscussionId, Step},
+    },
+};
+
+/// How far a watcher may fall behind before it must read the record again.
+const BACKLOG: usize = 256;
+
+/// Something to see.
+#[derive(Debug, Clone)]
+pub enum Signal {
+    /// A fact, recorded.
+    Fact {
+        /// Of this discussion, which may be a sub-discussion of the one watched.
+        discussion: DiscussionId,
+        /// The fact.
+        fact: Arc<Fact>,
+    },
+    /// Some text of a turn under way; not recorded, and void when the attempt fails.
+    Piece(Arc<Piece>),
+    /// The store can't be written to at the moment; nothing is lost, it is tried again.
+    Trouble(Arc<str>),
+}
+
+/// Some text of a turn under way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece {
+    /// Of which discussion.
+    pub discussion: DiscussionId,
+    /// Of which step.
+    pub step: Step,
+    /// Of which attempt; a new one begins anew.
+    pub attempt: u32,
+    /// Whose.
+    pub participant: String,
+    /// In which round.
+    pub round: u32,
+    /// Where in the text, in bytes.
+    pub offset: usize,
+    /// The text.
+    pub text: String,
+}
+
+impl Piece {
+    pub(crate) fn of(call: &Call, offset: usize, text: String) -> Piece {
+        Piece {
+            discussion: call.discussion,
+            step: call.step.clone(),
+            attempt: call.attempt,
+            participant: call.participant.name.clone(),
+            round: call.round,
+            offset,
+            text,
+        }
+    }
+}
+
+/// Where signals go out. Nobody listening costs nothing; a slow listener holds nobody up.
+#[derive(Debug, Clone)]
+pub(crate) struct Feed(broadcast::Sender<Signal>);
+
+impl Feed {
+    pub(crate) fn new() -> Self {
+        Feed(broadcast::Sender::new(BACKLOG))
+    }
+
+    pub(crate) fn fact(&self, discussion: DiscussionId, fact: Fact) {
+        self.send(|| Signal::Fact { discussion, fact: Arc::new(fact) });
+    }
+
+    pub(crate) fn piece(&self, piece: Piece) {
+        self.send(|| Signal::Piece(Arc::new(piece)));
+    }
+
+    pub(crate) fn trouble(&self, message: &str) {
+        self.send(|| Signal::Trouble(message.into()));
+    }
+
+    pub(crate) fn listen(&self) -> broadcast::Receiver<Signal> {
+        self.0.subscribe()
+    }
+
+    fn send(&self, signal: impl FnOnce() -> Signal) {
+        if self.0.receiver_count() > 0 {
+            // Fails only when the last listener left in between.
+            let _ = self.0.send(signal());
+        }
+    }
+}

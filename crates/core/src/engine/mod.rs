@@ -1,0 +1,227 @@
+//! Runs discussions: opens them, claims them, holds them, and passes people's commands on.
+
+pub(crate) mod conclude;
+pub(crate) mod conduct;
+pub(crate) mod control;
+pub mod feed;
+pub mod handle;
+pub(crate) mod record;
+pub(crate) mod seating;
+pub mod shared;
+pub(crate) mod trace;
+mod warden;
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use futures::FutureExt;
+
+use crate::{
+    engine::{
+        conduct::{conduct, first_facts, read_state},
+        control::Control,
+        feed::Feed,
+        handle::Handle,
+        record::Record,
+        shared::Shared,
+    },
+    floor::halt::Failure,
+    model::{
+        command::{Command, CommandId},
+        error::{Code, Refusal},
+        id::DiscussionId,
+        spec::Spec,
+        state::State,
+    },
+    seams::{Claim, StoreError},
+};
+
+/// How long a claim holds without being prolonged.
+const LEASE_MS: u64 = 30_000;
+
+/// Why a discussion could not be opened. Nothing was spent.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum OpenError {
+    /// The order is not acceptable; every reason at once.
+    #[error("{}", list(.0))]
+    Refused(Vec<Refusal>),
+    /// It could not be recorded.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+fn list(refusals: &[Refusal]) -> String {
+    refusals.iter().map(Refusal::to_string).collect::<Vec<_>>().join("\n")
+}
+
+/// Why a run ended without a word from the discussion itself. What was recorded is kept.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum RunError {
+    /// The store said no.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A fault of this program.
+    #[error(
+        "the discussion ended by a fault of this program: {0}. What was said is recorded; `ax resume` goes on"
+    )]
+    Fault(String),
+}
+
+impl From<Failure> for RunError {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Store(error) => RunError::Store(error),
+            Failure::Illegal(_) | Failure::TakenTwice(_) | Failure::Diverged(_) => {
+                RunError::Fault(failure.to_string())
+            }
+        }
+    }
+}
+
+/// Holds discussions. Cheap to clone; all clones are one.
+#[derive(Clone)]
+pub struct Engine(Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub(crate) shared: Arc<Shared>,
+    /// Who we are to the store.
+    owner: String,
+    pub(crate) running: Mutex<HashMap<DiscussionId, Running>>,
+    warden: std::sync::Once,
+}
+
+/// A discussion this process runs.
+pub(crate) struct Running {
+    pub(crate) control: Arc<Control>,
+    pub(crate) claim: Claim,
+}
+
+impl Engine {
+    /// An engine over these parts, known to the store by this name.
+    #[must_use]
+    pub fn new(shared: Shared, owner: impl Into<String>) -> Self {
+        Engine(Arc::new(Inner {
+            shared: Arc::new(shared),
+            owner: owner.into(),
+            running: Mutex::default(),
+            warden: std::sync::Once::new(),
+        }))
+    }
+
+    /// What the engine works with.
+    #[must_use]
+    pub fn shared(&self) -> &Arc<Shared> {
+        &self.0.shared
+    }
+
+    /// Checks an order and records it. Nothing runs yet, and nothing is spent.
+    pub async fn open(&self, spec: Spec) -> Result<DiscussionId, OpenError> {
+        let id = DiscussionId::fresh();
+        self.open_as(id, spec).await?;
+        Ok(id)
+    }
+
+    /// The same under an id of the caller's; opening it twice changes nothing.
+    pub async fn open_as(&self, id: DiscussionId, spec: Spec) -> Result<(), OpenError> {
+        let refusals = self.refusals(&spec);
+        let Some(pattern) = self.0.shared.crafts.pattern(&spec.pattern).filter(|_| refusals.is_empty())
+        else {
+            return Err(OpenError::Refused(refusals));
+        };
+        let facts = first_facts(&self.0.shared, Arc::new(spec), pattern.flow, None);
+        self.0.shared.store.create(id, facts).await?;
+        Ok(())
+    }
+
+    /// Everything that speaks against this order.
+    #[must_use]
+    pub fn refusals(&self, spec: &Spec) -> Vec<Refusal> {
+        let crafts = &self.0.shared.crafts;
+        let mut refusals = Vec::new();
+        match crafts.pattern(&spec.pattern) {
+            Some(pattern) => refusals.extend((pattern.check)(spec)),
+            None => {
+                let names: Vec<&str> = crafts.patterns.iter().map(|it| it.name).collect();
+                let message =
+                    format!("there is no pattern named {}; there are {}", spec.pattern, names.join(", "));
+                refusals.push(Refusal::new("pattern", Code::InvalidPattern, message));
+            }
+        }
+        match crafts.method(&spec.consensus.method) {
+            Some(method) => refusals.extend((method.check)(spec)),
+            None => {
+                let names: Vec<&str> = crafts.consensus.iter().map(|it| it.name).collect();
+                let method = &spec.consensus.method;
+                let message =
+                    format!("there is no consensus method named {method}; there are {}", names.join(", "));
+                refusals.push(Refusal::new("consensus", Code::InvalidRequest, message));
+            }
+        }
+        refusals.extend(self.unpriced(spec));
+        refusals
+    }
+
+    /// A budget of money is no budget for someone whose price nobody knows.
+    fn unpriced(&self, spec: &Spec) -> Option<Refusal> {
+        if spec.limits.usd.is_none() || spec.limits.allow_unpriced {
+            return None;
+        }
+        let voices = &self.0.shared.voices;
+        let is_unpriced = |name: &str| {
+            let voice = spec.seat(name).and_then(|who| voices.voice(spec, who));
+            voice.is_some_and(|voice| voice.price.is_none())
+        };
+        let names: Vec<&str> =
+            spec.participants.iter().map(|it| it.name.as_str()).filter(|it| is_unpriced(it)).collect();
+        let message = format!(
+            "nobody knows the price of {}, so a budget in USD can't be kept; leave them out, or allow unpriced providers",
+            names.join(", ")
+        );
+        (!names.is_empty()).then(|| Refusal::new("maxCost", Code::InvalidRequest, message))
+    }
+
+    /// Claims a discussion and holds it in a task of its own: from its beginning, or from where its record ends; there is no
+    /// difference.
+    pub async fn run(&self, id: DiscussionId) -> Result<Handle, RunError> {
+        let claim = self.0.shared.store.claim(id, &self.0.owner, LEASE_MS).await?;
+        self.start_warden();
+        let (feed, control) = (Feed::new(), Arc::new(Control::default()));
+        let running = Running { control: control.clone(), claim: claim.clone() };
+        self.running().insert(id, running);
+        let signals = feed.listen();
+        let (shared, engine) = (self.0.shared.clone(), self.clone());
+        let task = tokio::spawn(async move {
+            let record = Record::load(shared.clone(), id, claim.clone(), feed).await;
+            let ended = match record {
+                Ok(record) => conduct(shared.clone(), record, control, None).await.map_err(RunError::from),
+                Err(error) => Err(RunError::Store(error)),
+            };
+            engine.running().remove(&id);
+            // A claim that ended with its last fact is gone already; one that is left must not keep others waiting.
+            let _ = shared.store.release(claim).await;
+            ended
+        });
+        let end = task.map(|joined| joined.unwrap_or_else(|panic| Err(RunError::Fault(panic.to_string()))));
+        Ok(Handle::new(id, signals, end.boxed()))
+    }
+
+    /// Sends a command to whoever runs the discussion, here or elsewhere.
+    pub async fn send(&self, id: DiscussionId, command: Command) -> Result<CommandId, StoreError> {
+        self.0.shared.store.send(id, command).await
+    }
+
+    /// What a discussion amounts to so far, whoever runs it (A16).
+    pub async fn state(&self, id: DiscussionId) -> Result<State, StoreError> {
+        read_state(&self.0.shared, id).await?.ok_or(StoreError::Unknown(id))
+    }
+
+    pub(crate) fn running(&self) -> std::sync::MutexGuard<'_, HashMap<DiscussionId, Running>> {
+        self.0.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn start_warden(&self) {
+        self.0.warden.call_once(|| drop(tokio::spawn(warden::watch_over(Arc::downgrade(&self.0)))));
+    }
+}

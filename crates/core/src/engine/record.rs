@@ -1,0 +1,255 @@
+//! The record of one discussion: its facts as an index for replay, and the only way to add to them.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+    time::Duration,
+};
+
+use tokio::time::{Instant, sleep};
+
+use crate::{
+    call::retry::Failures,
+    engine::{feed::Feed, shared::Shared, trace},
+    floor::halt::Failure,
+    model::{
+        event::{Event, Fact},
+        id::{DiscussionId, Seq, Step},
+        lifecycle::Lifecycle,
+        state::{State, Sub},
+        transcript::Turn,
+    },
+    seams::{Append, Claim, StoreError, Then},
+};
+
+/// How many facts are read at once.
+const PAGE: usize = 1_000;
+const FIRST_WAIT: Duration = Duration::from_millis(100);
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+
+/// A fact that has no number yet.
+pub(crate) type Entry = (Option<Step>, Event);
+
+pub(crate) struct Record {
+    pub(crate) state: State,
+    index: Index,
+    shared: Arc<Shared>,
+    claim: Claim,
+    feed: Feed,
+    /// Active time before this run, and when this run began.
+    before_ms: u64,
+    began: Instant,
+}
+
+/// What a replay looks up.
+#[derive(Default)]
+struct Index {
+    settled: HashMap<Step, Settled>,
+    past: HashMap<Step, Past>,
+    subs: HashMap<Step, Arc<Turn>>,
+    closed: HashMap<Step, Vec<String>>,
+    marks: HashSet<Step>,
+}
+
+/// How a step ended.
+#[derive(Clone)]
+pub(crate) enum Settled {
+    Turn(Arc<Turn>),
+    Failed,
+}
+
+/// What was tried at a step.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Past {
+    pub(crate) attempts: u32,
+    pub(crate) failures: Failures,
+    /// Whether the last attempt has no end: the process ended first.
+    pub(crate) cut_off: bool,
+}
+
+impl Record {
+    /// Reads all facts of a discussion.
+    pub(crate) async fn load(
+        shared: Arc<Shared>,
+        id: DiscussionId,
+        claim: Claim,
+        feed: Feed,
+    ) -> Result<Self, StoreError> {
+        let mut index = Index::default();
+        let mut state: Option<State> = None;
+        loop {
+            let after = state.as_ref().map_or(Seq::START, |state| state.seq);
+            let facts = shared.store.read(id, after, PAGE).await?;
+            let last_page = facts.len() < PAGE;
+            for fact in &facts {
+                index.learn(fact);
+                match &mut state {
+                    Some(state) => state.apply(fact),
+                    None => state = State::opened(id, fact),
+                }
+            }
+            if last_page || facts.is_empty() {
+                break;
+            }
+        }
+        let state = state.ok_or(StoreError::Unknown(id))?;
+        let before_ms = state.active_ms;
+        Ok(Record { state, index, shared, claim, feed, before_ms, began: Instant::now() })
+    }
+
+    pub(crate) fn claim(&self) -> &Claim {
+        &self.claim
+    }
+
+    pub(crate) fn feed(&self) -> &Feed {
+        &self.feed
+    }
+
+    /// How long the discussion has really been running.
+    pub(crate) fn active_ms(&self) -> u64 {
+        self.before_ms + self.began.elapsed().as_millis() as u64
+    }
+
+    pub(crate) fn settled(&self, step: &Step) -> Option<&Settled> {
+        self.index.settled.get(step)
+    }
+
+    pub(crate) fn past(&self, step: &Step) -> Past {
+        self.index.past.get(step).cloned().unwrap_or_default()
+    }
+
+    /// The reply that asked for the sub-discussion at this step, and how that went.
+    pub(crate) fn sub(&self, step: &Step) -> Option<(&Arc<Turn>, &Sub)> {
+        Some((self.index.subs.get(step)?, self.state.subs.get(step)?))
+    }
+
+    /// Who was taken when the group of this key was closed early.
+    pub(crate) fn group_closed(&self, key: &Step) -> Option<&[String]> {
+        self.index.closed.get(&key.purpose("closed")).map(Vec::as_slice)
+    }
+
+    pub(crate) fn has_mark(&self, step: &Step) -> bool {
+        self.index.marks.contains(step)
+    }
+
+    /// A recorded answer that this run of the pattern has not come by.
+    pub(crate) fn passed_over(&self, taken: &HashSet<Step>) -> Option<&Step> {
+        let is_base = |step: &&Step| !step.as_str().contains("/after");
+        self.index.settled.keys().filter(is_base).find(|step| !taken.contains(*step))
+    }
+
+    /// Records a fact unless its step already has one.
+    pub(crate) async fn once(&mut self, step: Step, event: Event) -> Result<(), Failure> {
+        if self.has_mark(&step) {
+            return Ok(());
+        }
+        self.append(vec![(Some(step), event)]).await
+    }
+
+    /// Moves the lifecycle on, if the table has that move.
+    pub(crate) async fn become_next(&mut self, to: Lifecycle) -> Result<(), Failure> {
+        let change = self.change(to)?;
+        self.append(vec![change]).await
+    }
+
+    /// The fact of a lifecycle's move, to be recorded with others.
+    pub(crate) fn change(&self, to: Lifecycle) -> Result<Entry, Failure> {
+        let from = self.state.lifecycle;
+        from.become_next(to)?;
+        Ok((None, Event::LifecycleChanged { from, to }))
+    }
+
+    /// Takes what is new in the inbox.
+    pub(crate) async fn take_commands(&mut self) -> Result<(), Failure> {
+        let commands = self.shared.store.commands(self.state.id, self.state.seen).await?;
+        let taken = commands.into_iter().map(|(id, command)| (None, Event::CommandTaken { id, command }));
+        self.append(taken.collect()).await
+    }
+
+    pub(crate) async fn append(&mut self, entries: Vec<Entry>) -> Result<(), Failure> {
+        self.append_then(entries, Then::Continue).await
+    }
+
+    /// Adds facts and says what becomes of the claim. When this returns they are durable; nobody sees them before.
+    pub(crate) async fn append_then(&mut self, entries: Vec<Entry>, then: Then) -> Result<(), Failure> {
+        if entries.is_empty() && then == Then::Continue {
+            return Ok(());
+        }
+        let facts = self.numbered(entries);
+        let append = Append {
+            claim: self.claim.clone(),
+            id: self.state.id,
+            expected: self.state.seq,
+            facts,
+            // Only the root has a claim to give up.
+            then: if self.state.lineage.is_some() { Then::Continue } else { then },
+        };
+        self.store(&append).await?;
+        for fact in append.facts {
+            self.index.learn(&fact);
+            self.state.apply(&fact);
+            trace::fact(self.state.id, &fact);
+            self.feed.fact(self.state.id, fact);
+        }
+        Ok(())
+    }
+
+    fn numbered(&self, entries: Vec<Entry>) -> Vec<Fact> {
+        let (at, active_ms) = (self.shared.clock.now(), self.active_ms());
+        let mut seq = self.state.seq;
+        let number = |(step, event)| {
+            seq = seq.next();
+            Fact { seq, at, active_ms, step, event }
+        };
+        entries.into_iter().map(number).collect()
+    }
+
+    /// An answer in hand is not given up because the store is away: it is tried until it is stored, or another has taken over.
+    async fn store(&self, append: &Append) -> Result<(), StoreError> {
+        let mut wait = FIRST_WAIT;
+        let mut may_be_there = false;
+        loop {
+            match self.shared.store.append(append.clone()).await {
+                Ok(_) => return Ok(()),
+                Err(StoreError::Unavailable(message)) => {
+                    self.feed.trouble(&message);
+                    may_be_there = true;
+                    sleep(wait).await;
+                    wait = (wait * 2).min(LONGEST_WAIT);
+                }
+                Err(StoreError::Fenced(id)) if may_be_there => {
+                    // The acknowledgement may have been lost, not the facts.
+                    let there =
+                        self.shared.store.read(append.id, append.expected, append.facts.len()).await?;
+                    return if there == append.facts { Ok(()) } else { Err(StoreError::Fenced(id)) };
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+impl Index {
+    fn learn(&mut self, fact: &Fact) {
+        let Some(step) = &fact.step else { return };
+        match &fact.event {
+            Event::CallPlaced(placed) => {
+                let past = self.past.entry(step.clone()).or_default();
+                (past.attempts, past.cut_off) = (placed.attempt, true);
+            }
+            Event::CallFailed { class, .. } => {
+                let past = self.past.entry(step.clone()).or_default();
+                past.failures.count(*class);
+                past.cut_off = false;
+            }
+            Event::CallAbandoned { .. } => self.past.entry(step.clone()).or_default().cut_off = false,
+            Event::TurnCompleted { turn } => {
+                drop(self.settled.insert(step.clone(), Settled::Turn(turn.clone())))
+            }
+            Event::TurnFailed(_) => drop(self.settled.insert(step.clone(), Settled::Failed)),
+            Event::SubRequested { turn, .. } => drop(self.subs.insert(step.clone(), turn.clone())),
+            Event::GroupClosed { taken, .. } => drop(self.closed.insert(step.clone(), taken.clone())),
+            _ => drop(self.marks.insert(step.clone())),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Who is there: every seat's provider is checked, all at once, before anything is spent (INV-DISC-100).
+
+use std::time::Duration;
+
+use futures::future::join_all;
+use tokio::time::timeout;
+
+use crate::{
+    engine::{record::Record, shared::Shared},
+    floor::halt::Failure,
+    model::{
+        error::{Code, ErrorClass, Problem, ProviderError},
+        event::{Absent, Event},
+        participant::Participant,
+        spec::Spec,
+    },
+};
+
+/// A health check that takes longer has failed.
+const CHECK: Duration = Duration::from_secs(5);
+
+/// Seats the panel, or says why there can be no discussion. On a resume the table is as it was.
+pub(crate) async fn seat_panel(shared: &Shared, record: &mut Record) -> Result<Option<Problem>, Failure> {
+    if record.state.seated.is_some() {
+        return Ok(None);
+    }
+    let spec = record.state.spec.clone();
+    let checks = spec.participants.iter().map(|who| check(shared, &spec, who));
+    let mut absent = Vec::new();
+    for (who, checked) in spec.participants.iter().zip(join_all(checks).await) {
+        if let Err(error) = checked {
+            absent.push(Absent { participant: who.name.clone(), class: error.class, message: error.message });
+        }
+    }
+    let is_there = |who: &&Participant| !absent.iter().any(|it| it.participant == who.name);
+    let seated: Vec<String> = spec.participants.iter().filter(is_there).map(|who| who.name.clone()).collect();
+    let problem = too_few(&spec, &seated, &absent);
+    if problem.is_none() {
+        record.append(vec![(None, Event::PanelSeated { seated, absent })]).await?;
+    }
+    Ok(problem)
+}
+
+async fn check(shared: &Shared, spec: &Spec, who: &Participant) -> Result<(), ProviderError> {
+    let Some(voice) = shared.voices.voice(spec, who) else {
+        return Err(ProviderError::new(
+            ErrorClass::Validation,
+            format!("there is no provider named {}", who.provider),
+        ));
+    };
+    let slow = |_| ProviderError::new(ErrorClass::Timeout, "no answer to the health check within 5 s");
+    timeout(CHECK, voice.provider.check(who)).await.map_err(slow)?
+}
+
+fn too_few(spec: &Spec, seated: &[String], absent: &[Absent]) -> Option<Problem> {
+    let needed = spec.tolerance.min_providers.max(if spec.tolerance.go_on {
+        0
+    } else {
+        spec.participants.len() as u32
+    });
+    if seated.len() as u32 >= needed {
+        return None;
+    }
+    let reasons: Vec<String> = absent
+        .iter()
+        .map(|it| format!("{}: {} ({})", it.participant, it.message, it.class.advice()))
+        .collect();
+    let message =
+        format!("{} of {needed} providers needed are available. {}", seated.len(), reasons.join("; "));
+    Some(Problem::new(Code::InsufficientProviders, message))
+}

@@ -1,0 +1,20 @@
+//! What every discussion of a process shares.
+
+use std::sync::Arc;
+
+use crate::{
+    craft::Crafts,
+    seams::{Clock, Store, Voices},
+};
+
+/// The outside world as the engine knows it.
+pub struct Shared {
+    /// Where facts are kept.
+    pub store: Arc<dyn Store>,
+    /// Who answers.
+    pub voices: Arc<dyn Voices>,
+    /// Time and chance.
+    pub clock: Arc<dyn Clock>,
+    /// The patterns and methods there are.
+    pub crafts: Crafts,
+}

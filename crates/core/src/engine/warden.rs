@@ -1,0 +1,52 @@
+//! One task for all discussions of a process: wakes those with new commands, prolongs their claims.
+
+use std::{sync::Weak, time::Duration};
+
+use futures::{FutureExt, StreamExt};
+use tokio::time::sleep;
+
+use crate::{
+    engine::{Inner, LEASE_MS},
+    model::id::DiscussionId,
+    seams::Claim,
+};
+
+/// Three chances before a claim runs out.
+const ROUND: Duration = Duration::from_millis(LEASE_MS / 3);
+
+/// Goes on until the engine is gone.
+pub(crate) async fn watch_over(engine: Weak<Inner>) {
+    let Some(mut news) = engine.upgrade().map(|inner| inner.shared.store.watch()) else { return };
+    let mut next_round = sleep(ROUND).boxed();
+    loop {
+        tokio::select! {
+            id = news.next() => match (id, engine.upgrade()) {
+                (Some(id), Some(inner)) => poke(&inner, id),
+                (_, None) | (None, _) => return,
+            },
+            () = &mut next_round => {
+                let Some(inner) = engine.upgrade() else { return };
+                prolong(&inner).await;
+                next_round = sleep(ROUND).boxed();
+            }
+        }
+    }
+}
+
+fn poke(inner: &Inner, id: DiscussionId) {
+    let running = inner.running.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if let Some(discussion) = running.get(&id) {
+        discussion.control.poke();
+    }
+}
+
+/// A claim that can't be prolonged is fenced at its next append; nothing more need be done about it here.
+async fn prolong(inner: &Inner) {
+    let claims: Vec<Claim> = {
+        let running = inner.running.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        running.values().map(|it| it.claim.clone()).collect()
+    };
+    if !claims.is_empty() {
+        let _ = inner.shared.store.extend(claims, LEASE_MS).await;
+    }
+}

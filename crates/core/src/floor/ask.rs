@@ -1,0 +1,74 @@
+//! What one participant is asked.
+
+use std::sync::Arc;
+
+use crate::call::{Message, Shape, retry::Retries};
+
+/// A question to one participant. Everything but the words has a sensible default.
+#[derive(Debug, Clone)]
+pub struct Ask {
+    pub(crate) system: Arc<str>,
+    pub(crate) prompt: Arc<str>,
+    pub(crate) hears: Hears,
+    pub(crate) temperature: Option<f64>,
+    pub(crate) max_tokens: Option<u32>,
+    pub(crate) retries: Retries,
+    pub(crate) shape: Option<Shape>,
+    /// What went back and forth in this step already: an answer that could not be read, for instance.
+    pub(crate) exchange: Vec<Message>,
+    /// Set beneath the floor when the answer is heard by the others afterwards.
+    pub(crate) spoken: bool,
+}
+
+/// How much of what was said a participant is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hears {
+    /// Everything so far, in the order it was said.
+    Everything,
+    /// Everything so far, by round and then by name, so that a synthesis does not depend on who was fastest (INV-DISC-012).
+    Alphabetically,
+    /// Nothing but the question.
+    Nothing,
+}
+
+impl Ask {
+    /// Standing instructions and the question itself.
+    #[must_use]
+    pub fn new(system: impl Into<Arc<str>>, prompt: impl Into<Arc<str>>) -> Self {
+        Ask {
+            system: system.into(),
+            prompt: prompt.into(),
+            hears: Hears::Everything,
+            temperature: None,
+            max_tokens: None,
+            retries: Retries::ByClass,
+            shape: None,
+            exchange: Vec::new(),
+            spoken: false,
+        }
+    }
+
+    /// How much of what was said is shown with it.
+    #[must_use]
+    pub fn hearing(self, hears: Hears) -> Self {
+        Ask { hears, ..self }
+    }
+
+    /// How freely it is answered, where not as the spec says.
+    #[must_use]
+    pub fn temperature(self, temperature: f64) -> Self {
+        Ask { temperature: Some(temperature), ..self }
+    }
+
+    /// How long the answer may be, where not as the spec says.
+    #[must_use]
+    pub fn max_tokens(self, max_tokens: u32) -> Self {
+        Ask { max_tokens: Some(max_tokens), ..self }
+    }
+
+    /// How often a failing call is repeated at most.
+    #[must_use]
+    pub fn retries(self, most: u32) -> Self {
+        Ask { retries: Retries::AtMost(most), ..self }
+    }
+}

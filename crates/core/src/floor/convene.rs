@@ -1,0 +1,124 @@
+//! Sub-discussions: a voice asks for one, the engine holds it, the voice goes on with what it found (E01).
+
+use futures::future::BoxFuture;
+
+use crate::{
+    engine::conduct::{Below, hold_below},
+    floor::Floor,
+    model::{
+        error::{Code, Problem},
+        event::{Ancestor, Lineage, SubConcluded},
+        id::Step,
+        participant::{Participant, Role},
+        spec::{ConsensusSpec, Spec},
+    },
+};
+
+/// What a sub-discussion is held as: everyone at once, then one synthesis.
+const SUB_PATTERN: &str = "synthesis";
+
+impl Floor {
+    /// Holds the sub-discussion that `who` asked for at this step, or says why not. `None` when it is suspended.
+    pub(crate) fn sub_discussion(
+        &self,
+        who: &str,
+        step: &Step,
+        topic: &str,
+    ) -> BoxFuture<'static, Option<Box<SubConcluded>>> {
+        let participant = who.to_owned();
+        if let Err(problem) = self.may_be_held(topic) {
+            let refused = SubConcluded {
+                participant,
+                child: None,
+                synthesis: None,
+                problem: Some(problem),
+                spent: Default::default(),
+                active_ms: 0,
+            };
+            return Box::pin(std::future::ready(Some(Box::new(refused))));
+        }
+        let state = &self.record.state;
+        let id = state.id.derived(step.as_str());
+        let below = Below {
+            shared: self.shared.clone(),
+            claim: self.record.claim().clone(),
+            feed: self.record.feed().clone(),
+            control: self.control.clone(),
+            above: self.ledger.clone(),
+            id,
+            spec: self.sub_spec(topic),
+            lineage: self.lineage_below(),
+        };
+        Box::pin(async move {
+            let ended = hold_below(below).await?;
+            Some(Box::new(SubConcluded { participant, child: Some(id), ..ended }))
+        })
+    }
+
+    fn may_be_held(&self, topic: &str) -> Result<(), Problem> {
+        let state = &self.record.state;
+        let Some(recursion) = state.spec.recursion else {
+            return Err(Problem::new(Code::MaxDepthExceeded, "sub-discussions are not switched on"));
+        };
+        let depth = state.lineage.as_ref().map_or(0, |lineage| lineage.depth);
+        if depth >= recursion.max_depth {
+            let message = format!("the deepest level allowed is {}", recursion.max_depth);
+            return Err(Problem::new(Code::MaxDepthExceeded, message));
+        }
+        let above = state.lineage.iter().flat_map(|lineage| lineage.chain.iter().map(|it| it.topic.as_str()));
+        if above.chain([state.spec.topic.as_str()]).any(|it| same_topic(it, topic)) {
+            return Err(Problem::new(
+                Code::CircularDiscussion,
+                "this very question is being discussed already",
+            ));
+        }
+        if self.remaining_ms() == 0 {
+            return Err(Problem::new(Code::DiscussionTimeout, "there is no time left for it"));
+        }
+        Ok(())
+    }
+
+    /// Everyone at the table, without parts to play, for one round.
+    fn sub_spec(&self, topic: &str) -> Spec {
+        let spec = &self.record.state.spec;
+        let present = self.present(&spec.participants);
+        let plain = present.into_iter().map(|it| Participant { brief: None, ..it.playing(Role::Speaker) });
+        Spec {
+            topic: topic.to_owned(),
+            pattern: SUB_PATTERN.to_owned(),
+            rounds: 1,
+            participants: plain.collect(),
+            options: Vec::new(),
+            consensus: ConsensusSpec {
+                method: SUB_PATTERN.to_owned(),
+                prompt: None,
+                ..spec.consensus.clone()
+            },
+            ..(**spec).clone()
+        }
+    }
+
+    fn lineage_below(&self) -> Lineage {
+        let state = &self.record.state;
+        let (root, depth) = state.lineage.as_ref().map_or((state.id, 0), |it| (it.root, it.depth));
+        let mut chain = state.lineage.as_ref().map(|it| it.chain.clone()).unwrap_or_default();
+        chain.push(Ancestor { id: state.id, topic: state.spec.topic.clone() });
+        let total_ms = state.spec.timing.total_ms;
+        let level_ms = state.spec.recursion.map_or(total_ms, |recursion| {
+            recursion.strategy.level_ms(total_ms, recursion.max_depth, depth + 1)
+        });
+        // INV-DISC-610: never more than what is left above, where the synthesis has its share already.
+        Lineage {
+            root,
+            parent: state.id,
+            depth: depth + 1,
+            chain,
+            level_ms: level_ms.min(self.remaining_ms()),
+        }
+    }
+}
+
+fn same_topic(one: &str, other: &str) -> bool {
+    let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    plain(one) == plain(other)
+}

@@ -1,0 +1,144 @@
+//! The gate: nothing is asked past it unless the discussion may go on. Pause, stop, abort, budget and deadline.
+
+use tokio::time::{Duration, Instant};
+
+use crate::{
+    call::tokens,
+    floor::{Floor, halt::Halt},
+    model::{
+        command::Command,
+        error::ErrorClass,
+        event::{Event, WindUp},
+        id::Step,
+        lifecycle::Lifecycle,
+        money::{Spent, Usage, Usd},
+    },
+};
+
+/// Tokens of instructions around a synthesis or a vote, generously.
+const INSTRUCTIONS: u64 = 2_000;
+
+/// Why nothing new is begun while what is under way may finish.
+pub(crate) enum Holding {
+    /// A person said pause.
+    Suspend,
+    /// Deliberation ends.
+    WindUp(WindUp),
+}
+
+impl Floor {
+    /// Whether something may be asked now; what it costs is the ledger's business.
+    pub(crate) async fn gate(&mut self, key: &Step) -> Result<(), Halt> {
+        match self.heed().await? {
+            Some(Holding::Suspend) => return Err(Halt::suspended()),
+            Some(Holding::WindUp(reason)) => return Err(self.wind_up(key, reason).await?),
+            None => {}
+        }
+        if self.deadline() <= Instant::now() {
+            return Err(self.wind_up(key, WindUp::Deadline).await?);
+        }
+        let kept = if self.now.deciding { Spent::default() } else { self.cost_of_deciding() };
+        self.ledger.keep_back(kept);
+        Ok(())
+    }
+
+    /// Takes new commands from the inbox and says what they mean here. An abort is an error at once.
+    pub(crate) async fn heed(&mut self) -> Result<Option<Holding>, Halt> {
+        // Sub-discussions have no inbox of their own: they follow the root's wish.
+        if self.record.state.lineage.is_none() {
+            if self.control.is_poked() {
+                self.record.take_commands().await?;
+            }
+            self.control.wish(self.record.state.wish);
+        }
+        match self.control.wished() {
+            Some(Command::Abort) => Err(Halt::aborted()),
+            Some(Command::Pause) if !self.now.deciding => Ok(Some(Holding::Suspend)),
+            Some(Command::Stop) if !self.now.deciding => Ok(Some(Holding::WindUp(WindUp::Stopped))),
+            Some(Command::Pause | Command::Stop | Command::Resume) | None => Ok(None),
+        }
+    }
+
+    /// Records why deliberation ends and gives the order to leave.
+    pub(crate) async fn wind_up(&mut self, key: &Step, reason: WindUp) -> Result<Halt, Halt> {
+        self.record.once(key.purpose("wound-up"), Event::WoundUp { reason }).await?;
+        Ok(Halt::wind_up())
+    }
+
+    /// After each group: whether enough are left to go on (INV-DISC-101).
+    pub(crate) async fn bear(&mut self, key: &Step) -> Result<(), Halt> {
+        if self.now.deciding {
+            return Ok(());
+        }
+        let state = &self.record.state;
+        let tolerance = state.spec.tolerance;
+        let left = state.spec.participants.iter().filter(|it| self.is_present(&it.name)).count() as u32;
+        let reason = match self.now.out.first() {
+            Some(name) if !tolerance.go_on => {
+                let failure = state.failures.iter().find(|it| it.participant == *name);
+                let class = failure.map_or(ErrorClass::ApiError, |it| it.class);
+                WindUp::ProviderFailed { participant: name.clone(), class }
+            }
+            _ if left < tolerance.min_providers => WindUp::TooFew { left, needed: tolerance.min_providers },
+            _ => return Ok(()),
+        };
+        Err(self.wind_up(key, reason).await?)
+    }
+
+    /// When talking, or deciding, must end. Time spent in sub-discussions does not count for this level, but for the total.
+    pub(crate) fn deadline(&self) -> Instant {
+        Instant::now() + Duration::from_millis(self.remaining_ms())
+    }
+
+    pub(crate) fn remaining_ms(&self) -> u64 {
+        let kept = if self.now.deciding { 0 } else { self.reserve_ms() };
+        self.left_ms().saturating_sub(kept)
+    }
+
+    fn left_ms(&self) -> u64 {
+        let state = &self.record.state;
+        let timing = state.spec.timing;
+        let nested: u64 =
+            state.subs.values().filter_map(|sub| sub.end.as_ref()).map(|end| end.active_ms).sum();
+        let level_ms = match (&state.lineage, &state.spec.recursion) {
+            (Some(lineage), _) => lineage.level_ms,
+            (None, Some(recursion)) => recursion.strategy.level_ms(timing.total_ms, recursion.max_depth, 0),
+            (None, None) => timing.total_ms,
+        };
+        let limit = (level_ms + nested).min(timing.total_ms);
+        limit.saturating_sub(self.record.active_ms())
+    }
+
+    /// INV-DISC-611: ten seconds at each level, where a level has that many.
+    fn reserve_ms(&self) -> u64 {
+        let state = &self.record.state;
+        let level_ms = state.lineage.as_ref().map_or(state.spec.timing.total_ms, |lineage| lineage.level_ms);
+        state.spec.timing.reserve_ms.min(level_ms / 2)
+    }
+
+    /// What the consensus method will need at the worst; so much is not for talking.
+    fn cost_of_deciding(&self) -> Spent {
+        let spec = &self.record.state.spec;
+        let calls =
+            self.shared.crafts.method(&spec.consensus.method).map_or(1, |method| (method.calls)(spec));
+        let usage = Usage {
+            prompt: self.now.tokens + INSTRUCTIONS + tokens::at_worst(spec.topic.len()),
+            completion: u64::from(spec.manner.max_tokens),
+        };
+        let voices = spec.participants.iter().filter_map(|who| self.shared.voices.voice(spec, who));
+        let dearest = voices.filter_map(|voice| voice.price).map(|price| price.of(usage)).max();
+        Spent {
+            calls,
+            tokens: usage.total().saturating_mul(u64::from(calls)),
+            usd: dearest.unwrap_or(Usd::ZERO).times(u64::from(calls)),
+        }
+    }
+
+    /// Whether a sub-discussion may be asked for here at all.
+    pub(crate) fn may_convene(&self) -> bool {
+        let state = &self.record.state;
+        let depth = state.lineage.as_ref().map_or(0, |lineage| lineage.depth);
+        let talking = state.lifecycle == Lifecycle::Running && !self.now.deciding;
+        talking && state.spec.recursion.is_some_and(|recursion| depth < recursion.max_depth)
+    }
+}

@@ -1,0 +1,388 @@
+//! Asking several at once. Only this loop records, one append at a time, while the calls under way go on.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use futures::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
+use tokio::time::sleep_until;
+
+use crate::{
+    call::{Call, lane::Place},
+    engine::record::Entry,
+    floor::{
+        Floor,
+        ask::Ask,
+        gate::Holding,
+        halt::{Failure, Halt},
+        seat::{Arrival, News, Seat, Stage},
+    },
+    model::{
+        error::ProviderError,
+        event::{Abandoned, Event, WindUp},
+        id::Step,
+        money::Spent,
+        participant::Participant,
+        transcript::Turn,
+    },
+};
+
+/// One participant, what it is asked, and the name of that.
+#[derive(Clone)]
+pub(crate) struct Asked {
+    pub(crate) who: Participant,
+    pub(crate) ask: Ask,
+    /// Without the purpose of a reminder.
+    pub(crate) base: Step,
+    pub(crate) step: Step,
+}
+
+impl Asked {
+    pub(crate) fn new(who: &Participant, step: Step, ask: Ask) -> Self {
+        Asked { who: who.clone(), ask, base: step.clone(), step }
+    }
+}
+
+type Enough<'e> = &'e (dyn Fn(&[Arc<Turn>]) -> bool + Send + Sync);
+
+/// Asks all of them and waits until all have answered or failed, or it is enough. Answers in the order asked.
+pub(crate) async fn hold(
+    floor: &mut Floor,
+    asked: Vec<Asked>,
+    enough: Enough<'_>,
+) -> Result<Vec<Option<Arc<Turn>>>, Halt> {
+    let Some(key) = asked.first().map(|it| it.step.clone()) else { return Ok(Vec::new()) };
+    for it in &asked {
+        if !floor.now.taken.insert(it.step.clone()) {
+            return Err(Failure::TakenTwice(it.step.clone()).into());
+        }
+    }
+    let seats = asked.into_iter().map(|it| Seat::take(floor, it)).collect();
+    let group = Group { floor, seats, calls: FuturesUnordered::new(), early: VecDeque::new(), key, enough };
+    group.hold().await
+}
+
+struct Group<'f, 'e> {
+    floor: &'f mut Floor,
+    seats: Vec<Seat>,
+    calls: FuturesUnordered<BoxFuture<'static, Arrival>>,
+    /// What arrived while something was being recorded.
+    early: VecDeque<Arrival>,
+    key: Step,
+    enough: Enough<'e>,
+}
+
+/// What follows once the facts are recorded.
+enum Next {
+    Call(Arc<Call>, Place),
+    Wait(u64),
+    Convene,
+}
+
+impl Group<'_, '_> {
+    async fn hold(mut self) -> Result<Vec<Option<Arc<Turn>>>, Halt> {
+        if let Some(taken) = self.floor.record.group_closed(&self.key).map(<[String]>::to_vec) {
+            // Someone who was let go answers nothing, whatever came in at the last moment.
+            let dropped = self.seats.iter_mut().filter(|seat| !taken.iter().any(|name| name == seat.name()));
+            dropped.for_each(|seat| seat.stage = Stage::Fresh);
+            return Ok(self.leave());
+        }
+        if self.floor.record.has_mark(&self.key.purpose("wound-up")) {
+            self.leave();
+            return Err(Halt::wind_up());
+        }
+        if !self.is_over() {
+            if let Err(halt) = self.open().await {
+                self.leave();
+                return Err(halt);
+            }
+            self.run().await?;
+        }
+        self.close().await
+    }
+
+    fn is_over(&self) -> bool {
+        self.seats.iter().all(Seat::is_settled) || self.is_enough()
+    }
+
+    fn is_enough(&self) -> bool {
+        let turns: Vec<Arc<Turn>> = self.seats.iter().filter_map(Seat::turn).cloned().collect();
+        !turns.is_empty() && (self.enough)(&turns)
+    }
+
+    /// Nobody is asked unless all may be.
+    async fn open(&mut self) -> Result<(), Halt> {
+        self.floor.gate(&self.key).await?;
+        let wanted: Vec<(usize, Spent)> =
+            self.to_ask().map(|index| (index, self.seats[index].worst_case(self.floor))).collect();
+        let mut all = Spent::default();
+        wanted.iter().for_each(|(_, spent)| all += *spent);
+        if let Err(short) = self.floor.ledger.reserve(all) {
+            return Err(self.floor.wind_up(&self.key, short).await?);
+        }
+        for (index, reserved) in wanted {
+            self.seats[index].reserved = Some(reserved);
+            let waiting = self.seats[index].wait(index, 0);
+            self.calls.push(waiting);
+        }
+        for index in 0..self.seats.len() {
+            if matches!(self.seats[index].stage, Stage::Convening { .. }) {
+                self.convene(index);
+            }
+        }
+        Ok(())
+    }
+
+    fn to_ask(&self) -> impl Iterator<Item = usize> {
+        let fresh = self.seats.iter().enumerate().filter(|(_, seat)| matches!(seat.stage, Stage::Fresh));
+        fresh.map(|(index, _)| index).collect::<Vec<_>>().into_iter()
+    }
+
+    async fn run(&mut self) -> Result<(), Halt> {
+        let deadline = self.floor.deadline();
+        let mut holding: Option<Holding> = None;
+        while !self.is_over() && !self.is_idle(holding.as_ref()) {
+            let control = self.floor.control.clone();
+            tokio::select! {
+                biased;
+                () = control.woken() => {
+                    holding = self.heed(holding).await?;
+                }
+                Some(arrival) = next(&mut self.early, &mut self.calls) => {
+                    let short = self.take_in(arrival, holding.is_some()).await?;
+                    holding = holding.or(short.map(Holding::WindUp));
+                }
+                () = sleep_until(deadline) => {
+                    self.abandon(Abandoned::Deadline).await?;
+                    holding = Some(Holding::WindUp(WindUp::Deadline));
+                }
+            }
+        }
+        if self.is_over() {
+            return Ok(());
+        }
+        self.give_back();
+        let key = self.key.clone();
+        let halt = match holding {
+            Some(Holding::WindUp(reason)) => self.floor.wind_up(&key, reason).await?,
+            Some(Holding::Suspend) | None => Halt::suspended(),
+        };
+        self.leave();
+        Err(halt)
+    }
+
+    /// Takes commands while calls are under way. Only an abort drops them.
+    async fn heed(&mut self, holding: Option<Holding>) -> Result<Option<Holding>, Halt> {
+        match self.floor.heed().await {
+            Ok(wish) => Ok(holding.or(wish)),
+            Err(aborted) => {
+                self.abandon(Abandoned::Aborted).await?;
+                self.leave();
+                Err(aborted)
+            }
+        }
+    }
+
+    /// Whether nothing more will arrive: nothing is under way, or nothing that a hold lets finish. Who only waits has not begun.
+    fn is_idle(&self, holding: Option<&Holding>) -> bool {
+        let under_way = |seat: &Seat| matches!(seat.stage, Stage::Calling(_) | Stage::Convening { .. });
+        let waiting = !(self.calls.is_empty() && self.early.is_empty());
+        if holding.is_some() { !self.seats.iter().any(under_way) } else { !waiting }
+    }
+
+    /// Takes in what arrived, with whatever else is there by now; records it in one go, then lets it follow.
+    async fn take_in(&mut self, first: Arrival, holding: bool) -> Result<Option<WindUp>, Halt> {
+        let mut batch = vec![first];
+        while let Some(Some(more)) = next(&mut self.early, &mut self.calls).now_or_never() {
+            batch.push(more);
+        }
+        let (mut facts, mut follow, mut short) = (Vec::new(), Vec::new(), None);
+        for (index, news) in batch {
+            match self.advance(index, news, holding, &mut facts) {
+                Ok(Some(next)) => follow.push((index, next)),
+                Ok(None) => {}
+                Err(reason) => short = Some(reason),
+            }
+        }
+        self.write(facts).await?;
+        for (index, next) in follow {
+            self.start(index, next);
+        }
+        Ok(short)
+    }
+
+    /// What one piece of news means: facts to record, and what follows.
+    fn advance(
+        &mut self,
+        index: usize,
+        news: News,
+        holding: bool,
+        facts: &mut Vec<Entry>,
+    ) -> Result<Option<Next>, WindUp> {
+        let seat = &mut self.seats[index];
+        match news {
+            News::Cleared(_) if holding => seat.stage = Stage::Fresh,
+            News::Cleared(place) => {
+                let (placed, call) = seat.place(self.floor);
+                facts.push((Some(seat.step.clone()), Event::CallPlaced(placed)));
+                return Ok(Some(Next::Call(call, place)));
+            }
+            News::Answered(Ok(reply)) => {
+                let turn = seat.spoke(&reply, self.floor);
+                let used = Spent {
+                    calls: 1,
+                    tokens: turn.bill.usage.total(),
+                    usd: turn.bill.cost.unwrap_or_default(),
+                };
+                self.floor.ledger.settle(seat.reserved.take().unwrap_or_default(), used);
+                let heeded = seat.may_ask_for_help();
+                if let Some(topic) = reply.convene.filter(|_| heeded) {
+                    let step = seat.begin_sub(&topic, &turn);
+                    facts.push((Some(step), Event::SubRequested { turn, topic }));
+                    return Ok(Some(Next::Convene));
+                }
+                facts.push((Some(seat.step.clone()), Event::TurnCompleted { turn: turn.clone() }));
+                seat.stage = Stage::Settled(Some(turn));
+            }
+            News::Answered(Err(error)) => return Ok(self.fail(index, &error, holding, facts)),
+            News::Convened(None) => seat.stage = Stage::Fresh,
+            News::Convened(Some(end)) => {
+                let Stage::Convening { step, .. } = &seat.stage else { return Ok(None) };
+                facts.push((Some(step.clone()), Event::SubConcluded((*end).clone())));
+                seat.end_sub(&end);
+                if holding {
+                    return Ok(None);
+                }
+                let wanted = seat.worst_case(self.floor);
+                self.floor.ledger.reserve(wanted)?;
+                self.seats[index].reserved = Some(wanted);
+                return Ok(Some(Next::Wait(0)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A failed attempt: tried again, or the end for this participant.
+    fn fail(
+        &mut self,
+        index: usize,
+        error: &ProviderError,
+        holding: bool,
+        facts: &mut Vec<Entry>,
+    ) -> Option<Next> {
+        let draw = self.floor.shared.clock.draw();
+        let seat = &mut self.seats[index];
+        let reserved = seat.reserved.take().unwrap_or_default();
+        self.floor.ledger.settle(reserved, Spent { calls: 1, ..Spent::default() });
+        let wait = seat.retry_ms(error, draw).filter(|_| self.floor.ledger.reserve(reserved).is_ok());
+        let step = Some(seat.step.clone());
+        let (Stage::Calling(placed), Some(wait_ms)) = (&seat.stage, wait) else {
+            facts.push((step, Event::TurnFailed(seat.failed(error, self.floor))));
+            seat.stage = Stage::Settled(None);
+            return None;
+        };
+        let (attempt, participant) = (placed.attempt, placed.participant.clone());
+        let (class, message, retry_in_ms) = (error.class, error.message.clone(), Some(wait_ms));
+        facts.push((step, Event::CallFailed { attempt, participant, class, message, retry_in_ms }));
+        seat.reserved = Some(reserved);
+        seat.stage = Stage::Fresh;
+        (!holding).then_some(Next::Wait(wait_ms))
+    }
+
+    fn start(&mut self, index: usize, next: Next) {
+        match next {
+            Next::Call(call, place) => {
+                let calling = self.seats[index].call(index, call, place, self.floor);
+                self.calls.push(calling);
+            }
+            Next::Wait(wait_ms) => {
+                let waiting = self.seats[index].wait(index, wait_ms);
+                self.calls.push(waiting);
+            }
+            Next::Convene => self.convene(index),
+        }
+    }
+
+    fn convene(&mut self, index: usize) {
+        let Stage::Convening { step, topic } = &self.seats[index].stage else { return };
+        let held = self.floor.sub_discussion(self.seats[index].name(), step, topic);
+        self.calls.push(Box::pin(async move { (index, News::Convened(held.await)) }));
+    }
+
+    /// Records while the calls under way go on talking.
+    async fn write(&mut self, facts: Vec<Entry>) -> Result<(), Halt> {
+        let writing = self.floor.record.append(facts);
+        tokio::pin!(writing);
+        loop {
+            tokio::select! {
+                biased;
+                written = &mut writing => return Ok(written?),
+                Some(arrival) = self.calls.next(), if !self.calls.is_empty() => self.early.push_back(arrival),
+            }
+        }
+    }
+
+    /// Leaves the calls under way behind; what was reserved for them stays spent.
+    async fn abandon(&mut self, why: Abandoned) -> Result<(), Halt> {
+        let mut facts = Vec::new();
+        for seat in &mut self.seats {
+            if let Stage::Calling(placed) = &seat.stage {
+                let (attempt, participant) = (placed.attempt, placed.participant.clone());
+                facts.push((Some(seat.step.clone()), Event::CallAbandoned { attempt, participant, why }));
+                seat.reserved = None;
+            }
+            if !seat.is_settled() {
+                seat.stage = Stage::Fresh;
+            }
+        }
+        (self.calls, self.early) = (FuturesUnordered::new(), VecDeque::new());
+        Ok(self.floor.record.append(facts).await?)
+    }
+
+    /// Ends the group: lets go whoever is no longer needed, and hears what was said.
+    async fn close(&mut self) -> Result<Vec<Option<Arc<Turn>>>, Halt> {
+        if !self.seats.iter().all(Seat::is_settled) {
+            let (taken, dropped): (Vec<&Seat>, Vec<&Seat>) =
+                self.seats.iter().partition(|seat| seat.is_settled());
+            let names = |seats: Vec<&Seat>| seats.iter().map(|seat| seat.name().to_owned()).collect();
+            let closed = Event::GroupClosed { taken: names(taken), dropped: names(dropped) };
+            self.abandon(Abandoned::Enough).await?;
+            self.give_back();
+            self.floor.record.append(vec![(Some(self.key.purpose("closed")), closed)]).await?;
+        }
+        let turns = self.leave();
+        self.floor.bear(&self.key).await?;
+        Ok(turns)
+    }
+
+    /// Takes what was said and who failed into the present.
+    fn leave(&mut self) -> Vec<Option<Arc<Turn>>> {
+        let mut turns = Vec::with_capacity(self.seats.len());
+        for seat in &self.seats {
+            match &seat.stage {
+                Stage::Settled(Some(turn)) if seat.asked.ask.spoken => self.floor.hear(turn),
+                Stage::Settled(None) => drop(self.floor.now.out.insert(seat.name().to_owned())),
+                _ => {}
+            }
+            turns.push(seat.turn().cloned());
+        }
+        turns
+    }
+
+    fn give_back(&mut self) {
+        for seat in &mut self.seats {
+            if let Some(reserved) = seat.reserved.take() {
+                self.floor.ledger.settle(reserved, Spent::default());
+            }
+        }
+    }
+}
+
+/// The next arrival: first what came while something was being recorded.
+async fn next(
+    early: &mut VecDeque<Arrival>,
+    calls: &mut FuturesUnordered<BoxFuture<'static, Arrival>>,
+) -> Option<Arrival> {
+    match early.pop_front() {
+        Some(arrival) => Some(arrival),
+        None => calls.next().await,
+    }
+}

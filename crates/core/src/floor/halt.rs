@@ -1,0 +1,58 @@
+//! Why a pattern must leave. A pattern passes this on with `?` and never looks inside.
+
+use crate::{
+    model::{error::StateInvalid, id::Step},
+    seams::StoreError,
+};
+
+/// Not an error of the pattern: an order to return now. Only the engine reads it.
+#[derive(Debug)]
+pub struct Halt(pub(crate) Why);
+
+#[derive(Debug)]
+pub(crate) enum Why {
+    /// Nothing more can happen until someone says so; everything needed is in the record.
+    Suspended,
+    /// Stop deliberating and conclude with what has been said; why is a fact in the record.
+    WindUp,
+    /// Drop everything; ask nobody.
+    Aborted,
+    /// No conclusion is possible.
+    Failed(Failure),
+}
+
+/// Why no conclusion is possible.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub(crate) enum Failure {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Illegal(#[from] StateInvalid),
+    #[error("step {0} was taken twice in one run; a pattern must name each effect once")]
+    TakenTwice(Step),
+    #[error(
+        "the record has step {0}, which the pattern no longer takes: it was made by another version. \
+         Its answers are kept; start the discussion anew to go on"
+    )]
+    Diverged(Step),
+}
+
+impl Halt {
+    pub(crate) fn suspended() -> Self {
+        Halt(Why::Suspended)
+    }
+
+    pub(crate) fn wind_up() -> Self {
+        Halt(Why::WindUp)
+    }
+
+    pub(crate) fn aborted() -> Self {
+        Halt(Why::Aborted)
+    }
+}
+
+impl<F: Into<Failure>> From<F> for Halt {
+    fn from(failure: F) -> Self {
+        Halt(Why::Failed(failure.into()))
+    }
+}

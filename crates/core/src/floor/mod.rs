@@ -1,0 +1,320 @@
+//! The floor: everything a pattern can do, and the only thing it can do.
+//!
+//! Each method names its effect with a step. If the record has the step's fact, that is the answer; else the effect
+//! happens, is recorded, and is returned. Pauses, budgets, retries, deadlines and failures are handled beneath, once, so
+//! that patterns read like their description.
+
+pub mod ask;
+mod convene;
+mod gate;
+mod group;
+pub mod halt;
+pub mod reading;
+mod seat;
+pub(crate) mod view;
+
+use std::{
+    collections::{BTreeSet, HashSet},
+    sync::Arc,
+};
+
+use crate::{
+    call::{Message, ledger::Ledger, tokens},
+    craft::Pattern,
+    engine::{control::Control, record::Record, shared::Shared},
+    floor::{
+        ask::Ask,
+        group::{Asked, hold},
+        halt::{Failure, Halt},
+        reading::{Reader, Understood},
+    },
+    model::{
+        ballot::Source,
+        error::StateInvalid,
+        event::{Check, Event, Reading},
+        id::Step,
+        participant::Participant,
+        phase::Phase,
+        spec::Spec,
+        transcript::Turn,
+    },
+};
+
+/// The phase in which a consensus method works, after every pattern.
+pub(crate) const DECIDING: &str = "deciding";
+
+/// The floor is held by one speaker at a time, and the borrow checker sees to it:
+///
+/// ```compile_fail,E0499
+/// # use quorum_core::{floor::{Floor, ask::Ask}, model::participant::Participant};
+/// async fn both(floor: &mut Floor, ann: &Participant, bob: &Participant) {
+///     let first = floor.ask(ann, Ask::new("", "you"));
+///     let second = floor.ask(bob, Ask::new("", "and you"));
+///     let _ = (first.await, second.await);
+/// }
+/// ```
+pub struct Floor {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) pattern: &'static Pattern,
+    pub(crate) record: Record,
+    pub(crate) control: Arc<Control>,
+    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) now: Now,
+}
+
+/// Where the pattern stands. Rebuilt by replay, never stored, so that a replay sees only the past.
+#[derive(Default)]
+pub(crate) struct Now {
+    pub(crate) round: u32,
+    pub(crate) phase: Option<&'static str>,
+    pub(crate) deciding: bool,
+    pub(crate) transcript: Vec<Arc<Turn>>,
+    /// The transcript's size in tokens, kept so that nobody counts it again.
+    pub(crate) tokens: u64,
+    pub(crate) readings: Vec<Understood<(u32, Reading)>>,
+    pub(crate) out: BTreeSet<String>,
+    pub(crate) taken: HashSet<Step>,
+}
+
+impl Floor {
+    /// What was ordered.
+    #[must_use]
+    pub fn spec(&self) -> Arc<Spec> {
+        self.record.state.spec.clone()
+    }
+
+    /// Everything said so far for all to hear.
+    #[must_use]
+    pub fn transcript(&self) -> &[Arc<Turn>] {
+        &self.now.transcript
+    }
+
+    /// The structured replies of a round, as they were read, in the order they were taken.
+    #[must_use]
+    pub fn readings(&self, round: u32) -> Vec<Understood<Reading>> {
+        let of_round = self.now.readings.iter().filter(|it| it.value.0 == round);
+        of_round
+            .map(|it| Understood {
+                participant: it.participant.clone(),
+                source: it.source,
+                value: it.value.1.clone(),
+            })
+            .collect()
+    }
+
+    /// The round the talk has come to.
+    #[must_use]
+    pub fn round(&self) -> u32 {
+        self.now.round
+    }
+
+    /// Those of them who are still able to speak, in the same order.
+    #[must_use]
+    pub fn present(&self, among: &[Participant]) -> Vec<Participant> {
+        among.iter().filter(|it| self.is_present(&it.name)).cloned().collect()
+    }
+
+    /// Announces what happens next. The pattern's table decides whether it may.
+    pub async fn enter(&mut self, phase: Phase, round: u32) -> Result<(), Halt> {
+        let (from, last) = (self.now.phase, self.now.round);
+        if !self.pattern.phases.allows(from, phase) || !(round == last || round == last + 1) {
+            let from = format!("{} in round {last}", from.unwrap_or("the beginning"));
+            return Err(
+                Failure::Illegal(StateInvalid { from, to: format!("{} in round {round}", phase.0) }).into()
+            );
+        }
+        (self.now.phase, self.now.round) = (Some(phase.0), round);
+        let step = Step::new(round, phase.0, "*");
+        if self.record.has_mark(&step) {
+            return Ok(());
+        }
+        let mut facts = Vec::new();
+        if round > last {
+            facts.extend((last > 0).then_some((None, Event::RoundClosed { round: last })));
+            facts.push((None, Event::RoundOpened { round }));
+        }
+        facts.push((Some(step), Event::PhaseEntered { phase: phase.0.to_owned(), round }));
+        Ok(self.record.append(facts).await?)
+    }
+
+    /// Asks one participant. `None` when it failed and the discussion goes on without it.
+    pub async fn ask(&mut self, who: &Participant, ask: Ask) -> Result<Option<Arc<Turn>>, Halt> {
+        let turns = self.ask_all(std::slice::from_ref(who), |_| ask.clone()).await?;
+        Ok(turns.into_iter().next())
+    }
+
+    /// Asks all at once; nobody sees another's answer. Answers come back in seating order, without those who failed.
+    pub async fn ask_all(
+        &mut self,
+        who: &[Participant],
+        ask: impl Fn(&Participant) -> Ask,
+    ) -> Result<Vec<Arc<Turn>>, Halt> {
+        self.ask_until(who, ask, |_| false).await
+    }
+
+    /// As [`Floor::ask_all`], but lets the rest go once the answers so far are `enough`.
+    pub async fn ask_until(
+        &mut self,
+        who: &[Participant],
+        ask: impl Fn(&Participant) -> Ask,
+        enough: impl Fn(&[Arc<Turn>]) -> bool + Send + Sync,
+    ) -> Result<Vec<Arc<Turn>>, Halt> {
+        let spoken = |who: &Participant| Ask { spoken: true, ..ask(who) };
+        let asked = self.seats(who).map(|who| Asked::new(who, self.step(who), spoken(who)));
+        let asked = asked.collect();
+        let turns = hold(self, asked, &enough).await?;
+        Ok(turns.into_iter().flatten().collect())
+    }
+
+    /// Asks one participant for an answer with a form. `None` when it failed, or could not be read in the end.
+    pub async fn ask_for<R: Reader>(
+        &mut self,
+        who: &Participant,
+        ask: Ask,
+        reader: &R,
+    ) -> Result<Option<Understood<R::Value>>, Halt> {
+        let heard = self.ask_all_for(std::slice::from_ref(who), |_| ask.clone(), reader).await?;
+        Ok(heard.into_iter().next())
+    }
+
+    /// Asks all at once for answers with a form, reminding those whose answer can't be read.
+    pub async fn ask_all_for<R: Reader>(
+        &mut self,
+        who: &[Participant],
+        ask: impl Fn(&Participant) -> Ask,
+        reader: &R,
+    ) -> Result<Vec<Understood<R::Value>>, Halt> {
+        self.ask_until_for(who, ask, reader, |_| false).await
+    }
+
+    /// As [`Floor::ask_all_for`], but lets the rest go once what was read so far is `enough`.
+    pub async fn ask_until_for<R: Reader>(
+        &mut self,
+        who: &[Participant],
+        ask: impl Fn(&Participant) -> Ask,
+        reader: &R,
+        enough: impl Fn(&[R::Value]) -> bool + Send + Sync,
+    ) -> Result<Vec<Understood<R::Value>>, Halt> {
+        let shaped = |who: &Participant| Ask { shape: Some(reader.shape()), ..ask(who) };
+        let seats = self.seats(who).map(|who| Asked::new(who, self.step(who), shaped(who)));
+        let mut asked: Vec<Asked> = seats.collect();
+        let order: Vec<String> = asked.iter().map(|it| it.who.name.clone()).collect();
+        let mut understood: Vec<Understood<R::Value>> = Vec::new();
+        let enough_read = |turns: &[Arc<Turn>]| {
+            let values: Vec<R::Value> =
+                turns.iter().filter_map(|turn| read(reader, &turn.text)).map(|it| it.1).collect();
+            enough(&values)
+        };
+        for reminder in 0..=reader.reminders().len() {
+            let turns = hold(self, asked.clone(), &enough_read).await?;
+            let (read_now, unread) = sort_out(reader, asked, turns);
+            self.note_readings(reader, &read_now).await?;
+            understood.extend(read_now.into_iter().map(|it| it.1));
+            let Some(next) = reader.reminders().get(reminder).filter(|_| !unread.is_empty()) else {
+                understood.extend(self.give_up(reader, &unread).await?);
+                break;
+            };
+            asked = unread.into_iter().map(|(asked, turn)| asked.reminded(&turn, next)).collect();
+        }
+        understood.sort_by_key(|it| order.iter().position(|name| *name == it.participant));
+        Ok(understood)
+    }
+
+    /// Records how a dialogue's consensus check came out.
+    pub async fn note_check(&mut self, check: Check) -> Result<(), Halt> {
+        let step = Step::new(check.round, "consensus-check", "result");
+        Ok(self.record.once(step, Event::ConsensusChecked(check)).await?)
+    }
+
+    pub(crate) fn is_present(&self, name: &str) -> bool {
+        let seated = self.record.state.seated.iter().flatten().any(|it| it == name);
+        seated && !self.now.out.contains(name)
+    }
+
+    /// Takes a turn into what everyone has heard.
+    pub(crate) fn hear(&mut self, turn: &Arc<Turn>) {
+        self.now.tokens += tokens::at_worst(turn.text.len());
+        self.now.transcript.push(turn.clone());
+    }
+
+    fn seats<'w>(&self, who: &'w [Participant]) -> impl Iterator<Item = &'w Participant> {
+        who.iter().filter(|it| self.is_present(&it.name))
+    }
+
+    fn step(&self, who: &Participant) -> Step {
+        Step::new(self.now.round, self.now.phase.unwrap_or("opening"), &who.name)
+    }
+
+    async fn note_readings<R: Reader>(
+        &mut self,
+        reader: &R,
+        read: &[(Step, Understood<R::Value>)],
+    ) -> Result<(), Halt> {
+        let round = self.now.round;
+        let mut facts = Vec::new();
+        for (step, understood) in read {
+            let reading = reader.fact(&understood.value);
+            let (participant, source) = (understood.participant.clone(), understood.source);
+            let mark = step.purpose("read");
+            if !self.record.has_mark(&mark) {
+                let (participant, reading) = (participant.clone(), reading.clone());
+                facts.push((Some(mark), Event::ReplyRead { participant, round, source, reading }));
+            }
+            self.now.readings.push(Understood { participant, source, value: (round, reading) });
+        }
+        Ok(self.record.append(facts).await?)
+    }
+
+    async fn give_up<R: Reader>(
+        &mut self,
+        reader: &R,
+        unread: &[(Asked, Arc<Turn>)],
+    ) -> Result<Vec<Understood<R::Value>>, Halt> {
+        let Some(value) = reader.give_up() else { return Ok(Vec::new()) };
+        let assumed = unread.iter().map(|(asked, _)| {
+            let (participant, source) = (asked.who.name.clone(), Source::Assumed);
+            (asked.step.clone(), Understood { participant, source, value: value.clone() })
+        });
+        let assumed: Vec<_> = assumed.collect();
+        self.note_readings(reader, &assumed).await?;
+        Ok(assumed.into_iter().map(|it| it.1).collect())
+    }
+}
+
+fn read<R: Reader>(reader: &R, text: &str) -> Option<(Source, R::Value)> {
+    let stated = reader.read(text).map(|value| (Source::Stated, value));
+    stated.or_else(|| reader.infer(text).map(|value| (Source::Inferred, value)))
+}
+
+type Read<V> = Vec<(Step, Understood<V>)>;
+
+/// Parts the replies into those that could be read and those that could not.
+fn sort_out<R: Reader>(
+    reader: &R,
+    asked: Vec<Asked>,
+    turns: Vec<Option<Arc<Turn>>>,
+) -> (Read<R::Value>, Vec<(Asked, Arc<Turn>)>) {
+    let (mut understood, mut unread) = (Vec::new(), Vec::new());
+    for (asked, turn) in asked.into_iter().zip(turns) {
+        let Some(turn) = turn else { continue };
+        match read(reader, &turn.text) {
+            Some((source, value)) => {
+                let participant = turn.participant.clone();
+                understood.push((asked.step, Understood { participant, source, value }));
+            }
+            None => unread.push((asked, turn)),
+        }
+    }
+    (understood, unread)
+}
+
+impl Asked {
+    /// The same question again, with the answer that could not be read and a word about it.
+    fn reminded(self, turn: &Arc<Turn>, reminder: &reading::Reminder) -> Asked {
+        let mut ask = self.ask;
+        ask.exchange.push(Message::Ask(ask.prompt.clone()));
+        ask.exchange.push(Message::Said { turn: turn.clone(), own: true });
+        ask.prompt = reminder.words.into();
+        Asked { ask, step: self.base.purpose(reminder.purpose), base: self.base, who: self.who }
+    }
+}

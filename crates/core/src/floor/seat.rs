@@ -1,0 +1,333 @@
+//! One participant inside a group: what it was asked, how far that has come, what the record already knows of it.
+
+use std::{sync::Arc, time::Duration};
+
+use futures::future::BoxFuture;
+use tokio::time::{Instant, sleep, timeout_at};
+
+use crate::{
+    call::{Call, Message, Reply, collect, lane::Place, retry::Failures, tokens},
+    engine::record::{Record, Settled},
+    floor::{
+        Floor,
+        group::Asked,
+        view::{View, view},
+    },
+    model::{
+        error::{ErrorClass, ProviderError},
+        event::{FailedTurn, Placed, SubConcluded},
+        id::Step,
+        money::{Spent, Usage},
+        transcript::{Bill, Finish, Turn},
+    },
+    seams::Voice,
+};
+
+/// A voice may convene so often within one step.
+const MOST_SUBS: u32 = 2;
+
+pub(crate) struct Seat {
+    pub(crate) asked: Asked,
+    /// The step of the call now to be made: the base step, or `…/after1` when a sub-discussion came between.
+    pub(crate) step: Step,
+    pub(crate) voice: Option<Voice>,
+    pub(crate) stage: Stage,
+    /// What the ledger holds for the next call.
+    pub(crate) reserved: Option<Spent>,
+    attempts: u32,
+    cut_off: bool,
+    failures: Failures,
+    subs: u32,
+    began: Option<Instant>,
+    deadline: Option<Instant>,
+    placed_at: crate::model::time::Timestamp,
+}
+
+/// How far a seat has come.
+pub(crate) enum Stage {
+    /// Nothing is under way.
+    Fresh,
+    /// Waiting for its turn at the provider, or after a failure.
+    Waiting,
+    /// A call is under way.
+    Calling(Placed),
+    /// A sub-discussion is to be run, or is running, at this step.
+    Convening { step: Step, topic: String },
+    /// It answered or failed for good.
+    Settled(Option<Arc<Turn>>),
+}
+
+/// What became of something under way.
+pub(crate) enum News {
+    /// It is this seat's turn at the provider.
+    Cleared(Place),
+    /// The call is over.
+    Answered(Result<Reply, ProviderError>),
+    /// The sub-discussion is over; `None` when it is suspended.
+    Convened(Option<Box<SubConcluded>>),
+}
+
+pub(crate) type Arrival = (usize, News);
+
+impl Seat {
+    /// Takes a place at the table, going on where the record ends.
+    pub(crate) fn take(floor: &Floor, asked: Asked) -> Seat {
+        let spec = &floor.record.state.spec;
+        let voice = floor.shared.voices.voice(spec, &asked.who);
+        let mut seat = Seat {
+            step: asked.step.clone(),
+            asked,
+            voice,
+            stage: Stage::Fresh,
+            reserved: None,
+            attempts: 0,
+            cut_off: false,
+            failures: Failures::default(),
+            subs: 0,
+            began: None,
+            deadline: None,
+            placed_at: floor.shared.clock.now(),
+        };
+        seat.recall(&floor.record);
+        seat
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.asked.who.name
+    }
+
+    pub(crate) fn is_settled(&self) -> bool {
+        matches!(self.stage, Stage::Settled(_))
+    }
+
+    pub(crate) fn turn(&self) -> Option<&Arc<Turn>> {
+        match &self.stage {
+            Stage::Settled(turn) => turn.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Structured replies are short and bounded; only someone who speaks may ask for a sub-discussion.
+    pub(crate) fn may_ask_for_help(&self) -> bool {
+        self.asked.ask.spoken && self.subs < MOST_SUBS
+    }
+
+    /// What the record knows: an answer, a failure, sub-discussions on the way, attempts made.
+    fn recall(&mut self, record: &Record) {
+        loop {
+            if let Some(settled) = record.settled(&self.step) {
+                self.stage = Stage::Settled(match settled {
+                    Settled::Turn(turn) => Some(turn.clone()),
+                    Settled::Failed => None,
+                });
+                return;
+            }
+            let sub_step = self.asked.step.purpose(&format!("sub{}", self.subs + 1));
+            let Some((turn, sub)) = record.sub(&sub_step) else { break };
+            match &sub.end {
+                None => {
+                    self.subs += 1;
+                    self.asked.ask.exchange.extend(self.so_far(turn));
+                    self.stage = Stage::Convening { step: sub_step, topic: sub.topic.clone() };
+                    return;
+                }
+                Some(end) => {
+                    self.subs += 1;
+                    self.asked.ask.exchange.extend(self.so_far(turn));
+                    self.go_on_after(&sub.topic, end);
+                }
+            }
+        }
+        let past = record.past(&self.step);
+        (self.attempts, self.failures, self.cut_off) = (past.attempts, past.failures, past.cut_off);
+    }
+
+    fn so_far(&self, turn: &Arc<Turn>) -> Vec<Message> {
+        let question = (self.subs == 1).then(|| Message::Ask(self.asked.ask.prompt.clone()));
+        let said = (!turn.text.is_empty()).then(|| Message::Said { turn: turn.clone(), own: true });
+        question.into_iter().chain(said).collect()
+    }
+
+    /// Makes ready to go on with what the sub-discussion found.
+    fn go_on_after(&mut self, topic: &str, end: &SubConcluded) {
+        let found = match (&end.synthesis, &end.problem) {
+            (Some(synthesis), _) => synthesis.clone(),
+            (None, Some(problem)) => format!("No sub-discussion was held: {}.", problem.message),
+            (None, None) => "The sub-discussion came to no result.".to_owned(),
+        };
+        self.asked.ask.exchange.push(Message::Found { topic: topic.to_owned(), text: found });
+        self.step = self.asked.step.purpose(&format!("after{}", self.subs));
+        self.stage = Stage::Fresh;
+        (self.attempts, self.failures, self.cut_off) = (0, Failures::default(), false);
+        (self.began, self.deadline) = (None, None);
+    }
+
+    /// The worst this seat's next call can cost.
+    pub(crate) fn worst_case(&self, floor: &Floor) -> Spent {
+        let ask = &self.asked.ask;
+        let written = u64::from(ask.max_tokens.unwrap_or(floor.record.state.spec.manner.max_tokens));
+        let bytes = self.view(floor).bytes;
+        let usage = Usage { prompt: tokens::at_worst(bytes) + 64, completion: written };
+        let price = self.voice.as_ref().and_then(|voice| voice.price);
+        Spent { calls: 1, tokens: usage.total(), usd: price.map(|price| price.of(usage)).unwrap_or_default() }
+    }
+
+    fn view(&self, floor: &Floor) -> View {
+        let window = self.voice.as_ref().map_or(u64::MAX, |voice| voice.window);
+        let transcript: &[_] = &floor.now.transcript;
+        let mut view = view(self.name(), transcript, &self.asked.ask, window);
+        if self.subs > 0 {
+            // The question stands before what was found; it need not be put twice.
+            view.messages.pop();
+        }
+        view
+    }
+
+    /// Waits, then queues at the provider.
+    pub(crate) fn wait(&mut self, index: usize, wait_ms: u64) -> BoxFuture<'static, Arrival> {
+        self.stage = Stage::Waiting;
+        let lane = self.voice.as_ref().map(|voice| voice.lane.clone());
+        Box::pin(async move {
+            if wait_ms > 0 {
+                sleep(Duration::from_millis(wait_ms)).await;
+            }
+            match lane {
+                Some(lane) => (index, News::Cleared(lane.enter().await)),
+                None => (index, News::Answered(Err(no_such_voice()))),
+            }
+        })
+    }
+
+    /// Prepares the call whose turn has come, as it will be recorded.
+    pub(crate) fn place(&mut self, floor: &Floor) -> (Placed, Arc<Call>) {
+        let spec = floor.record.state.spec.clone();
+        self.attempts += 1;
+        let now = Instant::now();
+        self.began.get_or_insert(now);
+        self.deadline.get_or_insert(now + Duration::from_millis(spec.timing.step_ms));
+        self.placed_at = floor.shared.clock.now();
+        let view = self.view(floor);
+        let (ask, who) = (&self.asked.ask, &self.asked.who);
+        let nonce = format!("{:016x}", floor.shared.clock.draw());
+        let placed = Placed {
+            attempt: self.attempts,
+            participant: who.name.clone(),
+            provider: who.provider.clone(),
+            model: who.model.clone(),
+            reserved: self.reserved.unwrap_or_default(),
+            nonce: nonce.clone(),
+            repeats: std::mem::take(&mut self.cut_off),
+            unheard: view.unheard,
+        };
+        let call = Call {
+            discussion: floor.record.state.id,
+            step: self.step.clone(),
+            attempt: self.attempts,
+            round: floor.now.round,
+            participant: Arc::new(who.clone()),
+            system: ask.system.clone(),
+            messages: view.messages,
+            shape: ask.shape.clone(),
+            temperature: ask.temperature.unwrap_or(spec.manner.temperature),
+            max_tokens: ask.max_tokens.unwrap_or(spec.manner.max_tokens),
+            may_convene: self.may_ask_for_help() && floor.may_convene(),
+            nonce,
+            spec,
+        };
+        self.stage = Stage::Calling(placed.clone());
+        (placed, Arc::new(call))
+    }
+
+    /// Makes the call; at the deadline it is dropped, wherever it is.
+    pub(crate) fn call(
+        &self,
+        index: usize,
+        call: Arc<Call>,
+        place: Place,
+        floor: &Floor,
+    ) -> BoxFuture<'static, Arrival> {
+        let Some(voice) = &self.voice else {
+            return Box::pin(async move { (index, News::Answered(Err(no_such_voice()))) });
+        };
+        let step_ms = call.spec.timing.step_ms;
+        let deadline = self.deadline.unwrap_or_else(Instant::now);
+        let answering = collect(voice.provider.clone(), call, floor.record.feed().clone());
+        Box::pin(async move {
+            let answered = timeout_at(deadline, answering).await;
+            drop(place);
+            let too_late =
+                || Err(ProviderError::new(ErrorClass::Timeout, format!("no answer within {step_ms} ms")));
+            (index, News::Answered(answered.unwrap_or_else(|_| too_late())))
+        })
+    }
+
+    /// Whether and when the call is tried again after this failure.
+    pub(crate) fn retry_ms(&mut self, error: &ProviderError, draw: u64) -> Option<u64> {
+        self.failures.count(error.class);
+        if let (Some(voice), ErrorClass::RateLimit) = (&self.voice, error.class) {
+            let told = error.retry_after_ms.unwrap_or_default();
+            voice.lane.close_for(Duration::from_millis(told));
+        }
+        let wait = self.failures.wait_ms(error, self.asked.ask.retries, draw)?;
+        let deadline = self.deadline?;
+        (Instant::now() + Duration::from_millis(wait) < deadline).then_some(wait)
+    }
+
+    /// The reply as a turn, billed.
+    pub(crate) fn spoke(&self, reply: &Reply, floor: &Floor) -> Arc<Turn> {
+        let usage = reply.usage.unwrap_or_else(|| Usage {
+            prompt: tokens::at_worst(self.view(floor).bytes),
+            completion: tokens::estimate(&reply.text),
+        });
+        let price = self.voice.as_ref().and_then(|voice| voice.price);
+        let cost = reply.cost.or_else(|| price.map(|price| price.of(usage)));
+        Arc::new(Turn {
+            step: self.step.clone(),
+            participant: self.name().to_owned(),
+            round: floor.now.round,
+            phase: floor.now.phase.unwrap_or_default().to_owned(),
+            text: reply.text.as_str().into(),
+            started_at: self.placed_at,
+            duration_ms: self.elapsed_ms(),
+            finish: if reply.convene.is_some() { Finish::Convene } else { reply.finish },
+            bill: Bill { usage, estimated: reply.usage.is_none(), price, cost },
+        })
+    }
+
+    pub(crate) fn failed(&self, error: &ProviderError, floor: &Floor) -> FailedTurn {
+        FailedTurn {
+            participant: self.name().to_owned(),
+            round: floor.now.round,
+            phase: floor.now.phase.unwrap_or_default().to_owned(),
+            class: error.class,
+            message: error.message.clone(),
+            attempts: self.attempts,
+            duration_ms: self.elapsed_ms(),
+        }
+    }
+
+    /// Begins a sub-discussion on this topic; returns its step.
+    pub(crate) fn begin_sub(&mut self, topic: &str, turn: &Arc<Turn>) -> Step {
+        self.subs += 1;
+        let step = self.asked.step.purpose(&format!("sub{}", self.subs));
+        self.asked.ask.exchange.extend(self.so_far(turn));
+        self.stage = Stage::Convening { step: step.clone(), topic: topic.to_owned() };
+        step
+    }
+
+    /// Ends it, and makes ready to go on.
+    pub(crate) fn end_sub(&mut self, end: &SubConcluded) {
+        if let Stage::Convening { topic, .. } = &self.stage {
+            let topic = topic.clone();
+            self.go_on_after(&topic, end);
+        }
+    }
+
+    fn elapsed_ms(&self) -> u64 {
+        self.began.map_or(0, |began| began.elapsed().as_millis() as u64)
+    }
+}
+
+fn no_such_voice() -> ProviderError {
+    ProviderError::new(ErrorClass::Validation, "there is no provider of that name")
+}

@@ -1,0 +1,295 @@
+//! The result document, made from the state of a discussion, finished or not.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    floor::DECIDING,
+    model::{
+        ballot::{Source, Tally},
+        event::Reading,
+        judgement::Verdict,
+        lifecycle::Lifecycle,
+        money::Usd,
+        outcome::{
+            BallotReport, ConsensusReport, CostSummary, Decision, DissentReport, FinalConsensus, Integrity,
+            Metadata, Missing, Outcome, ProviderCost, Response, Round, SubReport, VotingResults,
+        },
+        participant::Role,
+        state::State,
+        time::Timestamp,
+        transcript::{Finish, Turn},
+    },
+};
+
+impl Outcome {
+    /// What the user gets of this discussion.
+    #[must_use]
+    pub fn of(state: &State) -> Outcome {
+        let conclusion = state.conclusion.as_ref();
+        let decision = state.decision.as_deref().cloned().unwrap_or_default();
+        Outcome {
+            discussion_id: state.id,
+            status: state.lifecycle,
+            success: conclusion.is_some_and(|it| it.success),
+            simulated: state.spec.simulation.is_some(),
+            pattern: state.spec.pattern.clone(),
+            topic: state.spec.topic.clone(),
+            participating_providers: spoke(state),
+            failed_providers: missing(state).into_iter().map(|it| it.provider).collect(),
+            rounds: rounds(state),
+            synthesis: decision.synthesis.clone(),
+            consensus: consensus(state, &decision),
+            voting_results: decision.tally.as_ref().map(voting),
+            verdict: verdict(state),
+            consensus_checks: state.checks.clone(),
+            final_consensus: final_consensus(state),
+            sub_discussions: subs(state),
+            stopping_reason: conclusion.map(|it| it.stopping),
+            total_duration_ms: state.active_ms,
+            metadata: metadata(state),
+            integrity: integrity(state),
+            error: conclusion.and_then(|it| it.problem.clone()).or_else(|| state.failed.clone()),
+        }
+    }
+}
+
+/// A moment as results show it: ISO 8601, UTC, with a Z.
+#[must_use]
+pub fn iso(at: Timestamp) -> String {
+    jiff::Timestamp::from_microsecond(at.0).map(|it| it.to_string()).unwrap_or_default()
+}
+
+fn seats(state: &State) -> impl Iterator<Item = &str> {
+    state.spec.participants.iter().map(|it| it.name.as_str())
+}
+
+fn spoke(state: &State) -> Vec<String> {
+    let spoke: BTreeSet<&str> = state.turns.iter().map(|turn| turn.participant.as_str()).collect();
+    seats(state).filter(|name| spoke.contains(name)).map(str::to_owned).collect()
+}
+
+fn missing(state: &State) -> Vec<Missing> {
+    let absent = state.absent.iter().map(|it| Missing {
+        provider: it.participant.clone(),
+        reason: format!("not available: {} ({})", it.message, it.class.advice()),
+    });
+    let failed = state.failures.iter().map(|it| Missing {
+        provider: it.participant.clone(),
+        reason: format!("failed in round {} after {} attempts: {}", it.round, it.attempts, it.message),
+    });
+    absent.chain(failed).collect()
+}
+
+/// Rounds in order; in each, phases in order; in each, seats in order, however they arrived.
+fn rounds(state: &State) -> Vec<Round> {
+    let mut rounds = Vec::new();
+    for span in &state.rounds {
+        let mut responses: Vec<(usize, usize, Response)> = Vec::new();
+        let mut phases: Vec<&str> = Vec::new();
+        for turn in last_words(state, span.round) {
+            let place = place_of(&mut phases, &turn.phase);
+            responses.push((place, seat_of(state, &turn.participant), response(state, turn)));
+        }
+        for failed in state.failures.iter().filter(|it| it.round == span.round && it.phase != DECIDING) {
+            let place = place_of(&mut phases, &failed.phase);
+            let error = Some(format!("{}: {}", failed.class.name(), failed.message));
+            let response = Response {
+                provider: failed.participant.clone(),
+                content: String::new(),
+                round: failed.round,
+                phase: failed.phase.clone(),
+                role: role(state, &failed.participant),
+                confidence: None,
+                vote: None,
+                timestamp: iso(state.opened_at.plus_ms(span.from_ms)),
+                duration_ms: failed.duration_ms,
+                finish_reason: None,
+                error,
+            };
+            responses.push((place, seat_of(state, &failed.participant), response));
+        }
+        responses.sort_by_key(|(phase, seat, _)| (*phase, *seat));
+        rounds.push(Round {
+            round_number: span.round,
+            responses: responses.into_iter().map(|it| it.2).collect(),
+            summary: None,
+            duration_ms: span.to_ms.unwrap_or(state.active_ms).saturating_sub(span.from_ms),
+        });
+    }
+    rounds
+}
+
+/// The turns of a round without those a reminder replaced.
+fn last_words(state: &State, round: u32) -> Vec<&Turn> {
+    let of_round = state.turns.iter().filter(|turn| turn.round == round && turn.phase != DECIDING);
+    let mut words: Vec<&Turn> = Vec::new();
+    for turn in of_round {
+        words.retain(|it| it.phase != turn.phase || it.participant != turn.participant);
+        words.push(turn);
+    }
+    words
+}
+
+fn place_of<'p>(phases: &mut Vec<&'p str>, phase: &'p str) -> usize {
+    phases.iter().position(|it| *it == phase).unwrap_or_else(|| {
+        phases.push(phase);
+        phases.len() - 1
+    })
+}
+
+fn seat_of(state: &State, name: &str) -> usize {
+    seats(state).position(|it| it == name).unwrap_or(usize::MAX)
+}
+
+fn role(state: &State, name: &str) -> Option<String> {
+    let role = state.spec.seat(name).map(|it| it.role).filter(|role| *role != Role::Speaker);
+    role.map(|role| role.name().to_owned())
+}
+
+fn response(state: &State, turn: &Turn) -> Response {
+    let reply = turn.step.purpose("read");
+    let ballot =
+        state.readings.iter().find(|it| it.step.as_ref() == Some(&reply)).and_then(|it| match &it.reading {
+            Reading::Ballot(ballot) => Some(ballot),
+            Reading::ConsensusVote(_) | Reading::Verdict(_) | Reading::Synthesis(_) => None,
+        });
+    Response {
+        provider: turn.participant.clone(),
+        content: turn.text.to_string(),
+        round: turn.round,
+        phase: turn.phase.clone(),
+        role: role(state, &turn.participant),
+        confidence: ballot.map(|it| it.confidence.get()),
+        vote: ballot.map(|it| it.choice.clone()),
+        timestamp: iso(turn.started_at),
+        duration_ms: turn.duration_ms,
+        finish_reason: Some(turn.finish.name().to_owned()),
+        error: None,
+    }
+}
+
+fn consensus(state: &State, decision: &Decision) -> ConsensusReport {
+    let spec = &state.spec.consensus;
+    let dissent = decision
+        .dissent
+        .iter()
+        .map(|it| DissentReport { provider: it.participant.clone(), position: it.position.clone() });
+    ConsensusReport {
+        method: spec.method.clone(),
+        synthesizer: decision.synthesizer.clone(),
+        agreement_score: decision.agreement,
+        agreements: decision.agreements.clone(),
+        dissent: spec.include_dissent.then(|| dissent.collect()),
+        claims: decision.claims.clone(),
+    }
+}
+
+fn voting(tally: &Tally) -> VotingResults {
+    let ballots = tally.ballots.iter().map(|cast| BallotReport {
+        provider: cast.participant.clone(),
+        round: cast.round,
+        choice: cast.ballot.choice.clone(),
+        confidence: cast.ballot.confidence.get(),
+        reasoning: cast.ballot.reasoning.clone(),
+    });
+    VotingResults {
+        winner: tally.winner.clone(),
+        tie: tally.tie.clone(),
+        votes: tally.votes.clone(),
+        weighted_votes: tally.weighted.clone(),
+        ballots: ballots.collect(),
+    }
+}
+
+fn verdict(state: &State) -> Option<Verdict> {
+    state.readings.iter().rev().find_map(|it| match &it.reading {
+        Reading::Verdict(verdict) => Some(verdict.clone()),
+        Reading::Ballot(_) | Reading::ConsensusVote(_) | Reading::Synthesis(_) => None,
+    })
+}
+
+fn final_consensus(state: &State) -> Option<FinalConsensus> {
+    let check = state.checks.last().filter(|check| check.agreed)?;
+    let contribution = |index: usize| {
+        let name = state.spec.participants.get(index).map(|it| it.name.as_str());
+        let said = |turn: &&std::sync::Arc<Turn>| {
+            Some(turn.participant.as_str()) == name && turn.phase.ends_with("-turn")
+        };
+        state.turns.iter().rfind(said).map(|turn| turn.text.to_string()).unwrap_or_default()
+    };
+    Some(FinalConsensus {
+        solution: check.solution.clone().unwrap_or_default(),
+        achieved_at_round: check.round,
+        model_a_contribution: contribution(0),
+        model_b_contribution: contribution(1),
+    })
+}
+
+fn subs(state: &State) -> Vec<SubReport> {
+    let report = |sub: &crate::model::state::Sub| SubReport {
+        discussion_id: sub.end.as_ref().and_then(|end| end.child),
+        requested_by: sub.participant.clone(),
+        topic: sub.topic.clone(),
+        synthesis: sub.end.as_ref().and_then(|end| end.synthesis.clone()),
+        error: sub.end.as_ref().and_then(|end| end.problem.clone()),
+    };
+    state.subs.values().map(report).collect()
+}
+
+fn metadata(state: &State) -> Metadata {
+    let over = matches!(state.lifecycle, Lifecycle::Completed | Lifecycle::Aborted | Lifecycle::Error);
+    let cost_summary = cost_summary(state);
+    Metadata {
+        started_at: iso(state.opened_at),
+        completed_at: over.then(|| iso(state.last_at)),
+        total_tokens: cost_summary.total_tokens,
+        estimated_cost: cost_summary.unpriced.is_empty().then_some(cost_summary.estimated_cost_usd),
+        cost_summary,
+        session_id: state.spec.session,
+    }
+}
+
+fn cost_summary(state: &State) -> CostSummary {
+    let mut by_provider = BTreeMap::new();
+    let mut unpriced = Vec::new();
+    let (mut tokens, mut calls, mut cost) = (0, 0, Usd::ZERO);
+    for (name, spending) in &state.spending {
+        let usage = spending.usage;
+        calls += spending.calls;
+        tokens += usage.total();
+        cost += spending.cost;
+        unpriced.extend(spending.unpriced.then(|| name.clone()));
+        let share = ProviderCost {
+            calls: spending.calls,
+            prompt_tokens: usage.prompt,
+            completion_tokens: usage.completion,
+            tokens: usage.total(),
+            cost_usd: (!spending.unpriced).then(|| spending.cost.dollars()),
+        };
+        by_provider.insert(name.clone(), share);
+    }
+    for below in state.subs.values().filter_map(|sub| sub.end.as_ref()) {
+        calls += below.spent.calls;
+        tokens += below.spent.tokens;
+        cost += below.spent.usd;
+    }
+    let estimated_cost_usd = cost.dollars();
+    CostSummary { total_calls: calls, total_tokens: tokens, estimated_cost_usd, unpriced, by_provider }
+}
+
+fn integrity(state: &State) -> Integrity {
+    let readings = |source| state.readings.iter().filter(|it| it.source == source).count() as u32;
+    Integrity {
+        expected: seats(state).map(str::to_owned).collect(),
+        spoke: spoke(state),
+        missing: missing(state),
+        retries: state.wear.retries,
+        repeated_calls: state.wear.repeated,
+        abandoned_calls: state.wear.abandoned,
+        inferred_readings: readings(Source::Inferred),
+        unread_replies: readings(Source::Assumed),
+        truncations: state.wear.unheard,
+        cut_short: state.turns.iter().filter(|turn| turn.finish == Finish::Length).count() as u32,
+        degraded: state.conclusion.as_ref().map_or(!missing(state).is_empty(), |it| it.degraded),
+    }
+}
