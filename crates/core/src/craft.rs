@@ -23,8 +23,11 @@ pub struct Pattern {
     /// What it is called when too many fail.
     pub loss: Loss,
     /// Holds the discussion. `Some` when the talk itself came to a decision, so that no method need be asked.
-    pub run: for<'f> fn(&'f mut Floor) -> BoxFuture<'f, Result<Option<Decision>, Halt>>,
+    pub run: for<'f> fn(&'f mut Floor) -> Talk<'f>,
 }
+
+/// A pattern at work.
+pub type Talk<'f> = BoxFuture<'f, Result<Option<Decision>, Halt>>;
 
 /// What it is called when a failure leaves too few to go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,1 +1,10 @@
-//! To be written.
+//! What tests are made of: scripted panels, a clock that stands still, stores that die, the event log as text.
+
+#![expect(clippy::expect_used, reason = "a test that can't go on should say so and stop")]
+
+pub mod clock;
+pub mod kill;
+pub mod log;
+pub mod panel;
+pub mod spec;
+pub mod table;

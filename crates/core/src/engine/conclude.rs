@@ -26,7 +26,7 @@ pub(crate) fn best_answer(floor: &Floor) -> Decision {
     let is_judge = |name: &str| state.spec.seat(name).is_some_and(|it| it.role == Role::Judge);
     let talk =
         state.turns.iter().filter(|turn| floor_heard(turn.phase.as_str()) && !is_judge(&turn.participant));
-    let last = talk.last().or_else(|| state.turns.last());
+    let last = talk.next_back().or_else(|| state.turns.last());
     Decision {
         synthesis: last.map(|turn| turn.text.to_string()).unwrap_or_default(),
         synthesizer: last.map(|turn| turn.participant.clone()),

@@ -244,7 +244,7 @@ impl Index {
             }
             Event::CallAbandoned { .. } => self.past.entry(step.clone()).or_default().cut_off = false,
             Event::TurnCompleted { turn } => {
-                drop(self.settled.insert(step.clone(), Settled::Turn(turn.clone())))
+                drop(self.settled.insert(step.clone(), Settled::Turn(turn.clone())));
             }
             Event::TurnFailed(_) => drop(self.settled.insert(step.clone(), Settled::Failed)),
             Event::SubRequested { turn, .. } => drop(self.subs.insert(step.clone(), turn.clone())),

@@ -11,7 +11,7 @@ pub(crate) fn fact(id: DiscussionId, fact: &Fact) {
     let (discussion, seq) = (id.to_string(), fact.seq.0);
     match &fact.event {
         Event::PanelSeated { seated, .. } => {
-            info!(discussion, seq, seated = seated.len(), "discussion.start")
+            info!(discussion, seq, seated = seated.len(), "discussion.start");
         }
         Event::RoundOpened { round } => info!(discussion, seq, round, "discussion.round.start"),
         Event::RoundClosed { round } => info!(discussion, seq, round, "discussion.round.end"),

@@ -287,13 +287,14 @@ fn read<R: Reader>(reader: &R, text: &str) -> Option<(Source, R::Value)> {
 }
 
 type Read<V> = Vec<(Step, Understood<V>)>;
+type Unread = Vec<(Asked, Arc<Turn>)>;
 
 /// Parts the replies into those that could be read and those that could not.
 fn sort_out<R: Reader>(
     reader: &R,
     asked: Vec<Asked>,
     turns: Vec<Option<Arc<Turn>>>,
-) -> (Read<R::Value>, Vec<(Asked, Arc<Turn>)>) {
+) -> (Read<R::Value>, Unread) {
     let (mut understood, mut unread) = (Vec::new(), Vec::new());
     for (asked, turn) in asked.into_iter().zip(turns) {
         let Some(turn) = turn else { continue };

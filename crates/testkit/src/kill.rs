@@ -1,0 +1,189 @@
+//! Death at every moment: a store that stops taking writes after so many, and the check that a discussion survives it.
+
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use futures::{future::BoxFuture, stream::BoxStream};
+use quorum_core::{
+    craft::Crafts,
+    model::{
+        command::{Command, CommandId},
+        event::{Event, Fact},
+        id::{DiscussionId, Seq},
+        outcome::Outcome,
+        spec::Spec,
+    },
+    seams::{Append, Claim, Created, Store, StoreError},
+};
+
+use crate::{panel::Panel, table::Table};
+
+/// A store that dies after so many writes, as a process would.
+pub struct Mortal {
+    inner: Arc<dyn Store>,
+    left: AtomicU64,
+}
+
+impl Mortal {
+    /// Takes `writes` writes, then none.
+    #[must_use]
+    pub fn new(inner: Arc<dyn Store>, writes: u64) -> Self {
+        Mortal { inner, left: AtomicU64::new(writes) }
+    }
+
+    fn live(&self, id: DiscussionId) -> Result<(), StoreError> {
+        let lived = self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+        lived.map(drop).map_err(|_| StoreError::Fenced(id))
+    }
+}
+
+impl Store for Mortal {
+    fn create(&self, id: DiscussionId, facts: Vec<Fact>) -> BoxFuture<'_, Result<Created, StoreError>> {
+        Box::pin(async move {
+            self.live(id)?;
+            self.inner.create(id, facts).await
+        })
+    }
+
+    fn append(&self, append: Append) -> BoxFuture<'_, Result<Seq, StoreError>> {
+        Box::pin(async move {
+            self.live(append.id)?;
+            self.inner.append(append).await
+        })
+    }
+
+    fn read(
+        &self,
+        id: DiscussionId,
+        after: Seq,
+        limit: usize,
+    ) -> BoxFuture<'_, Result<Vec<Fact>, StoreError>> {
+        self.inner.read(id, after, limit)
+    }
+
+    fn send(&self, id: DiscussionId, command: Command) -> BoxFuture<'_, Result<CommandId, StoreError>> {
+        self.inner.send(id, command)
+    }
+
+    fn commands(
+        &self,
+        id: DiscussionId,
+        after: CommandId,
+    ) -> BoxFuture<'_, Result<Vec<(CommandId, Command)>, StoreError>> {
+        self.inner.commands(id, after)
+    }
+
+    fn claim(
+        &self,
+        id: DiscussionId,
+        owner: &str,
+        lease_ms: u64,
+    ) -> BoxFuture<'_, Result<Claim, StoreError>> {
+        self.inner.claim(id, owner, lease_ms)
+    }
+
+    fn claim_any(
+        &self,
+        max: usize,
+        owner: &str,
+        lease_ms: u64,
+    ) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>> {
+        self.inner.claim_any(max, owner, lease_ms)
+    }
+
+    fn extend(&self, claims: Vec<Claim>, lease_ms: u64) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>> {
+        self.inner.extend(claims, lease_ms)
+    }
+
+    fn release(&self, claim: Claim) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.inner.release(claim)
+    }
+
+    fn watch(&self) -> BoxStream<'static, DiscussionId> {
+        self.inner.watch()
+    }
+}
+
+/// Holds the discussion undisturbed, then again with a death after every single write; each time the next process must
+/// come to the same result without asking for anything that was recorded. Returns how often it died.
+pub async fn resume_anywhere(
+    make_store: impl Fn() -> Arc<dyn Store>,
+    panel: &Panel,
+    crafts: Crafts,
+    spec: Spec,
+) -> u64 {
+    let whole = Table::over(make_store(), &panel.anew(), crafts);
+    let (expected, _) = whole.hold(spec.clone()).await;
+    let mut deaths = 0;
+    loop {
+        // The first write opens the discussion.
+        let writes = deaths + 1;
+        let store = make_store();
+        let first = Table::over(Arc::new(Mortal::new(store.clone(), writes)), &panel.anew(), crafts);
+        let id = first.open(spec.clone()).await.expect("opening is the first write");
+        let died = first.run(id).await.is_err();
+        let recorded = settled_everywhere(&store, id).await;
+        let second = Table::over(store, &panel.anew(), crafts);
+        let finished = second.run(id).await.expect("a living store");
+        let name = format!("{} / {} killed after write {writes}", spec.pattern, spec.consensus.method);
+        assert_eq!(essence(&finished.outcome()), essence(&expected), "{name}");
+        let asked: BTreeSet<String> = second.panel.asked().iter().map(full_name).collect();
+        let again: Vec<&String> = recorded.intersection(&asked).collect();
+        assert!(again.is_empty(), "{name}: asked again for {again:?}");
+        if !died {
+            return deaths;
+        }
+        deaths += 1;
+    }
+}
+
+fn full_name(asked: &crate::panel::AskedCall) -> String {
+    format!("{} {}", asked.call.discussion, asked.step)
+}
+
+/// Every answered step of a discussion and of those below it.
+async fn settled_everywhere(store: &Arc<dyn Store>, root: DiscussionId) -> BTreeSet<String> {
+    let mut settled = BTreeSet::new();
+    let mut open = vec![root];
+    while let Some(id) = open.pop() {
+        let facts = store.read(id, Seq::START, usize::MAX).await.unwrap_or_default();
+        for fact in facts {
+            match fact.event {
+                Event::TurnCompleted { turn } => drop(settled.insert(format!("{id} {}", turn.step))),
+                Event::SubRequested { turn, .. } => {
+                    settled.insert(format!("{id} {}", turn.step));
+                    open.extend(fact.step.map(|step| id.derived(step.as_str())));
+                }
+                _ => {}
+            }
+        }
+    }
+    settled
+}
+
+/// What must be equal: everything but ids, times and the marks that a death leaves.
+fn essence(outcome: &Outcome) -> serde_json::Value {
+    let mut outcome = outcome.clone();
+    outcome.total_duration_ms = 0;
+    outcome.integrity.repeated_calls = 0;
+    for round in &mut outcome.rounds {
+        round.duration_ms = 0;
+        for response in &mut round.responses {
+            (response.timestamp, response.duration_ms) = (String::new(), 0);
+        }
+    }
+    let mut essence = serde_json::to_value(outcome).expect("an outcome is JSON");
+    if let Some(fields) = essence.as_object_mut() {
+        fields.remove("discussionId");
+        fields.remove("metadata");
+        for sub in fields.get_mut("subDiscussions").and_then(|it| it.as_array_mut()).into_iter().flatten() {
+            sub.as_object_mut().map(|it| it.remove("discussionId"));
+        }
+    }
+    essence
+}

@@ -1,0 +1,83 @@
+//! The event log as text: what happened, a line a fact, for tests that read like a story.
+
+use quorum_core::model::event::{Event, Fact};
+
+/// The facts as lines.
+#[must_use]
+pub fn log(facts: &[Fact]) -> String {
+    facts.iter().map(|fact| line(fact) + "\n").collect()
+}
+
+/// What people would tell of it: speeches, failures, readings and turns of fate, without the machinery.
+#[must_use]
+pub fn story(facts: &[Fact]) -> String {
+    let telling = facts.iter().filter(|fact| {
+        !matches!(
+            fact.event,
+            Event::Opened { .. }
+                | Event::CallPlaced(_)
+                | Event::RoundOpened { .. }
+                | Event::RoundClosed { .. }
+        )
+    });
+    telling.map(|fact| told(&fact.event) + "\n").collect()
+}
+
+fn line(fact: &Fact) -> String {
+    let step = fact.step.as_ref().map(|step| format!(" {step}")).unwrap_or_default();
+    format!("{:>3}{step} {}", fact.seq.0, told(&fact.event))
+}
+
+fn told(event: &Event) -> String {
+    match event {
+        Event::Opened { spec, lineage, .. } => {
+            let depth = lineage.as_ref().map_or(0, |it| it.depth);
+            format!("opened {} at depth {depth}", spec.pattern)
+        }
+        Event::LifecycleChanged { from, to } => format!("{from} -> {to}"),
+        Event::PanelSeated { seated, absent } => {
+            let absent: Vec<&str> = absent.iter().map(|it| it.participant.as_str()).collect();
+            let without =
+                if absent.is_empty() { String::new() } else { format!(" without {}", absent.join(" ")) };
+            format!("seated {}{without}", seated.join(" "))
+        }
+        Event::RoundOpened { round } => format!("round {round} opened"),
+        Event::RoundClosed { round } => format!("round {round} closed"),
+        Event::PhaseEntered { phase, round } => format!("round {round}: {phase}"),
+        Event::CallPlaced(placed) => {
+            let repeats = if placed.repeats { " again" } else { "" };
+            format!("calls {} #{}{repeats}", placed.participant, placed.attempt)
+        }
+        Event::CallFailed { participant, class, retry_in_ms, .. } => {
+            let then = retry_in_ms.map_or("gives up".to_owned(), |ms| format!("again in {ms} ms"));
+            format!("{participant} failed ({}), {then}", class.name())
+        }
+        Event::CallAbandoned { participant, why, .. } => format!("{participant} left behind: {why:?}"),
+        Event::TurnCompleted { turn } => format!("{}: {}", turn.participant, turn.text),
+        Event::TurnFailed(failed) => format!("{} is out ({})", failed.participant, failed.class.name()),
+        Event::GroupClosed { taken, dropped } => {
+            format!("enough of {}, without {}", taken.join(" "), dropped.join(" "))
+        }
+        Event::ReplyRead { participant, source, .. } => format!("read {participant} ({source:?})"),
+        Event::ConsensusChecked(check) => format!("consensus: {}", if check.agreed { "yes" } else { "no" }),
+        Event::SubRequested { turn, topic } => format!("{} convenes: {topic}", turn.participant),
+        Event::SubConcluded(end) => {
+            let problem = end.problem.as_ref().map(|it| format!(" ({})", it.code)).unwrap_or_default();
+            format!("{} hears: {}{problem}", end.participant, end.synthesis.as_deref().unwrap_or("nothing"))
+        }
+        Event::CommandTaken { command, .. } => format!("told to {command}"),
+        Event::WoundUp { reason } => format!("winds up: {reason:?}"),
+        Event::Decided { decision } => format!("decided: {}", decision.synthesis),
+        Event::Concluded(end) => {
+            let problem = end.problem.as_ref().map(|it| format!(" {}", it.code)).unwrap_or_default();
+            format!(
+                "concluded: {} {:?}{problem}",
+                if end.success { "success" } else { "no success" },
+                end.stopping
+            )
+        }
+        Event::Failed { problem } => format!("failed: {problem}"),
+        Event::Retried => "tried again".to_owned(),
+        Event::Unknown => "something unknown".to_owned(),
+    }
+}

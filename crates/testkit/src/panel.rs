@@ -1,0 +1,325 @@
+//! A panel that answers by script, remembers what it was asked, and can fail in every way.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use futures::{
+    StreamExt,
+    future::BoxFuture,
+    stream::{self, BoxStream},
+};
+use quorum_core::{
+    call::{
+        Call, Message,
+        lane::{Lane, Width},
+    },
+    model::{
+        error::{ErrorClass, ProviderError},
+        id::Step,
+        money::{Price, Usage},
+        participant::Participant,
+        spec::Spec,
+        transcript::Finish,
+    },
+    seams::{Chunk, Provider, Voice, Voices},
+};
+use serde_json::json;
+use tokio::time::sleep;
+
+/// Starts a panel on which everyone speaks when asked.
+#[must_use]
+pub fn panel() -> Panel {
+    Panel::default()
+}
+
+/// The script of a whole table. Later lines win over earlier ones.
+#[derive(Clone, Default)]
+pub struct Panel {
+    lines: Vec<(String, Line)>,
+    price: Option<Price>,
+    asked: Arc<Mutex<Vec<AskedCall>>>,
+    lanes: Arc<Mutex<BTreeMap<String, Arc<Lane>>>>,
+}
+
+/// A call as the provider saw it.
+#[derive(Debug, Clone)]
+pub struct AskedCall {
+    /// For which step.
+    pub step: Step,
+    /// Which attempt.
+    pub attempt: u32,
+    /// Everything that was sent.
+    pub call: Arc<Call>,
+}
+
+#[derive(Clone)]
+enum Line {
+    Says(String),
+    Votes { choice: String, confidence: f64 },
+    Writes { shape: &'static str, text: String },
+    Takes(u64),
+    Fails { class: ErrorClass, times: u32, retry_after_ms: Option<u64> },
+    Hangs,
+    Breaks,
+    Away,
+    Convenes(String),
+    Uses(Usage),
+}
+
+impl Panel {
+    /// What this one says whenever it speaks.
+    #[must_use]
+    pub fn says(self, who: &str, text: &str) -> Self {
+        self.line(who, Line::Says(text.to_owned()))
+    }
+
+    /// How this one votes.
+    #[must_use]
+    pub fn votes(self, who: &str, choice: &str, confidence: f64) -> Self {
+        self.line(who, Line::Votes { choice: choice.to_owned(), confidence })
+    }
+
+    /// The exact reply to a structured question of this shape.
+    #[must_use]
+    pub fn writes(self, who: &str, shape: &'static str, text: &str) -> Self {
+        self.line(who, Line::Writes { shape, text: text.to_owned() })
+    }
+
+    /// How long an answer takes.
+    #[must_use]
+    pub fn takes(self, who: &str, ms: u64) -> Self {
+        self.line(who, Line::Takes(ms))
+    }
+
+    /// Never answers, and fails like this.
+    #[must_use]
+    pub fn fails(self, who: &str, class: ErrorClass) -> Self {
+        self.line(who, Line::Fails { class, times: u32::MAX, retry_after_ms: None })
+    }
+
+    /// Fails so often at each step, then answers.
+    #[must_use]
+    pub fn fails_first(self, who: &str, class: ErrorClass, times: u32) -> Self {
+        self.line(who, Line::Fails { class, times, retry_after_ms: None })
+    }
+
+    /// Asks to wait so long at the first attempt of each step, then answers.
+    #[must_use]
+    pub fn asks_to_wait(self, who: &str, retry_after_ms: u64) -> Self {
+        let retry_after_ms = Some(retry_after_ms);
+        self.line(who, Line::Fails { class: ErrorClass::RateLimit, times: 1, retry_after_ms })
+    }
+
+    /// Takes the call and never says a word.
+    #[must_use]
+    pub fn hangs(self, who: &str) -> Self {
+        self.line(who, Line::Hangs)
+    }
+
+    /// Breaks off in the middle.
+    #[must_use]
+    pub fn breaks_off(self, who: &str) -> Self {
+        self.line(who, Line::Breaks)
+    }
+
+    /// Is not there when the health is checked.
+    #[must_use]
+    pub fn away(self, who: &str) -> Self {
+        self.line(who, Line::Away)
+    }
+
+    /// Asks for a sub-discussion before it speaks, once a step.
+    #[must_use]
+    pub fn convenes(self, who: &str, topic: &str) -> Self {
+        self.line(who, Line::Convenes(topic.to_owned()))
+    }
+
+    /// What each of its answers uses.
+    #[must_use]
+    pub fn uses(self, who: &str, prompt: u64, completion: u64) -> Self {
+        self.line(who, Line::Uses(Usage { prompt, completion }))
+    }
+
+    /// What everyone's tokens cost.
+    #[must_use]
+    pub fn priced(self, price: Price) -> Self {
+        Panel { price: Some(price), ..self }
+    }
+
+    /// Everything asked so far.
+    #[must_use]
+    pub fn asked(&self) -> Vec<AskedCall> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The steps asked so far, in order.
+    #[must_use]
+    pub fn steps(&self) -> Vec<String> {
+        self.asked().iter().map(|it| it.step.to_string()).collect()
+    }
+
+    /// The same script with nothing asked yet.
+    #[must_use]
+    pub fn anew(&self) -> Panel {
+        Panel { asked: Arc::default(), lanes: Arc::default(), ..self.clone() }
+    }
+
+    fn line(mut self, who: &str, line: Line) -> Self {
+        self.lines.push((who.to_owned(), line));
+        self
+    }
+
+    fn of<'p>(&'p self, who: &'p str) -> impl DoubleEndedIterator<Item = &'p Line> {
+        self.lines.iter().filter(move |(name, _)| name == who || name == "*").map(|(_, line)| line)
+    }
+
+    fn lane(&self, who: &str) -> Arc<Lane> {
+        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        let wide = || Arc::new(Lane::new(Width { concurrency: 1_000, per_minute: None }));
+        lanes.entry(who.to_owned()).or_insert_with(wide).clone()
+    }
+}
+
+impl Voices for Panel {
+    fn voice(&self, _spec: &Spec, who: &Participant) -> Option<Voice> {
+        let provider = Arc::new(Scripted(self.clone()));
+        (who.provider == "scripted").then(|| Voice {
+            provider,
+            lane: self.lane(&who.name),
+            price: self.price,
+            window: 100_000,
+        })
+    }
+}
+
+struct Scripted(Panel);
+
+impl Provider for Scripted {
+    fn reply(&self, call: Arc<Call>) -> BoxStream<'static, Result<Chunk, ProviderError>> {
+        let asked = AskedCall { step: call.step.clone(), attempt: call.attempt, call: call.clone() };
+        self.0.asked.lock().unwrap_or_else(PoisonError::into_inner).push(asked);
+        let latency = self.latency(&call);
+        let chunks = self.chunks(&call);
+        let waiting = async move { sleep(Duration::from_millis(latency)).await };
+        stream::once(waiting).flat_map(move |()| chunks_stream(&chunks)).boxed()
+    }
+
+    fn check<'a>(&'a self, who: &'a Participant) -> BoxFuture<'a, Result<(), ProviderError>> {
+        let away = self.0.of(&who.name).any(|line| matches!(line, Line::Away));
+        let checked =
+            if away { Err(ProviderError::new(ErrorClass::Network, "nobody there")) } else { Ok(()) };
+        Box::pin(std::future::ready(checked))
+    }
+}
+
+/// What comes, and then either the end of the stream or silence.
+struct Chunks {
+    chunks: Vec<Result<Chunk, ProviderError>>,
+    silent: bool,
+}
+
+fn chunks_stream(chunks: &Chunks) -> BoxStream<'static, Result<Chunk, ProviderError>> {
+    let said = stream::iter(chunks.chunks.clone());
+    if chunks.silent { said.chain(stream::pending()).boxed() } else { said.boxed() }
+}
+
+impl Scripted {
+    /// Fixed by the step, so that a resumed discussion goes as the first would have.
+    fn latency(&self, call: &Call) -> u64 {
+        let scripted = self.0.of(&call.participant.name).rev().find_map(|line| match line {
+            Line::Takes(ms) => Some(*ms),
+            _ => None,
+        });
+        scripted.unwrap_or_else(|| 5 + call.step.as_str().bytes().map(u64::from).sum::<u64>() % 50)
+    }
+
+    fn chunks(&self, call: &Call) -> Chunks {
+        let name = &call.participant.name;
+        for line in self.0.of(name).rev() {
+            match line {
+                Line::Fails { class, times, retry_after_ms } if call.attempt <= *times => {
+                    let error = ProviderError::new(*class, format!("{name} failed by script"));
+                    let error = ProviderError { retry_after_ms: *retry_after_ms, ..error };
+                    return Chunks { chunks: vec![Err(error)], silent: false };
+                }
+                Line::Hangs => return Chunks { chunks: Vec::new(), silent: true },
+                Line::Breaks => {
+                    return Chunks { chunks: vec![Ok(Chunk::Text("half a wo".into()))], silent: false };
+                }
+                Line::Convenes(topic) if wants_help(call) => {
+                    let topic = topic.clone();
+                    let said = vec![Ok(Chunk::Text("Let me ask.".into())), Ok(Chunk::Convene { topic })];
+                    return self.ended(call, said, Finish::Convene);
+                }
+                _ => {}
+            }
+        }
+        let text = self.text(call);
+        self.ended(call, vec![Ok(Chunk::Text(text))], Finish::Stop)
+    }
+
+    fn ended(&self, call: &Call, mut chunks: Vec<Result<Chunk, ProviderError>>, finish: Finish) -> Chunks {
+        let scripted = self.0.of(&call.participant.name).rev().find_map(|line| match line {
+            Line::Uses(usage) => Some(*usage),
+            _ => None,
+        });
+        let usage = scripted.unwrap_or(Usage { prompt: 10 * call.messages.len() as u64, completion: 20 });
+        chunks.push(Ok(Chunk::End { finish, usage: Some(usage), cost: None }));
+        Chunks { chunks, silent: false }
+    }
+
+    fn text(&self, call: &Call) -> String {
+        let shape = call.shape.as_ref().map(|shape| shape.name);
+        let name = &call.participant.name;
+        let scripted = self.0.of(name).rev().find_map(|line| match (line, shape) {
+            (Line::Says(text), None) => Some(text.clone()),
+            (Line::Writes { shape, text }, Some(asked)) if *shape == asked => Some(text.clone()),
+            (Line::Votes { choice, confidence }, Some("ballot")) => {
+                let reasoning = format!("{name} likes {choice}");
+                Some(json!({"choice": choice, "confidence": confidence, "reasoning": reasoning}).to_string())
+            }
+            _ => None,
+        });
+        scripted.unwrap_or_else(|| default_text(call, shape))
+    }
+}
+
+fn wants_help(call: &Call) -> bool {
+    call.may_convene
+        && call.shape.is_none()
+        && !call.messages.iter().any(|it| matches!(it, Message::Found { .. }))
+}
+
+/// What someone without a line says: something that shows what it heard, so that logs tell who saw what.
+fn default_text(call: &Call, shape: Option<&str>) -> String {
+    let name = &call.participant.name;
+    let heard = call.messages.iter().filter(|it| matches!(it, Message::Said { .. })).count();
+    match shape {
+        Some("ballot") => {
+            let schema = call.shape.as_ref().and_then(|shape| shape.schema.clone()).unwrap_or_default();
+            let choice = schema.pointer("/properties/choice/enum/0").cloned().unwrap_or_default();
+            json!({"choice": choice, "confidence": 0.8, "reasoning": format!("{name} says so")}).to_string()
+        }
+        Some("consensus-check") => {
+            let answer = if call.round < 2 { "NO" } else { "YES" };
+            format!(
+                "[CONSENSUS_CHECK]\nHAS_CONSENSUS: {answer}\n[CONFIDENCE]\n80\n[REASONING]\n{name} thinks so\n\
+                 [PROPOSED_SOLUTION]\nWhat {name} and the other worked out together."
+            )
+        }
+        Some("verdict") => json!({
+            "summary": format!("{name} heard {heard}"), "keyPoints": [], "areasOfAgreement": [],
+            "areasOfDisagreement": ["all of it"], "qualityScore": 70, "insights": []
+        })
+        .to_string(),
+        Some("synthesis") => json!({
+            "synthesis": format!("{name} made this of {heard} turns"), "agreement": 0.75, "agreements": ["something"],
+            "dissent": [], "claims": []
+        })
+        .to_string(),
+        _ => format!("{name} after {heard}"),
+    }
+}

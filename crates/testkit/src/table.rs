@@ -1,0 +1,70 @@
+//! A table to hold discussions at: an engine over a store and a panel, with everything in reach of a test.
+
+use std::sync::Arc;
+
+use quorum_core::{
+    craft::Crafts,
+    engine::{Engine, OpenError, RunError, handle::Finished, shared::Shared},
+    model::{
+        event::Fact,
+        id::{DiscussionId, Seq},
+        outcome::Outcome,
+        spec::Spec,
+    },
+    seams::Store,
+};
+
+use crate::{clock::VirtualClock, panel::Panel};
+
+/// An engine with a scripted panel.
+#[derive(Clone)]
+pub struct Table {
+    /// The engine.
+    pub engine: Engine,
+    /// Its store.
+    pub store: Arc<dyn Store>,
+    /// Its panel.
+    pub panel: Panel,
+}
+
+impl Table {
+    /// A table over this store.
+    #[must_use]
+    pub fn over(store: Arc<dyn Store>, panel: &Panel, crafts: Crafts) -> Self {
+        Table::owned_by("test", store, panel, crafts)
+    }
+
+    /// The same under another name, as another process would have it.
+    #[must_use]
+    pub fn owned_by(owner: &str, store: Arc<dyn Store>, panel: &Panel, crafts: Crafts) -> Self {
+        let shared = Shared {
+            store: store.clone(),
+            voices: Arc::new(panel.clone()),
+            clock: Arc::new(VirtualClock::start()),
+            crafts,
+        };
+        Table { engine: Engine::new(shared, owner), store, panel: panel.clone() }
+    }
+
+    /// Opens a discussion and holds it to its end.
+    pub async fn hold(&self, spec: Spec) -> (Outcome, Vec<Fact>) {
+        let id = self.open(spec).await.expect("the order is acceptable");
+        let finished = self.run(id).await.expect("the store is there");
+        (finished.outcome(), self.facts(id).await)
+    }
+
+    /// Opens a discussion.
+    pub async fn open(&self, spec: Spec) -> Result<DiscussionId, OpenError> {
+        self.engine.open(spec).await
+    }
+
+    /// Runs it until it ends or waits.
+    pub async fn run(&self, id: DiscussionId) -> Result<Finished, RunError> {
+        self.engine.run(id).await?.finished().await
+    }
+
+    /// Everything recorded of it.
+    pub async fn facts(&self, id: DiscussionId) -> Vec<Fact> {
+        self.store.read(id, Seq::START, usize::MAX).await.unwrap_or_default()
+    }
+}
