@@ -1,5 +1,6 @@
 //! The rules of the house that no compiler knows. A rule is one file with a `check` and one line in `CHECKS`.
 
+mod arrows;
 mod banned;
 mod headers;
 mod invariants;
@@ -16,13 +17,14 @@ use tree::Tree;
 pub(crate) const VERB: Verb = Verb {
     name: "tidy",
     arguments: "",
-    summary: "Check sizes, headers, invariants, banned words and leaks",
+    summary: "Check arrows, sizes, headers, invariants, banned words and leaks",
     run: |arguments| refuse_arguments(arguments).and_then(|()| check()),
 };
 
 type Check = fn(&Tree) -> Result<Vec<Finding>>;
 
-const CHECKS: &[Check] = &[sizes::check, headers::check, invariants::check, banned::check, leaks::check];
+const CHECKS: &[Check] =
+    &[arrows::check, sizes::check, headers::check, invariants::check, banned::check, leaks::check];
 
 /// Prints every finding; fails if any of them is an error.
 pub(crate) fn check() -> Result<()> {
