@@ -1,11 +1,13 @@
 //! Chores of the workspace, `cargo xtask <verb>`. A verb is one file with a `VERB` at its top and one line in `VERBS`.
 
 mod cargo;
+mod setup;
+mod test;
 mod tidy;
 
 use std::process::ExitCode;
 
-const VERBS: &[Verb] = &[tidy::VERB];
+const VERBS: &[Verb] = &[tidy::VERB, test::VERB];
 
 /// One thing `cargo xtask` can do.
 struct Verb {
