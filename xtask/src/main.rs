@@ -1,13 +1,14 @@
 //! Chores of the workspace, `cargo xtask <verb>`. A verb is one file with a `VERB` at its top and one line in `VERBS`.
 
 mod cargo;
+mod coverage;
 mod setup;
 mod test;
 mod tidy;
 
 use std::process::ExitCode;
 
-const VERBS: &[Verb] = &[tidy::VERB, test::VERB];
+const VERBS: &[Verb] = &[tidy::VERB, test::VERB, coverage::VERB];
 
 /// One thing `cargo xtask` can do.
 struct Verb {
