@@ -1,3 +1,89 @@
-//! Chores.
+//! Chores of the workspace, `cargo xtask <verb>`. A verb is one file with a `VERB` at its top and one line in `VERBS`.
 
-fn main() {}
+mod cargo;
+mod coverage;
+mod setup;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+const VERBS: &[Verb] = &[tidy::VERB, test::VERB, coverage::VERB];
+
+/// One thing `cargo xtask` can do.
+struct Verb {
+    name: &'static str,
+    /// What may follow the name, as help shows it; empty if nothing may.
+    arguments: &'static str,
+    summary: &'static str,
+    run: fn(&[String]) -> anyhow::Result<()>,
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let Some((name, rest)) = arguments.split_first() else {
+        eprint!("{}", help(VERBS));
+        return ExitCode::from(2);
+    };
+    if matches!(name.as_str(), "help" | "--help" | "-h") {
+        print!("{}", help(VERBS));
+        return ExitCode::SUCCESS;
+    }
+    let Some(verb) = VERBS.iter().find(|verb| verb.name == name) else {
+        eprint!("There is no verb `{name}`.\n\n{}", help(VERBS));
+        return ExitCode::from(2);
+    };
+    run(verb, rest)
+}
+
+fn run(verb: &Verb, arguments: &[String]) -> ExitCode {
+    match (verb.run)(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask {}: {error:#}", verb.name);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn help(verbs: &[Verb]) -> String {
+    let usages: Vec<String> =
+        verbs.iter().map(|verb| format!("{} {}", verb.name, verb.arguments).trim_end().to_owned()).collect();
+    let width = usages.iter().map(String::len).max().unwrap_or_default();
+    let rows = verbs
+        .iter()
+        .zip(usages)
+        .map(|(verb, usage)| format!("  {usage:width$}  {}\n", verb.summary))
+        .collect::<String>();
+    format!("Usage: cargo xtask <verb>\n\n{rows}")
+}
+
+/// For verbs that take nothing: a misspelt flag must not pass as if it had been obeyed.
+fn refuse_arguments(arguments: &[String]) -> anyhow::Result<()> {
+    match arguments.first() {
+        Some(argument) => anyhow::bail!("`{argument}` is not known here; this verb takes no arguments"),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_is_made_from_the_list() {
+        let verbs = [
+            Verb { name: "sweep", arguments: "", summary: "Clean the floor", run: refuse_arguments },
+            Verb { name: "wash", arguments: "[--hot]", summary: "Wash the dishes", run: refuse_arguments },
+        ];
+        let expected =
+            "Usage: cargo xtask <verb>\n\n  sweep         Clean the floor\n  wash [--hot]  Wash the dishes\n";
+        assert_eq!(help(&verbs), expected);
+    }
+
+    #[test]
+    fn a_verb_without_arguments_refuses_them() {
+        assert!(refuse_arguments(&[]).is_ok());
+        assert!(refuse_arguments(&["--fast".to_owned()]).is_err());
+    }
+}

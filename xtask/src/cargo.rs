@@ -1,0 +1,74 @@
+//! Running cargo, and asking it about the workspace.
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The top of the checkout.
+pub(crate) fn root() -> PathBuf {
+    // Read when running, not when compiling, so that a checkout that was moved still finds itself.
+    let manifest = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    match manifest.as_deref().and_then(Path::parent) {
+        Some(root) => root.to_owned(),
+        None => PathBuf::from("."),
+    }
+}
+
+/// The cargo that started us, in the workspace's root.
+pub(crate) fn command(arguments: &[&str]) -> Command {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(arguments).current_dir(root());
+    command
+}
+
+/// Shows the command and runs it with its output untouched.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let shown = shown(command);
+    println!("$ {shown}");
+    let status = command.status().with_context(|| format!("`{shown}` could not be started"))?;
+    if !status.success() {
+        bail!("`{shown}` failed ({status})");
+    }
+    Ok(())
+}
+
+/// Whether the command can be run and succeeds; what it prints is dropped.
+pub(crate) fn succeeds(command: &mut Command) -> bool {
+    let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    quiet.status().is_ok_and(|status| status.success())
+}
+
+/// The workspace's own packages with their direct dependencies.
+pub(crate) fn metadata() -> Result<Value> {
+    let output = command(&["metadata", "--format-version", "1", "--no-deps"])
+        .stderr(Stdio::inherit())
+        .output()
+        .context("`cargo metadata` could not be started")?;
+    if !output.status.success() {
+        bail!("`cargo metadata` failed ({}); its message is above", output.status);
+    }
+    serde_json::from_slice(&output.stdout).context("the answer of `cargo metadata` is not JSON")
+}
+
+fn shown(command: &Command) -> String {
+    let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
+    let words = std::iter::once(program).chain(command.get_args());
+    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_shown_without_the_path_of_its_program() {
+        assert_eq!(shown(Command::new("/usr/bin/cargo").args(["fmt", "--all"])), "cargo fmt --all");
+    }
+
+    #[test]
+    fn the_root_holds_the_workspace() {
+        assert!(root().join("xtask/Cargo.toml").is_file());
+    }
+}

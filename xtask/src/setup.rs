@@ -1,0 +1,118 @@
+//! What a machine with Rust still needs before the tests can run: a C compiler and two of Rust's components.
+
+use crate::cargo;
+use anyhow::{Context as _, Result, bail};
+use std::process::Command;
+
+/// What the C parts of our dependencies are compiled with.
+const PACKAGES: [&str; 2] = ["gcc", "libc6-dev"];
+
+/// Installs what can be installed and says how to get the rest.
+pub(crate) fn prepare() -> Result<()> {
+    require_component("fmt", "rustfmt")?;
+    require_component("clippy", "clippy")?;
+    match compiler(&Machine::look()) {
+        Compiler::Present => Ok(()),
+        Compiler::Installable { prefix } => install(prefix),
+        Compiler::Missing => bail!("{}", missing_compiler()),
+    }
+}
+
+fn require_component(verb: &str, component: &str) -> Result<()> {
+    if cargo::succeeds(&mut cargo::command(&[verb, "--version"])) {
+        return Ok(());
+    }
+    bail!("`cargo {verb}` is missing; add it with `rustup component add {component}` and run this again")
+}
+
+fn install(prefix: &[&str]) -> Result<()> {
+    println!("There is no C compiler; installing {}.", PACKAGES.join(" and "));
+    apt(prefix, &["update"])?;
+    let arguments: Vec<&str> =
+        ["install", "--yes", "--no-install-recommends"].into_iter().chain(PACKAGES).collect();
+    apt(prefix, &arguments).with_context(missing_compiler)
+}
+
+fn apt(prefix: &[&str], arguments: &[&str]) -> Result<()> {
+    let mut words = prefix.iter().chain(&["apt-get"]).chain(arguments);
+    let mut command = Command::new(words.next().context("a command has a first word")?);
+    cargo::run(command.args(words).env("DEBIAN_FRONTEND", "noninteractive"))
+}
+
+fn missing_compiler() -> String {
+    format!(
+        "a C compiler is needed; as root, run `apt-get install {}`, then run this again",
+        PACKAGES.join(" ")
+    )
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Compiler {
+    Present,
+    Installable { prefix: &'static [&'static str] },
+    Missing,
+}
+
+/// The facts on which the decision rests.
+struct Machine {
+    programs: Vec<&'static str>,
+    is_root: bool,
+}
+
+impl Machine {
+    fn look() -> Self {
+        let programs = ["cc", "apt-get", "sudo"].into_iter().filter(|name| is_on_path(name)).collect();
+        Self { programs, is_root: is_root() }
+    }
+
+    fn has(&self, program: &str) -> bool {
+        self.programs.contains(&program)
+    }
+}
+
+fn compiler(machine: &Machine) -> Compiler {
+    if machine.has("cc") {
+        Compiler::Present
+    } else if machine.has("apt-get") && machine.is_root {
+        Compiler::Installable { prefix: &[] }
+    } else if machine.has("apt-get") && machine.has("sudo") {
+        Compiler::Installable { prefix: &["sudo"] }
+    } else {
+        Compiler::Missing
+    }
+}
+
+fn is_on_path(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
+fn is_root() -> bool {
+    Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(programs: &[&'static str], is_root: bool, expected: Compiler) {
+        assert_eq!(compiler(&Machine { programs: programs.to_vec(), is_root }), expected);
+    }
+
+    #[test]
+    fn a_compiler_is_installed_only_where_that_is_allowed() {
+        let as_root = true;
+        let as_user = false;
+        check(&["cc"], as_user, Compiler::Present);
+        check(&["apt-get"], as_root, Compiler::Installable { prefix: &[] });
+        check(&["apt-get", "sudo"], as_user, Compiler::Installable { prefix: &["sudo"] });
+        check(&["apt-get"], as_user, Compiler::Missing);
+        check(&["sudo"], as_root, Compiler::Missing);
+    }
+
+    #[test]
+    fn who_must_install_it_themselves_is_told_what() {
+        assert!(missing_compiler().contains("apt-get install gcc libc6-dev"));
+    }
+}

@@ -1,0 +1,111 @@
+//! Code that has a better way: skipped tests, holes, lints switched off in silence, sleeping tests.
+
+use super::Finding;
+use super::scan::Scan;
+use super::tree::{File, Tree};
+use anyhow::Result;
+
+/// Tokens in a row, and what to do instead.
+const BANNED: &[(&[&str], &str)] = &[
+    (&["#", "[", "ignore"], "a skipped test tests nothing; mend it or delete it"),
+    (&["todo", "!"], "finish it, or return an error that says what is missing"),
+    (&["unimplemented", "!"], "finish it, or return an error that says what is missing"),
+    (
+        &["#", "[", "allow", "("],
+        "use `#[expect(…, reason = \"…\")]`, which tells when it is no longer needed",
+    ),
+    (
+        &["#", "!", "[", "allow", "("],
+        "use `#![expect(…, reason = \"…\")]`, which tells when it is no longer needed",
+    ),
+];
+
+const SLEEPS: &[&[&str]] = &[&["thread", ":", ":", "sleep", "("], &["time", ":", ":", "sleep", "("]];
+
+/// A comment with these words, on the line or the one before, excuses a test that sleeps.
+const EXCUSE: &str = "sleeps because";
+
+pub(super) fn check(tree: &Tree) -> Result<Vec<Finding>> {
+    Ok(tree.rust().flat_map(|(file, scan)| banned_in(file, scan).chain(sleeps_in(file, scan))).collect())
+}
+
+fn banned_in<'a>(file: &'a File, scan: &'a Scan) -> impl Iterator<Item = Finding> + 'a {
+    let found = BANNED
+        .iter()
+        .flat_map(|(words, advice)| scan.lines_with(words).map(move |line| (words, advice, line)));
+    found.map(|(words, advice, line)| {
+        Finding::error(&file.path, line, format!("`{}`: {advice}", words.concat()))
+    })
+}
+
+fn sleeps_in<'a>(file: &'a File, scan: &'a Scan) -> impl Iterator<Item = Finding> + 'a {
+    let lines = SLEEPS.iter().flat_map(|words| scan.lines_with(words));
+    let bare = lines.filter(|line| scan.is_test_line(*line) && !is_excused(&file.text, *line));
+    let advice = format!("a test that sleeps; use the paused clock, or say in a comment why it `{EXCUSE} …`");
+    bare.map(move |line| Finding::error(&file.path, line, advice.clone()))
+}
+
+fn is_excused(text: &str, line: usize) -> bool {
+    let here_and_before = text.lines().skip(line.saturating_sub(2)).take(2);
+    here_and_before.filter_map(|line| line.split_once("//")).any(|(_, comment)| comment.contains(EXCUSE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::expect;
+    use super::*;
+
+    #[track_caller]
+    fn check_words(code: &str, expected: &[&str]) {
+        let tree = Tree::of(&[("a.rs", code)]);
+        let found: Vec<String> =
+            check(&tree).unwrap().iter().map(|found| format!("{} {}", found.line, found.text)).collect();
+        let starts = found.iter().zip(expected).all(|(found, expected)| found.starts_with(expected));
+        assert!(starts && found.len() == expected.len(), "{found:?} should begin with {expected:?}");
+    }
+
+    #[test]
+    fn holes_skips_and_silent_lints_are_found() {
+        check_words("#[test]\n#[ignore]\nfn a() {}\n", &["2 `#[ignore`: a skipped test"]);
+        check_words("#[test]\n#[ignore = \"slow\"]\nfn a() {}\n", &["2 `#[ignore`"]);
+        check_words("fn a() {\n    todo!()\n}\n", &["2 `todo!`: finish it"]);
+        check_words("fn a() {\n    unimplemented!(\"b\")\n}\n", &["2 `unimplemented!`: finish it"]);
+        check_words("#[allow(dead_code)]\nfn a() {}\n", &["1 `#[allow(`: use `#[expect("]);
+        check_words("//! A.\n#![allow(dead_code)]\n", &["2 `#![allow(`: use `#![expect("]);
+        check_words("proptest! {\n  #[ignore]\n  fn a() {}\n}\n", &["2 `#[ignore`"]);
+    }
+
+    #[test]
+    fn words_in_comments_strings_and_names_are_not_meant() {
+        check_words("// todo!()\nconst A: &str = \"#[ignore] unimplemented!()\";\n", &[]);
+        check_words("#[expect(dead_code, reason = \"b\")]\nfn ignore(todo: bool) -> bool { !todo }\n", &[]);
+    }
+
+    const ADVICE: &str =
+        "a test that sleeps; use the paused clock, or say in a comment why it `sleeps because …`";
+
+    #[test]
+    fn a_test_that_sleeps_must_say_why() {
+        let sleeping = "#[test]\nfn a() {\n    std::thread::sleep(b);\n}\n";
+        expect(check, &[("a.rs", sleeping)], &[&format!("a.rs:3: error: {ADVICE}")]);
+        let helper = "async fn a() {\n    tokio::time::sleep(b).await;\n}\n";
+        expect(
+            check,
+            &[("crates/ax/tests/a.rs", helper)],
+            &[&format!("crates/ax/tests/a.rs:2: error: {ADVICE}")],
+        );
+        expect(check, &[("a.rs", helper)], &[]);
+    }
+
+    #[test]
+    fn a_reason_on_the_line_or_before_it_is_enough() {
+        let before = "#[test]\nfn a() {\n    // It sleeps because the child has no signal.\n    thread::sleep(b);\n}\n";
+        expect(check, &[("a.rs", before)], &[]);
+        let beside = "#[test]\nfn a() {\n    thread::sleep(b); // sleeps because of c\n}\n";
+        expect(check, &[("a.rs", beside)], &[]);
+        let far = "#[test]\nfn a() {\n    // sleeps because of c\n\n    thread::sleep(b);\n}\n";
+        expect(check, &[("a.rs", far)], &[&format!("a.rs:5: error: {ADVICE}")]);
+        let in_string = "#[test]\nfn a() {\n    let c = \"sleeps because\";\n    thread::sleep(b);\n}\n";
+        expect(check, &[("a.rs", in_string)], &[&format!("a.rs:4: error: {ADVICE}")]);
+    }
+}
