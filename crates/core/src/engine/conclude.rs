@@ -24,7 +24,7 @@ pub(crate) fn nothing_said(floor: &Floor) -> bool {
 pub(crate) fn best_answer(floor: &Floor) -> Decision {
     let state = &floor.record.state;
     let is_judge = |name: &str| state.spec.seat(name).is_some_and(|it| it.role == Role::Judge);
-    let talk =
+    let mut talk =
         state.turns.iter().filter(|turn| floor_heard(turn.phase.as_str()) && !is_judge(&turn.participant));
     let last = talk.next_back().or_else(|| state.turns.last());
     Decision {
