@@ -87,8 +87,8 @@ fn reported(state: &State) -> SubConcluded {
     let synthesis = state.decision.as_ref().map(|it| it.synthesis.clone()).filter(|text| !text.is_empty());
     let problem =
         state.conclusion.as_ref().and_then(|it| it.problem.clone()).or_else(|| state.failed.clone());
-    let (spent, active_ms) = (state.spent, state.active_ms);
-    SubConcluded { participant: String::new(), child: None, synthesis, problem, spent, active_ms }
+    let (spent, ran_ms) = (state.spent, state.active_ms);
+    SubConcluded { participant: String::new(), child: None, synthesis, problem, spent, ran_ms }
 }
 
 /// Runs a discussion to its end, or until it must wait.
