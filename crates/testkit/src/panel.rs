@@ -131,7 +131,7 @@ impl Panel {
         self.line(who, Line::Away)
     }
 
-    /// Asks for a sub-discussion before it speaks, once a step.
+    /// Asks for a sub-discussion before it speaks, once a step; `{topic}` in it is what is being discussed.
     #[must_use]
     pub fn convenes(self, who: &str, topic: &str) -> Self {
         self.line(who, Line::Convenes(topic.to_owned()))
@@ -250,7 +250,7 @@ impl Scripted {
                     return Chunks { chunks: vec![Ok(Chunk::Text("half a wo".into()))], silent: false };
                 }
                 Line::Convenes(topic) if wants_help(call) => {
-                    let topic = topic.clone();
+                    let topic = topic.replace("{topic}", &call.spec.topic);
                     let said = vec![Ok(Chunk::Text("Let me ask.".into())), Ok(Chunk::Convene { topic })];
                     return self.ended(call, said, Finish::Convene);
                 }
