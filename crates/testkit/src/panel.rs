@@ -36,7 +36,7 @@ pub fn panel() -> Panel {
 }
 
 /// The script of a whole table. Later lines win over earlier ones.
-#[derive(Clone, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Panel {
     lines: Vec<(String, Line)>,
     price: Option<Price>,
@@ -55,7 +55,7 @@ pub struct AskedCall {
     pub call: Arc<Call>,
 }
 
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 enum Line {
     Says(String),
     Votes { choice: String, confidence: f64 },

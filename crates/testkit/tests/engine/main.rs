@@ -7,6 +7,7 @@ mod commands;
 mod crafts;
 mod failures;
 mod kills;
+mod properties;
 mod subs;
 
 use std::sync::Arc;
