@@ -213,7 +213,7 @@ mod tests {
             &majority::RULE,
             0.0,
             &votes[1..],
-            "the votes did not reach a majority: tabs 1, spaces 1; a tie between tabs and spaces; no vote counted from cyd",
+            "the votes did not reach a majority: tabs 1, spaces 1; a tie between spaces and tabs; no vote counted from cyd",
         );
     }
 
@@ -228,7 +228,7 @@ mod tests {
             0.5,
             &[("tabs", 0.8), ("spaces", 0.8)],
             "the votes did not reach the threshold: tabs 50 % of the weight (1 vote), spaces 50 % of the weight (1 vote); \
-             a tie between tabs and spaces; no vote counted from cyd",
+             a tie between spaces and tabs; no vote counted from cyd",
         );
     }
 

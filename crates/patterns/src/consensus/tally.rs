@@ -43,13 +43,13 @@ pub(super) fn count(spec: &Spec, options: &[String], ballots: Vec<CastBallot>, m
         *weighted.entry(ballot.choice.clone()).or_default() += weight * ballot.confidence.get();
     }
     let tally = Tally { votes, weighted, ballots, ..Tally::default() };
-    Count { tally, share: 0.0, silent: Vec::new(), measure }.with_leaders(options)
+    Count { tally, share: 0.0, silent: Vec::new(), measure }.with_leaders()
 }
 
 impl Count {
-    /// Finds who leads among the options somebody voted for; in a tie, in the order in which they were offered.
-    fn with_leaders(mut self, options: &[String]) -> Self {
-        let voted: Vec<&String> = options.iter().filter(|it| 0 < self.heads(it)).collect();
+    /// Finds who leads among the options somebody voted for; a tie is listed by the alphabet.
+    fn with_leaders(mut self) -> Self {
+        let voted: Vec<&String> = self.tally.votes.keys().filter(|it| 0 < self.heads(it)).collect();
         let share = voted.iter().map(|it| self.share_of(it)).fold(0.0, f64::max);
         let leads = |option: &&&String| share - self.share_of(option) < NEARLY;
         let leaders: Vec<String> = voted.iter().filter(leads).map(|it| (*it).clone()).collect();
@@ -185,7 +185,7 @@ mod tests {
         count(&spec, &owned(&["tabs", "spaces", "both"]), ballots, measure)
     }
 
-    /// `tabs 0.67`, or `tie tabs,spaces 0.50`.
+    /// `tabs 0.67`, or `tie spaces,tabs 0.50`.
     #[track_caller]
     fn check(votes: &[(&str, &str, f64)], measure: Measure, expected: &str) {
         let count = counting(votes, measure);
@@ -198,7 +198,7 @@ mod tests {
     fn b02_heads_count_one_each() {
         let two_to_one = [("ann", "tabs", 0.1), ("bob", "tabs", 0.1), ("cyd", "spaces", 1.0)];
         check(&two_to_one, Measure::Heads, "tabs 0.67");
-        check(&two_to_one[1..], Measure::Heads, "tie tabs,spaces 0.50");
+        check(&two_to_one[1..], Measure::Heads, "tie spaces,tabs 0.50");
         check(&[], Measure::Heads, "tie  0.00");
     }
 
@@ -207,12 +207,12 @@ mod tests {
         let surer = [("ann", "tabs", 0.4), ("bob", "tabs", 0.4), ("cyd", "spaces", 1.0)];
         check(&surer, Measure::Weight, "spaces 0.56");
         check(&[("ann", "tabs", 1.0), ("dan", "spaces", 0.5)], Measure::Weight, "spaces 0.60");
-        check(&[("ann", "tabs", 0.9), ("dan", "spaces", 0.3)], Measure::Weight, "tie tabs,spaces 0.50");
+        check(&[("ann", "tabs", 0.9), ("dan", "spaces", 0.3)], Measure::Weight, "tie spaces,tabs 0.50");
         check(&[("ann", "tabs", 0.0)], Measure::Weight, "tabs 0.00");
         check(
             &[("ann", "tabs", 0.1), ("bob", "tabs", 0.2), ("cyd", "spaces", 0.3)],
             Measure::Weight,
-            "tie tabs,spaces 0.50",
+            "tie spaces,tabs 0.50",
         );
     }
 
@@ -259,7 +259,7 @@ mod tests {
         let count = counting(&[("ann", "spaces", 0.9), ("bob", "tabs", 0.5)], Measure::Heads);
         let account = count.account(&owned(&["tabs", "spaces", "both"]));
         assert!(
-            account.starts_with("A tie between tabs and spaces: tabs 1, spaces 1, both 0.\n"),
+            account.starts_with("A tie between spaces and tabs: tabs 1, spaces 1, both 0.\n"),
             "{account}"
         );
         let nobody = counting(&[], Measure::Weight).account(&owned(&["tabs", "spaces"]));

@@ -11,17 +11,13 @@ use quorum_core::{
 
 use crate::{confidence, pattern::two_speakers, prompts::talk};
 
-const PERSPECTIVES: Phase = Phase("perspectives");
-const CROSS_DISCUSSION: Phase = Phase("cross-discussion");
+const ANSWERING: Phase = Phase("answering");
 
 pub(crate) const PATTERN: Pattern = Pattern {
     name: "synthesis",
     summary: "All at once, then across, then one answer made of it",
     flow: 1,
-    phases: PhaseTable {
-        first: &[PERSPECTIVES],
-        next: &[(PERSPECTIVES, &[CROSS_DISCUSSION]), (CROSS_DISCUSSION, &[CROSS_DISCUSSION])],
-    },
+    phases: PhaseTable { first: &[ANSWERING], next: &[(ANSWERING, &[ANSWERING])] },
     check: two_speakers,
     loss: Loss::TooFewProviders,
     run: |floor| Box::pin(run(floor)),
@@ -30,14 +26,10 @@ pub(crate) const PATTERN: Pattern = Pattern {
 async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
     let spec = floor.spec();
     for round in 1..=spec.rounds {
-        floor.enter(if round == 1 { PERSPECTIVES } else { CROSS_DISCUSSION }, round).await?;
+        floor.enter(ANSWERING, round).await?;
         let speakers = floor.present(&spec.speakers());
         let enough = |turns: &[_]| confidence::is_enough(&spec, &confidence::stated(turns));
-        if round == 1 {
-            floor.ask_until(&speakers, |who| talk::perspective(&spec, who), enough).await?;
-        } else {
-            floor.ask_until(&speakers, |who| talk::cross_discuss(&spec, who, round), enough).await?;
-        }
+        floor.ask_until(&speakers, |who| talk::answer(&spec, who, round), enough).await?;
     }
     Ok(None)
 }

@@ -23,17 +23,14 @@ pub(crate) fn build_on(spec: &Spec, who: &Participant, round: u32) -> Ask {
     Ask::new(system(spec, who, manner), of_rounds(spec, round, task))
 }
 
-/// Synthesis, first round: everyone alone.
-pub(crate) fn perspective(spec: &Spec, who: &Participant) -> Ask {
-    let task =
-        "Give your own answer to the question with your reasons. You do not know yet what the others say.";
-    Ask::new(system(spec, who, PERSPECTIVES), of_rounds(spec, 1, &with_confidence(spec, task)))
-}
-
-/// Synthesis, later rounds: everyone on what the others said.
-pub(crate) fn cross_discuss(spec: &Spec, who: &Participant, round: u32) -> Ask {
-    let task = "You have heard the earlier rounds. Say where the others convinced you and where they did not, answer what \
-                was said against you, and give the answer you hold now.";
+/// Synthesis: everyone alone at first, then on what the others said in the rounds before.
+pub(crate) fn answer(spec: &Spec, who: &Participant, round: u32) -> Ask {
+    let task = if round == 1 {
+        "Give your own answer to the question with your reasons. You do not know yet what the others say."
+    } else {
+        "You have heard the earlier rounds. Say where the others convinced you and where they did not, answer what was said \
+         against you, and give the answer you hold now."
+    };
     Ask::new(system(spec, who, PERSPECTIVES), of_rounds(spec, round, &with_confidence(spec, task)))
 }
 
@@ -140,8 +137,8 @@ mod tests {
         let [ann, bob, cyd] = debate.participants.clone().try_into().unwrap();
         let asks = [
             build_on(&debate, &ann, 1),
-            perspective(&debate, &ann),
-            cross_discuss(&debate, &ann, 2),
+            answer(&debate, &ann, 1),
+            answer(&debate, &ann, 2),
             propose(&debate, &ann),
             criticise(&debate, &bob, &ann, 1),
             refine(&debate, &ann, 1),
@@ -193,8 +190,8 @@ mod tests {
         let plain = spec("synthesis");
         let ann = plain.participants[0].clone();
         let sure = Spec { early_exit: Some(0.9), ..plain.clone() };
-        assert!(!shown(&perspective(&plain, &ann)).contains("Confidence: 0.75"));
-        assert!(shown(&perspective(&sure, &ann)).contains("Confidence: 0.75"));
-        assert!(shown(&cross_discuss(&sure, &ann, 2)).contains("Confidence: 0.75"));
+        assert!(!shown(&answer(&plain, &ann, 1)).contains("Confidence: 0.75"));
+        assert!(shown(&answer(&sure, &ann, 1)).contains("Confidence: 0.75"));
+        assert!(shown(&answer(&sure, &ann, 2)).contains("Confidence: 0.75"));
     }
 }
