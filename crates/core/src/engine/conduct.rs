@@ -168,7 +168,7 @@ async fn make_ready(floor: &mut Floor) -> Result<bool, Failure> {
         Lifecycle::Paused => leave_pause(floor, is_root).await,
         Lifecycle::Error => {
             let ready = floor.record.change(Lifecycle::Ready)?;
-            floor.record.append(vec![(None, Event::Retried), ready]).await?;
+            floor.record.note(vec![(None, Event::Retried), ready]);
             initialize(floor).await
         }
         Lifecycle::Configuring | Lifecycle::Validating | Lifecycle::Ready | Lifecycle::Initializing => {
@@ -181,8 +181,8 @@ async fn make_ready(floor: &mut Floor) -> Result<bool, Failure> {
 /// A sub-discussion left its pause with its root; the root needs a word.
 async fn leave_pause(floor: &mut Floor, is_root: bool) -> Result<bool, Failure> {
     match floor.record.state.wish {
-        Some(Command::Resume) => floor.record.become_next(Lifecycle::Running).await.map(|()| true),
-        None if !is_root => floor.record.become_next(Lifecycle::Running).await.map(|()| true),
+        Some(Command::Resume) => floor.record.become_next(Lifecycle::Running).map(|()| true),
+        None if !is_root => floor.record.become_next(Lifecycle::Running).map(|()| true),
         Some(Command::Stop) => Ok(true),
         Some(Command::Pause | Command::Abort) | None => {
             let seen = floor.record.state.seen;
@@ -219,11 +219,11 @@ pub(crate) async fn read_state(shared: &Shared, id: DiscussionId) -> Result<Opti
 
 async fn initialize(floor: &mut Floor) -> Result<bool, Failure> {
     if floor.record.state.lifecycle != Lifecycle::Initializing {
-        floor.record.become_next(Lifecycle::Initializing).await?;
+        floor.record.become_next(Lifecycle::Initializing)?;
     }
     let shared = floor.shared.clone();
     match seat_panel(&shared, &mut floor.record).await? {
-        None => floor.record.become_next(Lifecycle::Running).await.map(|()| true),
+        None => floor.record.become_next(Lifecycle::Running).map(|()| true),
         Some(problem) => fail(floor, problem).await.map(|()| false),
     }
 }
@@ -239,7 +239,7 @@ async fn deliberate_and_decide(floor: &mut Floor, pattern: &Pattern, method: &Co
         let round = floor.now.round;
         facts.extend((round > 0).then_some((None, Event::RoundClosed { round })));
         facts.push(floor.record.change(Lifecycle::Completing)?);
-        floor.record.append(facts).await?;
+        floor.record.note(facts);
     }
     (floor.now.deciding, floor.now.phase) = (true, Some(DECIDING));
     let decision = match (&floor.record.state.decision, talked) {
@@ -301,7 +301,8 @@ async fn abort_below(floor: &mut Floor) -> Result<(), Failure> {
             Err(error) => return Err(error.into()),
         };
         if !record.state.lifecycle.is_terminal() {
-            record.become_next(Lifecycle::Aborted).await?;
+            let aborted = record.change(Lifecycle::Aborted)?;
+            record.append(vec![aborted]).await?;
         }
         let participant =
             floor.record.state.subs.get(&step).map(|sub| sub.participant.clone()).unwrap_or_default();

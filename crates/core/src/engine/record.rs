@@ -33,8 +33,13 @@ const PAGE: usize = 1_000;
 pub(crate) type Entry = (Option<Step>, Event);
 
 pub(crate) struct Record {
+    /// Everything that happened, what is not written yet included.
     pub(crate) state: State,
     index: Index,
+    /// Facts that cost nothing to lose; they are written with the next one that does.
+    unwritten: Vec<Fact>,
+    /// The last number that is durable.
+    written: Seq,
     shared: Arc<Shared>,
     claim: Claim,
     feed: Feed,
@@ -95,8 +100,9 @@ impl Record {
             }
         }
         let state = state.ok_or(StoreError::Unknown(id))?;
-        let before_ms = state.active_ms;
-        Ok(Record { state, index, shared, claim, feed, before_ms, began: Instant::now() })
+        let (before_ms, written) = (state.active_ms, state.seq);
+        let unwritten = Vec::new();
+        Ok(Record { state, index, unwritten, written, shared, claim, feed, before_ms, began: Instant::now() })
     }
 
     pub(crate) fn claim(&self) -> &Claim {
@@ -148,18 +154,18 @@ impl Record {
         self.index.settled.keys().filter(is_base).find(|step| !taken.contains(*step))
     }
 
-    /// Records a fact unless its step already has one.
-    pub(crate) async fn once(&mut self, step: Step, event: Event) -> Result<(), Failure> {
-        if self.has_mark(&step) {
-            return Ok(());
+    /// Notes a fact unless its step already has one.
+    pub(crate) fn once(&mut self, step: Step, event: Event) {
+        if !self.has_mark(&step) {
+            self.note(vec![(Some(step), event)]);
         }
-        self.append(vec![(Some(step), event)]).await
     }
 
     /// Moves the lifecycle on, if the table has that move.
-    pub(crate) async fn become_next(&mut self, to: Lifecycle) -> Result<(), Failure> {
+    pub(crate) fn become_next(&mut self, to: Lifecycle) -> Result<(), Failure> {
         let change = self.change(to)?;
-        self.append(vec![change]).await
+        self.note(vec![change]);
+        Ok(())
     }
 
     /// The fact of a lifecycle's move, to be recorded with others.
@@ -177,6 +183,14 @@ impl Record {
         self.append(taken.collect()).await
     }
 
+    /// Adds facts that a restart would find again for nothing: they are written, and seen by others, with the next append.
+    pub(crate) fn note(&mut self, entries: Vec<Entry>) {
+        for fact in self.numbered(entries) {
+            self.take_in(&fact);
+            self.unwritten.push(fact);
+        }
+    }
+
     pub(crate) async fn append(&mut self, entries: Vec<Entry>) -> Result<(), Failure> {
         self.append_then(entries, Then::Continue).await
     }
@@ -186,23 +200,27 @@ impl Record {
         if entries.is_empty() && then == Then::Continue {
             return Ok(());
         }
-        let facts = self.numbered(entries);
+        self.note(entries);
         let append = Append {
             claim: self.claim.clone(),
             id: self.state.id,
-            expected: self.state.seq,
-            facts,
+            expected: self.written,
+            facts: std::mem::take(&mut self.unwritten),
             // Only the root has a claim to give up.
             then: if self.state.lineage.is_some() { Then::Continue } else { then },
         };
         self.store(&append).await?;
+        self.written = self.state.seq;
         for fact in append.facts {
-            self.index.learn(&fact);
-            self.state.apply(&fact);
             trace::fact(self.state.id, &fact);
             self.feed.fact(self.state.id, fact);
         }
         Ok(())
+    }
+
+    fn take_in(&mut self, fact: &Fact) {
+        self.index.learn(fact);
+        self.state.apply(fact);
     }
 
     fn numbered(&self, entries: Vec<Entry>) -> Vec<Fact> {

@@ -36,7 +36,7 @@ pub(crate) async fn seat_panel(shared: &Shared, record: &mut Record) -> Result<O
     let seated: Vec<String> = spec.participants.iter().filter(is_there).map(|who| who.name.clone()).collect();
     let problem = too_few(&spec, &seated, &absent);
     if problem.is_none() {
-        record.append(vec![(None, Event::PanelSeated { seated, absent })]).await?;
+        record.note(vec![(None, Event::PanelSeated { seated, absent })]);
     }
     Ok(problem)
 }

@@ -80,11 +80,11 @@ impl Floor {
             Err(Halt(Why::Suspended | Why::Aborted | Why::Failed(_))) => Vec::new(),
         };
         let (read, unread) = sort_out(reader, asked, turns);
-        self.note_readings(reader, &read).await?;
+        self.note_readings(reader, &read);
         held.map(|_| (read.into_iter().map(|it| it.1).collect(), unread))
     }
 
-    async fn note_readings<R: Reader>(&mut self, reader: &R, read: &Read<R::Value>) -> Result<(), Halt> {
+    fn note_readings<R: Reader>(&mut self, reader: &R, read: &Read<R::Value>) {
         let round = self.now.round;
         let mut facts = Vec::new();
         for (step, understood) in read {
@@ -97,7 +97,7 @@ impl Floor {
             }
             self.now.readings.push(Understood { participant, source, value: (round, reading) });
         }
-        Ok(self.record.append(facts).await?)
+        self.record.note(facts);
     }
 
     async fn give_up<R: Reader>(
@@ -111,7 +111,7 @@ impl Floor {
             (asked.step.clone(), Understood { participant, source, value: value.clone() })
         });
         let assumed: Read<R::Value> = assumed.collect();
-        self.note_readings(reader, &assumed).await?;
+        self.note_readings(reader, &assumed);
         Ok(assumed.into_iter().map(|it| it.1).collect())
     }
 }

@@ -61,7 +61,7 @@ impl Floor {
 
     /// Records why deliberation ends and gives the order to leave.
     pub(crate) async fn wind_up(&mut self, key: &Step, reason: WindUp) -> Result<Halt, Halt> {
-        self.record.once(key.purpose("wound-up"), Event::WoundUp { reason }).await?;
+        self.record.once(key.purpose("wound-up"), Event::WoundUp { reason });
         Ok(Halt::wind_up())
     }
 
