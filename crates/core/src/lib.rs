@@ -8,5 +8,6 @@ pub mod call;
 pub mod craft;
 pub mod engine;
 pub mod floor;
+pub mod memory;
 pub mod model;
 pub mod seams;

@@ -1,5 +1,7 @@
 //! Facts are a disk format: every kind has a golden line, which old and new programs must both understand.
 
+#![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
+
 use std::sync::Arc;
 
 use quorum_core::model::{

@@ -170,7 +170,8 @@ async fn settled_everywhere(store: &Arc<dyn Store>, root: DiscussionId) -> BTree
 fn essence(outcome: &Outcome) -> serde_json::Value {
     let mut outcome = outcome.clone();
     outcome.total_duration_ms = 0;
-    outcome.integrity.repeated_calls = 0;
+    (outcome.integrity.repeated_calls, outcome.integrity.retries) = (0, 0);
+    outcome.integrity.missing.iter_mut().for_each(|it| it.reason.clear());
     for round in &mut outcome.rounds {
         round.duration_ms = 0;
         for response in &mut round.responses {

@@ -328,6 +328,9 @@ impl Group<'_, '_> {
                 let (attempt, participant) = (placed.attempt, placed.participant.clone());
                 facts.push((Some(seat.step.clone()), Event::CallAbandoned { attempt, participant, why }));
                 seat.reserved = None;
+            } else if let Some(attempt) = seat.cut_off_attempt() {
+                let (participant, why) = (seat.name().to_owned(), Abandoned::Crashed);
+                facts.push((Some(seat.step.clone()), Event::CallAbandoned { attempt, participant, why }));
             }
             if !seat.is_settled() {
                 seat.stage = Stage::Fresh;

@@ -1,0 +1,126 @@
+//! The list of discussions in memory, and the search in it.
+
+use std::{cmp::Reverse, collections::BTreeSet};
+
+use futures::future::BoxFuture;
+
+use crate::{
+    memory::{Discussion, MemoryStore},
+    model::time::Timestamp,
+    seams::{Archive, Session, StoreError, Summary, Wanted},
+};
+
+/// How much a word counts in the topic, in the synthesis, and in what was said.
+const WEIGHTS: [f64; 3] = [10.0, 5.0, 1.0];
+
+impl Archive for MemoryStore {
+    fn list(&self, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
+        Box::pin(async move {
+            let shelf = self.shelf();
+            let roots = shelf.discussions.values().filter(|it| it.is_root());
+            let mut found: Vec<Summary> = roots.map(Discussion::summary).collect();
+            found.retain(|it| wanted.session.is_none() || it.session == wanted.session);
+            found.retain(|it| {
+                wanted.prefix.as_ref().is_none_or(|prefix| it.id.to_string().starts_with(prefix))
+            });
+            found.sort_by_key(|it| Reverse((it.opened_at, it.id)));
+            found.truncate(if wanted.limit == 0 { usize::MAX } else { wanted.limit });
+            Ok(found)
+        })
+    }
+
+    fn search(&self, wanted: &str, limit: usize) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
+        let wanted: BTreeSet<String> = words(wanted).into_iter().collect();
+        Box::pin(async move {
+            let shelf = self.shelf();
+            let roots: Vec<_> = shelf.discussions.values().filter(|it| it.is_root()).collect();
+            let pages: Vec<[Vec<String>; 3]> = roots.iter().map(|it| it.words()).collect();
+            let scores = scores(&pages, &wanted);
+            let mut found: Vec<_> = roots.into_iter().zip(scores).filter(|(_, score)| *score > 0.0).collect();
+            found.sort_by(|one, other| other.1.total_cmp(&one.1));
+            Ok(found.into_iter().take(limit).map(|(it, _)| it.summary()).collect())
+        })
+    }
+
+    fn forget(&self, ended_before: Timestamp) -> BoxFuture<'_, Result<u64, StoreError>> {
+        Box::pin(async move {
+            let mut shelf = self.shelf();
+            let has_gone = |it: &&Discussion| {
+                it.is_root() && !it.is_held() && it.summary().ended_at.is_some_and(|at| at < ended_before)
+            };
+            let gone: BTreeSet<_> =
+                shelf.discussions.values().filter(has_gone).map(|it| it.state.id).collect();
+            shelf.discussions.retain(|_, it| !gone.contains(&it.root_id()));
+            Ok(gone.len() as u64)
+        })
+    }
+
+    fn create_session(&self, session: Session) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            let mut shelf = self.shelf();
+            if !shelf.sessions.iter().any(|it| it.id == session.id) {
+                shelf.sessions.push(session);
+            }
+            Ok(())
+        })
+    }
+
+    fn sessions(&self) -> BoxFuture<'_, Result<Vec<Session>, StoreError>> {
+        Box::pin(async move {
+            let mut sessions = self.shelf().sessions.clone();
+            sessions.sort_by_key(|it| Reverse((it.created_at, it.id)));
+            Ok(sessions)
+        })
+    }
+}
+
+impl Discussion {
+    fn summary(&self) -> Summary {
+        let state = &self.state;
+        let has_ended = state.lifecycle.is_terminal();
+        let success = state.conclusion.as_ref().map(|it| it.success);
+        Summary {
+            id: state.id,
+            topic: state.spec.topic.clone(),
+            pattern: state.spec.pattern.clone(),
+            status: state.lifecycle,
+            opened_at: state.opened_at,
+            ended_at: state.transitions.last().filter(|_| has_ended).map(|it| it.at),
+            success: success.or_else(|| state.failed.as_ref().map(|_| false)),
+            synthesis: state.decision.as_ref().map(|it| it.synthesis.clone()),
+            simulated: state.spec.simulation.is_some(),
+            session: state.spec.session,
+        }
+    }
+
+    /// The words of the topic, of the synthesis, and of what was said.
+    fn words(&self) -> [Vec<String>; 3] {
+        let synthesis = self.state.decision.as_ref().map_or("", |it| it.synthesis.as_str());
+        let said = self.state.turns.iter().flat_map(|turn| words(&turn.text)).collect();
+        [words(&self.state.spec.topic), words(synthesis), said]
+    }
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split(|sign: char| !sign.is_alphanumeric())
+        .filter(|it| !it.is_empty())
+        .map(str::to_lowercase)
+        .collect()
+}
+
+/// How well each page fits the words: how often they occur, rare words counting for more.
+fn scores(pages: &[[Vec<String>; 3]], wanted: &BTreeSet<String>) -> Vec<f64> {
+    let mut scores = vec![0.0; pages.len()];
+    for word in wanted {
+        let counts: Vec<f64> = pages.iter().map(|page| weighed_count(page, word)).collect();
+        let with_it = counts.iter().filter(|count| **count > 0.0).count();
+        let rarity = (1.0 + pages.len() as f64 / with_it.max(1) as f64).ln();
+        scores.iter_mut().zip(counts).for_each(|(score, count)| *score += count * rarity);
+    }
+    scores
+}
+
+fn weighed_count(page: &[Vec<String>; 3], wanted: &str) -> f64 {
+    let count = |words: &[String]| words.iter().filter(|word| word.starts_with(wanted)).count() as f64;
+    page.iter().zip(WEIGHTS).map(|(words, weight)| count(words) * weight).sum()
+}

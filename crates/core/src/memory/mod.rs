@@ -1,0 +1,291 @@
+//! A store that keeps everything in memory: for tests, and for programs that need no record beyond their own life.
+
+mod archive;
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use futures::{
+    future::BoxFuture,
+    stream::{self, BoxStream, StreamExt},
+};
+use tokio::{
+    sync::mpsc::{UnboundedSender, unbounded_channel},
+    time::Instant,
+};
+
+use crate::{
+    model::{
+        command::{Command, CommandId},
+        event::Fact,
+        id::{DiscussionId, Seq},
+        lifecycle::Lifecycle,
+        state::State,
+    },
+    seams::{Append, Claim, Created, Session, Store, StoreError, Then},
+};
+
+/// The longest lease there is: longer ones only overflow the clock.
+const YEAR_MS: u64 = 365 * 24 * 60 * 60 * 1_000;
+
+/// Discussions in memory. Leases run by tokio's clock, so that virtual time ends them too.
+#[derive(Default)]
+pub struct MemoryStore {
+    shelf: Mutex<Shelf>,
+}
+
+#[derive(Default)]
+struct Shelf {
+    discussions: BTreeMap<DiscussionId, Discussion>,
+    sessions: Vec<Session>,
+    watchers: Vec<UnboundedSender<DiscussionId>>,
+}
+
+struct Discussion {
+    facts: Vec<Fact>,
+    state: State,
+    commands: Vec<Command>,
+    run: Run,
+    fence: u64,
+    holder: Option<Holder>,
+}
+
+/// Whether a discussion could go on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Run {
+    Runnable,
+    Parked,
+    Over,
+}
+
+struct Holder {
+    owner: String,
+    until: Instant,
+}
+
+impl MemoryStore {
+    /// An empty store.
+    #[must_use]
+    pub fn new() -> Self {
+        MemoryStore::default()
+    }
+
+    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Store for MemoryStore {
+    fn create(&self, id: DiscussionId, facts: Vec<Fact>) -> BoxFuture<'_, Result<Created, StoreError>> {
+        Box::pin(async move { self.shelf().create(id, facts) })
+    }
+
+    fn append(&self, append: Append) -> BoxFuture<'_, Result<Seq, StoreError>> {
+        Box::pin(async move { self.shelf().append(append) })
+    }
+
+    fn read(
+        &self,
+        id: DiscussionId,
+        after: Seq,
+        limit: usize,
+    ) -> BoxFuture<'_, Result<Vec<Fact>, StoreError>> {
+        Box::pin(async move {
+            let shelf = self.shelf();
+            let discussion = shelf.discussions.get(&id).ok_or(StoreError::Unknown(id))?;
+            let skipped = usize::try_from(after.0).unwrap_or(usize::MAX);
+            Ok(discussion.facts.iter().skip(skipped).take(limit).cloned().collect())
+        })
+    }
+
+    fn send(&self, id: DiscussionId, command: Command) -> BoxFuture<'_, Result<CommandId, StoreError>> {
+        Box::pin(async move { self.shelf().send(id, command) })
+    }
+
+    fn commands(
+        &self,
+        id: DiscussionId,
+        after: CommandId,
+    ) -> BoxFuture<'_, Result<Vec<(CommandId, Command)>, StoreError>> {
+        Box::pin(async move {
+            let mut shelf = self.shelf();
+            let commands = shelf.root(id)?.commands.iter().copied();
+            let numbered = commands.zip(1..).map(|(command, number)| (CommandId(number), command));
+            Ok(numbered.filter(|(number, _)| *number > after).collect())
+        })
+    }
+
+    fn claim(
+        &self,
+        id: DiscussionId,
+        owner: &str,
+        lease_ms: u64,
+    ) -> BoxFuture<'_, Result<Claim, StoreError>> {
+        let owner = owner.to_owned();
+        Box::pin(async move { self.shelf().root(id)?.claim(owner, lease_ms) })
+    }
+
+    fn claim_any(
+        &self,
+        max: usize,
+        owner: &str,
+        lease_ms: u64,
+    ) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>> {
+        let owner = owner.to_owned();
+        Box::pin(async move {
+            let mut shelf = self.shelf();
+            let mut waiting: Vec<_> = shelf.discussions.values_mut().filter(|it| it.is_waiting()).collect();
+            waiting.sort_by_key(|it| (it.state.opened_at, it.state.id));
+            waiting.into_iter().take(max).map(|it| it.claim(owner.clone(), lease_ms)).collect()
+        })
+    }
+
+    fn extend(&self, claims: Vec<Claim>, lease_ms: u64) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>> {
+        Box::pin(async move {
+            let mut shelf = self.shelf();
+            let is_lost = |claim: &Claim| match shelf.held(claim) {
+                Some(holder) => {
+                    holder.until = lease_end(lease_ms);
+                    false
+                }
+                None => true,
+            };
+            Ok(claims.into_iter().filter(is_lost).collect())
+        })
+    }
+
+    fn release(&self, claim: Claim) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            let mut shelf = self.shelf();
+            if shelf.held(&claim).is_some() {
+                shelf.root(claim.id)?.holder = None;
+            }
+            Ok(())
+        })
+    }
+
+    fn watch(&self) -> BoxStream<'static, DiscussionId> {
+        let (sender, mut receiver) = unbounded_channel();
+        self.shelf().watchers.push(sender);
+        stream::poll_fn(move |cx| receiver.poll_recv(cx)).boxed()
+    }
+}
+
+impl Shelf {
+    fn create(&mut self, id: DiscussionId, facts: Vec<Fact>) -> Result<Created, StoreError> {
+        if self.discussions.contains_key(&id) {
+            return Ok(Created::Existed);
+        }
+        check_numbers(id, Seq::START, &facts)?;
+        let state = State::of(id, &facts).ok_or_else(|| {
+            StoreError::Unusable(format!("discussion {id} doesn't begin with what was ordered"))
+        })?;
+        if let Some(lineage) = &state.lineage {
+            self.root(lineage.root)?;
+        }
+        let is_known = |session| self.sessions.iter().any(|it| it.id == session);
+        if let Some(session) = state.spec.session.filter(|session| !is_known(*session)) {
+            return Err(StoreError::UnknownSession(session));
+        }
+        let (commands, run) = (Vec::new(), Run::Runnable);
+        self.discussions.insert(id, Discussion { facts, state, commands, run, fence: 0, holder: None });
+        Ok(Created::New)
+    }
+
+    fn append(&mut self, append: Append) -> Result<Seq, StoreError> {
+        let Append { claim, id, expected, facts, then } = append;
+        let discussion = self.discussions.get(&id).ok_or(StoreError::Unknown(id))?;
+        let (root, last, run) = (discussion.root_id(), discussion.state.seq, discussion.run);
+        if root != claim.id || self.held(&claim).is_none() || last != expected {
+            return Err(StoreError::Fenced(id));
+        }
+        if run == Run::Over {
+            return Err(StoreError::Over(id));
+        }
+        check_numbers(id, expected, &facts)?;
+        let discussion = self.discussions.get_mut(&id).ok_or(StoreError::Unknown(id))?;
+        Ok(discussion.take(facts, then))
+    }
+
+    fn send(&mut self, id: DiscussionId, command: Command) -> Result<CommandId, StoreError> {
+        let discussion = self.root(id)?;
+        if discussion.run == Run::Over {
+            return Err(StoreError::Over(id));
+        }
+        discussion.commands.push(command);
+        discussion.run = Run::Runnable;
+        let number = CommandId(discussion.commands.len() as u64);
+        self.watchers.retain(|watcher| watcher.send(id).is_ok());
+        Ok(number)
+    }
+
+    /// A discussion somebody started; those below it have neither a claim nor an inbox of their own.
+    fn root(&mut self, id: DiscussionId) -> Result<&mut Discussion, StoreError> {
+        let found = self.discussions.get_mut(&id).filter(|it| it.is_root());
+        found.ok_or(StoreError::Unknown(id))
+    }
+
+    /// The holder, if this claim is the newest. A lease that ran out is still good as long as nobody else came.
+    fn held(&mut self, claim: &Claim) -> Option<&mut Holder> {
+        let discussion = self.discussions.get_mut(&claim.id)?;
+        let is_newest = discussion.fence == claim.fence;
+        discussion.holder.as_mut().filter(|holder| is_newest && holder.owner == claim.owner)
+    }
+}
+
+impl Discussion {
+    fn is_root(&self) -> bool {
+        self.state.lineage.is_none()
+    }
+
+    fn root_id(&self) -> DiscussionId {
+        self.state.lineage.as_ref().map_or(self.state.id, |lineage| lineage.root)
+    }
+
+    fn is_waiting(&self) -> bool {
+        self.is_root() && self.run == Run::Runnable && !self.is_held()
+    }
+
+    fn is_held(&self) -> bool {
+        self.holder.as_ref().is_some_and(|holder| holder.until > Instant::now())
+    }
+
+    fn claim(&mut self, owner: String, lease_ms: u64) -> Result<Claim, StoreError> {
+        let id = self.state.id;
+        if let Some(holder) = self.holder.as_ref().filter(|it| self.is_held() && it.owner != owner) {
+            return Err(StoreError::Held { id, owner: holder.owner.clone() });
+        }
+        self.fence += 1;
+        self.holder = Some(Holder { owner: owner.clone(), until: lease_end(lease_ms) });
+        Ok(Claim { id, owner, fence: self.fence })
+    }
+
+    fn take(&mut self, facts: Vec<Fact>, then: Then) -> Seq {
+        facts.iter().for_each(|fact| self.state.apply(fact));
+        self.facts.extend(facts);
+        let newest = self.commands.len() as u64;
+        self.run = match then {
+            Then::Done => Run::Over,
+            _ if matches!(self.state.lifecycle, Lifecycle::Completed | Lifecycle::Aborted) => Run::Over,
+            Then::Park { seen } if newest <= seen.0 => Run::Parked,
+            Then::Continue | Then::Park { .. } => Run::Runnable,
+        };
+        if then != Then::Continue {
+            self.holder = None;
+        }
+        self.state.seq
+    }
+}
+
+fn lease_end(lease_ms: u64) -> Instant {
+    Instant::now() + Duration::from_millis(lease_ms.min(YEAR_MS))
+}
+
+fn check_numbers(id: DiscussionId, expected: Seq, facts: &[Fact]) -> Result<(), StoreError> {
+    let are_in_order = facts.iter().zip(expected.0 + 1..).all(|(fact, number)| fact.seq.0 == number);
+    let message = || format!("the facts for discussion {id} are not numbered from {} on", expected.next());
+    are_in_order.then_some(()).ok_or_else(|| StoreError::Unusable(message()))
+}

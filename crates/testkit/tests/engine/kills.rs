@@ -1,0 +1,49 @@
+//! Killed after every single write: the same result, and nothing recorded is asked for again.
+
+use std::sync::Arc;
+
+use quorum_core::{
+    memory::MemoryStore,
+    model::{
+        error::ErrorClass,
+        spec::{Recursion, Spec, TimeoutStrategy},
+    },
+    seams::Store,
+};
+use quorum_testkit::{
+    kill::resume_anywhere,
+    panel::{Panel, panel},
+};
+
+use crate::{crafts::CRAFTS, order};
+
+async fn survives(panel: Panel, spec: Spec) -> u64 {
+    resume_anywhere(|| Arc::new(MemoryStore::new()) as Arc<dyn Store>, &panel, CRAFTS, spec).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn f1_every_tiny_pattern_survives_every_death() {
+    for pattern in ["synthesis", "in-turn", "until-two"] {
+        let deaths = survives(panel(), order(pattern)).await;
+        assert!(deaths > 10, "{pattern} died {deaths} times only");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn f1_failures_and_retries_survive_every_death() {
+    let failing = panel().fails("bob", ErrorClass::ApiError).fails_first("cyd", ErrorClass::Network, 1);
+    survives(failing.clone(), order("synthesis")).await;
+    survives(failing, order("in-turn")).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn f1_sub_discussions_survive_every_death() {
+    let convening = panel().convenes("ann", "how wide is a tab?").convenes("bob", "who pays?");
+    let recursion = Some(Recursion { max_depth: 2, strategy: TimeoutStrategy::Cascade });
+    let timing = quorum_core::model::spec::Timing { total_ms: 180_000, ..order("synthesis").timing };
+    for pattern in ["synthesis", "in-turn"] {
+        let spec = Spec { recursion, timing, rounds: 1, ..order(pattern) };
+        let deaths = survives(convening.clone(), spec).await;
+        assert!(deaths > 20, "{pattern} died {deaths} times only");
+    }
+}
