@@ -47,7 +47,9 @@ pub(crate) enum Verb {
     #[command(after_help = "Example: ax patterns")]
     Patterns(Listed),
     /// List sessions, or create one: a folder for discussions that belong together
-    #[command(after_help = "Examples:\n  ax sessions create \"Billing rewrite\"\n  ax discuss \"…\" --session \"Billing rewrite\"")]
+    #[command(
+        after_help = "Examples:\n  ax sessions create \"Billing rewrite\"\n  ax discuss \"…\" --session \"Billing rewrite\""
+    )]
     Sessions(Sessions),
 }
 
@@ -310,7 +312,11 @@ impl Discuss {
 }
 
 fn patterns() -> PossibleValuesParser {
-    Quorum::patterns().iter().map(|it| PossibleValue::new(it.name).help(it.summary)).collect::<Vec<_>>().into()
+    Quorum::patterns()
+        .iter()
+        .map(|it| PossibleValue::new(it.name).help(it.summary))
+        .collect::<Vec<_>>()
+        .into()
 }
 
 fn methods() -> PossibleValuesParser {

@@ -40,7 +40,9 @@ async fn forget_old(quorum: &Quorum) {
         Ok(number) => {
             let days = quorum.config().retention_days.unwrap_or_default();
             let old = count(number, "discussion");
-            note(&format!("Forgot {old} that ended more than {days} days ago ([retention] in the configuration)."));
+            note(&format!(
+                "Forgot {old} that ended more than {days} days ago ([retention] in the configuration)."
+            ));
         }
         Err(error) => note(&format!("warning: old discussions could not be forgotten: {error}")),
     }

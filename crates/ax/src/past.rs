@@ -68,7 +68,10 @@ pub(crate) async fn show(quorum: &Quorum, args: &Shown) -> anyhow::Result<Exit> 
     if state.lifecycle.is_terminal() {
         closing::lines(&outcome).iter().for_each(|line| note(line));
     } else {
-        note(&format!("This discussion is {}; `ax resume {id}` goes on unless it runs elsewhere.", state.lifecycle));
+        note(&format!(
+            "This discussion is {}; `ax resume {id}` goes on unless it runs elsewhere.",
+            state.lifecycle
+        ));
     }
     Ok(Exit::Done)
 }
@@ -86,7 +89,11 @@ pub(crate) fn patterns(listed: &Listed) -> anyhow::Result<Exit> {
         let list = |items: &[(&str, &str)]| -> String {
             items.iter().map(|(name, summary)| format!("  {name:<12} {summary}\n")).collect()
         };
-        print(&format!("Patterns (--pattern)\n{}\nConsensus methods (--consensus)\n{}", list(&patterns), list(&methods)))?;
+        print(&format!(
+            "Patterns (--pattern)\n{}\nConsensus methods (--consensus)\n{}",
+            list(&patterns),
+            list(&methods)
+        ))?;
     }
     Ok(Exit::Done)
 }
@@ -107,7 +114,10 @@ async fn create_session(quorum: &Quorum, name: &str) -> anyhow::Result<Exit> {
     }
     let session = quorum.create_session(&name).await?;
     print(&session.session_id.to_string())?;
-    note(&format!("Created the session {name}; `ax discuss \"…\" --session {}` puts a discussion into it.", session.session_id));
+    note(&format!(
+        "Created the session {name}; `ax discuss \"…\" --session {}` puts a discussion into it.",
+        session.session_id
+    ));
     Ok(Exit::Done)
 }
 

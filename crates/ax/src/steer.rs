@@ -6,7 +6,7 @@ use quorum::{
 };
 
 use crate::{
-    args::{Output, Resume, Shown, Which},
+    args::{Resume, Shown, Which},
     discuss::{Ending, attend, conclude},
     exit::{Demand, Exit},
     render::note,
@@ -37,7 +37,9 @@ pub(crate) async fn pause(quorum: &Quorum, which: &Which) -> anyhow::Result<Exit
             note(&format!("Discussion {id} is paused already. `ax resume {id}` goes on."));
         }
         Steered::Idle(_) | Steered::Here(_) => {
-            note(&format!("Nobody runs discussion {id}, so there is nothing to pause. `ax resume {id}` goes on."));
+            note(&format!(
+                "Nobody runs discussion {id}, so there is nothing to pause. `ax resume {id}` goes on."
+            ));
         }
     }
     Ok(Exit::Done)
@@ -64,12 +66,7 @@ pub(crate) async fn abort(quorum: &Quorum, which: &Which) -> anyhow::Result<Exit
     Ok(Exit::Done)
 }
 
-async fn steer(
-    quorum: &Quorum,
-    id: DiscussionId,
-    command: Command,
-    ending: Ending,
-) -> anyhow::Result<Exit> {
+async fn steer(quorum: &Quorum, id: DiscussionId, command: Command, ending: Ending) -> anyhow::Result<Exit> {
     match quorum.steer(id, command).await? {
         Steered::Sent { to } => {
             note(&format!("Told {to} to {command}; the result is printed there, and by `ax show {id}`."));

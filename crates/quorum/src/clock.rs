@@ -27,5 +27,7 @@ impl Clock for SystemClock {
 pub(crate) fn machine() -> String {
     let from_kernel = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
     let name = from_kernel.or_else(|| std::env::var("HOSTNAME").ok());
-    name.map(|it| it.trim().to_owned()).filter(|it| !it.is_empty()).unwrap_or_else(|| "this machine".to_owned())
+    name.map(|it| it.trim().to_owned())
+        .filter(|it| !it.is_empty())
+        .unwrap_or_else(|| "this machine".to_owned())
 }

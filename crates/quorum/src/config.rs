@@ -71,7 +71,7 @@ impl Config {
             None => (places()?.config_dir().join("quorum").join("config.toml"), false),
         };
         match std::fs::read_to_string(&file) {
-            Ok(text) => Config::parse(&text, file, data_dir),
+            Ok(text) => Config::parse(&text, &file, data_dir),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => {
                 Ok(Config::unset(file, data_dir))
             }
@@ -89,10 +89,11 @@ impl Config {
     }
 
     /// The configuration this text describes.
-    pub fn parse(text: &str, file: PathBuf, data_dir: PathBuf) -> Result<Config, Error> {
+    pub fn parse(text: &str, file: &Path, data_dir: PathBuf) -> Result<Config, Error> {
         let wrong = |message: String| Error::Wrong { file: file.display().to_string(), message };
-        let sections: toml::Table = text.parse().map_err(|error: toml::de::Error| wrong(error.to_string()))?;
-        let mut config = Config::unset(file.clone(), data_dir);
+        let sections: toml::Table =
+            text.parse().map_err(|error: toml::de::Error| wrong(error.to_string()))?;
+        let mut config = Config::unset(file.to_owned(), data_dir);
         for (name, value) in &sections {
             let read = SECTIONS.iter().find(|section| section.0 == name).map(|section| section.1);
             let known = SECTIONS.iter().map(|section| section.0);
@@ -165,9 +166,10 @@ fn read_features(config: &mut Config, table: &toml::Table) -> Result<(), String>
 
 fn read_defaults(config: &mut Config, table: &toml::Table) -> Result<(), String> {
     for (key, value) in table {
-        let flag = FLAGS.iter().find(|flag| flag.long == key).ok_or_else(|| {
-            unknown("key in [defaults]", key, FLAGS.iter().map(|flag| flag.long))
-        })?;
+        let flag = FLAGS
+            .iter()
+            .find(|flag| flag.long == key)
+            .ok_or_else(|| unknown("key in [defaults]", key, FLAGS.iter().map(|flag| flag.long)))?;
         let value = read_default(flag, value).map_err(|message| format!("defaults.{key}: {message}"))?;
         config.defaults.insert(flag.field.to_owned(), value);
     }

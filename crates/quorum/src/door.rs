@@ -6,13 +6,8 @@ use quorum_core::{
     craft::{Consensus, Crafts, Pattern},
     engine::{Engine, handle::Handle, shared::Shared},
     model::{
-        command::Command,
-        error::Refusal,
-        id::DiscussionId,
-        lifecycle::Lifecycle,
-        outcome::Outcome,
-        spec::Spec,
-        state::State,
+        command::Command, error::Refusal, id::DiscussionId, lifecycle::Lifecycle, outcome::Outcome,
+        spec::Spec, state::State,
     },
     seams::{Archive, Claim, Clock, Session, Store, StoreError, Voices, Wanted},
 };
@@ -277,8 +272,7 @@ impl Quorum {
 
     /// Makes a session.
     pub async fn create_session(&self, name: &str) -> Result<SessionEntry, Error> {
-        let session =
-            Session { id: Uuid::now_v7(), name: name.to_owned(), created_at: SystemClock.now() };
+        let session = Session { id: Uuid::now_v7(), name: name.to_owned(), created_at: SystemClock.now() };
         self.archive.create_session(session.clone()).await?;
         Ok(SessionEntry::from(session))
     }

@@ -38,7 +38,9 @@ pub enum Error {
     #[error("there are no discussions yet; `ax discuss \"…\"` starts one")]
     NoneYet,
     /// No session goes by this name.
-    #[error("there is no session {0}; `ax sessions` lists those there are, `ax sessions create NAME` makes one")]
+    #[error(
+        "there is no session {0}; `ax sessions` lists those there are, `ax sessions create NAME` makes one"
+    )]
     NoSession(String),
     /// Several sessions go by this name.
     #[error("several sessions are named {given}; give the id of one: {}", .among.join(", "))]

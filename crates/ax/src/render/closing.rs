@@ -57,9 +57,17 @@ fn shortfalls(outcome: &Outcome) -> Vec<String> {
         short.push("it was stopped before its end".to_owned());
     }
     let counted = [
-        (inferred_readings, "vote or check guessed from its words", "votes or checks guessed from their words"),
+        (
+            inferred_readings,
+            "vote or check guessed from its words",
+            "votes or checks guessed from their words",
+        ),
         (unread_replies, "reply that could not be read", "replies that could not be read"),
-        (truncations, "earlier turn left out to fit a model's window", "earlier turns left out to fit a model's window"),
+        (
+            truncations,
+            "earlier turn left out to fit a model's window",
+            "earlier turns left out to fit a model's window",
+        ),
         (cut_short, "answer cut off at its token limit", "answers cut off at their token limit"),
     ];
     for (number, one, many) in counted {

@@ -24,9 +24,9 @@ pub(crate) fn of_signal(root: DiscussionId, signal: &Signal) -> Option<String> {
             Some(if *discussion == root { line } else { format!("    sub: {}", line.trim_start()) })
         }
         Signal::Piece(_) => None,
-        Signal::Trouble(message) => {
-            Some(format!("The record can't be written at the moment: {message}. Nothing is lost; trying again."))
-        }
+        Signal::Trouble(message) => Some(format!(
+            "The record can't be written at the moment: {message}. Nothing is lost; trying again."
+        )),
     }
 }
 
@@ -118,7 +118,7 @@ fn checked(check: &Check) -> String {
     let votes: Vec<String> = check
         .votes
         .iter()
-        .map(|(who, vote)| format!("{who} {}", if vote.agreed { "yes" } else { "no" }))
+        .map(|(who, vote)| format!("{who} {}", if vote.agrees { "yes" } else { "no" }))
         .collect();
     let result = if check.agreed { "reached" } else { "not yet" };
     format!("  Consensus: {result} ({})", votes.join(", "))

@@ -72,7 +72,8 @@ fn dissent(views: &[DissentReport]) -> Option<String> {
 
 fn votes(results: &VotingResults) -> String {
     let weight = |option: &str| results.weighted_votes.get(option).copied().unwrap_or_default();
-    let mut options: Vec<(&String, u32)> = results.votes.iter().map(|(option, heads)| (option, *heads)).collect();
+    let mut options: Vec<(&String, u32)> =
+        results.votes.iter().map(|(option, heads)| (option, *heads)).collect();
     options.sort_by(|one, other| weight(other.0).total_cmp(&weight(one.0)).then(one.0.cmp(other.0)));
     let lines: Vec<String> = options
         .into_iter()

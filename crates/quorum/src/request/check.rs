@@ -284,7 +284,8 @@ fn simulation(request: &Request, setting: &Setting, wrong: &mut Complaints) -> O
 fn known_dead(simulation: &Option<Simulation>, providers: &[String], wrong: &mut Complaints) {
     for dead in simulation.iter().flat_map(|it| &it.dead) {
         if !providers.iter().any(|it| seats::provider_of(it) == *dead) {
-            let message = format!("{dead} does not take part, so it can't be dead; there are {}", providers.join(", "));
+            let message =
+                format!("{dead} does not take part, so it can't be dead; there are {}", providers.join(", "));
             wrong.add("simulate", message);
         }
     }

@@ -174,7 +174,8 @@ mod tests {
         for (text, expected) in [("180s", 180_000), ("3m", 180_000), ("1m30s", 90_000), ("500ms", 500)] {
             assert_eq!(duration(text), Ok(expected), "{text}");
         }
-        for text in ["", "180", "s", "3 minutes", "-3s", "1.5m", "99999999999999999999s", "9999999999999999h"] {
+        for text in ["", "180", "s", "3 minutes", "-3s", "1.5m", "99999999999999999999s", "9999999999999999h"]
+        {
             assert!(duration(text).is_err(), "{text}");
         }
     }

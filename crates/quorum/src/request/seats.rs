@@ -87,7 +87,11 @@ pub(super) fn brief(seats: &mut [Participant], request: &Request, wrong: &mut Co
 }
 
 /// The seat of the synthesizer asked for.
-pub(super) fn synthesizer(seats: &[Participant], request: &Request, wrong: &mut Complaints) -> Option<String> {
+pub(super) fn synthesizer(
+    seats: &[Participant],
+    request: &Request,
+    wrong: &mut Complaints,
+) -> Option<String> {
     let given = request.synthesizer.as_deref()?;
     let seat = place_of(seats, given).map(|place| seats[place].name.clone());
     if seat.is_none() {
@@ -127,10 +131,13 @@ pub(super) fn cast(
 
 fn demand(seats: &[Participant], wrong: &mut Complaints) {
     let parts = [Role::Proponent, Role::Opponent, Role::Judge];
-    let missing: Vec<&str> = parts.into_iter().filter(|role| !is_cast(seats, *role)).map(Role::name).collect();
+    let missing: Vec<&str> =
+        parts.into_iter().filter(|role| !is_cast(seats, *role)).map(Role::name).collect();
     if !missing.is_empty() {
-        let message =
-            format!("a debate needs a proponent, an opponent and a judge; nobody is {}", missing.join(" or "));
+        let message = format!(
+            "a debate needs a proponent, an opponent and a judge; nobody is {}",
+            missing.join(" or ")
+        );
         wrong.add_coded("roles", Code::InvalidRoles, message);
     }
 }
@@ -143,10 +150,10 @@ fn is_cast(seats: &[Participant], role: Role) -> bool {
 /// to judge, the synthesizer, or else the first, takes a second seat.
 fn assign(seats: &mut Vec<Participant>, synthesizer: Option<&str>) {
     let chair = synthesizer.and_then(|name| place_of(seats, name));
-    if let Some(place) = chair.filter(|place| seats.len() > 2 && is_free(&seats[*place])) {
-        if !is_cast(seats, Role::Judge) {
-            seats[place].role = Role::Judge;
-        }
+    let may_judge =
+        |place: &usize| seats.len() > 2 && is_free(&seats[*place]) && !is_cast(seats, Role::Judge);
+    if let Some(place) = chair.filter(may_judge) {
+        seats[place].role = Role::Judge;
     }
     let wanted = [Role::Proponent, Role::Opponent, Role::Judge];
     for role in wanted {
