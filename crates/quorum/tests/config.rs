@@ -1,5 +1,7 @@
 //! The configuration: what it can say, and what it says about mistakes.
 
+#![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
+
 use std::path::{Path, PathBuf};
 
 use quorum::{Config, Request};

@@ -1,5 +1,7 @@
 //! From requests to specs: what is usual, what is refused, and in which words.
 
+#![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
+
 use quorum::{
     Request,
     model::{participant::Participant, spec::Spec},
