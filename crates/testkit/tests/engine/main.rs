@@ -9,6 +9,7 @@ mod failures;
 mod kills;
 mod properties;
 mod subs;
+mod traces;
 
 use std::sync::Arc;
 
