@@ -2,10 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use clap::{
-    Args, Parser, Subcommand,
-    builder::{PossibleValue, PossibleValuesParser},
-};
+use clap::{Args, Parser, Subcommand, builder::PossibleValuesParser};
 use quorum::{
     Quorum, Request,
     model::spec::TimeoutStrategy,
@@ -63,7 +60,7 @@ Examples:
 The first Ctrl-C asks nobody else and concludes with what was said; the second aborts.
 Exit codes: 0 done, 1 internal, 2 bad input, 3 configuration or store, 4 too few providers,
 5 budget or time used up (the result so far is printed), 6 no consensus (with --require-consensus),
-130 interrupted.";
+130 interrupted. `ax patterns` tells what the patterns and methods do.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Discuss {
@@ -71,6 +68,12 @@ pub(crate) struct Discuss {
     pub(crate) topic: String,
     #[command(flatten)]
     pub(crate) output: Output,
+    /// What everyone should know; text piped to standard input is added to it
+    #[arg(short, long, value_name = "TEXT")]
+    pub(crate) context: Option<String>,
+    /// The session it shall belong to, by id or name
+    #[arg(long, value_name = "SESSION")]
+    pub(crate) session: Option<String>,
     #[command(flatten)]
     panel: Panel,
     #[command(flatten)]
@@ -79,12 +82,6 @@ pub(crate) struct Discuss {
     bounds: Bounds,
     #[command(flatten)]
     voices: Simulated,
-    /// What everyone should know; text piped to standard input is added to it
-    #[arg(short, long, value_name = "TEXT")]
-    pub(crate) context: Option<String>,
-    /// The session it shall belong to, by id or name
-    #[arg(long, value_name = "SESSION")]
-    pub(crate) session: Option<String>,
 }
 
 /// How much to print, and in which form.
@@ -105,7 +102,7 @@ struct Panel {
     #[arg(short, long, value_name = "LIST", value_delimiter = ',')]
     providers: Option<Vec<String>>,
     /// How the discussion is held [default: synthesis]
-    #[arg(long, value_parser = patterns(), hide_possible_values = true)]
+    #[arg(long, value_parser = patterns())]
     pattern: Option<String>,
     /// How many rounds, 1 to 10 [default: 2; 10 in a dialogue]
     #[arg(short, long, value_name = "N", allow_negative_numbers = true)]
@@ -125,7 +122,7 @@ struct Panel {
 #[command(next_help_heading = "How it is decided")]
 struct Deciding {
     /// How a decision is made of what was said [default: synthesis]
-    #[arg(long, value_name = "METHOD", value_parser = methods(), hide_possible_values = true)]
+    #[arg(long, value_name = "METHOD", value_parser = methods())]
     consensus: Option<String>,
     /// Who writes the synthesis or moderates [default: the strongest for the task]
     #[arg(long, value_name = "NAME")]
@@ -312,15 +309,11 @@ impl Discuss {
 }
 
 fn patterns() -> PossibleValuesParser {
-    Quorum::patterns()
-        .iter()
-        .map(|it| PossibleValue::new(it.name).help(it.summary))
-        .collect::<Vec<_>>()
-        .into()
+    Quorum::patterns().iter().map(|it| it.name).collect::<Vec<_>>().into()
 }
 
 fn methods() -> PossibleValuesParser {
-    Quorum::methods().iter().map(|it| PossibleValue::new(it.name).help(it.summary)).collect::<Vec<_>>().into()
+    Quorum::methods().iter().map(|it| it.name).collect::<Vec<_>>().into()
 }
 
 #[cfg(test)]

@@ -3,7 +3,14 @@
 use futures::StreamExt;
 use quorum::{
     Error, Finished, Handle, Quorum, RunError, StoreError,
-    model::{command::Command, id::DiscussionId, lifecycle::Lifecycle, outcome::Outcome, state::State},
+    model::{
+        command::Command,
+        id::DiscussionId,
+        lifecycle::Lifecycle,
+        outcome::Outcome,
+        participant::{Participant, Role},
+        state::State,
+    },
 };
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -72,8 +79,13 @@ fn greet(state: &State) {
     if spec.simulation.is_some() {
         note("The voices are simulated: no model is asked, and what they say is made up.");
     }
-    let who: Vec<String> = spec.participants.iter().map(|it| it.name.clone()).collect();
-    note(&format!("{} discussion between {}", spec.pattern, who.join(", ")));
+    let seat = |it: &Participant| match it.role {
+        Role::Speaker => it.name.clone(),
+        role => format!("{} ({role})", it.name),
+    };
+    let who: Vec<String> = spec.participants.iter().map(seat).collect();
+    let rounds = count(u64::from(spec.rounds), "round");
+    note(&format!("{}, at most {rounds}: {}", spec.pattern, who.join(", ")));
     note(&format!("id {0}  (from another terminal: ax pause, ax stop or ax abort {0})", state.id));
 }
 

@@ -12,7 +12,7 @@ use quorum_core::{
     seams::{Archive, Claim, Clock, Session, Store, StoreError, Voices, Wanted},
 };
 use quorum_patterns::{CONSENSUS, PATTERNS};
-use quorum_providers::voices::SimulatedVoices;
+use quorum_providers::SimulatedVoices;
 use quorum_store::SqliteStore;
 use uuid::Uuid;
 
@@ -21,7 +21,7 @@ use crate::{
     clock::{SystemClock, machine},
     config::make_directory,
     listing::{Entry, SessionEntry},
-    request::{MissingRoles, Setting, draft},
+    request::{MissingRoles, Setting, draft, flags::field_of},
 };
 
 /// How long this process may look at a discussion before others may run it.
@@ -119,9 +119,10 @@ impl Quorum {
     pub fn check(&self, request: &Request) -> Result<Spec, Error> {
         let (request, filled) = self.config.fill(request);
         let (spec, mut refusals) = draft(&request, &self.setting);
-        let further = self.engine.refusals(&spec);
+        let further = self.engine.refusals(&spec).into_iter().map(in_requests_words);
         let is_new = |it: &Refusal| !refusals.iter().any(|known| known.field == it.field);
-        refusals.extend(further.into_iter().filter(is_new).collect::<Vec<_>>());
+        let further: Vec<Refusal> = further.filter(is_new).collect();
+        refusals.extend(further);
         if refusals.is_empty() {
             return Ok(spec);
         }
@@ -283,6 +284,11 @@ impl Quorum {
         let before = SystemClock.now().minus_ms(u64::from(days) * DAY_MS);
         Ok(self.archive.forget(before).await?)
     }
+}
+
+/// Patterns speak of a spec's fields; users know those of a request.
+fn in_requests_words(refusal: Refusal) -> Refusal {
+    Refusal { field: field_of(&refusal.field).to_owned(), ..refusal }
 }
 
 /// Whether nothing more can happen in it; an error may be tried again.

@@ -79,6 +79,14 @@ fn a02_a_dialogue_is_for_two_and_longer() {
 }
 
 #[test]
+fn who_votes_lets_the_votes_decide() {
+    let options = json!(["a", "b"]);
+    let method = |fields: &Value| spec(fields).consensus.method;
+    assert_eq!(method(&json!({ "pattern": "voting", "votingOptions": options })), "voting");
+    assert_eq!(method(&json!({ "pattern": "voting", "consensus": "majority" })), "majority");
+}
+
+#[test]
 fn b05_topic() {
     accepts(&json!({ "topic": "é".repeat(5_000) }));
     accepts(&json!({ "topic": format!("  {}  ", "x".repeat(5_000)) }));

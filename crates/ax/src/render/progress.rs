@@ -20,8 +20,9 @@ const TOPIC: usize = 80;
 pub(crate) fn of_signal(root: DiscussionId, signal: &Signal) -> Option<String> {
     match signal {
         Signal::Fact { discussion, fact } => {
-            let line = of_fact(fact)?;
-            Some(if *discussion == root { line } else { format!("    sub: {}", line.trim_start()) })
+            let line = of_fact(*discussion, fact)?;
+            let below = || format!("    {}: {}", short(*discussion), line.trim_start());
+            Some(if *discussion == root { line.clone() } else { below() })
         }
         Signal::Piece(_) => None,
         Signal::Trouble(message) => Some(format!(
@@ -30,7 +31,13 @@ pub(crate) fn of_signal(root: DiscussionId, signal: &Signal) -> Option<String> {
     }
 }
 
-fn of_fact(fact: &Fact) -> Option<String> {
+/// Enough of an id to tell sub-discussions apart.
+fn short(id: DiscussionId) -> String {
+    let id = id.to_string();
+    id[id.len() - 4..].to_owned()
+}
+
+fn of_fact(discussion: DiscussionId, fact: &Fact) -> Option<String> {
     match &fact.event {
         Event::PanelSeated { absent, .. } => away(absent),
         Event::PhaseEntered { phase, round } => Some(format!("Round {round}, {}", phase.replace('-', " "))),
@@ -42,7 +49,9 @@ fn of_fact(fact: &Fact) -> Option<String> {
         Event::TurnCompleted { turn } => Some(answered(turn)),
         Event::TurnFailed(failed) => Some(dropped_out(failed)),
         Event::SubRequested { turn, topic } => {
-            Some(format!("  {} convenes a sub-discussion: {}", turn.participant, line(topic, TOPIC)))
+            let step = fact.step.as_ref().unwrap_or(&turn.step);
+            let child = short(discussion.derived(step.as_str()));
+            Some(format!("  {} convenes a sub-discussion, {child}: {}", turn.participant, line(topic, TOPIC)))
         }
         Event::SubConcluded(end) => Some(came_back(end)),
         Event::ConsensusChecked(check) => Some(checked(check)),
@@ -108,7 +117,8 @@ fn left(participant: &str, why: Abandoned) -> String {
 
 fn came_back(end: &SubConcluded) -> String {
     let how = end.problem.as_ref().map_or("has its answer".to_owned(), |it| format!("ended: {}", it.message));
-    format!("  the sub-discussion for {} {how}", end.participant)
+    let which = end.child.map(|id| format!(" {}", short(id))).unwrap_or_default();
+    format!("  the sub-discussion{which} for {} {how}", end.participant)
 }
 
 fn checked(check: &Check) -> String {

@@ -34,6 +34,7 @@ fn names() {
     refuses(&["q", "--pattern", "shouting"], "invalid value 'shouting' for '--pattern");
     refuses(&["q", "--consensus", "dice"], "invalid value 'dice' for '--consensus");
     refuses(&["q", "--timeout-strategy", "slow"], "--timeout-strategy");
+    refuses(&["q", "--pattern", "voting"], "--options: a vote needs at least 2 options");
     refuses(&["q", "--session", "nothing"], "there is no session nothing");
 }
 

@@ -2,6 +2,11 @@
 
 use crate::desk::{Desk, Running};
 
+/// Long enough to be met after the first answer, short enough to be waited for.
+const SOME: &[&str] = &["-r", "5"];
+/// For those that are not waited for.
+const MANY: &[&str] = &["-r", "10"];
+
 fn answered(desk: &Desk, args: &[&str]) -> Running {
     let mut running = desk.start(args);
     running.hear("answered in");
@@ -11,7 +16,7 @@ fn answered(desk: &Desk, args: &[&str]) -> Running {
 #[test]
 fn paused_from_elsewhere_and_resumed() {
     let desk = Desk::new();
-    let running = answered(&desk, &[]);
+    let running = answered(&desk, SOME);
     let id = running.id.clone();
     desk.ax(&["pause", &id]).ends(0).says(&["Told ax (process"]);
     running.end().ends(0).prints_nothing().says(&["Paused.", &format!("ax resume {id}")]);
@@ -26,7 +31,7 @@ fn paused_from_elsewhere_and_resumed() {
 #[test]
 fn stopped_from_elsewhere_it_concludes_where_it_runs() {
     let desk = Desk::new();
-    let running = answered(&desk, &[]);
+    let running = answered(&desk, MANY);
     desk.ax(&["stop", &running.id]).ends(0).says(&["Told ax (process"]).prints_nothing();
     let said = running.end().ends(0).says(&["someone asked for the conclusion", "stopped before its end"]);
     assert!(!said.out.trim().is_empty());
@@ -35,7 +40,7 @@ fn stopped_from_elsewhere_it_concludes_where_it_runs() {
 #[test]
 fn aborted_from_elsewhere_it_ends_at_once() {
     let desk = Desk::new();
-    let running = answered(&desk, &[]);
+    let running = answered(&desk, MANY);
     let id = running.id.clone();
     desk.ax(&["abort", &id]).ends(0).says(&["Told ax (process"]);
     running.end().ends(130).says(&["DISCUSSION_ABORTED"]);
@@ -46,12 +51,12 @@ fn aborted_from_elsewhere_it_ends_at_once() {
 #[test]
 fn the_first_ctrl_c_concludes_and_the_second_aborts() {
     let desk = Desk::new();
-    let mut running = answered(&desk, &[]);
+    let mut running = answered(&desk, MANY);
     running.signal("-INT");
     running.hear("Stopping");
     let said = running.end().ends(130).says(&["Done in"]);
     assert!(!said.out.trim().is_empty());
-    let mut running = answered(&desk, &[]);
+    let mut running = answered(&desk, MANY);
     running.signal("-INT");
     running.hear("Stopping");
     running.signal("-INT");
@@ -62,7 +67,7 @@ fn the_first_ctrl_c_concludes_and_the_second_aborts() {
 #[test]
 fn f13_terminated_it_leaves_and_can_be_resumed() {
     let desk = Desk::new();
-    let running = answered(&desk, &[]);
+    let running = answered(&desk, SOME);
     let id = running.id.clone();
     running.signal("-TERM");
     running.end().ends(130).says(&["Left.", &format!("ax resume {id}")]).prints_nothing();
@@ -72,8 +77,8 @@ fn f13_terminated_it_leaves_and_can_be_resumed() {
 #[test]
 fn f1_killed_it_goes_on_without_asking_again_what_was_answered() {
     let desk = Desk::new();
-    let undisturbed = desk.result(&["--simulate", "latency=400ms"]);
-    let running = answered(&desk, &[]);
+    let undisturbed = desk.result(&[&["--simulate", "latency=400ms"], SOME].concat());
+    let running = answered(&desk, SOME);
     let id = running.id.clone();
     running.signal("-KILL");
     running.end();
@@ -91,8 +96,9 @@ fn f1_killed_it_goes_on_without_asking_again_what_was_answered() {
 #[test]
 fn two_processes_never_run_one_discussion() {
     let desk = Desk::new();
-    let running = answered(&desk, &[]);
+    let running = answered(&desk, MANY);
     desk.ax(&["resume", &running.id]).ends(3).says(&["is being run by ax (process"]).prints_nothing();
+    desk.ax(&["stop", &running.id]).ends(0);
     running.end().ends(0);
 }
 
@@ -100,7 +106,7 @@ fn two_processes_never_run_one_discussion() {
 fn left_behind_it_can_be_stopped_or_aborted_here() {
     let desk = Desk::new();
     for (verb, code, expected) in [("stop", 0, "Done in"), ("abort", 0, "Aborted.")] {
-        let running = answered(&desk, &[]);
+        let running = answered(&desk, MANY);
         let id = running.id.clone();
         running.signal("-KILL");
         running.end();

@@ -28,6 +28,7 @@ const DAY_MS: u64 = 86_400_000;
 /// What is usual where a request says nothing.
 struct Usual {
     rounds: u32,
+    method: &'static str,
     step_ms: u64,
     panel: &'static [&'static str],
     /// How many may sit at the table.
@@ -35,14 +36,22 @@ struct Usual {
     most: usize,
 }
 
-const USUAL: Usual = Usual { rounds: 2, step_ms: 60_000, panel: &DEFAULT_PANEL, least: 2, most: 6 };
+const USUAL: Usual =
+    Usual { rounds: 2, method: "synthesis", step_ms: 60_000, panel: &DEFAULT_PANEL, least: 2, most: 6 };
+
+/// Who votes wants the votes to decide.
+const VOTING: Usual = Usual { method: "voting", ..USUAL };
 
 /// A dialogue is for two, longer, and each turn may take its time (A02).
 const DIALOGUE: Usual =
-    Usual { rounds: 10, step_ms: 120_000, panel: &["claude", "gemini"], least: 2, most: 2 };
+    Usual { rounds: 10, step_ms: 120_000, panel: &["claude", "gemini"], most: 2, ..USUAL };
 
 fn usual(pattern: &str) -> &'static Usual {
-    if pattern == "dialogue" { &DIALOGUE } else { &USUAL }
+    match pattern {
+        "dialogue" => &DIALOGUE,
+        "voting" => &VOTING,
+        _ => &USUAL,
+    }
 }
 
 /// The spec, or everything that is wrong with the request. Whether there is such a pattern and such a method, and what those
@@ -75,7 +84,7 @@ pub fn draft(request: &Request, setting: &Setting) -> (Spec, Vec<Refusal>) {
         pattern,
         participants,
         options: options(request, &mut wrong),
-        consensus: consensus(request, synthesizer, &mut wrong),
+        consensus: consensus(request, synthesizer, usual, &mut wrong),
         manner: manner(request, &mut wrong),
         timing: timing(request, usual, &mut wrong),
         tolerance: tolerance(request, count, &mut wrong),
@@ -145,8 +154,13 @@ fn options(request: &Request, wrong: &mut Complaints) -> Vec<String> {
     options
 }
 
-fn consensus(request: &Request, synthesizer: Option<String>, wrong: &mut Complaints) -> ConsensusSpec {
-    let method = request.consensus.clone().unwrap_or_else(|| "synthesis".to_owned());
+fn consensus(
+    request: &Request,
+    synthesizer: Option<String>,
+    usual: &Usual,
+    wrong: &mut Complaints,
+) -> ConsensusSpec {
+    let method = request.consensus.clone().unwrap_or_else(|| usual.method.to_owned());
     if method == "moderator" && request.synthesizer.is_none() {
         wrong.add("synthesizer", "the moderator method needs one; name the participant who moderates");
     }

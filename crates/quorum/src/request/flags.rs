@@ -77,6 +77,11 @@ pub fn filling(field: &str) -> Option<&'static Flag> {
     FLAGS.iter().find(|flag| flag.field == field)
 }
 
+/// The field of a request that is meant by this name, be it the field's own or a flag's.
+pub(crate) fn field_of(name: &str) -> &str {
+    FLAGS.iter().find(|flag| flag.long == name).map_or(name, |flag| flag.field)
+}
+
 impl Flag {
     /// What a value written for this flag puts into its field.
     pub fn read(&self, written: Value) -> Result<Value, String> {

@@ -8,7 +8,8 @@ use quorum_providers::catalog;
 
 use crate::request::{MissingRoles, Request, bounds::Complaints, check::LONGEST_PROMPT};
 
-const LONGEST_NAME: usize = 100;
+/// In bytes.
+const LONGEST_NAME: usize = 64;
 
 /// A debate is between at most this many, judges not counted.
 const MOST_DEBATERS: usize = 4;
@@ -42,8 +43,8 @@ pub(super) fn seated(providers: &[String], wrong: &mut Complaints) -> Vec<Partic
 
 fn is_name(written: &str) -> bool {
     let plain = |it: char| it.is_alphanumeric() || "-_.:/".contains(it);
-    let has_parts = !written.is_empty() && !written.starts_with('/') && !written.ends_with('/');
-    has_parts && written.chars().count() <= LONGEST_NAME && written.chars().all(plain)
+    let begins = written.chars().next().is_some_and(char::is_alphanumeric);
+    begins && !written.ends_with('/') && written.len() <= LONGEST_NAME && written.chars().all(plain)
 }
 
 fn seat(written: &str) -> Participant {
