@@ -150,7 +150,7 @@ struct Deciding {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How much it may take")]
 struct Bounds {
-    /// How long one answer may take, retries included, in ms, 5000 to 300000 [default: 60000]
+    /// How long one answer may take, retries included, in ms, 5000 to 300000 [default: 60000; 120000 in a dialogue]
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     timeout: Option<u64>,
     /// The time for everything, like 180s or 3m [default: 30m; 3m with --recursive]

@@ -35,6 +35,8 @@ pub(crate) async fn discuss(quorum: &Quorum, args: &Discuss) -> anyhow::Result<E
     if let Some(session) = &args.session {
         request.session_id = Some(quorum.find_session(session).await?.to_string());
     }
+    // What is refused leaves everything as it was.
+    quorum.check(&request)?;
     forget_old(quorum).await;
     let handle = quorum.start(&request).await?;
     let ending = Ending { output: args.output, demand: Demand::consensus_if(args.requires_consensus()) };

@@ -62,8 +62,11 @@ pub(crate) async fn show(quorum: &Quorum, args: &Shown) -> anyhow::Result<Exit> 
         let over = state.lifecycle.is_terminal();
         let detail = if over { args.output.into() } else { Detail::Everything };
         let moves = args.output.verbose.then(|| moves(&state.transitions));
-        let parts: Vec<String> = [Some(markdown(&outcome, detail)), moves].into_iter().flatten().collect();
-        print(parts.join("\n\n").trim_start())?;
+        let parts = [Some(markdown(&outcome, detail)), moves].into_iter().flatten();
+        let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+        if !parts.is_empty() {
+            print(&parts.join("\n\n"))?;
+        }
     }
     if state.lifecycle.is_terminal() {
         closing::lines(&outcome).iter().for_each(|line| note(line));

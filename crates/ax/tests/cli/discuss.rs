@@ -55,6 +55,21 @@ fn stdout_has_the_result_and_nothing_else() {
 }
 
 #[test]
+fn s7_nothing_typed_or_said_moves_the_cursor() {
+    let desk = Desk::new();
+    let topic = "\u{1b}[31mTabs\u{1b}]0;title\u{7} or \u{9b}2Jspaces\u{202e}?";
+    let harmful = |text: &str| text.contains(['\u{1b}', '\u{7}', '\u{9b}', '\u{202e}']);
+    for args in [&["discuss", topic, "-v"][..], &["show", "last", "-v"], &["history"], &["history", "--json"]]
+    {
+        let said = desk.ax(args).ends(0);
+        assert!(said.out.contains("Tabs") && !harmful(&said.out) && !harmful(&said.err), "{said:#?}");
+    }
+    let said = desk.ax(&["show", "last", "--json"]).ends(0);
+    assert!(!harmful(&said.out));
+    assert_eq!(said.json()["topic"], topic);
+}
+
+#[test]
 fn progress_tells_who_is_asked_and_who_answered() {
     let said = Desk::new().ax(&["discuss", "Tabs or spaces?", "-p", "claude,gemini"]).ends(0);
     said.says(&[
