@@ -35,7 +35,12 @@ pub(crate) async fn hundred(place: &Place, table: &mut Table) -> Result<()> {
     let took = hold(&engine, 100, &order("synthesis", 2, 3)).await?;
     let cpu = machine::cpu_seconds()? - cpu;
     let ratio = took.as_secs_f64() / (3.0 * FIFTY.as_secs_f64());
-    table.row("wall time / critical path, 100 discussions at 50 ms", format!("{ratio:.3}"), "<= 1.15", ratio <= 1.15);
+    table.row(
+        "wall time / critical path, 100 discussions at 50 ms",
+        format!("{ratio:.3}"),
+        "<= 1.15",
+        ratio <= 1.15,
+    );
     table.note("processor time per call, recording on", format!("{:.0} us", cpu / 700.0 * 1e6));
     Ok(())
 }
@@ -50,7 +55,12 @@ pub(crate) async fn thousand(place: &Place, table: &mut Table) -> Result<()> {
         Ok::<u64, anyhow::Error>(machine::resident_bytes()?.saturating_sub(before) / 1_000)
     });
     let ratio = held?.as_secs_f64() / 3.0;
-    table.row("wall time / critical path, 1,000 discussions at 1 s", format!("{ratio:.3}"), "<= 1.10", ratio <= 1.10);
+    table.row(
+        "wall time / critical path, 1,000 discussions at 1 s",
+        format!("{ratio:.3}"),
+        "<= 1.10",
+        ratio <= 1.10,
+    );
     let kib = per_discussion? as f64 / 1_024.0;
     table.row("memory per running discussion", format!("{kib:.1} KiB"), "< 64 KiB", kib < 64.0);
     Ok(())
@@ -64,7 +74,12 @@ pub(crate) async fn sequential(place: &Place, table: &mut Table) -> Result<()> {
     let held = hold(&engine, 500, &spec).await?;
     let ratio = held.as_secs_f64() / bare.as_secs_f64();
     let measured = format!("{ratio:.2} ({:.2} s / {:.2} s)", held.as_secs_f64(), bare.as_secs_f64());
-    table.row("500 discussions of six calls of 50 ms / the same calls bare", measured, "<= 1.6", ratio <= 1.6);
+    table.row(
+        "500 discussions of six calls of 50 ms / the same calls bare",
+        measured,
+        "<= 1.6",
+        ratio <= 1.6,
+    );
     Ok(())
 }
 

@@ -144,7 +144,10 @@ impl Provider for FixedVoice {
                 sleep(latency).await;
             }
             let usage = Some(Usage { prompt: 300, completion: 300 });
-            stream::iter([Ok(Chunk::Text(speech.to_string())), Ok(Chunk::End { finish: Finish::Stop, usage, cost: None })])
+            stream::iter([
+                Ok(Chunk::Text(speech.to_string())),
+                Ok(Chunk::End { finish: Finish::Stop, usage, cost: None }),
+            ])
         })
         .flatten()
         .boxed()

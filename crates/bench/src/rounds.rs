@@ -29,7 +29,12 @@ pub(crate) async fn late_against_early(place: &Place, table: &mut Table) -> Resu
     let (early, late) = (around(&opened, 10)?, around(&opened, 1_000)?);
     let ratio = late / early;
     let measured = format!("{ratio:.2} ({:.2} ms / {:.2} ms)", late * 1e3, early * 1e3);
-    table.row("1,000th round / 10th round, four voices without latency", measured, "<= 1.5, noise", ratio <= 1.5);
+    table.row(
+        "1,000th round / 10th round, four voices without latency",
+        measured,
+        "<= 1.5, noise",
+        ratio <= 1.5,
+    );
     Ok(())
 }
 

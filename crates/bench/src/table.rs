@@ -19,10 +19,12 @@ impl Table {
     pub(crate) fn print(&self) {
         let head = ["what", "measured", "goal", "met"].map(str::to_owned);
         let rows: Vec<&[String; 4]> = std::iter::once(&head).chain(&self.0).collect();
-        let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
+        let width =
+            |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
         let widths = [0, 1, 2, 3].map(width);
         for (index, row) in rows.iter().enumerate() {
-            let cells: Vec<String> = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+            let cells: Vec<String> =
+                row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}")).collect();
             println!("| {} |", cells.join(" | "));
             if index == 0 {
                 println!("|{}|", widths.map(|width| "-".repeat(width + 2)).join("|"));

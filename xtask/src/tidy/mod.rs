@@ -24,8 +24,15 @@ pub(crate) const VERB: Verb = Verb {
 
 type Check = fn(&Tree) -> Result<Vec<Finding>>;
 
-const CHECKS: &[Check] =
-    &[arrows::check, sizes::check, headers::check, invariants::check, banned::check, leaks::check, tables::check];
+const CHECKS: &[Check] = &[
+    arrows::check,
+    sizes::check,
+    headers::check,
+    invariants::check,
+    banned::check,
+    leaks::check,
+    tables::check,
+];
 
 /// Prints every finding; fails if any of them is an error.
 pub(crate) fn check() -> Result<()> {

@@ -14,7 +14,8 @@ pub(super) fn check(tree: &Tree) -> Result<Vec<Finding>> {
         let table = table(&rows);
         let (line, is) = section(text, name);
         (is != table).then(|| {
-            let message = format!("the table between `<!-- {name} -->` and `<!-- /{name} -->` should be\n{table}");
+            let message =
+                format!("the table between `<!-- {name} -->` and `<!-- /{name} -->` should be\n{table}");
             Finding::error(README, line, message)
         })
     });

@@ -116,6 +116,14 @@ impl Record {
         self.index.settled.get(step)
     }
 
+    /// What was said at this step, if it was.
+    pub(crate) fn turn(&self, step: &Step) -> Option<Arc<Turn>> {
+        match self.settled(step)? {
+            Settled::Turn(turn) => Some(turn.clone()),
+            Settled::Failed => None,
+        }
+    }
+
     pub(crate) fn past(&self, step: &Step) -> Past {
         self.index.past.get(step).cloned().unwrap_or_default()
     }

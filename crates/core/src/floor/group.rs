@@ -37,6 +37,10 @@ pub(crate) struct Asked {
 
 impl Asked {
     pub(crate) fn new(who: &Participant, step: Step, ask: Ask) -> Self {
+        let step = match ask.purpose {
+            Some(purpose) => step.purpose(purpose),
+            None => step,
+        };
         Asked { who: who.clone(), ask, base: step.clone(), step }
     }
 }

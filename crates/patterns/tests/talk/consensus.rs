@@ -3,7 +3,7 @@
 use quorum_core::model::{
     error::{Code, ErrorClass},
     outcome::Outcome,
-    spec::{ConsensusSpec, Spec},
+    spec::{ConsensusSpec, Spec, Timing},
 };
 use quorum_patterns::CONSENSUS;
 use quorum_testkit::{
@@ -192,4 +192,25 @@ async fn without_options_a_proposal_is_drafted_and_voted_on() {
         assert_eq!(outcome.synthesis, "ann made this of 3 turns", "{method}");
         assert_eq!(outcome.consensus.dissent.unwrap()[0].provider, "cyd", "{method}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn votes_that_arrived_before_a_stop_are_counted_and_not_asked_for_again() {
+    let table = table(&panel().takes("ann", 100).takes("bob", 200).takes("cyd", 100_000));
+    let timing = Timing { step_ms: 300_000, total_ms: 30_000, reserve_ms: 10_000 };
+    let order = Spec { rounds: 1, timing, ..deciding_by(spec("voting"), "majority") };
+    let (outcome, _) = table.hold(order).await;
+    assert_eq!(outcome.error.unwrap().code, Code::DiscussionTimeout);
+    assert_eq!(outcome.voting_results.unwrap().votes["tabs"], 2);
+    assert_eq!(table.panel.steps(), ["1/voting/ann", "1/voting/bob", "1/voting/cyd"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_is_reminded_once_the_votes_are_enough() {
+    let panel = panel().votes("*", "tabs", 0.99).writes("ann", "ballot", "Hm.");
+    let table = table(&panel.takes("ann", 10).takes("bob", 20).takes("cyd", 30));
+    let order = Spec { rounds: 1, early_exit: Some(0.9), ..deciding_by(spec("voting"), "majority") };
+    let (outcome, _) = table.hold(order).await;
+    assert!(outcome.success, "{:?}", outcome.error);
+    assert_eq!(table.panel.steps().len(), 3, "{:?}", table.panel.steps());
 }
