@@ -1,1 +1,29 @@
-//! To be written.
+//! Where facts are kept on one machine: SQLite, one file, any number of processes.
+//!
+//! # Layout
+//! - [`SqliteStore`] (`sqlite.rs`) is the door: it passes writes to the one `writer` thread and reads to the `readers`.
+//! - `record`, `claims`, `inbox`, `retention` are what is written; `archive` and `search` are what is looked up.
+//! - `projection` turns facts into the rows of requirement C's tables, `tables` writes them.
+//! - `runner` knows which processes live, `watch` hears of other processes' commands.
+//! - `connection` and `migrate` open a database, `error` says what is wrong with it.
+
+mod archive;
+mod claims;
+mod connection;
+mod desk;
+mod error;
+mod inbox;
+mod migrate;
+mod projection;
+mod readers;
+mod record;
+mod retention;
+mod runner;
+mod search;
+mod sqlite;
+mod tables;
+mod watch;
+mod writer;
+
+pub use connection::Options;
+pub use sqlite::SqliteStore;

@@ -3,6 +3,7 @@
 #![expect(clippy::expect_used, reason = "a test that can't go on should say so and stop")]
 
 pub mod clock;
+pub mod conformance;
 pub mod faulty;
 pub mod kill;
 pub mod log;

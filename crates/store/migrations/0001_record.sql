@@ -1,0 +1,110 @@
+-- The record: discussions, their facts, the commands sent to them.
+-- Times are microseconds since 1970, UTC.
+
+CREATE TABLE sessions (
+    id         TEXT NOT NULL PRIMARY KEY,
+    name       TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- What is known of a discussion without reading its facts, and who runs it.
+CREATE TABLE discussions (
+    number      INTEGER PRIMARY KEY,
+    id          TEXT NOT NULL UNIQUE,
+    root        TEXT NOT NULL,          -- its own id where a person started it
+    session     TEXT REFERENCES sessions (id),
+    pattern     TEXT NOT NULL,
+    topic       TEXT NOT NULL,
+    key         TEXT NOT NULL,          -- discussion:{hash of the topic}
+    simulated   INTEGER NOT NULL,
+    opened_at   INTEGER NOT NULL,
+    status      TEXT NOT NULL,
+    success     INTEGER,
+    synthesis   TEXT,
+    ended_at    INTEGER,
+    run         TEXT NOT NULL CHECK (run IN ('runnable', 'parked', 'over')),
+    fence       INTEGER NOT NULL DEFAULT 0,
+    owner       TEXT,                   -- of the claim, where there is one
+    runner      TEXT,                   -- the lock file of the owner's process
+    lease_until INTEGER
+) STRICT;
+
+CREATE INDEX discussions_by_root ON discussions (root);
+CREATE INDEX discussions_by_key ON discussions (key);
+CREATE INDEX discussions_by_time ON discussions (opened_at, id) WHERE root = id;
+CREATE INDEX discussions_that_could_go_on ON discussions (opened_at, id) WHERE root = id AND run = 'runnable';
+
+CREATE TABLE facts (
+    discussion TEXT NOT NULL REFERENCES discussions (id),
+    seq        INTEGER NOT NULL,
+    at         INTEGER NOT NULL,
+    active_ms  INTEGER NOT NULL,
+    step       TEXT,
+    type       TEXT GENERATED ALWAYS AS (body ->> '$.type') VIRTUAL,
+    body       TEXT NOT NULL,
+    PRIMARY KEY (discussion, seq)
+) STRICT;
+
+-- The number is the order over all discussions; the id is the order in one.
+CREATE TABLE commands (
+    number     INTEGER PRIMARY KEY AUTOINCREMENT,
+    discussion TEXT NOT NULL REFERENCES discussions (id),
+    id         INTEGER NOT NULL,
+    command    TEXT NOT NULL,
+    at         INTEGER NOT NULL,
+    UNIQUE (discussion, id)
+) STRICT;
+
+-- Deleting is for retention alone, which says so here, in its own transaction.
+CREATE TABLE maintenance (
+    forgetting INTEGER NOT NULL CHECK (forgetting IN (0, 1))
+) STRICT;
+INSERT INTO maintenance VALUES (0);
+
+CREATE TRIGGER facts_never_change
+BEFORE UPDATE ON facts
+BEGIN
+    SELECT RAISE(ABORT, 'a fact never changes');
+END;
+
+CREATE TRIGGER facts_are_only_forgotten
+BEFORE DELETE ON facts WHEN (SELECT forgetting FROM maintenance) = 0
+BEGIN
+    SELECT RAISE(ABORT, 'facts are removed by retention only');
+END;
+
+-- Refuses a replacement as well, since what is replaced is not the next one.
+CREATE TRIGGER facts_follow_each_other
+BEFORE INSERT ON facts
+WHEN NEW.seq <> (SELECT ifnull(max(seq), 0) + 1 FROM facts WHERE discussion = NEW.discussion)
+BEGIN
+    SELECT RAISE(ABORT, 'a fact follows the last one');
+END;
+
+CREATE TRIGGER the_end_is_the_end
+BEFORE INSERT ON facts
+WHEN (SELECT run FROM discussions WHERE id = NEW.discussion) = 'over'
+BEGIN
+    SELECT RAISE(ABORT, 'nothing is added to a finished discussion');
+END;
+
+-- Claims come and go; what happened does not.
+CREATE TRIGGER finished_discussions_never_change
+BEFORE UPDATE OF number, id, root, session, pattern, topic, key, simulated, opened_at, status, success, synthesis,
+    ended_at, run ON discussions
+WHEN OLD.run = 'over'
+BEGIN
+    SELECT RAISE(ABORT, 'a finished discussion never changes');
+END;
+
+CREATE TRIGGER discussions_are_not_replaced
+BEFORE INSERT ON discussions WHEN EXISTS (SELECT 1 FROM discussions WHERE id = NEW.id)
+BEGIN
+    SELECT RAISE(ABORT, 'a discussion is not replaced');
+END;
+
+CREATE TRIGGER discussions_are_only_forgotten
+BEFORE DELETE ON discussions WHEN (SELECT forgetting FROM maintenance) = 0
+BEGIN
+    SELECT RAISE(ABORT, 'discussions are removed by retention only');
+END;

@@ -1,0 +1,82 @@
+//! Past discussions, listed and found.
+
+use quorum_core::{
+    model::{id::DiscussionId, time::Timestamp},
+    seams::{Session, Summary, Wanted},
+};
+use rusqlite::{Connection, Row, params, types::Type};
+use uuid::Uuid;
+
+use crate::{desk::Desk, error::Trouble, record::lifecycle, search::question};
+
+const SUMMARY: &str = "id, discussions.topic, pattern, status, opened_at, ended_at, success, \
+                       discussions.synthesis, simulated, session";
+
+/// Discussions people started, newest first.
+pub(crate) fn list(connection: &Connection, wanted: &Wanted) -> Result<Vec<Summary>, Trouble> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {SUMMARY} FROM discussions
+         WHERE root = id AND (?1 IS NULL OR session = ?1) AND (?2 IS NULL OR substr(id, 1, length(?2)) = ?2)
+         ORDER BY opened_at DESC, id DESC LIMIT ?3"
+    ))?;
+    let session = wanted.session.map(|it| it.to_string());
+    // To SQLite a negative limit is none.
+    let limit = if wanted.limit == 0 { -1 } else { i64::try_from(wanted.limit).unwrap_or(-1) };
+    let rows = statement.query_map(params![session, wanted.prefix, limit], summary)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Those that have to do with these words, most relevant first.
+pub(crate) fn search(connection: &Connection, words: &str, limit: usize) -> Result<Vec<Summary>, Trouble> {
+    let Some(question) = question(words) else { return Ok(Vec::new()) };
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {SUMMARY} FROM search JOIN discussions ON number = search.rowid WHERE search MATCH ?1
+         ORDER BY bm25(search, 10.0, 5.0, 1.0), id DESC LIMIT ?2"
+    ))?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let rows = statement.query_map(params![question, limit], summary)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn summary(row: &Row<'_>) -> rusqlite::Result<Summary> {
+    let session: Option<String> = row.get(9)?;
+    Ok(Summary {
+        id: parsed::<DiscussionId>(row, 0)?,
+        topic: row.get(1)?,
+        pattern: row.get(2)?,
+        status: lifecycle(&row.get::<_, String>(3)?),
+        opened_at: Timestamp(row.get(4)?),
+        ended_at: row.get::<_, Option<i64>>(5)?.map(Timestamp),
+        success: row.get(6)?,
+        synthesis: row.get(7)?,
+        simulated: row.get(8)?,
+        session: session.and_then(|it| it.parse().ok()),
+    })
+}
+
+fn parsed<T: std::str::FromStr<Err = uuid::Error>>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+    let text: String = row.get(column)?;
+    text.parse().map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::<uuid::Error>::new(error))
+    })
+}
+
+/// Makes a session; one that is there stays as it is.
+pub(crate) fn create_session(desk: &mut Desk, session: &Session) -> Result<(), Trouble> {
+    let sql = "INSERT OR IGNORE INTO sessions (id, name, created_at) VALUES (?1, ?2, ?3)";
+    let mut statement = desk.connection.prepare_cached(sql)?;
+    statement.execute(params![session.id.to_string(), session.name, session.created_at.0])?;
+    Ok(())
+}
+
+/// All sessions, newest first.
+pub(crate) fn sessions(connection: &Connection) -> Result<Vec<Session>, Trouble> {
+    let sql = "SELECT id, name, created_at FROM sessions ORDER BY created_at DESC, id DESC";
+    let mut statement = connection.prepare_cached(sql)?;
+    let read = |row: &Row<'_>| {
+        let id = parsed::<Uuid>(row, 0)?;
+        Ok(Session { id, name: row.get(1)?, created_at: Timestamp(row.get(2)?) })
+    };
+    let rows = statement.query_map([], read)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}

@@ -1,0 +1,83 @@
+//! What is wrong with a database, in a sentence that names the file and what to do.
+
+use std::{io, path::Path};
+
+use quorum_core::{model::id::DiscussionId, seams::StoreError};
+use rusqlite::ErrorCode;
+
+/// Why a piece of work was not done.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// It is not allowed; nothing was changed.
+    Refused(StoreError),
+    /// The database could not do it.
+    Broken(rusqlite::Error),
+}
+
+impl From<rusqlite::Error> for Trouble {
+    fn from(error: rusqlite::Error) -> Self {
+        Trouble::Broken(error)
+    }
+}
+
+impl From<StoreError> for Trouble {
+    fn from(error: StoreError) -> Self {
+        Trouble::Refused(error)
+    }
+}
+
+impl Trouble {
+    pub(crate) fn about(self, file: &Path) -> StoreError {
+        match self {
+            Trouble::Refused(error) => error,
+            Trouble::Broken(error) => explain(&error, file),
+        }
+    }
+}
+
+/// The error as whoever waits for the answer should hear it.
+pub(crate) fn explain(error: &rusqlite::Error, file: &Path) -> StoreError {
+    let name = file.display();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Unavailable(format!(
+            "the database {name} is locked by another program; close that program, or wait until it is done"
+        )),
+        Some(ErrorCode::DiskFull) => StoreError::Unavailable(format!(
+            "there is no room left to write to the database {name}; free some space on that disk"
+        )),
+        Some(ErrorCode::SystemIoFailure) => StoreError::Unavailable(format!(
+            "the disk failed while the database {name} was used ({error}); check the disk, then try again"
+        )),
+        Some(
+            ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::AuthorizationForStatementDenied,
+        ) => StoreError::Unusable(format!(
+            "the database {name} can't be written; check the permissions of the file and its folder, \
+                 or point AX_DATA_DIR elsewhere"
+        )),
+        Some(ErrorCode::CannotOpen) => StoreError::Unusable(format!(
+            "the database {name} can't be opened; check that it is a file in a folder that can be written, \
+             or point AX_DATA_DIR elsewhere"
+        )),
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => StoreError::Unusable(format!(
+            "{name} is damaged or no database ({error}); move it away or restore it from a backup, \
+             or point AX_DATA_DIR elsewhere"
+        )),
+        // Whatever else there is would be a fault of ours: it is not worth trying again.
+        _ => StoreError::Unusable(format!("the database {name} refused its work: {error}")),
+    }
+}
+
+/// A folder or file beside the database could not be made.
+pub(crate) fn no_place(what: &Path, error: &io::Error) -> StoreError {
+    StoreError::Unusable(format!(
+        "{} can't be made ({error}); check the permissions of its folder, or point AX_DATA_DIR elsewhere",
+        what.display()
+    ))
+}
+
+/// A row that this program did not write, or no longer understands.
+pub(crate) fn unreadable(id: DiscussionId, what: &str, error: impl std::fmt::Display) -> Trouble {
+    Trouble::Refused(StoreError::Unusable(format!(
+        "{what} of discussion {id} can't be read by this version of the program ({error}); update the program"
+    )))
+}

@@ -1,0 +1,76 @@
+//! Commands to discussions, in the order they came.
+
+use quorum_core::{
+    model::{
+        command::{Command, CommandId},
+        id::DiscussionId,
+    },
+    seams::StoreError,
+};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::{
+    desk::Desk,
+    error::{Trouble, unreadable},
+};
+
+/// Puts a command into the inbox, which wakes a discussion that waits.
+pub(crate) fn send(desk: &mut Desk, id: DiscussionId, command: Command) -> Result<CommandId, Trouble> {
+    let run = root(&desk.connection, id)?;
+    if run == "over" {
+        return Err(StoreError::Over(id).into());
+    }
+    let body = serde_json::to_string(&command).map_err(|error| unreadable(id, "a command", error))?;
+    let mut insert = desk.connection.prepare_cached(
+        "INSERT INTO commands (discussion, id, command, at)
+         SELECT ?1, ifnull(max(id), 0) + 1, ?2, ?3 FROM commands WHERE discussion = ?1 RETURNING id",
+    )?;
+    let number: i64 = insert.query_row(params![id.to_string(), body, desk.now().0], |row| row.get(0))?;
+    if run == "parked" {
+        let sql = "UPDATE discussions SET run = 'runnable' WHERE id = ?1";
+        desk.connection.prepare_cached(sql)?.execute([id.to_string()])?;
+    }
+    Ok(CommandId(number as u64))
+}
+
+/// Whether a discussion that somebody started could go on; those below it have neither a claim nor an inbox.
+pub(crate) fn root(connection: &Connection, id: DiscussionId) -> Result<String, Trouble> {
+    let sql = "SELECT run FROM discussions WHERE id = ?1 AND root = id";
+    let run = connection.prepare_cached(sql)?.query_row([id.to_string()], |row| row.get(0)).optional()?;
+    run.ok_or(Trouble::Refused(StoreError::Unknown(id)))
+}
+
+/// The commands after this one.
+pub(crate) fn commands(
+    connection: &Connection,
+    id: DiscussionId,
+    after: CommandId,
+) -> Result<Vec<(CommandId, Command)>, Trouble> {
+    root(connection, id)?;
+    let sql = "SELECT id, command FROM commands WHERE discussion = ?1 AND id > ?2 ORDER BY id";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(params![id.to_string(), after.0 as i64])?;
+    let mut commands = Vec::new();
+    while let Some(row) = rows.next()? {
+        let number = CommandId(row.get::<_, i64>(0)? as u64);
+        let body: String = row.get(1)?;
+        let command = serde_json::from_str(&body);
+        commands.push((number, command.map_err(|error| unreadable(id, "a command", error))?));
+    }
+    Ok(commands)
+}
+
+/// The number of the newest command of all discussions.
+pub(crate) fn newest(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.query_row("SELECT ifnull(max(number), 0) FROM commands", [], |row| row.get(0))
+}
+
+/// The discussions with commands after this number, and the newest number.
+pub(crate) fn news(connection: &Connection, seen: i64) -> rusqlite::Result<(Vec<DiscussionId>, i64)> {
+    let sql = "SELECT discussion, max(number) FROM commands WHERE number > ?1 GROUP BY discussion";
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map([seen], |row| Ok((row.get::<_, String>(0)?, row.get(1)?)))?;
+    let found: Vec<(String, i64)> = rows.collect::<Result<_, _>>()?;
+    let newest = found.iter().map(|(_, number)| *number).max().unwrap_or(seen);
+    Ok((found.iter().filter_map(|(id, _)| id.parse().ok()).collect(), newest))
+}

@@ -1,0 +1,77 @@
+//! Which processes live: each open store holds a lock on a file of its own, and the system lets go of it when the process
+//! dies, however it dies.
+
+use std::{
+    fs::{self, File, TryLockError},
+    io,
+    path::{Path, PathBuf},
+};
+
+use uuid::Uuid;
+
+const LOCK: &str = "lock";
+const UNFINISHED: &str = "new";
+
+/// This open store, as others see it.
+pub(crate) struct Runner {
+    pub(crate) name: String,
+    folder: PathBuf,
+    /// Locked as long as it is open.
+    _file: File,
+}
+
+/// The folder of locks beside a database.
+pub(crate) fn folder(database: &Path) -> PathBuf {
+    let mut name = database.file_name().unwrap_or_default().to_owned();
+    name.push(".runners");
+    database.with_file_name(name)
+}
+
+impl Runner {
+    pub(crate) fn start(database: &Path) -> io::Result<Self> {
+        let folder = folder(database);
+        fs::create_dir_all(&folder)?;
+        let name = Uuid::new_v4().simple().to_string();
+        // It gets its name when it is locked: nobody may find it without its lock and think us dead.
+        let unfinished = folder.join(&name).with_extension(UNFINISHED);
+        let file = File::create_new(&unfinished)?;
+        file.lock()?;
+        fs::rename(&unfinished, path(&folder, &name))?;
+        Ok(Runner { name, folder, _file: file })
+    }
+
+    /// Whether the process that made this lock lives. Only to be asked inside a write transaction: two who try the same
+    /// lock at the same time would take each other for its owner.
+    pub(crate) fn is_alive(&self, name: &str) -> bool {
+        name == self.name || is_locked(&path(&self.folder, name))
+    }
+
+    /// Removes the files of the dead. Only inside a write transaction, for the same reason.
+    pub(crate) fn sweep(&self) {
+        let Ok(entries) = fs::read_dir(&self.folder) else { return };
+        let locks =
+            entries.flatten().map(|entry| entry.path()).filter(|it| it.extension() == Some(LOCK.as_ref()));
+        let dead = locks.filter(|lock| *lock != path(&self.folder, &self.name) && !is_locked(lock));
+        // One that can't be removed is no more than a file too many.
+        dead.for_each(|lock| drop(fs::remove_file(lock)));
+    }
+}
+
+impl Drop for Runner {
+    fn drop(&mut self) {
+        drop(fs::remove_file(path(&self.folder, &self.name)));
+    }
+}
+
+fn path(folder: &Path, name: &str) -> PathBuf {
+    folder.join(name).with_extension(LOCK)
+}
+
+fn is_locked(lock: &Path) -> bool {
+    match File::open(lock).map(|file| file.try_lock()) {
+        Ok(Ok(())) => false,
+        Err(error) => error.kind() != io::ErrorKind::NotFound,
+        // Where locks can't be asked, the lease alone says when a claim ends.
+        Ok(Err(TryLockError::WouldBlock | TryLockError::Error(_))) => true,
+    }
+}

@@ -1,0 +1,157 @@
+//! The store over one SQLite file: writes go to the one writer, reads to the readers.
+
+use std::path::Path;
+
+use futures::{future::BoxFuture, stream::BoxStream};
+use quorum_core::{
+    model::{
+        command::{Command, CommandId},
+        event::Fact,
+        id::{DiscussionId, Seq},
+        time::Timestamp,
+    },
+    seams::{Append, Archive, Claim, Created, Session, Store, StoreError, Summary, Wanted},
+};
+
+use crate::{
+    archive,
+    claims::{self, Claimant},
+    connection::{self, Options},
+    desk::Desk,
+    error::{explain, no_place},
+    inbox, migrate,
+    readers::Readers,
+    record, retention,
+    runner::{self, Runner},
+    watch::Watch,
+    writer::Writer,
+};
+
+/// Discussions in one file. Open it once in a process and share it; other processes may have it open too.
+///
+/// Dropping it finishes what was asked of it, ends its threads, and gives back what it had claimed.
+pub struct SqliteStore {
+    // In this order they are dropped: whoever writes last closes the file.
+    watch: Watch,
+    readers: Readers,
+    writer: Writer,
+}
+
+impl SqliteStore {
+    /// Opens the database in this file; makes it, and the folders above it, where they are missing.
+    pub fn open(file: impl AsRef<Path>) -> Result<Self, StoreError> {
+        SqliteStore::open_with(file, Options::default())
+    }
+
+    /// The same with other than the usual options.
+    pub fn open_with(file: impl AsRef<Path>, options: Options) -> Result<Self, StoreError> {
+        let file = file.as_ref();
+        let wrong = |error: rusqlite::Error| explain(&error, file);
+        let connection = connection::to_write(file, &options)?;
+        migrate::migrate(&connection, file)?;
+        let seen = inbox::newest(&connection).map_err(wrong)?;
+        let watching = connection::to_read(file, &options).map_err(wrong)?;
+        let runner = Runner::start(file).map_err(|error| no_place(&runner::folder(file), &error))?;
+        let no_thread = |error| StoreError::Unavailable(format!("no thread can be started: {error}"));
+        let watch = Watch::start(watching, seen).map_err(no_thread)?;
+        let readers = Readers::new(file.to_owned(), options.clone());
+        let desk = Desk::new(connection, runner, file.to_owned(), options);
+        Ok(SqliteStore { watch, readers, writer: Writer::start(desk).map_err(no_thread)? })
+    }
+}
+
+impl Store for SqliteStore {
+    fn create(&self, id: DiscussionId, facts: Vec<Fact>) -> BoxFuture<'_, Result<Created, StoreError>> {
+        Box::pin(async move {
+            let bodies = record::bodies(&facts)?;
+            self.writer.write(move |desk| record::create(desk, id, &facts, &bodies)).await
+        })
+    }
+
+    fn append(&self, append: Append) -> BoxFuture<'_, Result<Seq, StoreError>> {
+        Box::pin(async move {
+            let bodies = record::bodies(&append.facts)?;
+            self.writer.write(move |desk| record::append(desk, &append, &bodies)).await
+        })
+    }
+
+    fn read(
+        &self,
+        id: DiscussionId,
+        after: Seq,
+        limit: usize,
+    ) -> BoxFuture<'_, Result<Vec<Fact>, StoreError>> {
+        Box::pin(self.readers.read(move |connection| record::read(connection, id, after, limit)))
+    }
+
+    fn send(&self, id: DiscussionId, command: Command) -> BoxFuture<'_, Result<CommandId, StoreError>> {
+        Box::pin(async move {
+            let sent = self.writer.write(move |desk| inbox::send(desk, id, command)).await?;
+            self.watch.tell(id);
+            Ok(sent)
+        })
+    }
+
+    fn commands(
+        &self,
+        id: DiscussionId,
+        after: CommandId,
+    ) -> BoxFuture<'_, Result<Vec<(CommandId, Command)>, StoreError>> {
+        Box::pin(self.readers.read(move |connection| inbox::commands(connection, id, after)))
+    }
+
+    fn claim(
+        &self,
+        id: DiscussionId,
+        owner: &str,
+        lease_ms: u64,
+    ) -> BoxFuture<'_, Result<Claim, StoreError>> {
+        let claimant = Claimant { owner: owner.to_owned(), lease_ms };
+        Box::pin(self.writer.write(move |desk| claims::claim(desk, id, &claimant)))
+    }
+
+    fn claim_any(
+        &self,
+        max: usize,
+        owner: &str,
+        lease_ms: u64,
+    ) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>> {
+        let claimant = Claimant { owner: owner.to_owned(), lease_ms };
+        Box::pin(self.writer.write(move |desk| claims::claim_any(desk, max, &claimant)))
+    }
+
+    fn extend(&self, claims: Vec<Claim>, lease_ms: u64) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>> {
+        Box::pin(self.writer.write(move |desk| claims::extend(desk, &claims, lease_ms)))
+    }
+
+    fn release(&self, claim: Claim) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(self.writer.write(move |desk| claims::release(desk, &claim)))
+    }
+
+    fn watch(&self) -> BoxStream<'static, DiscussionId> {
+        self.watch.listen()
+    }
+}
+
+impl Archive for SqliteStore {
+    fn list(&self, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
+        Box::pin(self.readers.read(move |connection| archive::list(connection, &wanted)))
+    }
+
+    fn search(&self, words: &str, limit: usize) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
+        let words = words.to_owned();
+        Box::pin(self.readers.read(move |connection| archive::search(connection, &words, limit)))
+    }
+
+    fn forget(&self, ended_before: Timestamp) -> BoxFuture<'_, Result<u64, StoreError>> {
+        Box::pin(self.writer.write(move |desk| retention::forget(desk, ended_before)))
+    }
+
+    fn create_session(&self, session: Session) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(self.writer.write(move |desk| archive::create_session(desk, &session)))
+    }
+
+    fn sessions(&self) -> BoxFuture<'_, Result<Vec<Session>, StoreError>> {
+        Box::pin(self.readers.read(archive::sessions))
+    }
+}

@@ -1,0 +1,127 @@
+//! The one thread that writes. It takes everything that waits, writes it in one transaction, and answers when that is
+//! durable: one wait for the disk, however many wrote.
+
+use std::{path::PathBuf, thread::JoinHandle};
+
+use quorum_core::seams::StoreError;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::{
+    desk::{Desk, Unwritten},
+    error::{Trouble, explain},
+};
+
+/// How many requests are written at once.
+const BATCH: usize = 512;
+
+/// How many may wait; whoever comes then waits for a place.
+const WAITING: usize = 2 * BATCH;
+
+pub(crate) struct Writer {
+    /// `None` only while the store is being dropped.
+    requests: Option<mpsc::Sender<Box<dyn Job>>>,
+    thread: Option<JoinHandle<()>>,
+    file: PathBuf,
+}
+
+impl Writer {
+    pub(crate) fn start(desk: Desk) -> std::io::Result<Self> {
+        let (requests, waiting) = mpsc::channel(WAITING);
+        let file = desk.file.clone();
+        let thread = std::thread::Builder::new().name("store-writer".to_owned());
+        let thread = thread.spawn(move || write_all(waiting, desk))?;
+        Ok(Writer { requests: Some(requests), thread: Some(thread), file })
+    }
+
+    /// Has this done, together with what others want done. When it is answered it is durable.
+    pub(crate) async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut Desk) -> Result<T, Trouble> + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        let job = Box::new(Request { work, result: None, reply });
+        let requests = self.requests.as_ref().ok_or_else(|| self.stopped())?;
+        requests.send(job).await.map_err(|_| self.stopped())?;
+        answer.await.unwrap_or_else(|_| Err(self.stopped()))
+    }
+
+    fn stopped(&self) -> StoreError {
+        let file = self.file.display();
+        StoreError::Unusable(format!("nothing is written to {file} any more; start the program again"))
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        // Without a sender the thread finishes what waits, and ends.
+        self.requests = None;
+        if let Some(thread) = self.thread.take() {
+            // A writer that panicked has told everyone who waited.
+            drop(thread.join());
+        }
+    }
+}
+
+fn write_all(mut waiting: mpsc::Receiver<Box<dyn Job>>, mut desk: Desk) {
+    while let Some(first) = waiting.blocking_recv() {
+        let mut batch = vec![first];
+        while let Some(next) = (batch.len() < BATCH).then(|| waiting.try_recv().ok()).flatten() {
+            batch.push(next);
+        }
+        write_batch(&mut desk, batch);
+    }
+}
+
+fn write_batch(desk: &mut Desk, mut batch: Vec<Box<dyn Job>>) {
+    let written = desk.in_transaction(|desk| batch.iter_mut().try_for_each(|job| job.run(desk)));
+    match written {
+        Ok(()) => batch.into_iter().for_each(|job| job.answer(Ok(()))),
+        // One of them spoilt it for all; alone, only that one fails.
+        Err(Unwritten::RolledBack(_)) if batch.len() > 1 => {
+            batch.into_iter().for_each(|job| write_batch(desk, vec![job]));
+        }
+        Err(Unwritten::RolledBack(error) | Unwritten::NotBegun(error)) => {
+            let error = explain(&error, &desk.file);
+            batch.into_iter().for_each(|job| job.answer(Err(error.clone())));
+        }
+    }
+}
+
+/// Something to be written, and somebody who waits for it.
+trait Job: Send {
+    /// Does it, inside a transaction; perhaps again in another one.
+    fn run(&mut self, desk: &mut Desk) -> rusqlite::Result<()>;
+    /// Tells how it went, once the transaction is over.
+    fn answer(self: Box<Self>, written: Result<(), StoreError>);
+}
+
+struct Request<T, F> {
+    work: F,
+    result: Option<Result<T, StoreError>>,
+    reply: oneshot::Sender<Result<T, StoreError>>,
+}
+
+impl<T: Send, F: FnMut(&mut Desk) -> Result<T, Trouble> + Send> Job for Request<T, F> {
+    fn run(&mut self, desk: &mut Desk) -> rusqlite::Result<()> {
+        let before = desk.connection.total_changes();
+        self.result = match (self.work)(desk) {
+            Ok(value) => Some(Ok(value)),
+            Err(Trouble::Refused(refusal)) => {
+                debug_assert_eq!(before, desk.connection.total_changes(), "what is refused changes nothing");
+                Some(Err(refusal))
+            }
+            Err(Trouble::Broken(error)) => return Err(error),
+        };
+        Ok(())
+    }
+
+    fn answer(self: Box<Self>, written: Result<(), StoreError>) {
+        // Whoever does not wait any more does not need the answer.
+        match (written, self.result) {
+            (Ok(()), Some(result)) => drop(self.reply.send(result)),
+            (Err(error), _) => drop(self.reply.send(Err(error))),
+            (Ok(()), None) => {}
+        }
+    }
+}

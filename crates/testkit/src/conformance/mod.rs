@@ -1,0 +1,3 @@
+//! Suites that every implementation of a seam passes. A skip is declared where the suite is used, with its reason.
+
+pub mod store;

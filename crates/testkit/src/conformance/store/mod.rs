@@ -1,0 +1,110 @@
+//! What every store does, whatever it keeps its facts in. `store_conformance!` makes one test of each case.
+
+pub mod archive;
+pub mod claims;
+pub mod fixture;
+pub mod inbox;
+pub mod record;
+
+use std::{any::Any, sync::Arc, time::Duration};
+
+use futures::future::BoxFuture;
+use quorum_core::seams::{Archive, Store};
+
+/// A store with everything the suite asks of it.
+pub trait Whole: Store + Archive + 'static {}
+
+impl<S: Store + Archive + 'static> Whole for S {}
+
+/// A store to be tested: new, empty, and nobody else's.
+pub struct Subject<S> {
+    /// The store.
+    pub store: Arc<S>,
+    /// How a test lets its time pass.
+    pub time: Time,
+    /// What has to live as long as the store: the folder it is in, say.
+    pub keep: Box<dyn Any + Send>,
+}
+
+/// How a test lets a store's time pass without waiting for it.
+pub enum Time {
+    /// This makes it pass.
+    Passes(Box<dyn Fn(Duration) -> BoxFuture<'static, ()> + Send + Sync>),
+    /// Nothing does, for this reason; what needs it is left out, and says so.
+    Stands(&'static str),
+}
+
+impl Time {
+    /// Lets the time pass; `false` when it can't, with the reason where the test's output goes.
+    pub async fn pass(&self, time: Duration) -> bool {
+        match self {
+            Time::Passes(pass) => {
+                pass(time).await;
+                true
+            }
+            Time::Stands(reason) => {
+                eprintln!("left out: {reason}");
+                false
+            }
+        }
+    }
+}
+
+/// One test for each case of the suite; `make` is an async function that returns a [`Subject`].
+#[macro_export]
+macro_rules! store_conformance {
+    ($make:path) => {
+        $crate::store_conformance! { @each $make:
+            record {
+                create_is_idempotent
+                facts_come_back_as_they_were
+                facts_are_read_in_pages
+                an_unknown_discussion_is_unknown
+                a_wrong_expected_number_is_fenced
+                facts_out_of_order_are_refused
+                what_is_no_beginning_is_refused
+                children_are_written_under_the_roots_claim
+                a_finished_record_never_changes
+                a_finished_child_never_changes
+                concurrent_appends_are_all_stored
+            }
+            claims {
+                an_older_claim_is_fenced
+                a_held_discussion_names_its_holder
+                the_same_owner_may_claim_again
+                a_released_claim_is_gone
+                a_lease_runs_out
+                extending_holds_and_tells_what_is_lost
+                claim_any_takes_the_oldest_that_could_go_on
+                a_child_is_never_claimed
+                of_many_claimants_one_wins
+            }
+            inbox {
+                commands_keep_their_order
+                commands_need_somebody_to_take_them
+                a_parked_discussion_waits_for_a_command
+                parking_with_a_newer_command_does_not_wait
+                watchers_hear_of_commands
+            }
+            archive {
+                the_list_is_newest_first
+                the_list_by_prefix_and_session
+                a_summary_says_how_it_ended
+                an_error_has_ended_until_it_is_tried_again
+                the_most_relevant_comes_first
+                any_signs_may_be_searched
+                forgetting_takes_everything_below
+                a_session_must_exist
+                sessions_are_newest_first
+            }
+        }
+    };
+    (@each $make:path: $($topic:ident { $($case:ident)* })*) => {
+        $(mod $topic {
+            $(#[tokio::test]
+            async fn $case() {
+                $crate::conformance::store::$topic::$case($make().await).await;
+            })*
+        })*
+    };
+}
