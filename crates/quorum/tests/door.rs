@@ -12,23 +12,31 @@ use quorum::{
     Config, Error, Finished, Quorum, Request, Resumed, Signal, Steered,
     model::{command::Command, event::Event, id::DiscussionId},
 };
-use quorum_core::memory::MemoryStore;
+use quorum_core::{
+    memory::MemoryStore,
+    model::{event::Fact, id::Seq, lifecycle::Lifecycle, time::Timestamp},
+    seams::{Append, Store, Then},
+};
 use quorum_providers::SimulatedVoices;
 use serde_json::{Value, json};
 
 fn door(config: &str) -> Quorum {
-    let config = Config::parse(config, Path::new("config.toml"), PathBuf::new()).unwrap();
-    Quorum::over(config, Arc::new(MemoryStore::new()), Arc::new(SimulatedVoices::default()))
+    over(config, Arc::new(MemoryStore::new()))
 }
 
-fn request(fields: Value) -> Request {
+fn over(config: &str, store: Arc<MemoryStore>) -> Quorum {
+    let config = Config::parse(config, Path::new("config.toml"), PathBuf::new()).unwrap();
+    Quorum::over(config, store, Arc::new(SimulatedVoices::default()))
+}
+
+fn request(fields: &Value) -> Request {
     let mut all = json!({ "topic": "Tabs or spaces?", "simulate": { "latencyMs": 0 } });
     all.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
     serde_json::from_value(all).unwrap()
 }
 
 #[track_caller]
-fn refuses(door: &Quorum, fields: Value, expected: &[&str]) {
+fn refuses(door: &Quorum, fields: &Value, expected: &[&str]) {
     let Err(Error::Refused(refusals)) = door.check(&request(fields)) else { panic!("not refused") };
     let fields: Vec<String> = refusals.iter().map(|it| format!("{} {}", it.field, it.code)).collect();
     assert_eq!(fields, expected);
@@ -36,7 +44,7 @@ fn refuses(door: &Quorum, fields: Value, expected: &[&str]) {
 
 /// A discussion that was paused after the first answer.
 async fn paused(door: &Quorum) -> DiscussionId {
-    let slow = request(json!({ "simulate": { "latencyMs": 1_000 } }));
+    let slow = request(&json!({ "simulate": { "latencyMs": 1_000 } }));
     let handle = door.start(&slow).await.unwrap();
     let answer = |signal: Signal| async move {
         matches!(&signal, Signal::Fact { fact, .. } if matches!(fact.event, Event::TurnCompleted { .. }))
@@ -50,8 +58,8 @@ async fn paused(door: &Quorum) -> DiscussionId {
 #[test]
 fn inv_disc_008_a_program_names_the_roles_of_a_debate() {
     let expected = ["roles DISCUSSION_INVALID_ROLES"];
-    refuses(&door(""), json!({ "pattern": "debate" }), &expected);
-    assert!(door("").assigning_roles().check(&request(json!({ "pattern": "debate" }))).is_ok());
+    refuses(&door(""), &json!({ "pattern": "debate" }), &expected);
+    assert!(door("").assigning_roles().check(&request(&json!({ "pattern": "debate" }))).is_ok());
 }
 
 #[test]
@@ -61,19 +69,19 @@ fn what_the_pattern_refuses_stands_beside_what_the_request_breaks() {
         "pattern DISCUSSION_INVALID_PATTERN",
         "consensus DISCUSSION_INVALID_REQUEST",
     ];
-    refuses(&door(""), json!({ "pattern": "shouting", "consensus": "dice", "rounds": 0 }), &expected);
-    refuses(&door(""), json!({ "pattern": "voting" }), &["votingOptions DISCUSSION_INVALID_REQUEST"]);
+    refuses(&door(""), &json!({ "pattern": "shouting", "consensus": "dice", "rounds": 0 }), &expected);
+    refuses(&door(""), &json!({ "pattern": "voting" }), &["votingOptions DISCUSSION_INVALID_REQUEST"]);
 }
 
 #[test]
 fn a_complaint_is_made_once() {
-    refuses(&door(""), json!({ "consensus": "moderator" }), &["synthesizer DISCUSSION_INVALID_REQUEST"]);
+    refuses(&door(""), &json!({ "consensus": "moderator" }), &["synthesizer DISCUSSION_INVALID_REQUEST"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn b12_switched_off_nothing_starts() {
     let door = door("[features]\ndiscussions = false");
-    assert!(matches!(door.start(&request(json!({}))).await, Err(Error::SwitchedOff(_))));
+    assert!(matches!(door.start(&request(&json!({}))).await, Err(Error::SwitchedOff(_))));
     assert_eq!(door.list(0, None).await.unwrap(), []);
 }
 
@@ -98,4 +106,29 @@ async fn a_pause_nobody_took_does_not_hold_a_resume_back() {
     door.send(id, Command::Pause).await.unwrap();
     let Resumed::Running(handle) = door.resume(id).await.unwrap() else { panic!("it is not over") };
     assert!(handle.finished().await.unwrap().outcome().success);
+}
+
+/// A discussion that was aborted in 1970.
+async fn abort_long_ago(store: &MemoryStore, door: &Quorum) {
+    let fact =
+        |seq, event| Fact { seq: Seq(seq), at: Timestamp(seq as i64), active_ms: 0, step: None, event };
+    let spec = Arc::new(door.check(&request(&json!({}))).unwrap());
+    let id = DiscussionId::fresh();
+    store.create(id, vec![fact(1, Event::Opened { spec, flow: 1, lineage: None })]).await.unwrap();
+    let claim = store.claim(id, "someone", 1_000).await.unwrap();
+    let end = Event::LifecycleChanged { from: Lifecycle::Configuring, to: Lifecycle::Aborted };
+    let append = Append { claim, id, expected: Seq(1), facts: vec![fact(2, end)], then: Then::Done };
+    store.append(append).await.unwrap();
+}
+
+#[tokio::test]
+async fn inv_disc_632_what_is_old_is_forgotten_unless_that_is_switched_off() {
+    for (config, expected) in [("", 1), ("[retention]\ndays = 3650", 1), ("[retention]\ndays = false", 0)] {
+        let store = Arc::new(MemoryStore::new());
+        let door = over(config, store.clone());
+        abort_long_ago(&store, &door).await;
+        door.start(&request(&json!({}))).await.unwrap().finished().await.unwrap();
+        assert_eq!(door.forget_old().await.unwrap(), expected, "{config}");
+        assert_eq!(door.list(0, None).await.unwrap().len() as u64, 2 - expected, "{config}");
+    }
 }

@@ -87,19 +87,3 @@ fn b01_patterns_and_methods_are_listed_with_what_they_do() {
         );
     }
 }
-
-#[test]
-fn inv_disc_632_what_is_old_is_forgotten_unless_that_is_switched_off() {
-    let desk = Desk::new();
-    let quick = "[defaults]\nsimulate = \"latency=0ms\"\n";
-    desk.ax(&["discuss", "Old"]).ends(0);
-    let long_ago = "UPDATE discussions SET ended_at = ended_at - 31 * 86400000000";
-    rusqlite::Connection::open(desk.database()).unwrap().execute(long_ago, []).unwrap();
-    desk.configure(&format!("{quick}[retention]\ndays = 0"));
-    desk.ax(&["discuss", "New", "--rounds", "0"]).ends(2);
-    desk.ax(&["discuss", "New"]).ends(0);
-    assert_eq!(desk.ax(&["history"]).ends(0).out.lines().count(), 2);
-    desk.configure(quick);
-    desk.ax(&["discuss", "Newer"]).ends(0).says(&["Forgot 1 discussion that ended more than 30 days ago"]);
-    assert!(!desk.ax(&["history"]).ends(0).out.contains("Old"));
-}
