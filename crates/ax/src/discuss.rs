@@ -168,7 +168,19 @@ pub(crate) fn conclude(state: &State, ending: Ending) -> anyhow::Result<Exit> {
     let outcome = Outcome::of(state);
     show(&outcome, ending.output)?;
     closing::lines(&outcome).iter().for_each(|line| note(line));
-    Ok(of_outcome(&outcome, state.spec.consensus.threshold, ending.demand))
+    let threshold = state.spec.consensus.threshold;
+    let exit = of_outcome(&outcome, threshold, ending.demand);
+    if exit == Exit::NoConsensus {
+        note(&no_consensus(&outcome, threshold));
+    }
+    Ok(exit)
+}
+
+fn no_consensus(outcome: &Outcome, threshold: f64) -> String {
+    match outcome.consensus.agreement_score {
+        Some(score) => format!("No consensus: the agreement is {score:.2}, and {threshold:.2} is required."),
+        None => "No consensus: the agreement could not be measured.".to_owned(),
+    }
 }
 
 /// Says how to go on with a discussion that waits.

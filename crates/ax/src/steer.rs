@@ -2,7 +2,7 @@
 
 use quorum::{
     Quorum, Resumed, Steered,
-    model::{command::Command, id::DiscussionId, lifecycle::Lifecycle},
+    model::{command::Command, lifecycle::Lifecycle},
 };
 
 use crate::{
@@ -48,8 +48,16 @@ pub(crate) async fn pause(quorum: &Quorum, which: &Which) -> anyhow::Result<Exit
 /// `ax stop`
 pub(crate) async fn stop(quorum: &Quorum, args: &Shown) -> anyhow::Result<Exit> {
     let id = quorum.find(&args.which.id).await?;
-    let ending = Ending { output: args.output, demand: Demand::Nothing };
-    steer(quorum, id, Command::Stop, ending).await
+    match quorum.steer(id, Command::Stop).await? {
+        Steered::Sent { to } => {
+            note(&format!("Told {to} to stop; the result is printed there, and by `ax show {id}`."));
+            Ok(Exit::Done)
+        }
+        Steered::Here(handle) => {
+            attend(quorum, handle, Ending { output: args.output, demand: Demand::Nothing }).await
+        }
+        Steered::Idle(_) => Ok(Exit::Done),
+    }
 }
 
 /// `ax abort`
@@ -64,15 +72,4 @@ pub(crate) async fn abort(quorum: &Quorum, which: &Which) -> anyhow::Result<Exit
         Steered::Idle(_) => {}
     }
     Ok(Exit::Done)
-}
-
-async fn steer(quorum: &Quorum, id: DiscussionId, command: Command, ending: Ending) -> anyhow::Result<Exit> {
-    match quorum.steer(id, command).await? {
-        Steered::Sent { to } => {
-            note(&format!("Told {to} to {command}; the result is printed there, and by `ax show {id}`."));
-            Ok(Exit::Done)
-        }
-        Steered::Here(handle) => attend(quorum, handle, ending).await,
-        Steered::Idle(_) => Ok(Exit::Done),
-    }
 }

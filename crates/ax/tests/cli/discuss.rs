@@ -199,7 +199,9 @@ fn no_consensus_is_exit_code_6_only_where_it_is_required() {
     let said = desk.ax(&args).ends(0).says(&["DISCUSSION_CONSENSUS_FAILED"]);
     assert!(!said.out.trim().is_empty());
     let args: Vec<&str> = args.into_iter().chain(["--require-consensus"]).collect();
-    desk.ax(&args).ends(6);
+    desk.ax(&args).ends(6).says(&["No consensus"]);
+    let args = ["--require-consensus", "--threshold", "1", "--simulate", "latency=0ms,stubbornness=1"];
+    desk.ax(&[&["discuss", "Should we rewrite?"], &args[..]].concat()).ends(6).says(&["1.00 is required"]);
 }
 
 #[test]

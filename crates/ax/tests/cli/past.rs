@@ -50,20 +50,32 @@ fn ids_may_be_cut_short() {
 }
 
 #[test]
-fn inv_disc_300_sessions_are_created_listed_and_attached() {
+fn inv_disc_300_sessions_are_created_and_listed() {
     let desk = Desk::new();
     desk.ax(&["sessions"]).ends(0).says(&["no sessions yet"]).prints_nothing();
     desk.ax(&["sessions", "create", " "]).ends(2).says(&["needs a name"]);
     let id = desk.ax(&["sessions", "create", "Billing rewrite"]).ends(0).out.trim().to_owned();
     assert!(desk.ax(&["sessions"]).ends(0).out.contains("Billing rewrite"));
     assert_eq!(desk.ax(&["sessions", "list", "--json"]).ends(0).json()[0]["sessionId"], json!(id));
-    desk.ax(&["discuss", "In it", "--session", &id]).ends(0);
+    desk.ax(&["sessions", "create", "Billing rewrite"]).ends(0);
+    desk.ax(&["history", "--session", "Billing rewrite"]).ends(2).says(&["several sessions"]);
+}
+
+#[test]
+fn inv_disc_017_a_discussion_belongs_to_its_session() {
+    let desk = Desk::new();
+    let id = desk.ax(&["sessions", "create", "Billing rewrite"]).ends(0).out.trim().to_owned();
+    let result = desk.ax(&["discuss", "In it", "--session", &id, "--json"]).ends(0).json();
+    assert_eq!(result["metadata"]["sessionId"], json!(id));
     desk.ax(&["discuss", "Not in it"]).ends(0);
     let json = desk.ax(&["history", "--session", "Billing rewrite", "--json"]).ends(0).json();
     assert_eq!(json.as_array().unwrap().len(), 1);
     assert_eq!((&json[0]["topic"], &json[0]["sessionId"]), (&json!("In it"), &json!(id)));
-    desk.ax(&["sessions", "create", "Billing rewrite"]).ends(0);
-    desk.ax(&["history", "--session", "Billing rewrite"]).ends(2).says(&["several sessions"]);
+    let unknown = "01890000-0000-7000-8000-000000000000";
+    desk.ax(&["discuss", "Lost", "--session", unknown])
+        .ends(2)
+        .says(&["there is no session"])
+        .prints_nothing();
 }
 
 #[test]

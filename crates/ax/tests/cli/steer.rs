@@ -97,6 +97,8 @@ fn f1_killed_it_goes_on_without_asking_again_what_was_answered() {
 fn two_processes_never_run_one_discussion() {
     let desk = Desk::new();
     let running = answered(&desk, MANY);
+    let shown = desk.ax(&["show", &running.id]).ends(0).says(&["This discussion is running"]);
+    assert!(shown.out.contains("### "), "{shown:#?}");
     desk.ax(&["resume", &running.id]).ends(3).says(&["is being run by ax (process"]).prints_nothing();
     desk.ax(&["stop", &running.id]).ends(0);
     running.end().ends(0);
