@@ -48,8 +48,8 @@ pub(crate) async fn hundred(place: &Place, table: &mut Table) -> Result<()> {
 /// A thousand at a second, and what memory they take while they wait.
 pub(crate) async fn thousand(place: &Place, table: &mut Table) -> Result<()> {
     let engine = place.engine(Duration::from_secs(1));
-    let before = machine::resident_bytes()?;
-    let (held, per_discussion) = futures::join!(hold(&engine, 1_000, &order("synthesis", 2, 3)), async {
+    let (before, spec) = (machine::resident_bytes()?, order("synthesis", 2, 3));
+    let (held, per_discussion) = futures::join!(hold(&engine, 1_000, &spec), async {
         // In the second round everything a discussion keeps is there.
         tokio::time::sleep(Duration::from_millis(1_600)).await;
         Ok::<u64, anyhow::Error>(machine::resident_bytes()?.saturating_sub(before) / 1_000)

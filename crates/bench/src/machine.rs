@@ -8,7 +8,8 @@ const TICKS: f64 = 100.0;
 /// Seconds of processor time used so far, by all threads.
 pub(crate) fn cpu_seconds() -> Result<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat")?;
-    let fields: Vec<&str> = stat.rsplit(") ").next().context("a command name")?.split(' ').collect();
+    let after_name = stat.rsplit(") ").next().context("a command name")?;
+    let fields: Vec<&str> = after_name.split(' ').collect();
     let ticks = |index: usize| -> Result<f64> { Ok(fields.get(index).context("a field")?.parse()?) };
     Ok((ticks(11)? + ticks(12)?) / TICKS)
 }
