@@ -1,1 +1,34 @@
-//! To be written.
+//! The door: requests in, discussions out. Commands, servers and programs use this crate and none of those behind it.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), quorum::Error> {
+//! use quorum::{Config, Quorum, Request};
+//!
+//! let quorum = Quorum::open(Config::load()?)?;
+//! let handle = quorum.start(&Request::on("Tabs or spaces?")).await?;
+//! println!("{}", handle.finished().await?.outcome().synthesis);
+//! # Ok(())
+//! # }
+//! ```
+
+mod clock;
+pub mod config;
+mod door;
+mod error;
+pub mod listing;
+pub mod request;
+
+pub use config::Config;
+pub use door::{Quorum, Resumed, Steered};
+pub use error::Error;
+pub use quorum_core::{
+    craft::{Consensus, Pattern},
+    engine::{
+        RunError,
+        feed::Signal,
+        handle::{Finished, Handle},
+    },
+    model,
+    seams::StoreError,
+};
+pub use request::Request;

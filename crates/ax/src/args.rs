@@ -1,0 +1,341 @@
+//! What can be typed.
+
+use std::collections::BTreeMap;
+
+use clap::{Args, Parser, Subcommand, builder::PossibleValuesParser};
+use quorum::{
+    Quorum, Request,
+    model::spec::TimeoutStrategy,
+    request::{Simulate, flags},
+};
+
+/// Lets several models discuss a question and hands you one considered answer
+#[derive(Debug, Parser)]
+#[command(name = "ax", version, after_help = "Example: ax discuss \"Which database for a real-time app?\"")]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Hold a discussion and print its result
+    #[command(after_help = DISCUSS_EXAMPLES)]
+    Discuss(Box<Discuss>),
+    /// Go on with a discussion that was paused, failed, or cut off
+    #[command(after_help = "Example: ax resume last")]
+    Resume(Resume),
+    /// Hold a running discussion once the calls under way are done; `ax resume` goes on
+    #[command(after_help = "Example: ax pause last")]
+    Pause(Which),
+    /// Ask nobody else, and conclude with what was said
+    #[command(after_help = "Example: ax stop last > answer.md")]
+    Stop(Shown),
+    /// End a discussion at once, calling nobody any more
+    #[command(after_help = "Example: ax abort last")]
+    Abort(Which),
+    /// List past discussions, or search them
+    #[command(after_help = "Examples:\n  ax history\n  ax history event sourcing -n 5")]
+    History(History),
+    /// Print the result of a discussion, or what there is so far
+    #[command(after_help = "Examples:\n  ax show last --verbose\n  ax show last --json | jq .synthesis")]
+    Show(Shown),
+    /// List the patterns and the consensus methods
+    #[command(after_help = "Example: ax patterns")]
+    Patterns(Listed),
+    /// List sessions, or create one: a folder for discussions that belong together
+    #[command(
+        after_help = "Examples:\n  ax sessions create \"Billing rewrite\"\n  ax discuss \"…\" --session \"Billing rewrite\""
+    )]
+    Sessions(Sessions),
+}
+
+const DISCUSS_EXAMPLES: &str = "\
+Examples:
+  ax discuss \"What's the best database for a real-time app?\"
+  ax discuss \"Microservices vs Monolith\" --pattern debate --rounds 3
+  ax discuss \"Best API style\" --pattern voting --options \"REST,GraphQL,gRPC\"
+  cat notes.md | ax discuss \"What did we miss?\" > answer.md
+
+The first Ctrl-C asks nobody else and concludes with what was said; the second aborts.
+Exit codes: 0 done, 1 internal, 2 bad input, 3 configuration or store, 4 too few providers,
+5 budget or time used up (the result so far is printed), 6 no consensus (with --require-consensus),
+130 interrupted. `ax patterns` tells what the patterns and methods do.";
+
+#[derive(Debug, Args)]
+pub(crate) struct Discuss {
+    /// The question; `-` reads it from standard input
+    pub(crate) topic: String,
+    #[command(flatten)]
+    pub(crate) output: Output,
+    /// What everyone should know; text piped to standard input is added to it
+    #[arg(short, long, value_name = "TEXT")]
+    pub(crate) context: Option<String>,
+    /// The session it shall belong to, by id or name
+    #[arg(long, value_name = "SESSION")]
+    pub(crate) session: Option<String>,
+    #[command(flatten)]
+    panel: Panel,
+    #[command(flatten)]
+    deciding: Deciding,
+    #[command(flatten)]
+    bounds: Bounds,
+    #[command(flatten)]
+    voices: Simulated,
+}
+
+/// How much to print, and in which form.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct Output {
+    /// Print everything that was said
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Who discusses, and how")]
+struct Panel {
+    /// Who takes part, with commas between: claude, or claude/MODEL [default: claude,glm,qwen,gemini]
+    #[arg(short, long, value_name = "LIST", value_delimiter = ',')]
+    providers: Option<Vec<String>>,
+    /// How the discussion is held [default: synthesis]
+    #[arg(long, value_parser = patterns())]
+    pattern: Option<String>,
+    /// How many rounds, 1 to 10 [default: 2; 10 in a dialogue]
+    #[arg(short, long, value_name = "N", allow_negative_numbers = true)]
+    rounds: Option<u32>,
+    /// What may be voted for, with commas between
+    #[arg(short, long, value_name = "LIST", value_delimiter = ',')]
+    options: Option<Vec<String>>,
+    /// Who argues for what: claude=proponent,gemini=opponent,qwen=judge [default: by seat]
+    #[arg(long, value_name = "PAIRS", value_parser = flags::roles)]
+    roles: Option<BTreeMap<String, String>>,
+    /// How freely they speak, 0 to 2 [default: 0.7]
+    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    temperature: Option<f64>,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "How it is decided")]
+struct Deciding {
+    /// How a decision is made of what was said [default: synthesis]
+    #[arg(long, value_name = "METHOD", value_parser = methods())]
+    consensus: Option<String>,
+    /// Who writes the synthesis or moderates [default: the strongest for the task]
+    #[arg(long, value_name = "NAME")]
+    synthesizer: Option<String>,
+    /// The share that decides, 0 to 1 [default: 0.5]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    threshold: Option<f64>,
+    /// Exit with 6 when there is no consensus, or less agreement than the threshold
+    #[arg(long)]
+    require_consensus: bool,
+    /// Leave minority views out of the result
+    #[arg(long)]
+    no_dissent: bool,
+    /// Don't wait for the rest of a group once an answer is confident enough [default: wait]
+    #[arg(long, overrides_with = "no_early_exit")]
+    early_exit: bool,
+    /// Wait for everyone, whatever the configuration says
+    #[arg(long, overrides_with = "early_exit")]
+    no_early_exit: bool,
+    /// How confident that is, 0 to 1 [default: 0.9]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    confidence_threshold: Option<f64>,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "How much it may take")]
+struct Bounds {
+    /// How long one answer may take, retries included, in ms, 5000 to 300000 [default: 60000; 120000 in a dialogue]
+    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
+    timeout: Option<u64>,
+    /// The time for everything, like 180s or 3m [default: 30m; 3m with --recursive]
+    #[arg(long, value_name = "TIME", value_parser = flags::duration)]
+    budget: Option<u64>,
+    /// Calls at most [default: no limit; 20 with --recursive]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    max_calls: Option<u32>,
+    /// Tokens at most, read and written
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    max_tokens: Option<u64>,
+    /// Money at most, in USD
+    #[arg(long, value_name = "USD", allow_negative_numbers = true)]
+    max_cost: Option<f64>,
+    /// Let providers without a known price take part under --max-cost
+    #[arg(long)]
+    allow_unpriced: bool,
+    /// How many must have taken part for a success [default: 2]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    min_providers: Option<u32>,
+    /// Conclude at once when one fails, instead of going on with the others
+    #[arg(long)]
+    stop_on_failure: bool,
+    /// Let participants convene sub-discussions
+    #[arg(long)]
+    recursive: bool,
+    /// How deep those may go, 0 to 4 [default: 2]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    max_depth: Option<u32>,
+    /// How the time is shared between the levels [default: cascade]
+    #[arg(long, value_name = "NAME", value_parser = TimeoutStrategy::ALL.map(TimeoutStrategy::name))]
+    timeout_strategy: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Simulated voices")]
+struct Simulated {
+    /// Use simulated voices, whatever keys there are
+    #[arg(long)]
+    offline: bool,
+    /// The same seed gives the same discussion [default: 1]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// How they behave: latency=200ms,failure=0.1,stubbornness=0.5,dead=NAME
+    #[arg(long, value_name = "PAIRS", value_parser = flags::simulate)]
+    simulate: Option<Simulate>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Resume {
+    #[command(flatten)]
+    pub(crate) shown: Shown,
+    /// Exit with 6 when there is no consensus, or less agreement than the threshold
+    #[arg(long)]
+    pub(crate) require_consensus: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Which {
+    /// The discussion: its id, the beginning of it, or `last`
+    pub(crate) id: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Shown {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct History {
+    /// Only discussions that have to do with these words, most relevant first
+    pub(crate) words: Vec<String>,
+    /// How many at most
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    pub(crate) limit: usize,
+    /// Only those of this session, by id or name
+    #[arg(long, value_name = "SESSION", conflicts_with = "words")]
+    pub(crate) session: Option<String>,
+    #[command(flatten)]
+    pub(crate) listed: Listed,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Listed {
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Sessions {
+    #[command(subcommand)]
+    pub(crate) verb: Option<SessionVerb>,
+    #[command(flatten)]
+    pub(crate) listed: Listed,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SessionVerb {
+    /// List them, newest first
+    List(Listed),
+    /// Make one and print its id
+    Create {
+        /// What people call it
+        name: String,
+    },
+}
+
+impl Discuss {
+    /// The request these flags describe. Topic, context and session are as they were typed.
+    pub(crate) fn request(&self) -> Request {
+        let yes = |given: bool| given.then_some(true);
+        let no = |given: bool| given.then_some(false);
+        let Discuss { panel, deciding, bounds, voices, .. } = self;
+        Request {
+            topic: self.topic.clone(),
+            context: self.context.clone(),
+            session_id: self.session.clone(),
+            providers: panel.providers.clone(),
+            pattern: panel.pattern.clone(),
+            rounds: panel.rounds,
+            voting_options: panel.options.clone(),
+            roles: panel.roles.clone(),
+            temperature: panel.temperature,
+            consensus: deciding.consensus.clone(),
+            synthesizer: deciding.synthesizer.clone(),
+            threshold: deciding.threshold,
+            include_dissent: no(deciding.no_dissent),
+            early_exit: yes(deciding.early_exit).or(no(deciding.no_early_exit)),
+            confidence_threshold: deciding.confidence_threshold,
+            provider_timeout: bounds.timeout,
+            budget_ms: bounds.budget,
+            max_calls: bounds.max_calls,
+            max_tokens: bounds.max_tokens,
+            max_cost: bounds.max_cost,
+            allow_unpriced: yes(bounds.allow_unpriced),
+            min_providers: bounds.min_providers,
+            continue_on_provider_failure: no(bounds.stop_on_failure),
+            recursive: yes(bounds.recursive),
+            max_depth: bounds.max_depth,
+            timeout_strategy: bounds.timeout_strategy.clone(),
+            offline: yes(voices.offline),
+            seed: voices.seed,
+            simulate: voices.simulate.clone(),
+            ..Request::default()
+        }
+    }
+
+    pub(crate) fn requires_consensus(&self) -> bool {
+        self.deciding.require_consensus
+    }
+}
+
+fn patterns() -> PossibleValuesParser {
+    Quorum::patterns().iter().map(|it| it.name).collect::<Vec<_>>().into()
+}
+
+fn methods() -> PossibleValuesParser {
+    Quorum::methods().iter().map(|it| it.name).collect::<Vec<_>>().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_makes_sense() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_flag_of_the_table_can_be_typed() {
+        let command = Cli::command();
+        let discuss = command.find_subcommand("discuss").unwrap();
+        let typed: BTreeSet<&str> = discuss.get_arguments().filter_map(|arg| arg.get_long()).collect();
+        let missing: Vec<&str> =
+            flags::FLAGS.iter().map(|flag| flag.long).filter(|long| !typed.contains(long)).collect();
+        assert_eq!(missing, Vec::<&str>::new());
+    }
+}

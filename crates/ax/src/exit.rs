@@ -1,0 +1,156 @@
+//! Exit codes, in one table, and the last words before a bad one.
+
+use std::process::ExitCode;
+
+use quorum::{
+    Error, StoreError,
+    model::{
+        error::{Code, Refusal},
+        outcome::Outcome,
+    },
+    request::flags,
+};
+
+use crate::render::note;
+
+/// How the command ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    Done = 0,
+    Internal = 1,
+    BadInput = 2,
+    Setup = 3,
+    TooFewProviders = 4,
+    SpentUp = 5,
+    NoConsensus = 6,
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// Bad input that only the command line can have.
+#[derive(Debug)]
+pub(crate) struct Usage(pub(crate) String);
+
+impl std::fmt::Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// Whether a discussion without consensus is a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Demand {
+    Nothing,
+    Consensus,
+}
+
+impl Demand {
+    pub(crate) fn consensus_if(demanded: bool) -> Self {
+        if demanded { Demand::Consensus } else { Demand::Nothing }
+    }
+}
+
+/// Says what went wrong and finds its code.
+pub(crate) fn report(error: &anyhow::Error) -> Exit {
+    if let Some(Error::Refused(refusals)) = error.downcast_ref() {
+        refusals.iter().for_each(|refusal| note(&format!("error: {}", typed(refusal))));
+        note("Nothing was asked and nothing was spent. `ax discuss --help` explains the flags.");
+    } else {
+        note(&format!("error: {error:#}"));
+    }
+    of_error(error)
+}
+
+/// A refusal under the name the user typed.
+fn typed(refusal: &Refusal) -> String {
+    let name = flags::filling(&refusal.field).map(|flag| format!("--{}", flag.long));
+    format!("{}: {}", name.unwrap_or_else(|| format!("<{}>", refusal.field)), refusal.message)
+}
+
+fn of_error(error: &anyhow::Error) -> Exit {
+    if error.is::<Usage>() {
+        return Exit::BadInput;
+    }
+    if error.is::<quorum::config::Error>() {
+        return Exit::Setup;
+    }
+    match error.downcast_ref::<Error>() {
+        Some(error) => of_door(error),
+        None => Exit::Internal,
+    }
+}
+
+fn of_door(error: &Error) -> Exit {
+    match error {
+        Error::Refused(_)
+        | Error::NotFound(_)
+        | Error::Ambiguous { .. }
+        | Error::NoneYet
+        | Error::NoSession(_)
+        | Error::AmbiguousSession { .. } => Exit::BadInput,
+        Error::Config(_) | Error::SwitchedOff(_) => Exit::Setup,
+        Error::Store(error) => of_store(error),
+        Error::Fault(_) => Exit::Internal,
+    }
+}
+
+fn of_store(error: &StoreError) -> Exit {
+    match error {
+        StoreError::Unknown(_) | StoreError::UnknownSession(_) | StoreError::Over(_) => Exit::BadInput,
+        StoreError::Held { .. }
+        | StoreError::Fenced(_)
+        | StoreError::Unavailable(_)
+        | StoreError::Unusable(_) => Exit::Setup,
+    }
+}
+
+/// The exit code of a discussion that is over.
+pub(crate) fn of_outcome(outcome: &Outcome, threshold: f64, demand: Demand) -> Exit {
+    match (&outcome.error, demand) {
+        (Some(problem), _) if problem.code != Code::ConsensusFailed => of_code(problem.code),
+        (Some(_), Demand::Consensus) => Exit::NoConsensus,
+        (None, Demand::Consensus) if !agrees(outcome, threshold) => Exit::NoConsensus,
+        (_, Demand::Nothing | Demand::Consensus) => Exit::Done,
+    }
+}
+
+/// A dialogue says so itself; elsewhere agreement is measured. What nobody measured is not agreed on.
+fn agrees(outcome: &Outcome, threshold: f64) -> bool {
+    outcome.final_consensus.is_some()
+        || outcome.consensus.agreement_score.is_some_and(|score| score >= threshold)
+}
+
+fn of_code(code: Code) -> Exit {
+    match code {
+        Code::InsufficientProviders
+        | Code::ProviderTimeout
+        | Code::ProviderFailed
+        | Code::AllProvidersFailed
+        | Code::SynthesisFailed
+        | Code::InitializationFailed
+        | Code::TurnFailed
+        | Code::TurnTimeout
+        | Code::ConsensusParseFailed
+        | Code::ProviderError => Exit::TooFewProviders,
+        Code::CostBudgetExceeded
+        | Code::CallBudgetExceeded
+        | Code::TokenBudgetExceeded
+        | Code::DiscussionTimeout => Exit::SpentUp,
+        Code::ConsensusFailed => Exit::NoConsensus,
+        Code::Aborted => Exit::Interrupted,
+        Code::InvalidRequest
+        | Code::InvalidPattern
+        | Code::InvalidRoles
+        | Code::UnknownSession
+        | Code::CircularDiscussion
+        | Code::MaxDepthExceeded => Exit::BadInput,
+        Code::StateInvalid | Code::RecordDiverged | Code::Unknown => Exit::Internal,
+    }
+}

@@ -1,0 +1,141 @@
+//! Looking at what there is: past discussions, sessions, patterns.
+
+use quorum::{Quorum, listing::Entry, model::outcome::Outcome};
+use serde_json::json;
+
+use crate::{
+    args::{History, Listed, SessionVerb, Sessions, Shown},
+    discuss::show as show_outcome,
+    exit::{Exit, Usage},
+    render::{
+        closing,
+        figures::line,
+        note, print, print_json,
+        result::{Detail, markdown, moves},
+    },
+};
+
+/// How much of a topic a list shows.
+const TOPIC: usize = 70;
+
+/// `ax history`
+pub(crate) async fn history(quorum: &Quorum, args: &History) -> anyhow::Result<Exit> {
+    let words = args.words.join(" ");
+    let entries = if words.trim().is_empty() {
+        let session = match &args.session {
+            Some(given) => Some(quorum.find_session(given).await?),
+            None => None,
+        };
+        quorum.list(args.limit, session).await?
+    } else {
+        quorum.search(&words, args.limit).await?
+    };
+    if args.listed.json {
+        print_json(&entries)?;
+    } else if entries.is_empty() {
+        note("There are no such discussions.");
+    } else {
+        print(&entries.iter().map(row).collect::<Vec<_>>().join("\n"))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn row(entry: &Entry) -> String {
+    let when = entry.started_at.get(..16).unwrap_or(&entry.started_at).replace('T', " ");
+    let state = match entry.success {
+        Some(false) => format!("{} without success", entry.status),
+        Some(true) | None => entry.status.to_string(),
+    };
+    let topic = line(&entry.topic, TOPIC);
+    format!("{}  {when}  {:<11}  {state:<10}  {topic}", entry.discussion_id, entry.pattern)
+}
+
+/// `ax show`
+pub(crate) async fn show(quorum: &Quorum, args: &Shown) -> anyhow::Result<Exit> {
+    let id = quorum.find(&args.which.id).await?;
+    let state = quorum.state(id).await?;
+    let outcome = Outcome::of(&state);
+    if args.output.json {
+        show_outcome(&outcome, args.output)?;
+    } else {
+        // Of what is not over there is nothing else to show.
+        let over = state.lifecycle.is_terminal();
+        let detail = if over { args.output.into() } else { Detail::Everything };
+        let moves = args.output.verbose.then(|| moves(&state.transitions));
+        let parts = [Some(markdown(&outcome, detail)), moves].into_iter().flatten();
+        let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+        if !parts.is_empty() {
+            print(&parts.join("\n\n"))?;
+        }
+    }
+    if state.lifecycle.is_terminal() {
+        closing::lines(&outcome).iter().for_each(|line| note(line));
+    } else {
+        note(&format!(
+            "This discussion is {}; `ax resume {id}` goes on unless it runs elsewhere.",
+            state.lifecycle
+        ));
+    }
+    Ok(Exit::Done)
+}
+
+/// `ax patterns`
+pub(crate) fn patterns(listed: &Listed) -> anyhow::Result<Exit> {
+    let patterns: Vec<_> = Quorum::patterns().iter().map(|it| (it.name, it.summary)).collect();
+    let methods: Vec<_> = Quorum::methods().iter().map(|it| (it.name, it.summary)).collect();
+    if listed.json {
+        let list = |items: &[(&str, &str)]| -> Vec<_> {
+            items.iter().map(|(name, summary)| json!({ "name": name, "summary": summary })).collect()
+        };
+        print_json(&json!({ "patterns": list(&patterns), "consensus": list(&methods) }))?;
+    } else {
+        let list = |items: &[(&str, &str)]| -> String {
+            items.iter().map(|(name, summary)| format!("  {name:<12} {summary}\n")).collect()
+        };
+        print(&format!(
+            "Patterns (--pattern)\n{}\nConsensus methods (--consensus)\n{}",
+            list(&patterns),
+            list(&methods)
+        ))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// `ax sessions`
+pub(crate) async fn sessions(quorum: &Quorum, args: &Sessions) -> anyhow::Result<Exit> {
+    match &args.verb {
+        Some(SessionVerb::Create { name }) => create_session(quorum, name).await,
+        Some(SessionVerb::List(listed)) => list_sessions(quorum, listed).await,
+        None => list_sessions(quorum, &args.listed).await,
+    }
+}
+
+async fn create_session(quorum: &Quorum, name: &str) -> anyhow::Result<Exit> {
+    let name = line(name, 200);
+    if name.is_empty() {
+        return Err(Usage("a session needs a name: ax sessions create NAME".to_owned()).into());
+    }
+    let session = quorum.create_session(&name).await?;
+    print(&session.session_id.to_string())?;
+    note(&format!(
+        "Created the session {name}; `ax discuss \"…\" --session {}` puts a discussion into it.",
+        session.session_id
+    ));
+    Ok(Exit::Done)
+}
+
+async fn list_sessions(quorum: &Quorum, listed: &Listed) -> anyhow::Result<Exit> {
+    let sessions = quorum.sessions().await?;
+    if listed.json {
+        print_json(&sessions)?;
+    } else if sessions.is_empty() {
+        note("There are no sessions yet; `ax sessions create NAME` makes one.");
+    } else {
+        let row = |it: &quorum::listing::SessionEntry| {
+            let when = it.created_at.get(..16).unwrap_or(&it.created_at).replace('T', " ");
+            format!("{}  {when}  {}", it.session_id, line(&it.name, TOPIC))
+        };
+        print(&sessions.iter().map(row).collect::<Vec<_>>().join("\n"))?;
+    }
+    Ok(Exit::Done)
+}

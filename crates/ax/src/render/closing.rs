@@ -1,0 +1,81 @@
+//! The last lines on stderr: how long, who, how much, and whether it is all that was meant.
+
+use quorum::model::{
+    lifecycle::Lifecycle,
+    outcome::{Integrity, Outcome, StoppingReason},
+};
+
+use crate::render::figures::{count, time};
+
+/// The closing lines of a discussion that is over.
+pub(crate) fn lines(outcome: &Outcome) -> Vec<String> {
+    let mut lines = vec![sum(outcome)];
+    let short = shortfalls(outcome);
+    if outcome.integrity.degraded && !short.is_empty() {
+        lines.push(format!("Less than was asked for: {}.", short.join("; ")));
+    }
+    if let Some(problem) = &outcome.error {
+        lines.push(format!("{}: {}", problem.code, problem.message));
+    }
+    if outcome.status == Lifecycle::Error {
+        lines.push(format!("`ax resume {}` tries again.", outcome.discussion_id));
+    }
+    lines
+}
+
+fn sum(outcome: &Outcome) -> String {
+    let costs = &outcome.metadata.cost_summary;
+    let price = match outcome.metadata.estimated_cost {
+        Some(usd) => format!("${usd:.4}"),
+        None if costs.estimated_cost_usd > 0.0 => {
+            format!("${:.4} and unpriced: {}", costs.estimated_cost_usd, costs.unpriced.join(", "))
+        }
+        None => "unpriced".to_owned(),
+    };
+    let verb = match outcome.status {
+        Lifecycle::Completed => "Done",
+        Lifecycle::Aborted => "Aborted",
+        _ => "Failed",
+    };
+    let who = if outcome.participating_providers.is_empty() {
+        "nobody spoke".to_owned()
+    } else {
+        outcome.participating_providers.join(", ")
+    };
+    let (calls, tokens) =
+        (count(u64::from(costs.total_calls), "call"), count(outcome.metadata.total_tokens, "token"));
+    let took = time(outcome.total_duration_ms);
+    let simulated = if outcome.simulated { ", simulated" } else { "" };
+    format!("{verb} in {took}: {who}; {calls}, {tokens}, {price}{simulated}.")
+}
+
+fn shortfalls(outcome: &Outcome) -> Vec<String> {
+    let Integrity { missing, inferred_readings, unread_replies, truncations, cut_short, .. } =
+        &outcome.integrity;
+    let mut short: Vec<String> = missing.iter().map(|it| format!("{} {}", it.provider, it.reason)).collect();
+    if outcome.stopping_reason == Some(StoppingReason::UserStop) {
+        short.push("it was stopped before its end".to_owned());
+    }
+    let counted = [
+        (
+            inferred_readings,
+            "vote or check guessed from its words",
+            "votes or checks guessed from their words",
+        ),
+        (unread_replies, "reply that could not be read", "replies that could not be read"),
+        (
+            truncations,
+            "earlier turn left out to fit a model's window",
+            "earlier turns left out to fit a model's window",
+        ),
+        (cut_short, "answer cut off at its token limit", "answers cut off at their token limit"),
+    ];
+    for (number, one, many) in counted {
+        match number {
+            0 => {}
+            1 => short.push(format!("1 {one}")),
+            _ => short.push(format!("{number} {many}")),
+        }
+    }
+    short
+}

@@ -1,0 +1,148 @@
+//! What happens, as lines for stderr while it happens. Append-only; nothing moves.
+
+use quorum::{
+    Signal,
+    model::{
+        error::ErrorClass,
+        event::{Abandoned, Absent, Check, Event, Fact, FailedTurn, Placed, SubConcluded, WindUp},
+        id::DiscussionId,
+        lifecycle::Lifecycle,
+        transcript::Turn,
+    },
+};
+
+use crate::render::figures::{count, line, time};
+
+/// How much of a sub-discussion's topic is shown.
+const TOPIC: usize = 80;
+
+/// The line for a signal of this discussion, if it is worth one.
+pub(crate) fn of_signal(root: DiscussionId, signal: &Signal) -> Option<String> {
+    match signal {
+        Signal::Fact { discussion, fact } => {
+            let line = of_fact(*discussion, fact)?;
+            let below = || format!("    {}: {}", short(*discussion), line.trim_start());
+            Some(if *discussion == root { line.clone() } else { below() })
+        }
+        Signal::Piece(_) => None,
+        Signal::Trouble(message) => Some(format!(
+            "The record can't be written at the moment: {message}. Nothing is lost; trying again."
+        )),
+    }
+}
+
+/// Enough of an id to tell sub-discussions apart.
+fn short(id: DiscussionId) -> String {
+    let id = id.to_string();
+    id[id.len() - 4..].to_owned()
+}
+
+fn of_fact(discussion: DiscussionId, fact: &Fact) -> Option<String> {
+    match &fact.event {
+        Event::PanelSeated { absent, .. } => away(absent),
+        Event::PhaseEntered { phase, round } => Some(format!("Round {round}, {}", phase.replace('-', " "))),
+        Event::CallPlaced(placed) => Some(asked(placed)),
+        Event::CallFailed { participant, class, message, retry_in_ms, .. } => {
+            retry_in_ms.map(|wait| stumbled(participant, *class, message, wait))
+        }
+        Event::CallAbandoned { participant, why, .. } => Some(left(participant, *why)),
+        Event::TurnCompleted { turn } => Some(answered(turn)),
+        Event::TurnFailed(failed) => Some(dropped_out(failed)),
+        Event::SubRequested { turn, topic } => {
+            let step = fact.step.as_ref().unwrap_or(&turn.step);
+            let child = short(discussion.derived(step.as_str()));
+            Some(format!("  {} convenes a sub-discussion, {child}: {}", turn.participant, line(topic, TOPIC)))
+        }
+        Event::SubConcluded(end) => Some(came_back(end)),
+        Event::ConsensusChecked(check) => Some(checked(check)),
+        Event::CommandTaken { command, .. } => Some(format!("Asked to {command}.")),
+        Event::WoundUp { reason } => Some(wound_up(reason)),
+        Event::LifecycleChanged { to: Lifecycle::Completing, .. } => Some("Deciding".to_owned()),
+        Event::Retried => Some("Trying again after an error.".to_owned()),
+        Event::Opened { .. }
+        | Event::LifecycleChanged { .. }
+        | Event::RoundOpened { .. }
+        | Event::RoundClosed { .. }
+        | Event::GroupClosed { .. }
+        | Event::ReplyRead { .. }
+        | Event::Decided { .. }
+        | Event::Concluded(_)
+        | Event::Failed { .. }
+        | Event::Unknown => None,
+    }
+}
+
+fn away(absent: &[Absent]) -> Option<String> {
+    let lines: Vec<String> = absent
+        .iter()
+        .map(|it| format!("{} is not available: {} ({})", it.participant, it.message, it.class.advice()))
+        .collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+fn asked(placed: &Placed) -> String {
+    match placed {
+        Placed { participant, repeats: true, .. } => {
+            format!("  {participant} is asked again; the earlier call was cut off")
+        }
+        Placed { participant, attempt: 1, .. } => format!("  {participant} is asked"),
+        Placed { participant, attempt, .. } => format!("  {participant} is asked again (attempt {attempt})"),
+    }
+}
+
+fn answered(turn: &Turn) -> String {
+    let tokens = count(turn.bill.usage.completion, "token");
+    format!("  {} answered in {}, {tokens}", turn.participant, time(turn.duration_ms))
+}
+
+fn stumbled(participant: &str, class: ErrorClass, message: &str, wait: u64) -> String {
+    format!("  {participant} failed ({}): {message}; again in {}", class.name(), time(wait))
+}
+
+fn dropped_out(failed: &FailedTurn) -> String {
+    let FailedTurn { participant, message, class, attempts, .. } = failed;
+    let attempts = count(u64::from(*attempts), "attempt");
+    format!("  {participant} failed for good after {attempts}: {message} ({})", class.advice())
+}
+
+fn left(participant: &str, why: Abandoned) -> String {
+    let why = match why {
+        Abandoned::Enough => "there was enough without it",
+        Abandoned::Deadline => "the time was up",
+        Abandoned::Aborted => "the discussion was aborted",
+        Abandoned::Crashed => "the process had ended",
+    };
+    format!("  {participant} is not waited for: {why}")
+}
+
+fn came_back(end: &SubConcluded) -> String {
+    let how = end.problem.as_ref().map_or("has its answer".to_owned(), |it| format!("ended: {}", it.message));
+    let which = end.child.map(|id| format!(" {}", short(id))).unwrap_or_default();
+    format!("  the sub-discussion{which} for {} {how}", end.participant)
+}
+
+fn checked(check: &Check) -> String {
+    if check.skipped {
+        return "  Too early to ask for consensus".to_owned();
+    }
+    let votes: Vec<String> = check
+        .votes
+        .iter()
+        .map(|(who, vote)| format!("{who} {}", if vote.agrees { "yes" } else { "no" }))
+        .collect();
+    let result = if check.agreed { "reached" } else { "not yet" };
+    format!("  Consensus: {result} ({})", votes.join(", "))
+}
+
+fn wound_up(reason: &WindUp) -> String {
+    let why = match reason {
+        WindUp::Stopped => "someone asked for the conclusion".to_owned(),
+        WindUp::CallBudget => "the budget of calls is used up".to_owned(),
+        WindUp::TokenBudget => "the budget of tokens is used up".to_owned(),
+        WindUp::CostBudget => "the budget of money is used up".to_owned(),
+        WindUp::Deadline => "the time is used up".to_owned(),
+        WindUp::TooFew { left, needed } => format!("{left} of the {needed} providers needed are left"),
+        WindUp::ProviderFailed { participant, .. } => format!("{participant} failed, and nobody may"),
+    };
+    format!("The talk ends here: {why}.")
+}

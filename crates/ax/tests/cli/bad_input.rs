@@ -1,0 +1,110 @@
+//! Bad input: a clear message that names the flag, exit code 2, nothing printed and nothing kept.
+
+use crate::desk::Desk;
+
+#[track_caller]
+fn refuses(args: &[&str], expected: &str) {
+    let desk = Desk::new();
+    let mut all = vec!["discuss"];
+    all.extend(args);
+    desk.ax(&all).ends(2).says(&[expected]).prints_nothing();
+    desk.ax(&["history"]).ends(0).says(&["no such discussions"]).prints_nothing();
+}
+
+#[test]
+fn rounds() {
+    refuses(&["q", "--rounds", "0"], "--rounds: must be from 1 to 10, not 0");
+    refuses(&["q", "-r", "99"], "--rounds: must be from 1 to 10, not 99");
+    refuses(&["q", "--rounds", "-1"], "--rounds");
+    refuses(&["q", "--rounds", "two"], "--rounds");
+}
+
+#[test]
+fn providers() {
+    refuses(
+        &["q", "-p", "claude"],
+        "--providers: a discussion of this kind takes 2 to 6 providers; 1 is named",
+    );
+    refuses(&["q", "-p", "a,b,c,d,e,f,g"], "takes 2 to 6 providers; 7 are named");
+    refuses(&["q", "-p", "claude,,gemini"], "--providers: \"\" is no provider's name");
+}
+
+#[test]
+fn names() {
+    refuses(&["q", "--pattern", "shouting"], "invalid value 'shouting' for '--pattern");
+    refuses(&["q", "--consensus", "dice"], "invalid value 'dice' for '--consensus");
+    refuses(&["q", "--timeout-strategy", "slow"], "--timeout-strategy");
+    refuses(&["q", "--pattern", "voting"], "--options: a vote needs at least 2 options");
+    refuses(&["q", "--session", "nothing"], "there is no session nothing");
+}
+
+#[test]
+fn topic_and_context() {
+    refuses(&[""], "<topic>: is empty");
+    refuses(&["  "], "<topic>: is empty");
+    refuses(&[&"x".repeat(5_001)], "<topic>: may have at most 5000 characters; this has 5001");
+    refuses(
+        &["q", "-c", &"x".repeat(10_001)],
+        "--context: may have at most 10000 characters; this has 10001",
+    );
+    refuses(&["-"], "<topic>: is empty");
+}
+
+#[test]
+fn deciding() {
+    refuses(&["q", "--threshold", "1.5"], "--threshold: must be from 0 to 1, not 1.5");
+    refuses(&["q", "--threshold", "-0.5"], "--threshold: must be from 0 to 1, not -0.5");
+    refuses(&["q", "--consensus", "moderator"], "--synthesizer: the moderator method needs one");
+    refuses(&["q", "--synthesizer", "grok"], "--synthesizer: grok does not take part");
+    refuses(&["q", "--min-providers", "5"], "--min-providers: 5 can't take part where only 4 are named");
+    refuses(&["q", "--confidence-threshold", "0.5"], "--confidence-threshold: counts only with early exit");
+}
+
+#[test]
+fn bounds() {
+    refuses(&["q", "--timeout", "100"], "--timeout: must be from 5000 to 300000, not 100");
+    refuses(&["q", "--temperature", "3"], "--temperature: must be from 0 to 2, not 3");
+    refuses(&["q", "--budget", "3"], "--budget");
+    refuses(&["q", "--max-cost", "-1"], "--max-cost: must be an amount of USD above 0, not -1");
+    refuses(&["q", "--max-calls", "0"], "--max-calls: must be at least 1");
+    refuses(&["q", "--recursive", "--max-depth", "5"], "--max-depth: must be from 0 to 4, not 5");
+    refuses(&["q", "--simulate", "speed=9"], "--simulate");
+}
+
+#[test]
+fn roles() {
+    refuses(&["q", "--pattern", "debate", "--roles", "claude"], "--roles");
+    refuses(&["q", "--pattern", "debate", "--roles", "claude=king"], "--roles: there is no role king");
+    refuses(&["q", "--pattern", "debate", "--roles", "grok=judge"], "--roles: grok does not take part");
+}
+
+#[test]
+fn everything_at_once() {
+    let said = Desk::new().ax(&["discuss", "", "-r", "0", "--threshold", "2"]).ends(2);
+    said.says(&["<topic>: is empty", "--rounds: must", "--threshold: must", "nothing was spent"]);
+}
+
+#[test]
+fn a_wrong_default_is_named_with_its_file() {
+    let desk = Desk::new();
+    desk.configure("[defaults]\nrounds = 99");
+    let file = desk.config().display().to_string();
+    desk.ax(&["discuss", "q"]).ends(2).says(&["--rounds: must be from 1 to 10, not 99", &file]);
+    desk.configure("[defaults]\nround = 3");
+    desk.ax(&["discuss", "q"]).ends(3).says(&["did you mean rounds?", &file]);
+}
+
+#[test]
+fn b12_discussions_can_be_switched_off() {
+    let desk = Desk::new();
+    desk.configure("[features]\ndiscussions = false");
+    desk.ax(&["discuss", "q"]).ends(3).says(&["discussions are switched off"]).prints_nothing();
+    desk.ax(&["history"]).ends(0);
+}
+
+#[test]
+fn a_configuration_that_was_named_must_exist() {
+    let desk = Desk::new();
+    std::fs::remove_file(desk.config()).unwrap();
+    desk.ax(&["history"]).ends(3).says(&["can't be read"]);
+}

@@ -1,0 +1,164 @@
+//! A user at a desk of their own: a home, a configuration, discussions nobody else sees.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Read, Write},
+    path::PathBuf,
+    process::{Child, ChildStderr, Command, Stdio},
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Voices that answer at once, so that command lines can be tried as they are printed.
+const QUICK: &str = "[defaults]\nsimulate = \"latency=0ms\"\n";
+
+pub(crate) struct Desk {
+    home: TempDir,
+}
+
+/// What a command said, and how it ended.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Said {
+    #[track_caller]
+    pub(crate) fn ends(self, code: i32) -> Said {
+        assert_eq!(self.code, code, "{self:#?}");
+        self
+    }
+
+    /// Stderr has all of these.
+    #[track_caller]
+    pub(crate) fn says(self, words: &[&str]) -> Said {
+        words.iter().for_each(|word| assert!(self.err.contains(word), "{word:?} is not in {self:#?}"));
+        self
+    }
+
+    /// Stdout is empty.
+    #[track_caller]
+    pub(crate) fn prints_nothing(self) -> Said {
+        assert_eq!(self.out, "", "{self:#?}");
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:#?}"))
+    }
+}
+
+impl Desk {
+    pub(crate) fn new() -> Self {
+        let desk = Desk { home: TempDir::new().unwrap() };
+        desk.configure(QUICK);
+        desk
+    }
+
+    pub(crate) fn configure(&self, text: &str) {
+        fs::write(self.config(), text).unwrap();
+    }
+
+    pub(crate) fn config(&self) -> PathBuf {
+        self.home.path().join("config.toml")
+    }
+
+    pub(crate) fn data(&self) -> PathBuf {
+        self.home.path().join("data")
+    }
+
+    pub(crate) fn database(&self) -> PathBuf {
+        self.data().join("quorum.db")
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ax"));
+        command.args(args).env_clear().env("HOME", self.home.path());
+        command.env("AX_CONFIG", self.config()).env("AX_DATA_DIR", self.data());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs a command to its end.
+    pub(crate) fn ax(&self, args: &[&str]) -> Said {
+        heard(self.command(args).spawn().unwrap())
+    }
+
+    /// The same with something piped in.
+    pub(crate) fn ax_hearing(&self, args: &[&str], input: &str) -> Said {
+        let mut child = self.command(args).stdin(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        heard(child)
+    }
+
+    /// Starts a discussion slow enough to be met while it runs.
+    pub(crate) fn start(&self, args: &[&str]) -> Running {
+        let mut all = vec!["discuss", "Tabs or spaces?", "--simulate", "latency=400ms"];
+        all.extend(args);
+        let mut child = self.command(&all).spawn().unwrap();
+        let lines = BufReader::new(child.stderr.take().unwrap());
+        let mut running = Running { child, lines, heard: String::new(), id: String::new() };
+        let line = running.hear("id ");
+        running.id = line.split_whitespace().nth(1).unwrap().to_owned();
+        running
+    }
+
+    /// Holds a discussion and returns its result.
+    #[track_caller]
+    pub(crate) fn result(&self, args: &[&str]) -> Value {
+        let mut all = vec!["discuss", "Tabs or spaces?", "--json"];
+        all.extend(args);
+        self.ax(&all).ends(0).json()
+    }
+}
+
+fn heard(child: Child) -> Said {
+    let output = child.wait_with_output().unwrap();
+    Said {
+        code: output.status.code().unwrap_or(-1),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// A discussion under way in a process of its own.
+pub(crate) struct Running {
+    child: Child,
+    lines: BufReader<ChildStderr>,
+    heard: String,
+    pub(crate) id: String,
+}
+
+impl Running {
+    /// Waits for a line on stderr that has this in it.
+    #[track_caller]
+    pub(crate) fn hear(&mut self, word: &str) -> String {
+        loop {
+            let mut line = String::new();
+            let read = self.lines.read_line(&mut line).unwrap();
+            assert!(read > 0, "{word:?} is not in {}", self.heard);
+            self.heard.push_str(&line);
+            if line.contains(word) {
+                return line;
+            }
+        }
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        let killed = Command::new("kill").args([name, &self.child.id().to_string()]).status().unwrap();
+        assert!(killed.success());
+    }
+
+    /// Waits for the end.
+    pub(crate) fn end(mut self) -> Said {
+        let mut out = String::new();
+        self.child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+        self.lines.read_to_string(&mut self.heard).unwrap();
+        let code = self.child.wait().unwrap().code().unwrap_or(-1);
+        Said { code, out, err: self.heard }
+    }
+}

@@ -1,0 +1,238 @@
+//! `ax discuss` when all goes well, and when it does not.
+
+use serde_json::Value;
+
+use crate::desk::Desk;
+
+#[test]
+fn b09_the_seeds_examples_work_as_printed() {
+    let desk = Desk::new();
+    for args in [
+        &["discuss", "What's the best database for a real-time app?"][..],
+        &["discuss", "Compare React vs Vue", "--providers", "claude,gemini"],
+        &["discuss", "Microservices vs Monolith", "--pattern", "debate", "--rounds", "3"],
+        &["discuss", "Best API style", "--pattern", "voting", "--options", "REST,GraphQL,gRPC"],
+        &["discuss", "How to scale this?", "--context", "E-commerce, 1M users, Node.js"],
+        &["discuss", "Explain quantum computing", "--verbose"],
+        &["discuss", "Compare languages", "--json"],
+    ] {
+        let said = desk.ax(args).ends(0).says(&["simulated", "Done in"]);
+        assert!(!said.out.trim().is_empty(), "{args:?}");
+    }
+}
+
+#[test]
+fn every_pattern_and_method_comes_to_an_end() {
+    let desk = Desk::new();
+    let listed = desk.ax(&["patterns", "--json"]).ends(0).json();
+    let names = |list: &str| -> Vec<String> {
+        let list = listed[list].as_array().unwrap();
+        list.iter().map(|it| it["name"].as_str().unwrap().to_owned()).collect()
+    };
+    for pattern in names("patterns") {
+        let options: &[&str] = if pattern == "voting" { &["-o", "tabs,spaces"] } else { &[] };
+        let said =
+            desk.ax(&[&["discuss", "Tabs or spaces?", "--pattern", &pattern], options].concat()).ends(0);
+        assert!(!said.out.trim().is_empty(), "{pattern}");
+    }
+    for method in names("consensus") {
+        let args = ["discuss", "Tabs or spaces?", "--consensus", &method, "--synthesizer", "claude"];
+        let said = desk.ax(&args).ends(0);
+        assert!(!said.out.trim().is_empty(), "{method}");
+    }
+}
+
+#[test]
+fn stdout_has_the_result_and_nothing_else() {
+    let desk = Desk::new();
+    let result = desk.result(&[]);
+    let said = desk.ax(&["discuss", "Tabs or spaces?"]).ends(0);
+    assert!(said.out.starts_with(result["synthesis"].as_str().unwrap().trim()), "{said:#?}");
+    for word in ["Done in", "is asked", "simulated:", "ax resume"] {
+        assert!(!said.out.contains(word), "{word}");
+    }
+    assert!(!said.out.contains('\u{1b}') && !said.err.contains('\u{1b}'));
+}
+
+#[test]
+fn s7_nothing_typed_or_said_moves_the_cursor() {
+    let desk = Desk::new();
+    let topic = "\u{1b}[31mTabs\u{1b}]0;title\u{7} or \u{9b}2Jspaces\u{202e}?";
+    let harmful = |text: &str| text.contains(['\u{1b}', '\u{7}', '\u{9b}', '\u{202e}']);
+    for args in [&["discuss", topic, "-v"][..], &["show", "last", "-v"], &["history"], &["history", "--json"]]
+    {
+        let said = desk.ax(args).ends(0);
+        assert!(said.out.contains("Tabs") && !harmful(&said.out) && !harmful(&said.err), "{said:#?}");
+    }
+    let said = desk.ax(&["show", "last", "--json"]).ends(0);
+    assert!(!harmful(&said.out));
+    assert_eq!(said.json()["topic"], topic);
+}
+
+#[test]
+fn progress_tells_who_is_asked_and_who_answered() {
+    let said = Desk::new().ax(&["discuss", "Tabs or spaces?", "-p", "claude,gemini"]).ends(0);
+    said.says(&[
+        "claude is asked",
+        "claude answered in",
+        "gemini answered in",
+        "Round 1",
+        "Round 2",
+        "Deciding",
+    ]);
+}
+
+#[test]
+fn verbose_prints_all_rounds_before_the_synthesis() {
+    let out = Desk::new().ax(&["discuss", "Tabs or spaces?", "-v"]).ends(0).out;
+    let places: Vec<usize> = ["# Tabs", "## Round 1", "### claude", "## Round 2", "## Synthesis"]
+        .map(|it| out.find(it).unwrap())
+        .into();
+    assert!(places.is_sorted(), "{out}");
+}
+
+#[test]
+fn b04_json_has_the_seeds_names_and_no_nulls() {
+    let result = Desk::new().result(&["--pattern", "voting", "-o", "tabs,spaces"]);
+    for field in [
+        "success",
+        "pattern",
+        "topic",
+        "participatingProviders",
+        "failedProviders",
+        "rounds",
+        "synthesis",
+        "consensus",
+        "votingResults",
+        "totalDurationMs",
+        "metadata",
+        "discussionId",
+        "simulated",
+        "integrity",
+    ] {
+        assert!(result.get(field).is_some(), "{field} is missing: {result:#}");
+    }
+    let response = &result["rounds"][0]["responses"][0];
+    for field in ["provider", "content", "round", "timestamp", "durationMs"] {
+        assert!(response.get(field).is_some(), "{field} is missing: {response:#}");
+    }
+    let costs = &result["metadata"]["costSummary"];
+    for field in ["totalCalls", "totalTokens", "estimatedCostUsd", "byProvider"] {
+        assert!(costs.get(field).is_some(), "{field} is missing: {costs:#}");
+    }
+    assert!(result["metadata"]["startedAt"].as_str().unwrap().ends_with('Z'));
+    assert_eq!(result["simulated"], true);
+    assert!(!has_null(&result), "{result:#}");
+}
+
+fn has_null(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(items) => items.iter().any(has_null),
+        Value::Object(fields) => fields.values().any(has_null),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_discussion() {
+    let desk = Desk::new();
+    let words = |seed: &str| {
+        let result = desk.result(&["--seed", seed]);
+        let rounds = result["rounds"].as_array().unwrap().clone();
+        let said = rounds.iter().flat_map(|round| round["responses"].as_array().unwrap().clone());
+        said.map(|response| response["content"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(words("7"), words("7"));
+    assert_ne!(words("7"), words("8"));
+}
+
+#[test]
+fn what_is_piped_in_is_context_or_the_topic() {
+    let desk = Desk::new();
+    desk.ax_hearing(&["discuss", "What did we miss?"], &"x".repeat(10_001))
+        .ends(2)
+        .says(&["--context: may have"]);
+    desk.ax_hearing(&["discuss", "What did we miss?"], "Some notes.").ends(0);
+    let said = desk.ax_hearing(&["discuss", "-", "--json"], "Tabs or spaces?\n").ends(0);
+    assert_eq!(said.json()["topic"], "Tabs or spaces?");
+}
+
+#[test]
+fn a_member_that_is_dead_is_left_out_and_named() {
+    let said = Desk::new().ax(&["discuss", "q", "--json", "--simulate", "latency=0ms,dead=glm"]).ends(0);
+    let result = said.json();
+    assert_eq!(result["failedProviders"], serde_json::json!(["glm"]));
+    assert_eq!(result["integrity"]["degraded"], true);
+    said.says(&["glm", "Less than was asked for"]);
+}
+
+#[test]
+fn too_few_providers_is_exit_code_4() {
+    let args = ["discuss", "q", "-p", "claude,glm", "--simulate", "latency=0ms,dead=glm"];
+    Desk::new().ax(&args).ends(4).says(&["DISCUSSION_INSUFFICIENT_PROVIDERS", "glm"]);
+    let args = ["discuss", "q", "--stop-on-failure", "--simulate", "latency=0ms,dead=glm"];
+    Desk::new().ax(&args).ends(4).says(&["glm"]);
+}
+
+#[test]
+fn a_spent_budget_is_exit_code_5_with_what_there_is() {
+    let said = Desk::new().ax(&["discuss", "Tabs or spaces?", "--max-calls", "6"]).ends(5);
+    assert!(!said.out.trim().is_empty(), "{said:#?}");
+    said.says(&["DISCUSSION_CALL_BUDGET_EXCEEDED"]);
+}
+
+#[test]
+fn simulated_voices_are_known_to_be_free() {
+    Desk::new()
+        .ax(&["discuss", "Tabs or spaces?", "--max-cost", "0.01"])
+        .ends(0)
+        .says(&["$0.0000, simulated"]);
+}
+
+#[test]
+fn no_consensus_is_exit_code_6_only_where_it_is_required() {
+    let desk = Desk::new();
+    let voting = ["discuss", "Tabs or spaces?", "--consensus", "unanimous", "--seed", "3"];
+    let stubborn = ["--simulate", "latency=0ms,stubbornness=1"];
+    let args: Vec<&str> = voting.into_iter().chain(stubborn).collect();
+    let said = desk.ax(&args).ends(0).says(&["DISCUSSION_CONSENSUS_FAILED"]);
+    assert!(!said.out.trim().is_empty());
+    let args: Vec<&str> = args.into_iter().chain(["--require-consensus"]).collect();
+    desk.ax(&args).ends(6).says(&["No consensus"]);
+    let args = ["--require-consensus", "--threshold", "1", "--simulate", "latency=0ms,stubbornness=1"];
+    desk.ax(&[&["discuss", "Should we rewrite?"], &args[..]].concat()).ends(6).says(&["1.00 is required"]);
+}
+
+#[test]
+fn roles_sessions_and_recursion_are_heard() {
+    let desk = Desk::new();
+    desk.ax(&["sessions", "create", "Indentation"]).ends(0);
+    let roles = "gemini=proponent,claude=opponent,qwen=judge";
+    let result = desk.result(&[
+        "--pattern",
+        "debate",
+        "--roles",
+        roles,
+        "-p",
+        "claude,gemini,qwen",
+        "--session",
+        "Indentation",
+    ]);
+    let first = &result["rounds"][0]["responses"][0];
+    assert_eq!((first["provider"].as_str(), first["role"].as_str()), (Some("claude"), Some("opponent")));
+    assert!(result["metadata"]["sessionId"].is_string());
+    assert!(result["verdict"].is_object());
+    desk.ax(&["discuss", "Tabs or spaces?", "--recursive", "--max-depth", "1", "--max-calls", "40"]).ends(0);
+}
+
+#[test]
+fn version_and_help_need_nothing() {
+    let desk = Desk::new();
+    std::fs::write(desk.data(), "not a directory").unwrap();
+    assert!(desk.ax(&["--version"]).ends(0).out.starts_with("ax "));
+    for verb in ["discuss", "resume", "pause", "stop", "abort", "history", "show", "patterns", "sessions"] {
+        assert!(desk.ax(&[verb, "--help"]).ends(0).out.contains("Example"), "{verb}");
+    }
+    desk.ax(&["patterns"]).ends(0);
+}

@@ -1,0 +1,10 @@
+//! The real binary from outside: what is typed, what is printed where, and how it ends.
+
+#![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
+
+mod bad_input;
+mod desk;
+mod discuss;
+mod past;
+mod steer;
+mod store;

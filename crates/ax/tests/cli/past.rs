@@ -1,0 +1,101 @@
+//! Looking back: history, show, sessions.
+
+use serde_json::json;
+
+use crate::desk::Desk;
+
+#[test]
+fn inv_disc_630_history_lists_and_shows_what_was_held() {
+    let desk = Desk::new();
+    let first = desk.result(&[]);
+    let id = first["discussionId"].as_str().unwrap();
+    desk.ax(&["discuss", "Which database for billing?"]).ends(0);
+    let list = desk.ax(&["history"]).ends(0);
+    let lines: Vec<&str> = list.out.lines().collect();
+    assert_eq!(lines.len(), 2);
+    assert!(lines[0].contains("Which database") && lines[1].contains(id), "{list:#?}");
+    assert_eq!(desk.ax(&["show", id, "--json"]).ends(0).json(), first);
+    assert!(desk.ax(&["show", "last", "-v"]).ends(0).out.contains("ready → initializing"));
+    let json = desk.ax(&["history", "--json", "-n", "1"]).ends(0).json();
+    assert_eq!(json[0]["topic"], "Which database for billing?");
+    assert!(json[0]["startedAt"].as_str().unwrap().ends_with('Z'));
+    assert_eq!((&json[0]["status"], &json[0]["success"]), (&json!("completed"), &json!(true)));
+}
+
+#[test]
+fn inv_disc_631_history_finds_by_words() {
+    let desk = Desk::new();
+    desk.ax(&["discuss", "Which database for billing?"]).ends(0);
+    desk.ax(&["discuss", "Tabs or spaces?"]).ends(0);
+    let found = desk.ax(&["history", "billing", "--json"]).ends(0).json();
+    assert_eq!(found.as_array().unwrap().len(), 1);
+    desk.ax(&["history", "penguins"]).ends(0).says(&["no such discussions"]).prints_nothing();
+}
+
+#[test]
+fn ids_may_be_cut_short() {
+    let desk = Desk::new();
+    desk.ax(&["show", "last"]).ends(2).says(&["no discussions yet"]);
+    let id = desk.result(&[])["discussionId"].as_str().unwrap().to_owned();
+    desk.ax(&["show", &id[..14]]).ends(0);
+    desk.ax(&["show", &id[..14].to_uppercase()]).ends(0);
+    desk.ax(&["discuss", "Another"]).ends(0);
+    desk.ax(&["show", "0"]).ends(2).says(&["several discussions", &id]);
+    for unknown in ["ffffff", "%", "xyz", "", "01890000-0000-7000-8000-000000000000"] {
+        desk.ax(&["show", unknown]).ends(2).says(&["there is no discussion"]).prints_nothing();
+    }
+    for verb in ["resume", "pause", "stop", "abort"] {
+        desk.ax(&[verb, "01890000-0000-7000-8000-000000000000"]).ends(2).says(&["there is no discussion"]);
+    }
+}
+
+#[test]
+fn inv_disc_300_sessions_are_created_and_listed() {
+    let desk = Desk::new();
+    desk.ax(&["sessions"]).ends(0).says(&["no sessions yet"]).prints_nothing();
+    desk.ax(&["sessions", "create", " "]).ends(2).says(&["needs a name"]);
+    let id = desk.ax(&["sessions", "create", "Billing rewrite"]).ends(0).out.trim().to_owned();
+    assert!(desk.ax(&["sessions"]).ends(0).out.contains("Billing rewrite"));
+    assert_eq!(desk.ax(&["sessions", "list", "--json"]).ends(0).json()[0]["sessionId"], json!(id));
+    desk.ax(&["sessions", "create", "Billing rewrite"]).ends(0);
+    desk.ax(&["history", "--session", "Billing rewrite"]).ends(2).says(&["several sessions"]);
+}
+
+#[test]
+fn inv_disc_017_a_discussion_belongs_to_its_session() {
+    let desk = Desk::new();
+    let id = desk.ax(&["sessions", "create", "Billing rewrite"]).ends(0).out.trim().to_owned();
+    let result = desk.ax(&["discuss", "In it", "--session", &id, "--json"]).ends(0).json();
+    assert_eq!(result["metadata"]["sessionId"], json!(id));
+    desk.ax(&["discuss", "Not in it"]).ends(0);
+    let json = desk.ax(&["history", "--session", "Billing rewrite", "--json"]).ends(0).json();
+    assert_eq!(json.as_array().unwrap().len(), 1);
+    assert_eq!((&json[0]["topic"], &json[0]["sessionId"]), (&json!("In it"), &json!(id)));
+    let unknown = "01890000-0000-7000-8000-000000000000";
+    desk.ax(&["discuss", "Lost", "--session", unknown])
+        .ends(2)
+        .says(&["there is no session"])
+        .prints_nothing();
+}
+
+#[test]
+fn b01_patterns_and_methods_are_listed_with_what_they_do() {
+    let desk = Desk::new();
+    let text = desk.ax(&["patterns"]).ends(0).out;
+    for name in [
+        "round-robin",
+        "debate",
+        "critique",
+        "voting",
+        "synthesis",
+        "dialogue",
+        "moderator",
+        "unanimous",
+        "majority",
+    ] {
+        assert!(
+            text.lines().any(|line| line.trim_start().starts_with(name) && line.len() > 20),
+            "{name}: {text}"
+        );
+    }
+}

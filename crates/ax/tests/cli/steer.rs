@@ -1,0 +1,127 @@
+//! Steering from another process, interrupting, killing, and going on.
+
+use crate::desk::{Desk, Running};
+
+/// Long enough to be met after the first answer, short enough to be waited for.
+const SOME: &[&str] = &["-r", "5"];
+/// For those that are not waited for.
+const MANY: &[&str] = &["-r", "10"];
+
+fn answered(desk: &Desk, args: &[&str]) -> Running {
+    let mut running = desk.start(args);
+    running.hear("answered in");
+    running
+}
+
+#[test]
+fn paused_from_elsewhere_and_resumed() {
+    let desk = Desk::new();
+    let running = answered(&desk, SOME);
+    let id = running.id.clone();
+    desk.ax(&["pause", &id]).ends(0).says(&["Told ax (process"]);
+    running.end().ends(0).prints_nothing().says(&["Paused.", &format!("ax resume {id}")]);
+    assert_eq!(desk.ax(&["show", &id, "--json"]).ends(0).json()["status"], "paused");
+    desk.ax(&["pause", &id]).ends(0).says(&["paused already"]);
+    let result = desk.ax(&["resume", &id, "--json"]).ends(0).json();
+    assert_eq!(result["status"], "completed");
+    assert_eq!(result["success"], true);
+    assert_eq!(result["integrity"]["repeatedCalls"], 0);
+}
+
+#[test]
+fn stopped_from_elsewhere_it_concludes_where_it_runs() {
+    let desk = Desk::new();
+    let running = answered(&desk, MANY);
+    desk.ax(&["stop", &running.id]).ends(0).says(&["Told ax (process"]).prints_nothing();
+    let said = running.end().ends(0).says(&["someone asked for the conclusion", "stopped before its end"]);
+    assert!(!said.out.trim().is_empty());
+}
+
+#[test]
+fn aborted_from_elsewhere_it_ends_at_once() {
+    let desk = Desk::new();
+    let running = answered(&desk, MANY);
+    let id = running.id.clone();
+    desk.ax(&["abort", &id]).ends(0).says(&["Told ax (process"]);
+    running.end().ends(130).says(&["DISCUSSION_ABORTED"]);
+    desk.ax(&["resume", &id]).ends(130).says(&["is over"]);
+    desk.ax(&["stop", &id]).ends(2).says(&["is over"]);
+}
+
+#[test]
+fn the_first_ctrl_c_concludes_and_the_second_aborts() {
+    let desk = Desk::new();
+    let mut running = answered(&desk, MANY);
+    running.signal("-INT");
+    running.hear("Stopping");
+    let said = running.end().ends(130).says(&["Done in"]);
+    assert!(!said.out.trim().is_empty());
+    let mut running = answered(&desk, MANY);
+    running.signal("-INT");
+    running.hear("Stopping");
+    running.signal("-INT");
+    running.hear("Aborting");
+    running.end().ends(130).says(&["Aborted in"]);
+}
+
+#[test]
+fn f13_terminated_it_leaves_and_can_be_resumed() {
+    let desk = Desk::new();
+    let running = answered(&desk, SOME);
+    let id = running.id.clone();
+    running.signal("-TERM");
+    running.end().ends(130).says(&["Left.", &format!("ax resume {id}")]).prints_nothing();
+    desk.ax(&["resume", &id]).ends(0).says(&["Done in"]);
+}
+
+#[test]
+fn f1_killed_it_goes_on_without_asking_again_what_was_answered() {
+    let desk = Desk::new();
+    let undisturbed = desk.result(&[&["--simulate", "latency=400ms"], SOME].concat());
+    let running = answered(&desk, SOME);
+    let id = running.id.clone();
+    running.signal("-KILL");
+    running.end();
+    let resumed = desk.ax(&["resume", "last", "--json"]).ends(0).json();
+    assert_eq!(resumed["discussionId"].as_str(), Some(id.as_str()));
+    assert_eq!(resumed["synthesis"], undisturbed["synthesis"]);
+    let calls =
+        |result: &serde_json::Value| result["metadata"]["costSummary"]["totalCalls"].as_u64().unwrap();
+    let repeated = resumed["integrity"]["repeatedCalls"].as_u64().unwrap();
+    assert_eq!(calls(&resumed), calls(&undisturbed) + repeated);
+    let again = desk.ax(&["resume", &id]).ends(0).says(&["is over; here is its result"]);
+    assert_eq!(again.out, desk.ax(&["show", &id]).ends(0).out);
+}
+
+#[test]
+fn two_processes_never_run_one_discussion() {
+    let desk = Desk::new();
+    let running = answered(&desk, MANY);
+    let shown = desk.ax(&["show", &running.id]).ends(0).says(&["This discussion is running"]);
+    assert!(shown.out.contains("### "), "{shown:#?}");
+    desk.ax(&["resume", &running.id]).ends(3).says(&["is being run by ax (process"]).prints_nothing();
+    desk.ax(&["stop", &running.id]).ends(0);
+    running.end().ends(0);
+}
+
+#[test]
+fn left_behind_it_can_be_stopped_or_aborted_here() {
+    let desk = Desk::new();
+    for (verb, code, expected) in [("stop", 0, "Done in"), ("abort", 0, "Aborted.")] {
+        let running = answered(&desk, MANY);
+        let id = running.id.clone();
+        running.signal("-KILL");
+        running.end();
+        desk.ax(&["pause", &id]).ends(0).says(&["nothing to pause"]);
+        let said = desk.ax(&[verb, &id]).ends(code).says(&[expected]);
+        assert_eq!(verb == "stop", !said.out.trim().is_empty(), "{said:#?}");
+    }
+}
+
+#[test]
+fn after_an_error_resuming_tries_again() {
+    let desk = Desk::new();
+    let args = ["discuss", "q", "-p", "claude,glm", "--simulate", "latency=0ms,dead=glm"];
+    desk.ax(&args).ends(4).says(&["ax resume"]);
+    desk.ax(&["resume", "last"]).ends(4).says(&["Trying again", "DISCUSSION_INSUFFICIENT_PROVIDERS"]);
+}

@@ -1,0 +1,306 @@
+//! From a request to a spec: defaults filled in, bounds kept, and everything that is wrong said at once.
+
+use quorum_core::model::{
+    error::{Code, Refusal},
+    money::Usd,
+    spec::{
+        ConsensusSpec, Dialogue, Limits, Manner, Recursion, SYNTHESIS_RESERVE_MS, Simulation, Spec,
+        TimeoutStrategy, Timing, Tolerance,
+    },
+};
+use quorum_providers::catalog::DEFAULT_PANEL;
+use uuid::Uuid;
+
+use crate::request::{Request, Setting, bounds::Complaints, seats};
+
+/// The longest topic of a request, in characters (B05).
+pub const LONGEST_TOPIC: usize = 5_000;
+/// The longest prompt of a workflow's step (B03), and of a single participant.
+pub const LONGEST_PROMPT: usize = 10_000;
+
+const LONGEST_CONTEXT: usize = 10_000;
+const LONGEST_SYNTHESIS_PROMPT: usize = 5_000;
+const LONGEST_OPTION: usize = 500;
+const MOST_OPTIONS: usize = 10;
+const CALLS_WITH_RECURSION: u32 = 20;
+const DAY_MS: u64 = 86_400_000;
+
+/// What is usual where a request says nothing.
+struct Usual {
+    rounds: u32,
+    method: &'static str,
+    step_ms: u64,
+    panel: &'static [&'static str],
+    /// How many may sit at the table.
+    least: usize,
+    most: usize,
+}
+
+const USUAL: Usual =
+    Usual { rounds: 2, method: "synthesis", step_ms: 60_000, panel: &DEFAULT_PANEL, least: 2, most: 6 };
+
+/// Who votes wants the votes to decide.
+const VOTING: Usual = Usual { method: "voting", ..USUAL };
+
+/// A dialogue is for two, longer, and each turn may take its time (A02).
+const DIALOGUE: Usual =
+    Usual { rounds: 10, step_ms: 120_000, panel: &["claude", "gemini"], most: 2, ..USUAL };
+
+fn usual(pattern: &str) -> &'static Usual {
+    match pattern {
+        "dialogue" => &DIALOGUE,
+        "voting" => &VOTING,
+        _ => &USUAL,
+    }
+}
+
+/// The spec, or everything that is wrong with the request. Whether there is such a pattern and such a method, and what those
+/// demand beyond this, is the engine's to say.
+pub fn check(request: &Request, setting: &Setting) -> Result<Spec, Vec<Refusal>> {
+    match draft(request, setting) {
+        (spec, refusals) if refusals.is_empty() => Ok(spec),
+        (_, refusals) => Err(refusals),
+    }
+}
+
+/// The spec as far as it can be made out, usual values in place of wrong ones, and everything that is wrong.
+#[must_use]
+pub fn draft(request: &Request, setting: &Setting) -> (Spec, Vec<Refusal>) {
+    let mut wrong = Complaints::default();
+    let pattern = request.pattern.clone().unwrap_or_else(|| "synthesis".to_owned());
+    let usual = usual(&pattern);
+    let simulation = simulation(request, setting, &mut wrong);
+    let providers = providers(request, setting, simulation.is_some(), usual, &mut wrong);
+    let mut participants = seats::seated(&providers, &mut wrong);
+    let count = participants.len() as u32;
+    seats::brief(&mut participants, request, &mut wrong);
+    let synthesizer = seats::synthesizer(&participants, request, &mut wrong);
+    seats::cast(&mut participants, request, setting.missing_roles, &pattern, &mut wrong);
+    known_dead(&simulation, &providers, &mut wrong);
+    let spec = Spec {
+        topic: topic(request, &mut wrong),
+        background: wrong.text("context", request.context.as_deref(), LONGEST_CONTEXT),
+        rounds: wrong.within("rounds", request.rounds, usual.rounds, 1..=10),
+        pattern,
+        participants,
+        options: options(request, &mut wrong),
+        consensus: consensus(request, synthesizer, usual, &mut wrong),
+        manner: manner(request, &mut wrong),
+        timing: timing(request, usual, &mut wrong),
+        tolerance: tolerance(request, count, &mut wrong),
+        limits: limits(request, &mut wrong),
+        recursion: recursion(request, &mut wrong),
+        early_exit: early_exit(request, &mut wrong),
+        dialogue: dialogue(request, &mut wrong),
+        session: session(request, &mut wrong),
+        simulation,
+    };
+    (spec, wrong.0)
+}
+
+fn topic(request: &Request, wrong: &mut Complaints) -> String {
+    wrong.text("topic", Some(&request.topic), LONGEST_TOPIC).unwrap_or_else(|| {
+        wrong.add("topic", "is empty; say what shall be discussed");
+        String::new()
+    })
+}
+
+/// Who shall take part, as they were written.
+fn providers(
+    request: &Request,
+    setting: &Setting,
+    simulated: bool,
+    usual: &Usual,
+    wrong: &mut Complaints,
+) -> Vec<String> {
+    let is_there = |name: &&&str| simulated || setting.available.iter().any(|it| it == **name);
+    let panel = || usual.panel.iter().filter(is_there).map(|name| (*name).to_owned()).collect();
+    let providers: Vec<String> = request.providers.clone().unwrap_or_else(panel);
+    let (count, least, most) = (providers.len(), usual.least, usual.most);
+    if request.providers.is_none() && count < least {
+        let there = if count == 0 { "none of them".to_owned() } else { providers.join(", ") };
+        let panel = usual.panel.join(", ");
+        let message = format!(
+            "of the usual panel {panel} only {there} can be used here; name {least} to {most} that can"
+        );
+        wrong.add_coded("providers", Code::InsufficientProviders, message);
+    } else if !(least..=most).contains(&count) {
+        let range = if least == most { least.to_string() } else { format!("{least} to {most}") };
+        let named = if count == 1 { "1 is named".to_owned() } else { format!("{count} are named") };
+        wrong.add("providers", format!("a discussion of this kind takes {range} providers; {named}"));
+    }
+    providers
+}
+
+fn options(request: &Request, wrong: &mut Complaints) -> Vec<String> {
+    let Some(given) = &request.voting_options else { return Vec::new() };
+    let options: Vec<String> = given.iter().map(|option| option.trim().to_owned()).collect();
+    let count = options.len();
+    if !(2..=MOST_OPTIONS).contains(&count) {
+        wrong.add("votingOptions", format!("takes 2 to {MOST_OPTIONS} options; there are {count}"));
+    }
+    for (index, option) in options.iter().enumerate() {
+        if option.is_empty() {
+            wrong.add("votingOptions", format!("option {} is empty", index + 1));
+        } else if option.chars().count() > LONGEST_OPTION {
+            wrong.add(
+                "votingOptions",
+                format!("option {} has more than {LONGEST_OPTION} characters", index + 1),
+            );
+        } else if options[..index].contains(option) {
+            wrong.add("votingOptions", format!("{option} is there twice"));
+        }
+    }
+    options
+}
+
+fn consensus(
+    request: &Request,
+    synthesizer: Option<String>,
+    usual: &Usual,
+    wrong: &mut Complaints,
+) -> ConsensusSpec {
+    let method = request.consensus.clone().unwrap_or_else(|| usual.method.to_owned());
+    if method == "moderator" && request.synthesizer.is_none() {
+        wrong.add("synthesizer", "the moderator method needs one; name the participant who moderates");
+    }
+    ConsensusSpec {
+        method,
+        synthesizer,
+        threshold: wrong.within("threshold", request.threshold, 0.5, 0.0..=1.0),
+        include_dissent: request.include_dissent.unwrap_or(true),
+        prompt: wrong.text("synthesisPrompt", request.synthesis_prompt.as_deref(), LONGEST_SYNTHESIS_PROMPT),
+    }
+}
+
+fn manner(request: &Request, wrong: &mut Complaints) -> Manner {
+    Manner {
+        temperature: wrong.within("temperature", request.temperature, 0.7, 0.0..=2.0),
+        max_tokens: wrong.within("maxTokensPerTurn", request.max_tokens_per_turn, 2_048, 16..=200_000),
+    }
+}
+
+fn timing(request: &Request, usual: &Usual, wrong: &mut Complaints) -> Timing {
+    let all = if request.recursive == Some(true) { 180_000 } else { 30 * 60_000 };
+    let total_ms = wrong.within("budgetMs", request.budget_ms, all, 1_000..=DAY_MS);
+    Timing {
+        step_ms: wrong.within("providerTimeout", request.provider_timeout, usual.step_ms, 5_000..=300_000),
+        total_ms,
+        reserve_ms: SYNTHESIS_RESERVE_MS.min(total_ms / 2),
+    }
+}
+
+fn tolerance(request: &Request, count: u32, wrong: &mut Complaints) -> Tolerance {
+    let min_providers = request.min_providers.unwrap_or(2);
+    if min_providers == 0 {
+        wrong.add("minProviders", "must be at least 1");
+    } else if request.min_providers.is_some() && min_providers > count {
+        let message = format!("{min_providers} can't take part where only {count} are named");
+        wrong.add("minProviders", message);
+    }
+    Tolerance { go_on: request.continue_on_provider_failure.unwrap_or(true), min_providers }
+}
+
+fn limits(request: &Request, wrong: &mut Complaints) -> Limits {
+    let capped = (request.recursive == Some(true)).then_some(CALLS_WITH_RECURSION);
+    if request.max_calls == Some(0) {
+        wrong.add("maxCalls", "must be at least 1");
+    }
+    if request.max_tokens == Some(0) {
+        wrong.add("maxTokens", "must be at least 1");
+    }
+    let usd = request.max_cost.and_then(|dollars| {
+        let usd = Usd::from_dollars(dollars).filter(|usd| *usd > Usd::ZERO);
+        if usd.is_none() {
+            wrong.add("maxCost", format!("must be an amount of USD above 0, not {dollars}"));
+        }
+        usd
+    });
+    Limits {
+        calls: request.max_calls.or(capped),
+        tokens: request.max_tokens,
+        usd,
+        allow_unpriced: request.allow_unpriced.unwrap_or(false),
+    }
+}
+
+fn recursion(request: &Request, wrong: &mut Complaints) -> Option<Recursion> {
+    let strategy = strategy(request, wrong);
+    let max_depth = wrong.within("maxDepth", request.max_depth, 2, 0..=4);
+    if request.recursive == Some(true) {
+        return Some(Recursion { max_depth, strategy });
+    }
+    let only = "counts only where sub-discussions are allowed; switch recursive on, or leave this out";
+    if request.max_depth.is_some() {
+        wrong.add("maxDepth", only);
+    }
+    if request.timeout_strategy.is_some() {
+        wrong.add("timeoutStrategy", only);
+    }
+    None
+}
+
+fn strategy(request: &Request, wrong: &mut Complaints) -> TimeoutStrategy {
+    let Some(given) = &request.timeout_strategy else { return TimeoutStrategy::default() };
+    TimeoutStrategy::ALL.into_iter().find(|it| it.name() == given).unwrap_or_else(|| {
+        let names = TimeoutStrategy::ALL.map(TimeoutStrategy::name).join(", ");
+        wrong.add("timeoutStrategy", format!("there is no strategy {given}; there are {names}"));
+        TimeoutStrategy::default()
+    })
+}
+
+/// Off unless it is asked for: who has not answered yet may be the one who disagrees.
+fn early_exit(request: &Request, wrong: &mut Complaints) -> Option<f64> {
+    let enough = wrong.within("confidenceThreshold", request.confidence_threshold, 0.9, 0.0..=1.0);
+    if request.early_exit == Some(true) {
+        return Some(enough);
+    }
+    if request.confidence_threshold.is_some() {
+        let message = "counts only with early exit; switch early exit on, or leave this out";
+        wrong.add("confidenceThreshold", message);
+    }
+    None
+}
+
+fn dialogue(request: &Request, wrong: &mut Complaints) -> Dialogue {
+    let given = request.min_rounds_before_consensus;
+    Dialogue {
+        both_must_agree: request.require_both_consensus.unwrap_or(true),
+        min_rounds: wrong.within("minRoundsBeforeConsensus", given, 1, 0..=10),
+    }
+}
+
+fn session(request: &Request, wrong: &mut Complaints) -> Option<Uuid> {
+    let given = request.session_id.as_deref()?;
+    let session = Uuid::parse_str(given).ok();
+    if session.is_none() {
+        wrong.add("sessionId", format!("{given} is no session's id; `ax sessions` lists them"));
+    }
+    session
+}
+
+/// Voices are simulated where that is asked for, and where there are no others.
+fn simulation(request: &Request, setting: &Setting, wrong: &mut Complaints) -> Option<Simulation> {
+    let asked = request.offline == Some(true) || request.simulate.is_some();
+    if !asked && !setting.available.is_empty() {
+        return None;
+    }
+    let given = request.simulate.clone().unwrap_or_default();
+    Some(Simulation {
+        seed: request.seed.unwrap_or(1),
+        latency_ms: wrong.within("simulate", given.latency_ms, 300, 0..=300_000),
+        failure: wrong.within("simulate", given.failure, 0.0, 0.0..=1.0),
+        stubbornness: wrong.within("simulate", given.stubbornness, 0.5, 0.0..=1.0),
+        dead: given.dead.iter().map(|name| seats::provider_named(name)).collect(),
+    })
+}
+
+fn known_dead(simulation: &Option<Simulation>, providers: &[String], wrong: &mut Complaints) {
+    for dead in simulation.iter().flat_map(|it| &it.dead) {
+        if !providers.iter().any(|it| seats::provider_of(it) == *dead) {
+            let message =
+                format!("{dead} does not take part, so it can't be dead; there are {}", providers.join(", "));
+            wrong.add("simulate", message);
+        }
+    }
+}

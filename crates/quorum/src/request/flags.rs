@@ -1,0 +1,217 @@
+//! The flags of `ax discuss` as one table: what each is called, which field of a request it fills, and how it is written.
+//! The command's messages and the `[defaults]` of the configuration both go by it.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::request::Simulate;
+
+/// A flag, by its long name without dashes.
+#[derive(Debug, Clone, Copy)]
+pub struct Flag {
+    /// `min-providers`
+    pub long: &'static str,
+    /// `minProviders`
+    pub field: &'static str,
+    /// How its value is written.
+    pub form: Form,
+}
+
+/// How a flag's value is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// As it is: a text, a number, yes or no.
+    Plain,
+    /// The opposite of its field: `--stop-on-failure`.
+    Opposite,
+    /// `a,b,c`
+    List,
+    /// `180s`, `3m`
+    Duration,
+    /// `claude=proponent,gemini=opponent`
+    Roles,
+    /// `latency=200ms,dead=glm`
+    Simulate,
+}
+
+const fn flag(long: &'static str, field: &'static str, form: Form) -> Flag {
+    Flag { long, field, form }
+}
+
+/// All of them.
+pub const FLAGS: &[Flag] = &[
+    flag("pattern", "pattern", Form::Plain),
+    flag("providers", "providers", Form::List),
+    flag("rounds", "rounds", Form::Plain),
+    flag("consensus", "consensus", Form::Plain),
+    flag("synthesizer", "synthesizer", Form::Plain),
+    flag("threshold", "threshold", Form::Plain),
+    flag("no-dissent", "includeDissent", Form::Opposite),
+    flag("options", "votingOptions", Form::List),
+    flag("context", "context", Form::Plain),
+    flag("roles", "roles", Form::Roles),
+    flag("timeout", "providerTimeout", Form::Plain),
+    flag("stop-on-failure", "continueOnProviderFailure", Form::Opposite),
+    flag("min-providers", "minProviders", Form::Plain),
+    flag("temperature", "temperature", Form::Plain),
+    flag("session", "sessionId", Form::Plain),
+    flag("budget", "budgetMs", Form::Duration),
+    flag("max-calls", "maxCalls", Form::Plain),
+    flag("max-tokens", "maxTokens", Form::Plain),
+    flag("max-cost", "maxCost", Form::Plain),
+    flag("allow-unpriced", "allowUnpriced", Form::Plain),
+    flag("recursive", "recursive", Form::Plain),
+    flag("max-depth", "maxDepth", Form::Plain),
+    flag("timeout-strategy", "timeoutStrategy", Form::Plain),
+    flag("early-exit", "earlyExit", Form::Plain),
+    flag("confidence-threshold", "confidenceThreshold", Form::Plain),
+    flag("offline", "offline", Form::Plain),
+    flag("seed", "seed", Form::Plain),
+    flag("simulate", "simulate", Form::Simulate),
+];
+
+/// The flag that fills this field.
+#[must_use]
+pub fn filling(field: &str) -> Option<&'static Flag> {
+    FLAGS.iter().find(|flag| flag.field == field)
+}
+
+/// The field of a request that is meant by this name, be it the field's own or a flag's.
+pub(crate) fn field_of(name: &str) -> &str {
+    FLAGS.iter().find(|flag| flag.long == name).map_or(name, |flag| flag.field)
+}
+
+impl Flag {
+    /// What a value written for this flag puts into its field.
+    pub fn read(&self, written: Value) -> Result<Value, String> {
+        match (self.form, written) {
+            (Form::Opposite, Value::Bool(yes)) => Ok(Value::Bool(!yes)),
+            (Form::Opposite, other) => Err(format!("must be true or false, not {other}")),
+            (Form::List, Value::String(text)) => Ok(json!(list(&text))),
+            (Form::Duration, Value::String(text)) => duration(&text).map(Value::from),
+            (Form::Duration, other) => Err(format!("is a time like \"180s\" or \"3m\", not {other}")),
+            (Form::Roles, Value::String(text)) => roles(&text).map(|roles| json!(roles)),
+            (Form::Simulate, Value::String(text)) => simulate(&text).map(|it| json!(it)),
+            (Form::Plain | Form::List | Form::Roles | Form::Simulate, other) => Ok(other),
+        }
+    }
+}
+
+/// `a, b` as a list.
+#[must_use]
+pub fn list(text: &str) -> Vec<String> {
+    text.split(',').map(|item| item.trim().to_owned()).collect()
+}
+
+/// `3m`, `180s`, `1m30s`, `500ms` in milliseconds.
+pub fn duration(text: &str) -> Result<u64, String> {
+    let wrong = || format!("is a time like 180s, 3m, 1m30s or 500ms, not {text:?}");
+    let mut total: u64 = 0;
+    let mut rest = text.trim();
+    if rest.is_empty() {
+        return Err(wrong());
+    }
+    while !rest.is_empty() {
+        let digits = rest.find(|it: char| !it.is_ascii_digit()).ok_or_else(wrong)?;
+        let (number, tail) = rest.split_at(digits);
+        let unit = tail.find(|it: char| it.is_ascii_digit()).unwrap_or(tail.len());
+        let (unit, tail) = tail.split_at(unit);
+        let number: u64 = number.parse().map_err(|_| wrong())?;
+        let part = number.checked_mul(milliseconds(unit).ok_or_else(wrong)?);
+        total = part.and_then(|part| total.checked_add(part)).ok_or_else(wrong)?;
+        rest = tail;
+    }
+    Ok(total)
+}
+
+fn milliseconds(unit: &str) -> Option<u64> {
+    match unit {
+        "ms" => Some(1),
+        "s" => Some(1_000),
+        "m" | "min" => Some(60_000),
+        "h" => Some(3_600_000),
+        _ => None,
+    }
+}
+
+/// `claude=proponent,gemini=opponent` by participant.
+pub fn roles(text: &str) -> Result<BTreeMap<String, String>, String> {
+    let mut roles = BTreeMap::new();
+    for pair in list(text) {
+        let (who, role) = pair.split_once('=').ok_or_else(|| {
+            format!("has the form claude=proponent,gemini=opponent,qwen=judge; {pair:?} lacks the =")
+        })?;
+        if roles.insert(who.trim().to_owned(), role.trim().to_owned()).is_some() {
+            return Err(format!("gives {} two roles; one is right", who.trim()));
+        }
+    }
+    Ok(roles)
+}
+
+/// `latency=200ms,failure=0.1,stubbornness=0.5,dead=glm`
+pub fn simulate(text: &str) -> Result<Simulate, String> {
+    let mut simulate = Simulate::default();
+    for pair in list(text) {
+        let number = |value: &str| value.parse::<f64>().map_err(|_| format!("{pair}: not a number"));
+        match pair.split_once('=') {
+            Some(("latency", value)) => simulate.latency_ms = Some(duration(value)?),
+            Some(("failure", value)) => simulate.failure = Some(number(value)?),
+            Some(("stubbornness", value)) => simulate.stubbornness = Some(number(value)?),
+            Some(("dead", value)) => simulate.dead.push(value.to_owned()),
+            _ => {
+                return Err(format!(
+                    "takes latency=200ms, failure=0.1, stubbornness=0.5 and dead=NAME, with commas between, not {pair:?}"
+                ));
+            }
+        }
+    }
+    Ok(simulate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Request;
+
+    #[test]
+    fn times_are_written_with_their_unit() {
+        for (text, expected) in [("180s", 180_000), ("3m", 180_000), ("1m30s", 90_000), ("500ms", 500)] {
+            assert_eq!(duration(text), Ok(expected), "{text}");
+        }
+        for text in ["", "180", "s", "3 minutes", "-3s", "1.5m", "99999999999999999999s", "9999999999999999h"]
+        {
+            assert!(duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn roles_are_pairs() {
+        let expected = [("claude", "proponent"), ("gemini", "judge")];
+        let expected = expected.map(|(who, role)| (who.to_owned(), role.to_owned())).into();
+        assert_eq!(roles("claude=proponent, gemini = judge"), Ok(expected));
+        assert!(roles("claude").unwrap_err().contains("lacks the ="));
+        assert!(roles("claude=judge,claude=opponent").unwrap_err().contains("two roles"));
+    }
+
+    #[test]
+    fn simulated_voices_are_described_in_pairs() {
+        let expected = Simulate {
+            latency_ms: Some(200),
+            failure: Some(0.1),
+            stubbornness: Some(0.5),
+            dead: vec!["glm".to_owned(), "qwen".to_owned()],
+        };
+        assert_eq!(simulate("latency=200ms,failure=0.1,stubbornness=0.5,dead=glm,dead=qwen"), Ok(expected));
+        assert!(simulate("speed=3").unwrap_err().contains("latency=200ms"));
+    }
+
+    #[test]
+    fn every_flag_fills_a_field_there_is() {
+        for flag in FLAGS {
+            let unknown = serde_json::from_value::<Request>(json!({ "topic": "", flag.field: {} }));
+            let message = unknown.map(|_| String::new()).unwrap_or_else(|error| error.to_string());
+            assert!(!message.contains("unknown field"), "{}: {message}", flag.long);
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! What a user asks for, as JSON and flags say it: everything is optional but the topic.
+
+mod bounds;
+mod check;
+pub mod flags;
+mod seats;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+pub use check::{LONGEST_PROMPT, LONGEST_TOPIC, check, draft};
+
+/// A request for a discussion, as it came and unchecked. [`check`] makes a spec of it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Request {
+    /// The question.
+    pub topic: String,
+    /// The pattern's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
+    /// Who takes part: `claude`, or `claude/MODEL`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub providers: Option<Vec<String>>,
+    /// How many rounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<u32>,
+    /// The consensus method's name.
+    #[serde(alias = "consensusMethod", skip_serializing_if = "Option::is_none")]
+    pub consensus: Option<String>,
+    /// Who synthesises or moderates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub synthesizer: Option<String>,
+    /// The share that decides, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<f64>,
+    /// Whether minority views are part of the result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub include_dissent: Option<bool>,
+    /// Instructions for the synthesis in place of the usual ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub synthesis_prompt: Option<String>,
+    /// What may be voted for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub voting_options: Option<Vec<String>>,
+    /// What everyone should know beforehand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
+    /// Instructions for single participants.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider_prompts: Option<BTreeMap<String, String>>,
+    /// The parts in a debate, by participant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub roles: Option<BTreeMap<String, String>>,
+    /// How long one answer may take, retries included, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider_timeout: Option<u64>,
+    /// Whether the others go on when one fails.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub continue_on_provider_failure: Option<bool>,
+    /// How many must have taken part for a success.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_providers: Option<u32>,
+    /// How freely they speak, 0 to 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    /// How long an answer may get.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tokens_per_turn: Option<u32>,
+    /// The session it shall belong to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// The time for everything, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget_ms: Option<u64>,
+    /// Calls to providers at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_calls: Option<u32>,
+    /// Tokens at most, read and written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u64>,
+    /// USD at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_cost: Option<f64>,
+    /// Whether providers without a known price may take part under a budget of money.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allow_unpriced: Option<bool>,
+    /// Whether participants may convene sub-discussions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recursive: Option<bool>,
+    /// How deep sub-discussions may go.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_depth: Option<u32>,
+    /// How the time is shared between the levels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout_strategy: Option<String>,
+    /// Whether a group is not waited for once an answer is confident enough.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub early_exit: Option<bool>,
+    /// How confident that is, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence_threshold: Option<f64>,
+    /// In a dialogue: whether both must agree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub require_both_consensus: Option<bool>,
+    /// In a dialogue: rounds before the first consensus check.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_rounds_before_consensus: Option<u32>,
+    /// Whether to use simulated voices although real ones could be had.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offline: Option<bool>,
+    /// Simulated voices: the same seed gives the same discussion.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// How simulated voices behave; setting this asks for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub simulate: Option<Simulate>,
+}
+
+impl Request {
+    /// A request with nothing but a topic.
+    #[must_use]
+    pub fn on(topic: &str) -> Self {
+        Request { topic: topic.to_owned(), ..Request::default() }
+    }
+}
+
+/// How simulated voices behave.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Simulate {
+    /// How long a reply takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency_ms: Option<u64>,
+    /// The share of replies that fail for a moment, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<f64>,
+    /// How rarely a voice changes its mind, 0 (always open) to 1 (never).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stubbornness: Option<f64>,
+    /// Providers that never answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dead: Vec<String>,
+}
+
+/// What a request is checked against, beside itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Setting {
+    /// Providers with a real voice on this machine. Where there is none, voices are simulated.
+    pub available: Vec<String>,
+    /// What to do about a debate without all of its roles.
+    pub missing_roles: MissingRoles,
+}
+
+/// What to do about a debate without all of its roles.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum MissingRoles {
+    /// Say so; a program should know whom it lets argue for what (INV-DISC-008).
+    #[default]
+    Refuse,
+    /// Hand them out in seating order; for people in a hurry.
+    Assign,
+}

@@ -1,0 +1,189 @@
+//! Who sits where, and in which part.
+
+use quorum_core::model::{
+    error::Code,
+    participant::{Participant, Role},
+};
+use quorum_providers::catalog;
+
+use crate::request::{MissingRoles, Request, bounds::Complaints, check::LONGEST_PROMPT};
+
+/// In bytes.
+const LONGEST_NAME: usize = 64;
+
+/// A debate is between at most this many, judges not counted.
+const MOST_DEBATERS: usize = 4;
+
+/// The provider behind a name or one of its other names: `anthropic` is `claude`. A name nobody knows stays as it is.
+pub(super) fn provider_named(name: &str) -> String {
+    catalog::row(name).map_or_else(|| name.to_owned(), |row| row.name.to_owned())
+}
+
+/// The provider of a seat as it was written, `claude` or `claude/MODEL`.
+pub(super) fn provider_of(written: &str) -> String {
+    provider_named(written.split_once('/').map_or(written, |(provider, _)| provider))
+}
+
+/// A seat for each; two of one provider are told apart by a number.
+pub(super) fn seated(providers: &[String], wrong: &mut Complaints) -> Vec<Participant> {
+    let mut seats: Vec<Participant> = Vec::new();
+    for written in providers {
+        let written = written.trim();
+        if !is_name(written) {
+            let message = format!("{written:?} is no provider's name; write claude, or claude/MODEL");
+            wrong.add("providers", message);
+            continue;
+        }
+        let mut seat = seat(written);
+        seat.name = free_name(&seats, &seat.name);
+        seats.push(seat);
+    }
+    seats
+}
+
+fn is_name(written: &str) -> bool {
+    let plain = |it: char| it.is_alphanumeric() || "-_.:/".contains(it);
+    let begins = written.chars().next().is_some_and(char::is_alphanumeric);
+    begins && !written.ends_with('/') && written.len() <= LONGEST_NAME && written.chars().all(plain)
+}
+
+fn seat(written: &str) -> Participant {
+    let provider = provider_of(written);
+    let model = written.split_once('/').map(|(_, model)| model.to_owned());
+    let name = if model.is_some() { written.to_owned() } else { provider.clone() };
+    let strengths = catalog::row(&provider).map(|row| row.strengths.clone()).unwrap_or_default();
+    Participant { name, model, strengths, ..Participant::of(&provider) }
+}
+
+fn free_name(seats: &[Participant], name: &str) -> String {
+    let is_taken = |name: &str| seats.iter().any(|it| it.name == name);
+    let numbered = (2..).map(|number| format!("{name}-{number}"));
+    std::iter::once(name.to_owned()).chain(numbered).find(|it| !is_taken(it)).unwrap_or_default()
+}
+
+/// The seat meant by a name: the seat's own, or another name of its provider.
+fn place_of(seats: &[Participant], name: &str) -> Option<usize> {
+    let by_name = |name: &str| seats.iter().position(|it| it.name == name);
+    by_name(name).or_else(|| by_name(&provider_named(name)))
+}
+
+fn names(seats: &[Participant]) -> String {
+    seats.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+/// Gives everyone their own instructions.
+pub(super) fn brief(seats: &mut [Participant], request: &Request, wrong: &mut Complaints) {
+    for (name, prompt) in request.provider_prompts.iter().flatten() {
+        match place_of(seats, name) {
+            Some(place) => {
+                let field = format!("providerPrompts.{name}");
+                seats[place].brief = wrong.text(&field, Some(prompt), LONGEST_PROMPT);
+            }
+            None => {
+                let message = format!("{name} does not take part; there are {}", names(seats));
+                wrong.add("providerPrompts", message);
+            }
+        }
+    }
+}
+
+/// The seat of the synthesizer asked for.
+pub(super) fn synthesizer(
+    seats: &[Participant],
+    request: &Request,
+    wrong: &mut Complaints,
+) -> Option<String> {
+    let given = request.synthesizer.as_deref()?;
+    let seat = place_of(seats, given).map(|place| seats[place].name.clone());
+    if seat.is_none() {
+        wrong.add("synthesizer", format!("{given} does not take part; there are {}", names(seats)));
+    }
+    seat
+}
+
+/// Hands out the parts: those asked for, and in a debate the missing ones as the setting says (INV-DISC-008).
+pub(super) fn cast(
+    seats: &mut Vec<Participant>,
+    request: &Request,
+    missing: MissingRoles,
+    pattern: &str,
+    wrong: &mut Complaints,
+) {
+    for (name, role) in request.roles.iter().flatten() {
+        match (place_of(seats, name), Role::named(role)) {
+            (Some(place), Some(role)) => seats[place].role = role,
+            (None, _) => {
+                let message = format!("{name} does not take part; there are {}", names(seats));
+                wrong.add_coded("roles", Code::InvalidRoles, message);
+            }
+            (_, None) => {
+                let known = Role::ASSIGNABLE.map(Role::name).join(", ");
+                let message = format!("there is no role {role}, given to {name}; there are {known}");
+                wrong.add_coded("roles", Code::InvalidRoles, message);
+            }
+        }
+    }
+    match (pattern, missing) {
+        ("debate", MissingRoles::Assign) => assign(seats, request.synthesizer.as_deref()),
+        ("debate", MissingRoles::Refuse) => demand(seats, wrong),
+        _ => {}
+    }
+}
+
+fn demand(seats: &[Participant], wrong: &mut Complaints) {
+    let parts = [Role::Proponent, Role::Opponent, Role::Judge];
+    let missing: Vec<&str> =
+        parts.into_iter().filter(|role| !is_cast(seats, *role)).map(Role::name).collect();
+    if !missing.is_empty() {
+        let message = format!(
+            "a debate needs a proponent, an opponent and a judge; nobody is {}",
+            missing.join(" or ")
+        );
+        wrong.add_coded("roles", Code::InvalidRoles, message);
+    }
+}
+
+fn is_cast(seats: &[Participant], role: Role) -> bool {
+    seats.iter().any(|it| it.role == role)
+}
+
+/// First for, second against, third (or the synthesizer) to judge, further ones in turn for and against. Where nobody is left
+/// to judge, the synthesizer, or else the first, takes a second seat.
+fn assign(seats: &mut Vec<Participant>, synthesizer: Option<&str>) {
+    let chair = synthesizer.and_then(|name| place_of(seats, name));
+    let may_judge =
+        |place: &usize| seats.len() > 2 && is_free(&seats[*place]) && !is_cast(seats, Role::Judge);
+    if let Some(place) = chair.filter(may_judge) {
+        seats[place].role = Role::Judge;
+    }
+    let wanted = [Role::Proponent, Role::Opponent, Role::Judge];
+    for role in wanted {
+        if !is_cast(seats, role) {
+            seats.iter_mut().find(|it| is_free(it)).into_iter().for_each(|it| it.role = role);
+        }
+    }
+    assign_the_rest(seats);
+    if !is_cast(seats, Role::Judge) && !seats.is_empty() {
+        let again = seats[chair.unwrap_or(0)].clone();
+        let name = free_name(seats, &format!("{}-judge", again.name));
+        seats.push(Participant { name, brief: None, ..again.playing(Role::Judge) });
+    }
+}
+
+fn is_free(seat: &Participant) -> bool {
+    seat.role == Role::Speaker
+}
+
+fn assign_the_rest(seats: &mut [Participant]) {
+    let count = |seats: &[Participant], role| seats.iter().filter(|it| it.role == role).count();
+    while let Some(place) = seats.iter().position(is_free) {
+        let (pro, contra) = (count(seats, Role::Proponent), count(seats, Role::Opponent));
+        seats[place].role = if pro + contra >= MOST_DEBATERS {
+            Role::Neutral
+        } else if pro > contra {
+            Role::Opponent
+        } else {
+            Role::Proponent
+        };
+    }
+}

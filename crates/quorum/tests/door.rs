@@ -1,0 +1,134 @@
+//! The door as a program uses it, over a store in memory.
+
+#![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use futures::StreamExt;
+use quorum::{
+    Config, Error, Finished, Quorum, Request, Resumed, Signal, Steered,
+    model::{command::Command, event::Event, id::DiscussionId},
+};
+use quorum_core::{
+    memory::MemoryStore,
+    model::{event::Fact, id::Seq, lifecycle::Lifecycle, time::Timestamp},
+    seams::{Append, Store, Then},
+};
+use quorum_providers::SimulatedVoices;
+use serde_json::{Value, json};
+
+fn door(config: &str) -> Quorum {
+    over(config, Arc::new(MemoryStore::new()))
+}
+
+fn over(config: &str, store: Arc<MemoryStore>) -> Quorum {
+    let config = Config::parse(config, Path::new("config.toml"), PathBuf::new()).unwrap();
+    Quorum::over(config, store, Arc::new(SimulatedVoices::default()))
+}
+
+fn request(fields: &Value) -> Request {
+    let mut all = json!({ "topic": "Tabs or spaces?", "simulate": { "latencyMs": 0 } });
+    all.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    serde_json::from_value(all).unwrap()
+}
+
+#[track_caller]
+fn refuses(door: &Quorum, fields: &Value, expected: &[&str]) {
+    let Err(Error::Refused(refusals)) = door.check(&request(fields)) else { panic!("not refused") };
+    let fields: Vec<String> = refusals.iter().map(|it| format!("{} {}", it.field, it.code)).collect();
+    assert_eq!(fields, expected);
+}
+
+/// A discussion that was paused after the first answer.
+async fn paused(door: &Quorum) -> DiscussionId {
+    let slow = request(&json!({ "simulate": { "latencyMs": 1_000 } }));
+    let handle = door.start(&slow).await.unwrap();
+    let answer = |signal: Signal| async move {
+        matches!(&signal, Signal::Fact { fact, .. } if matches!(fact.event, Event::TurnCompleted { .. }))
+    };
+    assert!(handle.signals().any(answer).await);
+    door.send(handle.id(), Command::Pause).await.unwrap();
+    assert!(matches!(handle.finished().await.unwrap(), Finished::Waiting(_)));
+    handle.id()
+}
+
+#[test]
+fn inv_disc_008_a_program_names_the_roles_of_a_debate() {
+    let expected = ["roles DISCUSSION_INVALID_ROLES"];
+    refuses(&door(""), &json!({ "pattern": "debate" }), &expected);
+    assert!(door("").assigning_roles().check(&request(&json!({ "pattern": "debate" }))).is_ok());
+}
+
+#[test]
+fn what_the_pattern_refuses_stands_beside_what_the_request_breaks() {
+    let expected = [
+        "rounds DISCUSSION_INVALID_REQUEST",
+        "pattern DISCUSSION_INVALID_PATTERN",
+        "consensus DISCUSSION_INVALID_REQUEST",
+    ];
+    refuses(&door(""), &json!({ "pattern": "shouting", "consensus": "dice", "rounds": 0 }), &expected);
+    refuses(&door(""), &json!({ "pattern": "voting" }), &["votingOptions DISCUSSION_INVALID_REQUEST"]);
+}
+
+#[test]
+fn a_complaint_is_made_once() {
+    refuses(&door(""), &json!({ "consensus": "moderator" }), &["synthesizer DISCUSSION_INVALID_REQUEST"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn b12_switched_off_nothing_starts() {
+    let door = door("[features]\ndiscussions = false");
+    assert!(matches!(door.start(&request(&json!({}))).await, Err(Error::SwitchedOff(_))));
+    assert_eq!(door.list(0, None).await.unwrap(), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn paused_stopped_and_resumed_by_one_process() {
+    let door = door("");
+    let id = paused(&door).await;
+    assert!(matches!(door.steer(id, Command::Pause).await.unwrap(), Steered::Idle(_)));
+    let Resumed::Running(handle) = door.resume(id).await.unwrap() else { panic!("it is not over") };
+    assert!(handle.finished().await.unwrap().outcome().success);
+    assert!(matches!(door.resume(id).await.unwrap(), Resumed::Over(_)));
+    assert!(door.steer(id, Command::Stop).await.is_err());
+    assert_eq!(door.find("last").await.unwrap(), id);
+    assert_eq!(door.find(&id.to_string()[..20]).await.unwrap(), id);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_nobody_took_does_not_hold_a_resume_back() {
+    let door = door("");
+    let id = paused(&door).await;
+    door.send(id, Command::Resume).await.unwrap();
+    door.send(id, Command::Pause).await.unwrap();
+    let Resumed::Running(handle) = door.resume(id).await.unwrap() else { panic!("it is not over") };
+    assert!(handle.finished().await.unwrap().outcome().success);
+}
+
+/// A discussion that was aborted in 1970.
+async fn abort_long_ago(store: &MemoryStore, door: &Quorum) {
+    let fact =
+        |seq, event| Fact { seq: Seq(seq), at: Timestamp(seq as i64), active_ms: 0, step: None, event };
+    let spec = Arc::new(door.check(&request(&json!({}))).unwrap());
+    let id = DiscussionId::fresh();
+    store.create(id, vec![fact(1, Event::Opened { spec, flow: 1, lineage: None })]).await.unwrap();
+    let claim = store.claim(id, "someone", 1_000).await.unwrap();
+    let end = Event::LifecycleChanged { from: Lifecycle::Configuring, to: Lifecycle::Aborted };
+    let append = Append { claim, id, expected: Seq(1), facts: vec![fact(2, end)], then: Then::Done };
+    store.append(append).await.unwrap();
+}
+
+#[tokio::test]
+async fn inv_disc_632_what_is_old_is_forgotten_unless_that_is_switched_off() {
+    for (config, expected) in [("", 1), ("[retention]\ndays = 3650", 1), ("[retention]\ndays = false", 0)] {
+        let store = Arc::new(MemoryStore::new());
+        let door = over(config, store.clone());
+        abort_long_ago(&store, &door).await;
+        door.start(&request(&json!({}))).await.unwrap().finished().await.unwrap();
+        assert_eq!(door.forget_old().await.unwrap(), expected, "{config}");
+        assert_eq!(door.list(0, None).await.unwrap().len() as u64, 2 - expected, "{config}");
+    }
+}

@@ -1,0 +1,401 @@
+//! From requests to specs: what is usual, what is refused, and in which words.
+
+#![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
+
+use quorum::{
+    Request,
+    model::{participant::Participant, spec::Spec},
+    request::{MissingRoles, Setting, check},
+};
+use serde_json::{Value, json};
+
+const LIBRARY: MissingRoles = MissingRoles::Refuse;
+const COMMAND: MissingRoles = MissingRoles::Assign;
+
+fn request(fields: &Value) -> Request {
+    let mut all = json!({ "topic": "Tabs or spaces?" });
+    let object = all.as_object_mut().unwrap();
+    object.extend(fields.as_object().unwrap().clone());
+    serde_json::from_value(all).unwrap()
+}
+
+fn checked(fields: &Value, missing_roles: MissingRoles) -> Result<Spec, String> {
+    let setting = Setting { missing_roles, ..Setting::default() };
+    check(&request(fields), &setting).map_err(|refusals| {
+        refusals.iter().map(|it| format!("{} {it}", it.code)).collect::<Vec<_>>().join("\n")
+    })
+}
+
+#[track_caller]
+fn spec(fields: &Value) -> Spec {
+    checked(fields, COMMAND).unwrap()
+}
+
+/// The refusals of a request, without the code all usual ones have.
+#[track_caller]
+fn refuses(fields: &Value, expected: &str) {
+    let refusals = checked(fields, LIBRARY).unwrap_err();
+    assert_eq!(refusals.replace("DISCUSSION_INVALID_REQUEST ", ""), expected, "{fields}");
+}
+
+#[track_caller]
+fn accepts(fields: &Value) {
+    checked(fields, LIBRARY).unwrap();
+}
+
+fn names(count: usize) -> Vec<String> {
+    (1..=count).map(|number| format!("voice{number}")).collect()
+}
+
+fn table(spec: &Spec) -> String {
+    let seat = |it: &Participant| format!("{} {}", it.name, it.role);
+    spec.participants.iter().map(seat).collect::<Vec<_>>().join(", ")
+}
+
+#[test]
+fn what_is_usual_where_nothing_is_said() {
+    let spec = spec(&json!({}));
+    assert_eq!((spec.pattern.as_str(), spec.consensus.method.as_str()), ("synthesis", "synthesis"));
+    assert_eq!(table(&spec), "claude speaker, glm speaker, qwen speaker, gemini speaker");
+    assert_eq!((spec.rounds, spec.timing.step_ms, spec.timing.total_ms), (2, 60_000, 1_800_000));
+    assert_eq!((spec.timing.reserve_ms, spec.consensus.threshold), (10_000, 0.5));
+    assert_eq!((spec.manner.temperature, spec.manner.max_tokens), (0.7, 2_048));
+    assert_eq!((spec.tolerance.go_on, spec.tolerance.min_providers), (true, 2));
+    assert_eq!((spec.limits.calls, spec.recursion, spec.early_exit), (None, None, None));
+    assert!(spec.simulation.is_some() && spec.consensus.include_dissent);
+    assert!(spec.participants.iter().all(|it| !it.strengths.is_empty() && it.weight == 1.0));
+}
+
+#[test]
+fn a02_a_dialogue_is_for_two_and_longer() {
+    let spec = spec(&json!({ "pattern": "dialogue" }));
+    assert_eq!(table(&spec), "claude speaker, gemini speaker");
+    assert_eq!((spec.rounds, spec.timing.step_ms, spec.timing.total_ms), (10, 120_000, 1_800_000));
+    assert_eq!((spec.dialogue.both_must_agree, spec.dialogue.min_rounds), (true, 1));
+    refuses(
+        &json!({ "pattern": "dialogue", "providers": names(3) }),
+        "providers: a discussion of this kind takes 2 providers; 3 are named",
+    );
+}
+
+#[test]
+fn who_votes_lets_the_votes_decide() {
+    let options = json!(["a", "b"]);
+    let method = |fields: &Value| spec(fields).consensus.method;
+    assert_eq!(method(&json!({ "pattern": "voting", "votingOptions": options })), "voting");
+    assert_eq!(method(&json!({ "pattern": "voting", "consensus": "majority" })), "majority");
+}
+
+#[test]
+fn b05_topic() {
+    accepts(&json!({ "topic": "é".repeat(5_000) }));
+    accepts(&json!({ "topic": format!("  {}  ", "x".repeat(5_000)) }));
+    refuses(&json!({ "topic": "" }), "topic: is empty; say what shall be discussed");
+    refuses(&json!({ "topic": " \n " }), "topic: is empty; say what shall be discussed");
+    refuses(&json!({ "topic": "x".repeat(5_001) }), "topic: may have at most 5000 characters; this has 5001");
+}
+
+#[test]
+fn b05_context_and_options() {
+    accepts(&json!({ "context": "x".repeat(10_000), "votingOptions": names(10) }));
+    refuses(
+        &json!({ "context": "x".repeat(10_001) }),
+        "context: may have at most 10000 characters; this has 10001",
+    );
+    refuses(&json!({ "votingOptions": names(11) }), "votingOptions: takes 2 to 10 options; there are 11");
+    refuses(&json!({ "votingOptions": ["a"] }), "votingOptions: takes 2 to 10 options; there are 1");
+    refuses(&json!({ "votingOptions": ["a", " "] }), "votingOptions: option 2 is empty");
+    refuses(&json!({ "votingOptions": ["a", "b", "a "] }), "votingOptions: a is there twice");
+    assert_eq!(spec(&json!({ "votingOptions": [" REST ", "gRPC"] })).options, ["REST", "gRPC"]);
+    assert_eq!(spec(&json!({ "context": "  " })).background, None);
+}
+
+#[test]
+fn b05_session() {
+    accepts(&json!({ "sessionId": "01928374-0000-7000-8000-000000000000" }));
+    refuses(&json!({ "sessionId": "x" }), "sessionId: x is no session's id; `ax sessions` lists them");
+}
+
+#[test]
+fn b03_bounds() {
+    for (field, good, bad, message) in [
+        (
+            "providerTimeout",
+            json!([5_000, 300_000]),
+            json!([4_999, 300_001]),
+            "must be from 5000 to 300000, not ",
+        ),
+        ("temperature", json!([0.0, 2.0]), json!([-0.1, 2.1]), "must be from 0 to 2, not "),
+        ("maxTokensPerTurn", json!([16, 200_000]), json!([15]), "must be from 16 to 200000, not "),
+        ("budgetMs", json!([1_000, 86_400_000]), json!([999]), "must be from 1000 to 86400000, not "),
+        ("minRoundsBeforeConsensus", json!([0, 10]), json!([11]), "must be from 0 to 10, not "),
+    ] {
+        good.as_array().unwrap().iter().for_each(|value| accepts(&json!({ field: value })));
+        for value in bad.as_array().unwrap() {
+            refuses(&json!({ field: value }), &format!("{field}: {message}{value}"));
+        }
+    }
+}
+
+#[test]
+fn b03_min_providers() {
+    accepts(&json!({ "minProviders": 1 }));
+    accepts(&json!({ "minProviders": 3, "providers": names(3) }));
+    refuses(&json!({ "minProviders": 0 }), "minProviders: must be at least 1");
+    refuses(
+        &json!({ "minProviders": 3, "providers": names(2) }),
+        "minProviders: 3 can't take part where only 2 are named",
+    );
+}
+
+#[test]
+fn b03_prompts() {
+    let spec = spec(&json!({ "providerPrompts": { "anthropic": "Be brief." } }));
+    assert_eq!(spec.participants[0].brief.as_deref(), Some("Be brief."));
+    refuses(
+        &json!({ "providerPrompts": { "nobody": "Be brief." } }),
+        "providerPrompts: nobody does not take part; there are claude, glm, qwen, gemini",
+    );
+    refuses(
+        &json!({ "providerPrompts": { "claude": "x".repeat(10_001) } }),
+        "providerPrompts.claude: may have at most 10000 characters; this has 10001",
+    );
+}
+
+#[test]
+fn b02_synthesis_prompt() {
+    accepts(&json!({ "synthesisPrompt": "x".repeat(5_000) }));
+    refuses(
+        &json!({ "synthesisPrompt": "x".repeat(5_001) }),
+        "synthesisPrompt: may have at most 5000 characters; this has 5001",
+    );
+}
+
+#[test]
+fn inv_disc_003_a_moderator_is_named() {
+    accepts(&json!({ "consensus": "moderator", "synthesizer": "gemini" }));
+    refuses(
+        &json!({ "consensusMethod": "moderator" }),
+        "synthesizer: the moderator method needs one; name the participant who moderates",
+    );
+    refuses(
+        &json!({ "synthesizer": "grok" }),
+        "synthesizer: grok does not take part; there are claude, glm, qwen, gemini",
+    );
+}
+
+#[test]
+fn inv_disc_004_the_threshold_is_a_share() {
+    accepts(&json!({ "threshold": 0 }));
+    accepts(&json!({ "threshold": 1 }));
+    refuses(&json!({ "threshold": 1.5 }), "threshold: must be from 0 to 1, not 1.5");
+    refuses(&json!({ "threshold": -0.1 }), "threshold: must be from 0 to 1, not -0.1");
+}
+
+#[test]
+fn inv_disc_005_a_discussion_needs_two() {
+    accepts(&json!({ "providers": names(2) }));
+    refuses(
+        &json!({ "providers": names(1) }),
+        "providers: a discussion of this kind takes 2 to 6 providers; 1 is named",
+    );
+    refuses(
+        &json!({ "providers": [] }),
+        "providers: a discussion of this kind takes 2 to 6 providers; 0 are named",
+    );
+}
+
+#[test]
+fn inv_disc_006_six_are_enough() {
+    accepts(&json!({ "providers": names(6) }));
+    refuses(
+        &json!({ "providers": names(7) }),
+        "providers: a discussion of this kind takes 2 to 6 providers; 7 are named",
+    );
+}
+
+#[test]
+fn inv_disc_007_one_to_ten_rounds() {
+    accepts(&json!({ "rounds": 1 }));
+    accepts(&json!({ "rounds": 10 }));
+    refuses(&json!({ "rounds": 0 }), "rounds: must be from 1 to 10, not 0");
+    refuses(&json!({ "rounds": 99 }), "rounds: must be from 1 to 10, not 99");
+}
+
+#[test]
+fn inv_disc_008_the_library_demands_the_roles_of_a_debate() {
+    let roles = json!({ "claude": "proponent", "glm": "opponent", "qwen": "judge" });
+    accepts(&json!({ "pattern": "debate", "roles": roles }));
+    refuses(
+        &json!({ "pattern": "debate" }),
+        "DISCUSSION_INVALID_ROLES roles: a debate needs a proponent, an opponent and a judge; nobody is proponent or opponent or judge",
+    );
+    refuses(
+        &json!({ "pattern": "debate", "roles": { "claude": "proponent", "glm": "opponent" } }),
+        "DISCUSSION_INVALID_ROLES roles: a debate needs a proponent, an opponent and a judge; nobody is judge",
+    );
+    refuses(
+        &json!({ "roles": { "grok": "judge", "glm": "king" } }),
+        "DISCUSSION_INVALID_ROLES roles: there is no role king, given to glm; there are proponent, opponent, judge, moderator, neutral\n\
+         DISCUSSION_INVALID_ROLES roles: grok does not take part; there are claude, glm, qwen, gemini",
+    );
+}
+
+#[test]
+fn b09_the_command_hands_out_the_roles_of_a_debate() {
+    for (fields, expected) in [
+        (json!({}), "claude proponent, glm opponent, qwen judge, gemini proponent"),
+        (json!({ "providers": ["ann", "bob"] }), "ann proponent, bob opponent, ann-judge judge"),
+        (
+            json!({ "providers": ["ann", "bob"], "synthesizer": "bob" }),
+            "ann proponent, bob opponent, bob-judge judge",
+        ),
+        (json!({ "synthesizer": "gemini" }), "claude proponent, glm opponent, qwen proponent, gemini judge"),
+        (
+            json!({ "roles": { "claude": "judge" } }),
+            "claude judge, glm proponent, qwen opponent, gemini proponent",
+        ),
+        (
+            json!({ "providers": ["ann", "bob"], "roles": { "ann": "opponent", "bob": "proponent" } }),
+            "ann opponent, bob proponent, ann-judge judge",
+        ),
+        (
+            json!({ "providers": ["a", "b", "c", "d", "e", "f"] }),
+            "a proponent, b opponent, c judge, d proponent, e opponent, f neutral",
+        ),
+    ] {
+        let mut fields = fields;
+        fields["pattern"] = json!("debate");
+        assert_eq!(table(&spec(&fields)), expected, "{fields}");
+    }
+}
+
+#[test]
+fn names_aliases_models_and_doubles() {
+    let providers = json!({ "providers": ["anthropic", "claude", "claude/opus", " Google "] });
+    let spec = spec(&providers);
+    let seats: Vec<(&str, &str, Option<&str>)> = spec
+        .participants
+        .iter()
+        .map(|it| (it.name.as_str(), it.provider.as_str(), it.model.as_deref()))
+        .collect();
+    let expected = [
+        ("claude", "claude", None),
+        ("claude-2", "claude", None),
+        ("claude/opus", "claude", Some("opus")),
+        ("gemini", "gemini", None),
+    ];
+    assert_eq!(seats, expected);
+    refuses(
+        &json!({ "providers": ["a", "", "b c", "\u{1b}[31m"] }),
+        "providers: \"\" is no provider's name; write claude, or claude/MODEL\n\
+         providers: \"b c\" is no provider's name; write claude, or claude/MODEL\n\
+         providers: \"\\u{1b}[31m\" is no provider's name; write claude, or claude/MODEL",
+    );
+}
+
+#[test]
+fn the_usual_panel_is_narrowed_to_who_is_there() {
+    let there = |names: &[&str]| Setting {
+        available: names.iter().map(|name| (*name).to_owned()).collect(),
+        ..Setting::default()
+    };
+    let spec = check(&request(&json!({})), &there(&["gemini", "grok", "claude"])).unwrap();
+    assert_eq!(table(&spec), "claude speaker, gemini speaker");
+    assert_eq!(spec.simulation, None);
+    let refusals = check(&request(&json!({})), &there(&["claude"])).unwrap_err();
+    assert_eq!(
+        refusals[0].to_string(),
+        "providers: of the usual panel claude, glm, qwen, gemini only claude can be used here; name 2 to 6 that can"
+    );
+    let offline = check(&request(&json!({ "offline": true })), &there(&["claude"])).unwrap();
+    assert!(offline.simulation.is_some() && offline.participants.len() == 4);
+}
+
+#[test]
+fn inv_disc_600_depth_is_bounded_and_needs_recursion() {
+    let recursion = spec(&json!({ "recursive": true })).recursion.unwrap();
+    assert_eq!((recursion.max_depth, recursion.strategy.name()), (2, "cascade"));
+    accepts(&json!({ "recursive": true, "maxDepth": 0 }));
+    accepts(&json!({ "recursive": true, "maxDepth": 4, "timeoutStrategy": "budget" }));
+    refuses(&json!({ "recursive": true, "maxDepth": 5 }), "maxDepth: must be from 0 to 4, not 5");
+    refuses(
+        &json!({ "recursive": true, "timeoutStrategy": "slow" }),
+        "timeoutStrategy: there is no strategy slow; there are fixed, cascade, budget",
+    );
+    refuses(
+        &json!({ "maxDepth": 1 }),
+        "maxDepth: counts only where sub-discussions are allowed; switch recursive on, or leave this out",
+    );
+}
+
+#[test]
+fn inv_disc_620_with_recursion_calls_and_time_are_capped() {
+    let spec = spec(&json!({ "recursive": true }));
+    assert_eq!(
+        (spec.limits.calls, spec.timing.total_ms, spec.timing.reserve_ms),
+        (Some(20), 180_000, 10_000)
+    );
+    let given = checked(&json!({ "recursive": true, "maxCalls": 50, "budgetMs": 12_000 }), LIBRARY).unwrap();
+    assert_eq!(
+        (given.limits.calls, given.timing.total_ms, given.timing.reserve_ms),
+        (Some(50), 12_000, 6_000)
+    );
+    refuses(
+        &json!({ "maxCalls": 0, "maxTokens": 0 }),
+        "maxCalls: must be at least 1\nmaxTokens: must be at least 1",
+    );
+}
+
+#[test]
+fn inv_disc_621_a_budget_of_money_is_an_amount() {
+    assert_eq!(spec(&json!({ "maxCost": 0.25 })).limits.usd.unwrap().dollars(), 0.25);
+    refuses(&json!({ "maxCost": 0 }), "maxCost: must be an amount of USD above 0, not 0");
+    refuses(&json!({ "maxCost": -1 }), "maxCost: must be an amount of USD above 0, not -1");
+}
+
+#[test]
+fn inv_disc_622_early_exit_is_asked_for() {
+    assert_eq!(spec(&json!({ "earlyExit": true })).early_exit, Some(0.9));
+    assert_eq!(spec(&json!({ "earlyExit": true, "confidenceThreshold": 0.7 })).early_exit, Some(0.7));
+    refuses(
+        &json!({ "earlyExit": true, "confidenceThreshold": 1.1 }),
+        "confidenceThreshold: must be from 0 to 1, not 1.1",
+    );
+    refuses(
+        &json!({ "confidenceThreshold": 0.7 }),
+        "confidenceThreshold: counts only with early exit; switch early exit on, or leave this out",
+    );
+}
+
+#[test]
+fn simulated_voices() {
+    let spec =
+        spec(&json!({ "seed": 7, "simulate": { "latencyMs": 0, "failure": 0.5, "dead": ["google"] } }));
+    let simulation = spec.simulation.unwrap();
+    assert_eq!((simulation.seed, simulation.latency_ms, simulation.failure), (7, 0, 0.5));
+    assert_eq!(simulation.dead, ["gemini"]);
+    refuses(&json!({ "simulate": { "failure": 2 } }), "simulate: must be from 0 to 1, not 2");
+    refuses(
+        &json!({ "simulate": { "dead": ["grok"] } }),
+        "simulate: grok does not take part, so it can't be dead; there are claude, glm, qwen, gemini",
+    );
+}
+
+#[test]
+fn everything_that_is_wrong_is_said_at_once() {
+    refuses(
+        &json!({ "topic": "", "rounds": 0, "threshold": 2, "providers": ["a"], "temperature": 9 }),
+        "providers: a discussion of this kind takes 2 to 6 providers; 1 is named\n\
+         topic: is empty; say what shall be discussed\n\
+         rounds: must be from 1 to 10, not 0\n\
+         threshold: must be from 0 to 1, not 2\n\
+         temperature: must be from 0 to 2, not 9",
+    );
+}
+
+#[test]
+fn an_unknown_field_is_no_request() {
+    let unknown = serde_json::from_value::<Request>(json!({ "topic": "x", "round": 3 })).unwrap_err();
+    assert!(unknown.to_string().contains("unknown field `round`"), "{unknown}");
+}
