@@ -1,5 +1,6 @@
 //! Chores of the workspace, `cargo xtask <verb>`. A verb is one file with a `VERB` at its top and one line in `VERBS`.
 
+mod bench;
 mod cargo;
 mod coverage;
 mod setup;
@@ -8,7 +9,7 @@ mod tidy;
 
 use std::process::ExitCode;
 
-const VERBS: &[Verb] = &[tidy::VERB, test::VERB, coverage::VERB];
+const VERBS: &[Verb] = &[tidy::VERB, test::VERB, coverage::VERB, bench::VERB];
 
 /// One thing `cargo xtask` can do.
 struct Verb {

@@ -1,113 +1,19 @@
-//! Death at every moment: a store that stops taking writes after so many, and the check that a discussion survives it.
+//! Death at every moment: a discussion must survive it.
 
-use std::{
-    collections::BTreeSet,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-};
+use std::{collections::BTreeSet, sync::Arc};
 
-use futures::{future::BoxFuture, stream::BoxStream};
 use quorum_core::{
     craft::Crafts,
     model::{
-        command::{Command, CommandId},
-        event::{Event, Fact},
+        event::Event,
         id::{DiscussionId, Seq},
         outcome::Outcome,
         spec::Spec,
     },
-    seams::{Append, Claim, Created, Store, StoreError},
+    seams::Store,
 };
 
-use crate::{panel::Panel, table::Table};
-
-/// A store that dies after so many writes, as a process would.
-pub struct Mortal {
-    inner: Arc<dyn Store>,
-    left: AtomicU64,
-}
-
-impl Mortal {
-    /// Takes `writes` writes, then none.
-    #[must_use]
-    pub fn new(inner: Arc<dyn Store>, writes: u64) -> Self {
-        Mortal { inner, left: AtomicU64::new(writes) }
-    }
-
-    fn live(&self, id: DiscussionId) -> Result<(), StoreError> {
-        let lived = self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
-        lived.map(drop).map_err(|_| StoreError::Fenced(id))
-    }
-}
-
-impl Store for Mortal {
-    fn create(&self, id: DiscussionId, facts: Vec<Fact>) -> BoxFuture<'_, Result<Created, StoreError>> {
-        Box::pin(async move {
-            self.live(id)?;
-            self.inner.create(id, facts).await
-        })
-    }
-
-    fn append(&self, append: Append) -> BoxFuture<'_, Result<Seq, StoreError>> {
-        Box::pin(async move {
-            self.live(append.id)?;
-            self.inner.append(append).await
-        })
-    }
-
-    fn read(
-        &self,
-        id: DiscussionId,
-        after: Seq,
-        limit: usize,
-    ) -> BoxFuture<'_, Result<Vec<Fact>, StoreError>> {
-        self.inner.read(id, after, limit)
-    }
-
-    fn send(&self, id: DiscussionId, command: Command) -> BoxFuture<'_, Result<CommandId, StoreError>> {
-        self.inner.send(id, command)
-    }
-
-    fn commands(
-        &self,
-        id: DiscussionId,
-        after: CommandId,
-    ) -> BoxFuture<'_, Result<Vec<(CommandId, Command)>, StoreError>> {
-        self.inner.commands(id, after)
-    }
-
-    fn claim(
-        &self,
-        id: DiscussionId,
-        owner: &str,
-        lease_ms: u64,
-    ) -> BoxFuture<'_, Result<Claim, StoreError>> {
-        self.inner.claim(id, owner, lease_ms)
-    }
-
-    fn claim_any(
-        &self,
-        max: usize,
-        owner: &str,
-        lease_ms: u64,
-    ) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>> {
-        self.inner.claim_any(max, owner, lease_ms)
-    }
-
-    fn extend(&self, claims: Vec<Claim>, lease_ms: u64) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>> {
-        self.inner.extend(claims, lease_ms)
-    }
-
-    fn release(&self, claim: Claim) -> BoxFuture<'_, Result<(), StoreError>> {
-        self.inner.release(claim)
-    }
-
-    fn watch(&self) -> BoxStream<'static, DiscussionId> {
-        self.inner.watch()
-    }
-}
+use crate::{faulty::Faulty, panel::Panel, table::Table};
 
 /// Holds the discussion undisturbed, then again with a death after every single write; each time the next process must
 /// come to the same result without asking for anything that was recorded. Returns how often it died.
@@ -124,7 +30,7 @@ pub async fn resume_anywhere(
         // The first write opens the discussion.
         let writes = deaths + 1;
         let store = make_store();
-        let first = Table::over(Arc::new(Mortal::new(store.clone(), writes)), &panel.anew(), crafts);
+        let first = Table::over(Arc::new(Faulty::dying_after(store.clone(), writes)), &panel.anew(), crafts);
         let id = first.open(spec.clone()).await.expect("opening is the first write");
         let died = first.run(id).await.is_err();
         let recorded = settled_everywhere(&store, id).await;
@@ -170,7 +76,8 @@ async fn settled_everywhere(store: &Arc<dyn Store>, root: DiscussionId) -> BTree
 fn essence(outcome: &Outcome) -> serde_json::Value {
     let mut outcome = outcome.clone();
     outcome.total_duration_ms = 0;
-    outcome.integrity.repeated_calls = 0;
+    (outcome.integrity.repeated_calls, outcome.integrity.retries) = (0, 0);
+    outcome.integrity.missing.iter_mut().for_each(|it| it.reason.clear());
     for round in &mut outcome.rounds {
         round.duration_ms = 0;
         for response in &mut round.responses {

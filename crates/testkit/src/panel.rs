@@ -36,7 +36,7 @@ pub fn panel() -> Panel {
 }
 
 /// The script of a whole table. Later lines win over earlier ones.
-#[derive(Clone, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Panel {
     lines: Vec<(String, Line)>,
     price: Option<Price>,
@@ -55,7 +55,7 @@ pub struct AskedCall {
     pub call: Arc<Call>,
 }
 
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 enum Line {
     Says(String),
     Votes { choice: String, confidence: f64 },
@@ -131,7 +131,7 @@ impl Panel {
         self.line(who, Line::Away)
     }
 
-    /// Asks for a sub-discussion before it speaks, once a step.
+    /// Asks for a sub-discussion before it speaks, once a step; `{topic}` in it is what is being discussed.
     #[must_use]
     pub fn convenes(self, who: &str, topic: &str) -> Self {
         self.line(who, Line::Convenes(topic.to_owned()))
@@ -250,7 +250,7 @@ impl Scripted {
                     return Chunks { chunks: vec![Ok(Chunk::Text("half a wo".into()))], silent: false };
                 }
                 Line::Convenes(topic) if wants_help(call) => {
-                    let topic = topic.clone();
+                    let topic = topic.replace("{topic}", &call.spec.topic);
                     let said = vec![Ok(Chunk::Text("Let me ask.".into())), Ok(Chunk::Convene { topic })];
                     return self.ended(call, said, Finish::Convene);
                 }

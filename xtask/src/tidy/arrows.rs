@@ -17,18 +17,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("quorum", &["quorum-core", "quorum-patterns", "quorum-providers", "quorum-store"]),
     ("quorum-server", &["quorum"]),
     ("ax", &["quorum", "quorum-server"]),
-    (
-        "xtask",
-        &[
-            "quorum",
-            "quorum-core",
-            "quorum-patterns",
-            "quorum-providers",
-            "quorum-server",
-            "quorum-store",
-            TESTKIT,
-        ],
-    ),
+    ("quorum-bench", &["quorum-core", "quorum-patterns", "quorum-store"]),
+    ("xtask", &["quorum-core", "quorum-patterns"]),
 ];
 
 const TESTKIT: &str = "quorum-testkit";
@@ -216,7 +206,6 @@ mod tests {
     #[test]
     fn the_testkit_is_for_tests_and_chores() {
         check("quorum-core", "quorum-testkit", Kind::Dev, None);
-        check("xtask", "quorum-testkit", Kind::Normal, None);
         check("ax", "quorum-core", Kind::Dev, None);
         let shipped = "`quorum-server` must not depend on `quorum-testkit`; it may use only quorum";
         check("quorum-server", "quorum-testkit", Kind::Normal, Some(shipped));

@@ -7,6 +7,7 @@ mod invariants;
 mod leaks;
 mod scan;
 mod sizes;
+mod tables;
 mod tree;
 
 use crate::{Verb, refuse_arguments};
@@ -17,14 +18,21 @@ use tree::Tree;
 pub(crate) const VERB: Verb = Verb {
     name: "tidy",
     arguments: "",
-    summary: "Check arrows, sizes, headers, invariants, banned words and leaks",
+    summary: "Check arrows, sizes, headers, invariants, banned words, leaks and tables",
     run: |arguments| refuse_arguments(arguments).and_then(|()| check()),
 };
 
 type Check = fn(&Tree) -> Result<Vec<Finding>>;
 
-const CHECKS: &[Check] =
-    &[arrows::check, sizes::check, headers::check, invariants::check, banned::check, leaks::check];
+const CHECKS: &[Check] = &[
+    arrows::check,
+    sizes::check,
+    headers::check,
+    invariants::check,
+    banned::check,
+    leaks::check,
+    tables::check,
+];
 
 /// Prints every finding; fails if any of them is an error.
 pub(crate) fn check() -> Result<()> {

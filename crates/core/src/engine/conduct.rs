@@ -10,6 +10,7 @@ use crate::{
         conclude::{best_answer, conclusion, nothing_said},
         control::Control,
         feed::Feed,
+        patience::patiently,
         record::Record,
         seating::seat_panel,
         shared::Shared,
@@ -75,7 +76,7 @@ pub(crate) async fn hold_below(below: Below) -> Option<SubConcluded> {
     let Below { shared, claim, feed, control, above, id, spec, lineage } = below;
     let pattern = shared.crafts.pattern(&spec.pattern)?;
     let first = first_facts(&shared, Arc::new(spec), pattern.flow, Some(lineage));
-    shared.store.create(id, first).await.ok()?;
+    patiently(&feed, || shared.store.create(id, first.clone())).await.0.ok()?;
     let record = Record::load(shared.clone(), id, claim, feed).await.ok()?;
     match conduct(shared, record, control, Some(above)).await {
         Ok(Ended::Over(state)) => Some(reported(&state)),
@@ -87,8 +88,8 @@ fn reported(state: &State) -> SubConcluded {
     let synthesis = state.decision.as_ref().map(|it| it.synthesis.clone()).filter(|text| !text.is_empty());
     let problem =
         state.conclusion.as_ref().and_then(|it| it.problem.clone()).or_else(|| state.failed.clone());
-    let (spent, active_ms) = (state.spent, state.active_ms);
-    SubConcluded { participant: String::new(), child: None, synthesis, problem, spent, active_ms }
+    let (spent, ran_ms) = (state.spent, state.active_ms);
+    SubConcluded { participant: String::new(), child: None, synthesis, problem, spent, ran_ms }
 }
 
 /// Runs a discussion to its end, or until it must wait.

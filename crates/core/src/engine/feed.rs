@@ -64,6 +64,16 @@ impl Piece {
     }
 }
 
+/// Listens to a feed as long as there is one. Who has an ear and does not listen costs nothing.
+#[derive(Debug, Clone)]
+pub(crate) struct Ear(broadcast::WeakSender<Signal>);
+
+impl Ear {
+    pub(crate) fn listen(&self) -> Option<broadcast::Receiver<Signal>> {
+        self.0.upgrade().map(|sender| sender.subscribe())
+    }
+}
+
 /// Where signals go out. Nobody listening costs nothing; a slow listener holds nobody up.
 #[derive(Debug, Clone)]
 pub(crate) struct Feed(broadcast::Sender<Signal>);
@@ -85,8 +95,9 @@ impl Feed {
         self.send(|| Signal::Trouble(message.into()));
     }
 
-    pub(crate) fn listen(&self) -> broadcast::Receiver<Signal> {
-        self.0.subscribe()
+    /// A way to listen that does not keep the feed open.
+    pub(crate) fn ear(&self) -> Ear {
+        Ear(self.0.downgrade())
     }
 
     fn send(&self, signal: impl FnOnce() -> Signal) {

@@ -5,18 +5,22 @@ use futures::{
     future::{BoxFuture, Shared},
     stream,
 };
-use tokio::sync::broadcast::{Receiver, error::RecvError};
+use tokio::sync::broadcast::error::RecvError;
 
 use crate::{
-    engine::{RunError, conduct::Ended, feed::Signal},
+    engine::{
+        RunError,
+        conduct::Ended,
+        feed::{Ear, Signal},
+    },
     model::{id::DiscussionId, outcome::Outcome, state::State},
 };
 
 /// A running discussion. Dropping the handle changes nothing: the discussion goes on.
 pub struct Handle {
-    pub(crate) id: DiscussionId,
-    pub(crate) signals: Receiver<Signal>,
-    pub(crate) end: Shared<BoxFuture<'static, Result<Ended, RunError>>>,
+    id: DiscussionId,
+    ear: Ear,
+    end: Shared<BoxFuture<'static, Result<Ended, RunError>>>,
 }
 
 /// How a run ended.
@@ -48,11 +52,11 @@ impl Handle {
     /// Everything that happens from now on, ending with the run. A watcher that is too slow misses the oldest signals; the
     /// record has all facts.
     pub fn signals(&self) -> impl Stream<Item = Signal> + Send + use<> {
-        let receiver = self.signals.resubscribe();
-        stream::unfold(receiver, |mut receiver| async move {
+        stream::unfold(self.ear.listen(), |receiver| async move {
+            let mut receiver = receiver?;
             loop {
                 match receiver.recv().await {
-                    Ok(signal) => return Some((signal, receiver)),
+                    Ok(signal) => return Some((signal, Some(receiver))),
                     Err(RecvError::Lagged(_)) => {}
                     Err(RecvError::Closed) => return None,
                 }
@@ -68,11 +72,7 @@ impl Handle {
         }
     }
 
-    pub(crate) fn new(
-        id: DiscussionId,
-        signals: Receiver<Signal>,
-        end: BoxFuture<'static, Result<Ended, RunError>>,
-    ) -> Self {
-        Handle { id, signals, end: end.shared() }
+    pub(crate) fn new(id: DiscussionId, ear: Ear, end: BoxFuture<'static, Result<Ended, RunError>>) -> Self {
+        Handle { id, ear, end: end.shared() }
     }
 }

@@ -5,6 +5,7 @@ pub(crate) mod conduct;
 pub(crate) mod control;
 pub mod feed;
 pub mod handle;
+pub(crate) mod patience;
 pub(crate) mod record;
 pub(crate) mod seating;
 pub mod shared;
@@ -190,7 +191,7 @@ impl Engine {
         let (feed, control) = (Feed::new(), Arc::new(Control::default()));
         let running = Running { control: control.clone(), claim: claim.clone() };
         self.running().insert(id, running);
-        let signals = feed.listen();
+        let ear = feed.ear();
         let (shared, engine) = (self.0.shared.clone(), self.clone());
         let task = tokio::spawn(async move {
             let record = Record::load(shared.clone(), id, claim.clone(), feed).await;
@@ -204,7 +205,7 @@ impl Engine {
             ended
         });
         let end = task.map(|joined| joined.unwrap_or_else(|panic| Err(RunError::Fault(panic.to_string()))));
-        Ok(Handle::new(id, signals, end.boxed()))
+        Ok(Handle::new(id, ear, end.boxed()))
     }
 
     /// Sends a command to whoever runs the discussion, here or elsewhere.

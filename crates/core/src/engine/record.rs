@@ -3,14 +3,18 @@
 use std::{
     collections::{HashMap, HashSet},
     sync::Arc,
-    time::Duration,
 };
 
-use tokio::time::{Instant, sleep};
+use tokio::time::Instant;
 
 use crate::{
     call::retry::Failures,
-    engine::{feed::Feed, shared::Shared, trace},
+    engine::{
+        feed::Feed,
+        patience::{Waited, patiently},
+        shared::Shared,
+        trace,
+    },
     floor::halt::Failure,
     model::{
         event::{Event, Fact},
@@ -24,8 +28,6 @@ use crate::{
 
 /// How many facts are read at once.
 const PAGE: usize = 1_000;
-const FIRST_WAIT: Duration = Duration::from_millis(100);
-const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// A fact that has no number yet.
 pub(crate) type Entry = (Option<Step>, Event);
@@ -114,6 +116,14 @@ impl Record {
         self.index.settled.get(step)
     }
 
+    /// What was said at this step, if it was.
+    pub(crate) fn turn(&self, step: &Step) -> Option<Arc<Turn>> {
+        match self.settled(step)? {
+            Settled::Turn(turn) => Some(turn.clone()),
+            Settled::Failed => None,
+        }
+    }
+
     pub(crate) fn past(&self, step: &Step) -> Past {
         self.index.past.get(step).cloned().unwrap_or_default()
     }
@@ -161,7 +171,8 @@ impl Record {
 
     /// Takes what is new in the inbox.
     pub(crate) async fn take_commands(&mut self) -> Result<(), Failure> {
-        let commands = self.shared.store.commands(self.state.id, self.state.seen).await?;
+        let (id, seen) = (self.state.id, self.state.seen);
+        let commands = patiently(&self.feed, || self.shared.store.commands(id, seen)).await.0?;
         let taken = commands.into_iter().map(|(id, command)| (None, Event::CommandTaken { id, command }));
         self.append(taken.collect()).await
     }
@@ -206,25 +217,15 @@ impl Record {
 
     /// An answer in hand is not given up because the store is away: it is tried until it is stored, or another has taken over.
     async fn store(&self, append: &Append) -> Result<(), StoreError> {
-        let mut wait = FIRST_WAIT;
-        let mut may_be_there = false;
-        loop {
-            match self.shared.store.append(append.clone()).await {
-                Ok(_) => return Ok(()),
-                Err(StoreError::Unavailable(message)) => {
-                    self.feed.trouble(&message);
-                    may_be_there = true;
-                    sleep(wait).await;
-                    wait = (wait * 2).min(LONGEST_WAIT);
-                }
-                Err(StoreError::Fenced(id)) if may_be_there => {
-                    // The acknowledgement may have been lost, not the facts.
-                    let there =
-                        self.shared.store.read(append.id, append.expected, append.facts.len()).await?;
-                    return if there == append.facts { Ok(()) } else { Err(StoreError::Fenced(id)) };
-                }
-                Err(error) => return Err(error),
+        let (stored, waited) = patiently(&self.feed, || self.shared.store.append(append.clone())).await;
+        match (stored, waited) {
+            (Ok(_), _) => Ok(()),
+            (Err(StoreError::Fenced(id)), Waited::Yes) => {
+                // The acknowledgement may have been lost, not the facts.
+                let there = self.shared.store.read(append.id, append.expected, append.facts.len()).await?;
+                if there == append.facts { Ok(()) } else { Err(StoreError::Fenced(id)) }
             }
+            (Err(error), _) => Err(error),
         }
     }
 }

@@ -14,6 +14,8 @@ pub struct Ask {
     pub(crate) max_tokens: Option<u32>,
     pub(crate) retries: Retries,
     pub(crate) shape: Option<Shape>,
+    /// What tells this question from another one to the same participant in the same phase.
+    pub(crate) purpose: Option<&'static str>,
     /// What went back and forth in this step already: an answer that could not be read, for instance.
     pub(crate) exchange: Vec<Message>,
     /// Set beneath the floor when the answer is heard by the others afterwards.
@@ -43,6 +45,7 @@ impl Ask {
             max_tokens: None,
             retries: Retries::ByClass,
             shape: None,
+            purpose: None,
             exchange: Vec::new(),
             spoken: false,
         }
@@ -64,6 +67,12 @@ impl Ask {
     #[must_use]
     pub fn max_tokens(self, max_tokens: u32) -> Self {
         Ask { max_tokens: Some(max_tokens), ..self }
+    }
+
+    /// What this is for, where the same participant is asked something else in the same phase.
+    #[must_use]
+    pub fn purpose(self, purpose: &'static str) -> Self {
+        Ask { purpose: Some(purpose), ..self }
     }
 
     /// How often a failing call is repeated at most.

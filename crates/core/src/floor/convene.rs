@@ -33,7 +33,7 @@ impl Floor {
                 synthesis: None,
                 problem: Some(problem),
                 spent: Default::default(),
-                active_ms: 0,
+                ran_ms: 0,
             };
             return Box::pin(std::future::ready(Some(Box::new(refused))));
         }

@@ -98,8 +98,7 @@ impl Floor {
     fn left_ms(&self) -> u64 {
         let state = &self.record.state;
         let timing = state.spec.timing;
-        let nested: u64 =
-            state.subs.values().filter_map(|sub| sub.end.as_ref()).map(|end| end.active_ms).sum();
+        let nested: u64 = state.subs.values().filter_map(|sub| sub.end.as_ref()).map(|end| end.ran_ms).sum();
         let level_ms = match (&state.lineage, &state.spec.recursion) {
             (Some(lineage), _) => lineage.level_ms,
             (None, Some(recursion)) => recursion.strategy.level_ms(timing.total_ms, recursion.max_depth, 0),

@@ -37,6 +37,10 @@ pub(crate) struct Asked {
 
 impl Asked {
     pub(crate) fn new(who: &Participant, step: Step, ask: Ask) -> Self {
+        let step = match ask.purpose {
+            Some(purpose) => step.purpose(purpose),
+            None => step,
+        };
         Asked { who: who.clone(), ask, base: step.clone(), step }
     }
 }
@@ -328,6 +332,9 @@ impl Group<'_, '_> {
                 let (attempt, participant) = (placed.attempt, placed.participant.clone());
                 facts.push((Some(seat.step.clone()), Event::CallAbandoned { attempt, participant, why }));
                 seat.reserved = None;
+            } else if let Some(attempt) = seat.cut_off_attempt() {
+                let (participant, why) = (seat.name().to_owned(), Abandoned::Crashed);
+                facts.push((Some(seat.step.clone()), Event::CallAbandoned { attempt, participant, why }));
             }
             if !seat.is_settled() {
                 seat.stage = Stage::Fresh;

@@ -6,6 +6,7 @@
 
 pub mod ask;
 mod convene;
+mod forms;
 mod gate;
 mod group;
 pub mod halt;
@@ -19,17 +20,16 @@ use std::{
 };
 
 use crate::{
-    call::{Message, ledger::Ledger, tokens},
+    call::{ledger::Ledger, tokens},
     craft::Pattern,
     engine::{control::Control, record::Record, shared::Shared},
     floor::{
         ask::Ask,
         group::{Asked, hold},
         halt::{Failure, Halt},
-        reading::{Reader, Understood},
+        reading::Understood,
     },
     model::{
-        ballot::Source,
         error::StateInvalid,
         event::{Check, Event, Reading},
         id::Step,
@@ -166,60 +166,6 @@ impl Floor {
         Ok(turns.into_iter().flatten().collect())
     }
 
-    /// Asks one participant for an answer with a form. `None` when it failed, or could not be read in the end.
-    pub async fn ask_for<R: Reader>(
-        &mut self,
-        who: &Participant,
-        ask: Ask,
-        reader: &R,
-    ) -> Result<Option<Understood<R::Value>>, Halt> {
-        let heard = self.ask_all_for(std::slice::from_ref(who), |_| ask.clone(), reader).await?;
-        Ok(heard.into_iter().next())
-    }
-
-    /// Asks all at once for answers with a form, reminding those whose answer can't be read.
-    pub async fn ask_all_for<R: Reader>(
-        &mut self,
-        who: &[Participant],
-        ask: impl Fn(&Participant) -> Ask,
-        reader: &R,
-    ) -> Result<Vec<Understood<R::Value>>, Halt> {
-        self.ask_until_for(who, ask, reader, |_| false).await
-    }
-
-    /// As [`Floor::ask_all_for`], but lets the rest go once what was read so far is `enough`.
-    pub async fn ask_until_for<R: Reader>(
-        &mut self,
-        who: &[Participant],
-        ask: impl Fn(&Participant) -> Ask,
-        reader: &R,
-        enough: impl Fn(&[R::Value]) -> bool + Send + Sync,
-    ) -> Result<Vec<Understood<R::Value>>, Halt> {
-        let shaped = |who: &Participant| Ask { shape: Some(reader.shape()), ..ask(who) };
-        let seats = self.seats(who).map(|who| Asked::new(who, self.step(who), shaped(who)));
-        let mut asked: Vec<Asked> = seats.collect();
-        let order: Vec<String> = asked.iter().map(|it| it.who.name.clone()).collect();
-        let mut understood: Vec<Understood<R::Value>> = Vec::new();
-        let enough_read = |turns: &[Arc<Turn>]| {
-            let values: Vec<R::Value> =
-                turns.iter().filter_map(|turn| read(reader, &turn.text)).map(|it| it.1).collect();
-            enough(&values)
-        };
-        for reminder in 0..=reader.reminders().len() {
-            let turns = hold(self, asked.clone(), &enough_read).await?;
-            let (read_now, unread) = sort_out(reader, asked, turns);
-            self.note_readings(reader, &read_now).await?;
-            understood.extend(read_now.into_iter().map(|it| it.1));
-            let Some(next) = reader.reminders().get(reminder).filter(|_| !unread.is_empty()) else {
-                understood.extend(self.give_up(reader, &unread).await?);
-                break;
-            };
-            asked = unread.into_iter().map(|(asked, turn)| asked.reminded(&turn, next)).collect();
-        }
-        understood.sort_by_key(|it| order.iter().position(|name| *name == it.participant));
-        Ok(understood)
-    }
-
     /// Records how a dialogue's consensus check came out.
     pub async fn note_check(&mut self, check: Check) -> Result<(), Halt> {
         let step = Step::new(check.round, "consensus-check", "result");
@@ -237,85 +183,11 @@ impl Floor {
         self.now.transcript.push(turn.clone());
     }
 
-    fn seats<'w>(&self, who: &'w [Participant]) -> impl Iterator<Item = &'w Participant> {
+    pub(crate) fn seats<'w>(&self, who: &'w [Participant]) -> impl Iterator<Item = &'w Participant> {
         who.iter().filter(|it| self.is_present(&it.name))
     }
 
-    fn step(&self, who: &Participant) -> Step {
+    pub(crate) fn step(&self, who: &Participant) -> Step {
         Step::new(self.now.round, self.now.phase.unwrap_or("opening"), &who.name)
-    }
-
-    async fn note_readings<R: Reader>(
-        &mut self,
-        reader: &R,
-        read: &[(Step, Understood<R::Value>)],
-    ) -> Result<(), Halt> {
-        let round = self.now.round;
-        let mut facts = Vec::new();
-        for (step, understood) in read {
-            let reading = reader.fact(&understood.value);
-            let (participant, source) = (understood.participant.clone(), understood.source);
-            let mark = step.purpose("read");
-            if !self.record.has_mark(&mark) {
-                let (participant, reading) = (participant.clone(), reading.clone());
-                facts.push((Some(mark), Event::ReplyRead { participant, round, source, reading }));
-            }
-            self.now.readings.push(Understood { participant, source, value: (round, reading) });
-        }
-        Ok(self.record.append(facts).await?)
-    }
-
-    async fn give_up<R: Reader>(
-        &mut self,
-        reader: &R,
-        unread: &[(Asked, Arc<Turn>)],
-    ) -> Result<Vec<Understood<R::Value>>, Halt> {
-        let Some(value) = reader.give_up() else { return Ok(Vec::new()) };
-        let assumed = unread.iter().map(|(asked, _)| {
-            let (participant, source) = (asked.who.name.clone(), Source::Assumed);
-            (asked.step.clone(), Understood { participant, source, value: value.clone() })
-        });
-        let assumed: Vec<_> = assumed.collect();
-        self.note_readings(reader, &assumed).await?;
-        Ok(assumed.into_iter().map(|it| it.1).collect())
-    }
-}
-
-fn read<R: Reader>(reader: &R, text: &str) -> Option<(Source, R::Value)> {
-    let stated = reader.read(text).map(|value| (Source::Stated, value));
-    stated.or_else(|| reader.infer(text).map(|value| (Source::Inferred, value)))
-}
-
-type Read<V> = Vec<(Step, Understood<V>)>;
-type Unread = Vec<(Asked, Arc<Turn>)>;
-
-/// Parts the replies into those that could be read and those that could not.
-fn sort_out<R: Reader>(
-    reader: &R,
-    asked: Vec<Asked>,
-    turns: Vec<Option<Arc<Turn>>>,
-) -> (Read<R::Value>, Unread) {
-    let (mut understood, mut unread) = (Vec::new(), Vec::new());
-    for (asked, turn) in asked.into_iter().zip(turns) {
-        let Some(turn) = turn else { continue };
-        match read(reader, &turn.text) {
-            Some((source, value)) => {
-                let participant = turn.participant.clone();
-                understood.push((asked.step, Understood { participant, source, value }));
-            }
-            None => unread.push((asked, turn)),
-        }
-    }
-    (understood, unread)
-}
-
-impl Asked {
-    /// The same question again, with the answer that could not be read and a word about it.
-    fn reminded(self, turn: &Arc<Turn>, reminder: &reading::Reminder) -> Asked {
-        let mut ask = self.ask;
-        ask.exchange.push(Message::Ask(ask.prompt.clone()));
-        ask.exchange.push(Message::Said { turn: turn.clone(), own: true });
-        ask.prompt = reminder.words.into();
-        Asked { ask, step: self.base.purpose(reminder.purpose), base: self.base, who: self.who }
     }
 }

@@ -10,7 +10,7 @@ use crate::{
 /// The order is: `read`, then `infer`, then the next reminder, and when there is none left, `give_up`.
 pub trait Reader: Send + Sync {
     /// What is read.
-    type Value: Clone + Send;
+    type Value: Clone + Send + Sync;
 
     /// The form, for providers that can hold a model to it and for simulated voices.
     fn shape(&self) -> Shape;

@@ -100,6 +100,11 @@ impl Seat {
         matches!(self.stage, Stage::Settled(_))
     }
 
+    /// The attempt that was under way when the process ended, unless it has been made again.
+    pub(crate) fn cut_off_attempt(&self) -> Option<u32> {
+        (self.cut_off && !self.is_settled()).then_some(self.attempts)
+    }
+
     pub(crate) fn turn(&self) -> Option<&Arc<Turn>> {
         match &self.stage {
             Stage::Settled(turn) => turn.as_ref(),

@@ -321,8 +321,8 @@ pub struct SubConcluded {
     pub problem: Option<Problem>,
     /// What it and everything below it took from the budgets.
     pub spent: Spent,
-    /// How long it ran.
-    pub active_ms: u64,
+    /// How long it ran. Not named as the fact's own active time, beside which it is written.
+    pub ran_ms: u64,
 }
 
 /// Why deliberation ended before the pattern was through.

@@ -3,6 +3,7 @@
 //! Reading order: [`spec`] what was asked for, [`event`] what happened, [`state`] what that amounts to,
 //! [`outcome`] what the user gets.
 
+pub mod announcement;
 pub mod ballot;
 pub mod command;
 pub mod error;

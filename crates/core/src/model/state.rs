@@ -313,8 +313,8 @@ impl State {
         self.transitions.push(Transition { from: from.to_owned(), to: to.to_owned(), at });
         if let Some(lifecycle) = lifecycle {
             self.lifecycle = lifecycle;
-            // A pause that was obeyed, or a resume, is no wish any more.
-            self.wish = None;
+            // A pause that was obeyed, or a resume, is no wish any more; a stop or an abort remains one until it is obeyed.
+            self.wish = self.wish.filter(|wish| matches!(wish, Command::Stop | Command::Abort));
         }
     }
 
@@ -335,6 +335,8 @@ impl State {
             // Nothing takes back an abort, and only an abort outranks a stop.
             (Some(Command::Abort), _) => Some(Command::Abort),
             (Some(Command::Stop), Command::Pause | Command::Resume) => Some(Command::Stop),
+            // Resuming what is not paused only takes back a pause that was not obeyed yet.
+            (_, Command::Resume) if self.lifecycle != Lifecycle::Paused => None,
             (_, command) => Some(command),
         };
     }

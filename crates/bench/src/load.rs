@@ -1,0 +1,97 @@
+//! Many discussions at once, against their critical path: the calls that must wait for each other.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+use futures::future::join_all;
+use quorum_core::{engine::Engine, model::spec::Spec};
+
+use crate::{
+    bare, machine,
+    place::{Place, order},
+    table::Table,
+};
+
+const FIFTY: Duration = Duration::from_millis(50);
+
+/// One discussion at 50 ms: two rounds and a synthesis wait for each other.
+pub(crate) async fn one(place: &Place, table: &mut Table) -> Result<()> {
+    let engine = place.engine(FIFTY);
+    let mut best = f64::MAX;
+    for _ in 0..5 {
+        let took = hold(&engine, 1, &order("synthesis", 2, 3)).await?;
+        best = best.min(took.as_secs_f64() / (3.0 * FIFTY.as_secs_f64()));
+    }
+    let what = "wall time / critical path, 1 discussion at 50 ms (best of 5)";
+    table.row(what, format!("{best:.3}"), "<= 1.05", best <= 1.05);
+    Ok(())
+}
+
+/// A hundred of them.
+pub(crate) async fn hundred(place: &Place, table: &mut Table) -> Result<()> {
+    let engine = place.engine(FIFTY);
+    hold(&engine, 100, &order("synthesis", 2, 3)).await?;
+    let cpu = machine::cpu_seconds()?;
+    let took = hold(&engine, 100, &order("synthesis", 2, 3)).await?;
+    let cpu = machine::cpu_seconds()? - cpu;
+    let ratio = took.as_secs_f64() / (3.0 * FIFTY.as_secs_f64());
+    table.row(
+        "wall time / critical path, 100 discussions at 50 ms",
+        format!("{ratio:.3}"),
+        "<= 1.15",
+        ratio <= 1.15,
+    );
+    table.note("processor time per call, recording on", format!("{:.0} us", cpu / 700.0 * 1e6));
+    Ok(())
+}
+
+/// A thousand at a second, and what memory they take while they wait.
+pub(crate) async fn thousand(place: &Place, table: &mut Table) -> Result<()> {
+    let engine = place.engine(Duration::from_secs(1));
+    let (before, spec) = (machine::resident_bytes()?, order("synthesis", 2, 3));
+    let (held, per_discussion) = futures::join!(hold(&engine, 1_000, &spec), async {
+        // In the second round everything a discussion keeps is there.
+        tokio::time::sleep(Duration::from_millis(1_600)).await;
+        Ok::<u64, anyhow::Error>(machine::resident_bytes()?.saturating_sub(before) / 1_000)
+    });
+    let ratio = held?.as_secs_f64() / 3.0;
+    table.row(
+        "wall time / critical path, 1,000 discussions at 1 s",
+        format!("{ratio:.3}"),
+        "<= 1.10",
+        ratio <= 1.10,
+    );
+    let kib = per_discussion? as f64 / 1_024.0;
+    table.row("memory per running discussion", format!("{kib:.1} KiB"), "< 64 KiB", kib < 64.0);
+    Ok(())
+}
+
+/// 500 discussions of six calls in a row, against the same calls made bare.
+pub(crate) async fn sequential(place: &Place, table: &mut Table) -> Result<()> {
+    let engine = place.engine(FIFTY);
+    let spec = order("round-robin", 1, 5);
+    let bare = bare::calls(500, 6, FIFTY).await;
+    let held = hold(&engine, 500, &spec).await?;
+    let ratio = held.as_secs_f64() / bare.as_secs_f64();
+    let measured = format!("{ratio:.2} ({:.2} s / {:.2} s)", held.as_secs_f64(), bare.as_secs_f64());
+    table.row(
+        "500 discussions of six calls of 50 ms / the same calls bare",
+        measured,
+        "<= 1.6",
+        ratio <= 1.6,
+    );
+    Ok(())
+}
+
+/// How long it takes to hold so many of them at once.
+async fn hold(engine: &Engine, count: usize, spec: &Spec) -> Result<Duration> {
+    let began = Instant::now();
+    let one = || async {
+        let id = engine.open(spec.clone()).await?;
+        let finished = engine.run(id).await?.finished().await?;
+        ensure!(finished.outcome().success, "a discussion failed");
+        Ok(())
+    };
+    join_all((0..count).map(|_| one())).await.into_iter().collect::<Result<Vec<()>>>()?;
+    Ok(began.elapsed())
+}

@@ -1,0 +1,23 @@
+//! What the operating system says of this process.
+
+use anyhow::{Context, Result};
+
+/// Clock ticks a second in `/proc`, the same on every Linux there is.
+const TICKS: f64 = 100.0;
+
+/// Seconds of processor time used so far, by all threads.
+pub(crate) fn cpu_seconds() -> Result<f64> {
+    let stat = std::fs::read_to_string("/proc/self/stat")?;
+    let after_name = stat.rsplit(") ").next().context("a command name")?;
+    let fields: Vec<&str> = after_name.split(' ').collect();
+    let ticks = |index: usize| -> Result<f64> { Ok(fields.get(index).context("a field")?.parse()?) };
+    Ok((ticks(11)? + ticks(12)?) / TICKS)
+}
+
+/// Bytes of memory in use.
+pub(crate) fn resident_bytes() -> Result<u64> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("VmRSS")?;
+    let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse()?;
+    Ok(kilobytes * 1_024)
+}

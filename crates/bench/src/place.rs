@@ -1,0 +1,172 @@
+//! A fresh database with an engine over it, and voices that take a fixed time.
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, PoisonError, RwLock},
+    time::Duration,
+};
+
+use anyhow::Result;
+use futures::{
+    StreamExt,
+    future::BoxFuture,
+    stream::{self, BoxStream},
+};
+use quorum_core::{
+    call::{
+        Call,
+        lane::{Lane, Width},
+    },
+    craft::Crafts,
+    engine::{Engine, shared::Shared},
+    model::{
+        error::ProviderError,
+        money::{Price, Usage, Usd},
+        participant::Participant,
+        spec::{ConsensusSpec, Dialogue, Limits, Manner, SYNTHESIS_RESERVE_MS, Spec, Timing, Tolerance},
+        time::Timestamp,
+        transcript::Finish,
+    },
+    seams::{Chunk, Clock, Provider, Store, Voice, Voices},
+};
+use quorum_store::SqliteStore;
+use tokio::time::sleep;
+
+pub(crate) const CRAFTS: Crafts =
+    Crafts { patterns: quorum_patterns::PATTERNS, consensus: quorum_patterns::CONSENSUS };
+
+/// A folder that is gone when this is.
+pub(crate) struct Place {
+    folder: PathBuf,
+    pub(crate) store: Arc<SqliteStore>,
+    voices: Arc<Fixed>,
+}
+
+impl Place {
+    /// A new database beside the build's other files, so that it lies on a real disk.
+    pub(crate) fn fresh() -> Result<Self> {
+        let folder = std::env::current_dir()?.join("target").join(format!("bench-{}", uuid::Uuid::new_v4()));
+        std::fs::create_dir_all(&folder)?;
+        let store = Arc::new(SqliteStore::open(&folder.join("bench.db"))?);
+        Ok(Place { folder, store, voices: Arc::new(Fixed::new()) })
+    }
+
+    /// An engine whose voices take this long.
+    pub(crate) fn engine(&self, latency: Duration) -> Engine {
+        self.voices.set(latency);
+        self.engine_with(CRAFTS)
+    }
+
+    /// The same with other patterns, and voices as they are.
+    pub(crate) fn engine_with(&self, crafts: Crafts) -> Engine {
+        let store: Arc<dyn Store> = self.store.clone();
+        let shared = Shared { store, voices: self.voices.clone(), clock: Arc::new(WallClock), crafts };
+        Engine::new(shared, "bench")
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// An order for so many voices in this pattern.
+pub(crate) fn order(pattern: &str, rounds: u32, voices: usize) -> Spec {
+    let seat = |index: usize| Participant { name: format!("voice{index}"), ..Participant::of("fixed") };
+    Spec {
+        topic: "What does it cost?".to_owned(),
+        background: None,
+        pattern: pattern.to_owned(),
+        rounds,
+        participants: (0..voices).map(seat).collect(),
+        options: Vec::new(),
+        consensus: ConsensusSpec {
+            method: "synthesis".to_owned(),
+            synthesizer: None,
+            threshold: 0.5,
+            include_dissent: true,
+            prompt: None,
+        },
+        manner: Manner { temperature: 0.7, max_tokens: 2_048 },
+        timing: Timing { step_ms: 300_000, total_ms: 36_000_000, reserve_ms: SYNTHESIS_RESERVE_MS },
+        tolerance: Tolerance { go_on: true, min_providers: 1 },
+        limits: Limits::default(),
+        recursion: None,
+        early_exit: None,
+        dialogue: Dialogue::default(),
+        session: None,
+        simulation: None,
+    }
+}
+
+/// About 1,200 characters, as models speak.
+fn speech() -> String {
+    "It depends on what is measured, and on what else the machine does meanwhile. ".repeat(16)
+}
+
+struct Fixed {
+    latency: RwLock<Duration>,
+    lane: Arc<Lane>,
+    speech: Arc<str>,
+}
+
+impl Fixed {
+    fn new() -> Self {
+        let lane = Arc::new(Lane::new(Width { concurrency: 100_000, per_minute: None }));
+        Fixed { latency: RwLock::new(Duration::ZERO), lane, speech: speech().into() }
+    }
+
+    fn set(&self, latency: Duration) {
+        *self.latency.write().unwrap_or_else(PoisonError::into_inner) = latency;
+    }
+}
+
+impl Voices for Fixed {
+    fn voice(&self, _spec: &Spec, _who: &Participant) -> Option<Voice> {
+        let latency = *self.latency.read().unwrap_or_else(PoisonError::into_inner);
+        let provider = Arc::new(FixedVoice { latency, speech: self.speech.clone() });
+        let price = Some(Price { input: Usd::ZERO, output: Usd::ZERO });
+        Some(Voice { provider, lane: self.lane.clone(), price, window: 128_000 })
+    }
+}
+
+struct FixedVoice {
+    latency: Duration,
+    speech: Arc<str>,
+}
+
+impl Provider for FixedVoice {
+    fn reply(&self, _call: Arc<Call>) -> BoxStream<'static, Result<Chunk, ProviderError>> {
+        let (latency, speech) = (self.latency, self.speech.clone());
+        stream::once(async move {
+            if !latency.is_zero() {
+                sleep(latency).await;
+            }
+            let usage = Some(Usage { prompt: 300, completion: 300 });
+            stream::iter([
+                Ok(Chunk::Text(speech.to_string())),
+                Ok(Chunk::End { finish: Finish::Stop, usage, cost: None }),
+            ])
+        })
+        .flatten()
+        .boxed()
+    }
+
+    fn check<'a>(&'a self, _who: &'a Participant) -> BoxFuture<'a, Result<(), ProviderError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+}
+
+struct WallClock;
+
+impl Clock for WallClock {
+    fn now(&self) -> Timestamp {
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        Timestamp(since.as_micros() as i64)
+    }
+
+    fn draw(&self) -> u64 {
+        uuid::Uuid::new_v4().as_u64_pair().0
+    }
+}

@@ -1,0 +1,110 @@
+//! The store alone: durable facts a second, one append, a long record resumed.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use futures::{StreamExt, future::join_all};
+use quorum_core::{
+    engine::feed::Signal,
+    model::{
+        command::Command,
+        event::{Event, Fact},
+        id::{DiscussionId, Seq, Step},
+        time::Timestamp,
+    },
+    seams::{Append, Claim, Store, Then},
+};
+
+use crate::{
+    place::{Place, order},
+    table::Table,
+};
+
+const WRITERS: usize = 64;
+const EACH: u64 = 400;
+
+/// 64 writers, each waiting for every fact to be durable before the next.
+pub(crate) async fn facts_per_second(place: &Place, table: &mut Table) -> Result<()> {
+    let claims = open(place, WRITERS).await?;
+    let began = Instant::now();
+    let written = join_all(claims.into_iter().map(|claim| write(place, claim, EACH))).await;
+    written.into_iter().collect::<Result<Vec<()>>>()?;
+    let rate = WRITERS as f64 * EACH as f64 / began.elapsed().as_secs_f64();
+    table.row(
+        "durable facts a second, 64 writers, synchronous=FULL",
+        format!("{rate:.0}"),
+        ">= 15,000",
+        rate >= 15_000.0,
+    );
+    Ok(())
+}
+
+/// One fact at a time by one writer.
+pub(crate) async fn one_append(place: &Place, table: &mut Table) -> Result<()> {
+    let claim = open(place, 1).await?.pop().context("a claim")?;
+    let began = Instant::now();
+    write(place, claim, 500).await?;
+    table.note("one append alone", format!("{:.0} us", began.elapsed().as_secs_f64() * 1e6 / 500.0));
+    Ok(())
+}
+
+/// A record of 10,000 facts: how long until the resumed discussion asks its next question.
+pub(crate) async fn resume(place: &Place, table: &mut Table) -> Result<()> {
+    // Two facts a turn, and a few a round.
+    let id = halfway(place, 10_000).await?;
+    let engine = place.engine(Duration::ZERO);
+    let facts = place.store.read(id, Seq::START, usize::MAX).await?.len();
+    engine.send(id, Command::Resume).await?;
+    let began = Instant::now();
+    let handle = engine.run(id).await?;
+    let placed = |signal: &Signal| matches!(signal, Signal::Fact { fact, .. } if matches!(fact.event, Event::CallPlaced(_)));
+    let mut signals = Box::pin(handle.signals());
+    while let Some(signal) = signals.next().await {
+        if placed(&signal) {
+            break;
+        }
+    }
+    let ms = began.elapsed().as_secs_f64() * 1e3;
+    engine.send(id, Command::Abort).await?;
+    handle.finished().await?;
+    table.row(&format!("{facts} facts resumed"), format!("{ms:.1} ms"), "< 100 ms", ms < 100.0);
+    Ok(())
+}
+
+/// A discussion that was paused after about so many facts.
+async fn halfway(place: &Place, facts: u64) -> Result<DiscussionId> {
+    let engine = place.engine(Duration::ZERO);
+    let id = engine.open(order("round-robin", 100_000, 4)).await?;
+    let handle = engine.run(id).await?;
+    let mut signals = Box::pin(handle.signals());
+    while let Some(signal) = signals.next().await {
+        if matches!(signal, Signal::Fact { fact, .. } if fact.seq.0 >= facts) {
+            engine.send(id, Command::Pause).await?;
+            break;
+        }
+    }
+    handle.finished().await?;
+    Ok(id)
+}
+
+async fn open(place: &Place, count: usize) -> Result<Vec<Claim>> {
+    let engine = place.engine(Duration::ZERO);
+    let mut claims = Vec::new();
+    for _ in 0..count {
+        let id = engine.open(order("synthesis", 1, 3)).await?;
+        claims.push(place.store.claim(id, "bench", 60_000).await?);
+    }
+    Ok(claims)
+}
+
+async fn write(place: &Place, claim: Claim, count: u64) -> Result<()> {
+    let mut expected = Seq(3);
+    for _ in 0..count {
+        let step = Some(Step::new(1, "speaking", "voice0"));
+        let event = Event::PhaseEntered { phase: "speaking".to_owned(), round: 1 };
+        let fact = Fact { seq: expected.next(), at: Timestamp(0), active_ms: 0, step, event };
+        let (id, claim, then) = (claim.id, claim.clone(), Then::Continue);
+        expected = place.store.append(Append { claim, id, expected, facts: vec![fact], then }).await?;
+    }
+    Ok(())
+}

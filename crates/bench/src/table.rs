@@ -1,0 +1,34 @@
+//! The table that is printed.
+
+/// Rows of what was measured, against what it should be.
+#[derive(Default)]
+pub(crate) struct Table(Vec<[String; 4]>);
+
+impl Table {
+    /// A figure that should be at most, or at least, its goal.
+    pub(crate) fn row(&mut self, what: &str, measured: String, goal: &str, met: bool) {
+        let verdict = if met { "yes" } else { "NO" };
+        self.0.push([what.to_owned(), measured, goal.to_owned(), verdict.to_owned()]);
+    }
+
+    /// A figure without a goal.
+    pub(crate) fn note(&mut self, what: &str, measured: String) {
+        self.0.push([what.to_owned(), measured, String::new(), String::new()]);
+    }
+
+    pub(crate) fn print(&self) {
+        let head = ["what", "measured", "goal", "met"].map(str::to_owned);
+        let rows: Vec<&[String; 4]> = std::iter::once(&head).chain(&self.0).collect();
+        let width =
+            |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
+        let widths = [0, 1, 2, 3].map(width);
+        for (index, row) in rows.iter().enumerate() {
+            let cells: Vec<String> =
+                row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+            println!("| {} |", cells.join(" | "));
+            if index == 0 {
+                println!("|{}|", widths.map(|width| "-".repeat(width + 2)).join("|"));
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! What watchers are told: requirement A's twelve events, made from facts and pieces of text.
+//!
+//! One fact yields at most one announcement, under the fact's number; pieces of text have none.
+
+use serde_json::{Value, json};
+
+use crate::model::{
+    event::{Check, Event, Fact, Placed, Reading},
+    id::{DiscussionId, Seq},
+    lifecycle::Lifecycle,
+    outcome::{Outcome, StoppingReason},
+    state::State,
+    transcript::Turn,
+};
+
+/// One event for watchers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Announcement {
+    /// The number of the fact behind it.
+    pub seq: Option<Seq>,
+    /// Its name, with underscores; on SSE they become hyphens.
+    pub name: &'static str,
+    /// The payload, with the seed's field names.
+    pub data: Value,
+}
+
+/// The names there are (A12).
+pub const NAMES: [&str; 12] = [
+    "discussion_started",
+    "round_started",
+    "turn_started",
+    "turn_chunk",
+    "turn_completed",
+    "consensus_check_started",
+    "consensus_vote",
+    "consensus_result",
+    "round_completed",
+    "discussion_completed",
+    "discussion_error",
+    "discussion_aborted",
+];
+
+/// Follows one discussion and says what its facts mean to watchers.
+#[derive(Debug, Clone)]
+pub struct Announcer {
+    id: DiscussionId,
+    state: Option<State>,
+}
+
+impl Announcer {
+    /// For this discussion, from its first fact on.
+    #[must_use]
+    pub fn new(id: DiscussionId) -> Self {
+        Announcer { id, state: None }
+    }
+
+    /// Takes in the next fact.
+    pub fn announce(&mut self, fact: &Fact) -> Option<Announcement> {
+        let Some(state) = &mut self.state else {
+            self.state = State::opened(self.id, fact);
+            return None;
+        };
+        if fact.seq <= state.seq {
+            return None;
+        }
+        state.apply(fact);
+        let (name, fields) = told(state, fact)?;
+        let mut data = json!({ "discussionId": self.id, "timestamp": fact.at.epoch_ms() });
+        merge(&mut data, fields);
+        Some(Announcement { seq: Some(fact.seq), name, data })
+    }
+
+    /// Some text of a turn under way.
+    #[must_use]
+    pub fn chunk(&self, participant: &str, at_ms: i64, text: &str) -> Announcement {
+        let data = json!({
+            "discussionId": self.id, "timestamp": at_ms, "role": self.state.as_ref().map(|it| role(it, participant)),
+            "participant": participant, "chunk": text,
+        });
+        Announcement { seq: None, name: "turn_chunk", data }
+    }
+}
+
+fn told(state: &State, fact: &Fact) -> Option<(&'static str, Value)> {
+    match &fact.event {
+        Event::LifecycleChanged { from: Lifecycle::Initializing, to: Lifecycle::Running } => {
+            let seated = &state.seated;
+            Some((
+                "discussion_started",
+                json!({ "prompt": state.spec.topic, "pattern": state.spec.pattern, "participants": seated }),
+            ))
+        }
+        Event::RoundOpened { round } => Some(("round_started", json!({ "roundNumber": round }))),
+        Event::RoundClosed { round } => {
+            Some(("round_completed", json!({ "roundNumber": round, "round": round_of(state, *round) })))
+        }
+        Event::PhaseEntered { phase, round } if phase.starts_with("consensus-check-") => {
+            let role = if phase.ends_with('a') { "model-a" } else { "model-b" };
+            Some(("consensus_check_started", json!({ "role": role, "roundNumber": round })))
+        }
+        Event::CallPlaced(placed) if !is_check(state) => Some(("turn_started", started(state, placed))),
+        Event::TurnCompleted { turn } if !is_check(state) => {
+            Some(("turn_completed", json!({ "turn": turn_of(state, turn) })))
+        }
+        Event::ReplyRead { participant, round, source, reading } => {
+            let vote = match reading {
+                Reading::ConsensusVote(vote) => json!({
+                    "hasConsensus": vote.agrees, "confidence": vote.confidence, "reasoning": vote.reasoning,
+                    "proposedSolution": vote.solution,
+                }),
+                Reading::Ballot(ballot) => json!(ballot),
+                Reading::Verdict(_) | Reading::Synthesis(_) => return None,
+            };
+            let (role, source) = (role(state, participant), source);
+            Some((
+                "consensus_vote",
+                json!({ "role": role, "participant": participant, "roundNumber": round, "source": source, "vote": vote }),
+            ))
+        }
+        Event::ConsensusChecked(check) => Some(("consensus_result", result_of(check))),
+        Event::Concluded(end) if end.stopping == StoppingReason::UserAbort => {
+            Some(("discussion_aborted", json!({ "reason": "user_abort" })))
+        }
+        Event::Concluded(end) => {
+            let outcome = Outcome::of(state);
+            Some((
+                "discussion_completed",
+                json!({
+                    "stoppingReason": end.stopping, "success": end.success, "degraded": end.degraded, "synthesis": outcome.synthesis,
+                    "finalConsensus": outcome.final_consensus, "error": end.problem,
+                }),
+            ))
+        }
+        Event::Failed { problem } => {
+            Some(("discussion_error", json!({ "error": problem, "recoverable": problem.retryable })))
+        }
+        _ => None,
+    }
+}
+
+fn is_check(state: &State) -> bool {
+    state.lifecycle == Lifecycle::Running
+        && state.phase.as_deref().is_some_and(|it| it.starts_with("consensus-check-"))
+}
+
+/// The seed's roles for a dialogue, ours for everyone else.
+fn role(state: &State, participant: &str) -> String {
+    let seat = state.spec.participants.iter().position(|it| it.name == participant);
+    match (state.spec.pattern.as_str(), seat) {
+        ("dialogue", Some(0)) => "model-a".to_owned(),
+        ("dialogue", Some(1)) => "model-b".to_owned(),
+        _ => state.spec.seat(participant).map_or_else(String::new, |it| it.role.to_string()),
+    }
+}
+
+fn model(state: &State, participant: &str) -> String {
+    let seat = state.spec.seat(participant);
+    seat.map(|it| it.model.clone().unwrap_or_else(|| it.provider.clone())).unwrap_or_default()
+}
+
+fn started(state: &State, placed: &Placed) -> Value {
+    json!({
+        "role": role(state, &placed.participant), "participant": placed.participant,
+        "modelId": model(state, &placed.participant), "roundNumber": state.round, "attempt": placed.attempt,
+    })
+}
+
+fn turn_of(state: &State, turn: &Turn) -> Value {
+    json!({
+        "id": state.id.derived(turn.step.as_str()), "role": role(state, &turn.participant), "participant": turn.participant,
+        "roundNumber": turn.round, "phase": turn.phase, "content": turn.text, "timestamp": turn.started_at.epoch_ms(),
+        "durationMs": turn.duration_ms, "finishReason": turn.finish.name(),
+        "tokenUsage": { "promptTokens": turn.bill.usage.prompt, "completionTokens": turn.bill.usage.completion },
+    })
+}
+
+fn round_of(state: &State, round: u32) -> Value {
+    let turns =
+        state.turns.iter().filter(|turn| turn.round == round && !turn.phase.starts_with("consensus-check-"));
+    let turns: Vec<Value> = turns.map(|turn| turn_of(state, turn)).collect();
+    let check = state.checks.iter().find(|check| check.round == round).map(result_of);
+    json!({ "number": round, "turns": turns, "consensusCheck": check })
+}
+
+fn result_of(check: &Check) -> Value {
+    let vote = |index: usize| check.votes.get(index).map(|(_, vote)| vote);
+    json!({
+        "roundNumber": check.round, "isUnanimous": check.agreed, "modelAVote": vote(0), "modelBVote": vote(1),
+        "finalSolution": check.solution,
+    })
+}
+
+/// Adds the fields, leaving out those that are null.
+fn merge(data: &mut Value, fields: Value) {
+    let (Some(data), Value::Object(fields)) = (data.as_object_mut(), fields) else { return };
+    data.extend(fields.into_iter().filter(|(_, value)| !value.is_null()));
+}

@@ -1,0 +1,314 @@
+//! Facts are a disk format: every kind has a golden line, which old and new programs must both understand.
+
+#![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
+
+use std::sync::Arc;
+
+use quorum_core::model::{
+    ballot::{Ballot, Confidence, ConsensusVote, Source},
+    command::{Command, CommandId},
+    error::{Code, ErrorClass, Problem},
+    event::{
+        Abandoned, Absent, Ancestor, Check, Conclusion, Event, Fact, FailedTurn, Lineage, Placed, Reading,
+        SubConcluded, WindUp,
+    },
+    id::{DiscussionId, Seq, Step},
+    judgement::{Claim, Dissent, Synthesis, Verdict},
+    lifecycle::Lifecycle,
+    money::{Price, Spent, Usage, Usd},
+    outcome::{Decision, StoppingReason},
+    participant::{Participant, Role},
+    spec::{
+        ConsensusSpec, Dialogue, Limits, Manner, Recursion, Simulation, Spec, TimeoutStrategy, Timing,
+        Tolerance,
+    },
+    time::Timestamp,
+    transcript::{Bill, Finish, Turn},
+};
+
+const GOLDEN: &str = include_str!("golden/facts.jsonl");
+
+#[test]
+fn every_kind_of_fact_is_written_as_its_golden_line() {
+    let written: String = samples().iter().map(|fact| serde_json::to_string(fact).unwrap() + "\n").collect();
+    if std::env::var_os("QUORUM_BLESS").is_some() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/facts.jsonl");
+        std::fs::write(path, &written).unwrap();
+    }
+    assert_eq!(written, GOLDEN);
+}
+
+#[test]
+fn every_golden_line_is_read_as_its_fact() {
+    let read: Vec<Fact> = GOLDEN.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(read, samples());
+}
+
+#[test]
+fn every_kind_has_a_sample() {
+    let mut kinds: Vec<&str> = samples().iter().map(|fact| kind(&fact.event)).collect();
+    kinds.dedup();
+    assert_eq!(kinds.len(), 23, "{kinds:?}");
+}
+
+#[test]
+fn an_unknown_kind_is_kept_and_passed_over() {
+    let line = r#"{"seq":9,"at":0,"active_ms":0,"type":"telepathy","strength":3}"#;
+    let fact: Fact = serde_json::from_str(line).unwrap();
+    assert_eq!(fact.event, Event::Unknown);
+}
+
+/// A new kind does not compile here until it has a name, and the count above until it has a sample.
+fn kind(event: &Event) -> &'static str {
+    match event {
+        Event::Opened { .. } => "opened",
+        Event::LifecycleChanged { .. } => "lifecycle_changed",
+        Event::PanelSeated { .. } => "panel_seated",
+        Event::RoundOpened { .. } => "round_opened",
+        Event::RoundClosed { .. } => "round_closed",
+        Event::PhaseEntered { .. } => "phase_entered",
+        Event::CallPlaced(_) => "call_placed",
+        Event::CallFailed { .. } => "call_failed",
+        Event::CallAbandoned { .. } => "call_abandoned",
+        Event::TurnCompleted { .. } => "turn_completed",
+        Event::TurnFailed(_) => "turn_failed",
+        Event::GroupClosed { .. } => "group_closed",
+        Event::ReplyRead { .. } => "reply_read",
+        Event::ConsensusChecked(_) => "consensus_checked",
+        Event::SubRequested { .. } => "sub_requested",
+        Event::SubConcluded(_) => "sub_concluded",
+        Event::CommandTaken { .. } => "command_taken",
+        Event::WoundUp { .. } => "wound_up",
+        Event::Decided { .. } => "decided",
+        Event::Concluded(_) => "concluded",
+        Event::Failed { .. } => "failed",
+        Event::Retried => "retried",
+        Event::Unknown => "unknown",
+    }
+}
+
+fn samples() -> Vec<Fact> {
+    let step = Step::new(1, "speaking", "ann");
+    let events = opening().into_iter().chain(calls(&step)).chain(readings(&step)).chain(ending());
+    let number = |(index, (step, event)): (usize, (Option<Step>, Event))| Fact {
+        seq: Seq(index as u64 + 1),
+        at: Timestamp(1_767_225_600_000_000 + index as i64),
+        active_ms: 10 * index as u64,
+        step,
+        event,
+    };
+    events.enumerate().map(number).collect()
+}
+
+fn id(text: &str) -> DiscussionId {
+    text.parse().unwrap()
+}
+
+fn spec() -> Arc<Spec> {
+    let ann =
+        Participant { model: Some("ann-1".into()), brief: Some("be brief".into()), ..Participant::of("ann") };
+    Arc::new(Spec {
+        topic: "tabs or spaces?".into(),
+        background: Some("a team of five".into()),
+        pattern: "debate".into(),
+        rounds: 2,
+        participants: vec![
+            ann,
+            Participant { strengths: vec!["code".into()], ..Participant::of("bob").playing(Role::Opponent) },
+        ],
+        options: vec!["tabs".into()],
+        consensus: ConsensusSpec {
+            method: "moderator".into(),
+            synthesizer: Some("ann".into()),
+            threshold: 0.5,
+            include_dissent: true,
+            prompt: Some("in one line".into()),
+        },
+        manner: Manner { temperature: 0.7, max_tokens: 2_048 },
+        timing: Timing { step_ms: 60_000, total_ms: 180_000, reserve_ms: 10_000 },
+        tolerance: Tolerance { go_on: true, min_providers: 2 },
+        limits: Limits {
+            calls: Some(20),
+            tokens: Some(9_999),
+            usd: Usd::from_dollars(0.25),
+            allow_unpriced: true,
+        },
+        recursion: Some(Recursion { max_depth: 2, strategy: TimeoutStrategy::Cascade }),
+        early_exit: Some(0.9),
+        dialogue: Dialogue { both_must_agree: true, min_rounds: 1 },
+        session: Some("01890000-0000-7000-8000-0000000000ff".parse().unwrap()),
+        simulation: Some(Simulation {
+            seed: 7,
+            latency_ms: 5,
+            failure: 0.1,
+            stubbornness: 0.5,
+            dead: vec!["glm".into()],
+        }),
+    })
+}
+
+fn turn(step: &Step) -> Arc<Turn> {
+    let price = Price { input: Usd::from_dollars(3.0).unwrap(), output: Usd::from_dollars(15.0).unwrap() };
+    let usage = Usage { prompt: 100, completion: 20 };
+    Arc::new(Turn {
+        step: step.clone(),
+        participant: "ann".into(),
+        round: 1,
+        phase: "speaking".into(),
+        text: "tabs".into(),
+        started_at: Timestamp(1_767_225_600_000_000),
+        duration_ms: 42,
+        finish: Finish::Stop,
+        bill: Bill { usage, estimated: true, price: Some(price), cost: Some(price.of(usage)) },
+    })
+}
+
+type Sample = (Option<Step>, Event);
+
+fn opening() -> Vec<Sample> {
+    let root = id("01890000-0000-7000-8000-000000000001");
+    let chain = vec![Ancestor { id: root, topic: "indentation".into() }];
+    let lineage = Some(Lineage { root, parent: root, depth: 1, chain, level_ms: 45_000 });
+    let absent = vec![Absent {
+        participant: "cyd".into(),
+        class: ErrorClass::Authentication,
+        message: "no key".into(),
+    }];
+    vec![
+        (None, Event::Opened { spec: spec(), flow: 1, lineage }),
+        (None, Event::LifecycleChanged { from: Lifecycle::Ready, to: Lifecycle::Initializing }),
+        (None, Event::PanelSeated { seated: vec!["ann".into(), "bob".into()], absent }),
+        (None, Event::RoundOpened { round: 1 }),
+        (None, Event::RoundClosed { round: 1 }),
+        (Some(Step::new(1, "speaking", "*")), Event::PhaseEntered { phase: "speaking".into(), round: 1 }),
+    ]
+}
+
+fn calls(step: &Step) -> Vec<Sample> {
+    let reserved = Spent { calls: 1, tokens: 500, usd: Usd::from_dollars(0.01).unwrap() };
+    let placed = Placed {
+        attempt: 2,
+        participant: "ann".into(),
+        provider: "ann".into(),
+        model: Some("ann-1".into()),
+        reserved,
+        nonce: "00000000000000ff".into(),
+        repeats: true,
+        unheard: 3,
+    };
+    let failed = FailedTurn {
+        participant: "bob".into(),
+        round: 1,
+        phase: "speaking".into(),
+        class: ErrorClass::Timeout,
+        message: "no answer".into(),
+        attempts: 3,
+        duration_ms: 60_000,
+    };
+    let (participant, message) = ("ann".to_owned(), "busy".to_owned());
+    let class = ErrorClass::RateLimit;
+    let at = || Some(step.clone());
+    let sub = Some(step.purpose("sub1"));
+    let concluded = SubConcluded {
+        participant: "ann".into(),
+        child: Some(id("01890000-0000-7000-8000-000000000002")),
+        synthesis: Some("both".into()),
+        problem: Some(Problem::new(Code::CallBudgetExceeded, "spent")),
+        spent: reserved,
+        ran_ms: 77,
+    };
+    vec![
+        (at(), Event::CallPlaced(placed)),
+        (
+            at(),
+            Event::CallFailed {
+                attempt: 2,
+                participant: participant.clone(),
+                class,
+                message,
+                retry_in_ms: Some(1_000),
+            },
+        ),
+        (at(), Event::CallAbandoned { attempt: 3, participant, why: Abandoned::Enough }),
+        (at(), Event::TurnCompleted { turn: turn(step) }),
+        (Some(Step::new(1, "speaking", "bob")), Event::TurnFailed(failed)),
+        (
+            Some(step.purpose("closed")),
+            Event::GroupClosed { taken: vec!["ann".into()], dropped: vec!["bob".into()] },
+        ),
+        (sub.clone(), Event::SubRequested { turn: turn(step), topic: "eight or four?".into() }),
+        (sub, Event::SubConcluded(concluded)),
+    ]
+}
+
+fn readings(step: &Step) -> Vec<Sample> {
+    let vote = ConsensusVote {
+        agrees: true,
+        confidence: 80,
+        reasoning: "we agree".into(),
+        solution: Some("tabs it is".into()),
+    };
+    let dissent = vec![Dissent { participant: "bob".into(), position: "spaces".into() }];
+    let claims = vec![Claim {
+        text: "tabs adapt".into(),
+        supported_by: vec!["ann".into()],
+        attacked_by: vec!["bob".into()],
+        unanswered: true,
+    }];
+    let readings = [
+        Reading::Ballot(Ballot {
+            choice: "tabs".into(),
+            confidence: Confidence::clamped(0.8),
+            reasoning: "they adapt".into(),
+        }),
+        Reading::ConsensusVote(vote.clone()),
+        Reading::Verdict(Verdict { summary: "close".into(), quality_score: 70.0, ..Verdict::default() }),
+        Reading::Synthesis(Synthesis {
+            synthesis: "tabs".into(),
+            agreement: Some(0.5),
+            agreements: vec!["it matters".into()],
+            dissent,
+            claims,
+        }),
+    ];
+    let read = readings.into_iter().map(|reading| {
+        let event = Event::ReplyRead { participant: "ann".into(), round: 1, source: Source::Stated, reading };
+        (Some(step.purpose("read")), event)
+    });
+    let check = Check {
+        round: 1,
+        agreed: true,
+        skipped: false,
+        votes: vec![("ann".into(), vote)],
+        solution: Some("tabs".into()),
+    };
+    read.chain([(Some(Step::from("1/consensus-check/result")), Event::ConsensusChecked(check))]).collect()
+}
+
+fn ending() -> Vec<Sample> {
+    let problem = Some(Problem {
+        participant: Some("bob".into()),
+        round: Some(1),
+        ..Problem::new(Code::TurnTimeout, "too slow")
+    });
+    let decision = Decision {
+        synthesis: "tabs".into(),
+        synthesizer: Some("ann".into()),
+        agreement: Some(0.5),
+        ..Decision::default()
+    };
+    let end =
+        Conclusion { success: false, stopping: StoppingReason::ModelUnavailable, degraded: true, problem };
+    vec![
+        (None, Event::CommandTaken { id: CommandId(3), command: Command::Stop }),
+        (
+            Some(Step::from("1/speaking/ann/wound-up")),
+            Event::WoundUp { reason: WindUp::TooFew { left: 1, needed: 2 } },
+        ),
+        (None, Event::Decided { decision: Arc::new(decision) }),
+        (None, Event::Concluded(end)),
+        (None, Event::Failed { problem: Problem::new(Code::InsufficientProviders, "nobody there") }),
+        (None, Event::Retried),
+        (None, Event::Unknown),
+    ]
+}

@@ -1,0 +1,116 @@
+//! What two partners' votes on consensus come to (A10).
+
+use quorum_core::model::{
+    ballot::ConsensusVote, event::Check, judgement::Dissent, outcome::Decision, participant::Participant,
+    spec::Dialogue,
+};
+
+use crate::markers::no;
+
+/// A vote with the voter's name, A's before B's.
+type Vote = (String, ConsensusVote);
+
+/// The decision, if the votes are the consensus that was asked for.
+pub(crate) fn decision(rules: Dialogue, votes: &[Vote; 2]) -> Option<Decision> {
+    let yes = votes.iter().filter(|it| it.1.agrees).count();
+    if yes < if rules.both_must_agree { 2 } else { 1 } {
+        return None;
+    }
+    let dissent = votes
+        .iter()
+        .filter(|it| !it.1.agrees)
+        .map(|(name, vote)| Dissent { participant: name.clone(), position: vote.reasoning.clone() });
+    let solution = solution(votes);
+    Some(Decision {
+        synthesis: solution.map_or(WITHOUT_TEXT, |it| it.1).to_owned(),
+        synthesizer: solution.map(|it| it.0.to_owned()),
+        agreement: Some(agreement(votes)),
+        dissent: dissent.collect(),
+        ..Decision::default()
+    })
+}
+
+const WITHOUT_TEXT: &str =
+    "Consensus was reached, but neither partner stated the solution; see the last turns.";
+
+/// The solution of whoever is surer, A's where they are equally sure, else the other's; and whose it is.
+fn solution(votes: &[Vote; 2]) -> Option<(&str, &str)> {
+    let [a, b] = votes;
+    let order = if a.1.confidence < b.1.confidence { [b, a] } else { [a, b] };
+    order.into_iter().find_map(|(name, vote)| Some((name.as_str(), vote.solution.as_deref()?)))
+}
+
+/// How sure both are that they agree, on average; who says no is not.
+fn agreement(votes: &[Vote; 2]) -> f64 {
+    let sure = votes.iter().filter(|it| it.1.agrees).map(|it| f64::from(it.1.confidence));
+    sure.sum::<f64>() / 200.0
+}
+
+/// The check for the record.
+pub(crate) fn check(round: u32, votes: [Vote; 2], decision: Option<&Decision>) -> Check {
+    let (agreed, solution) = (decision.is_some(), decision.map(|it| it.synthesis.clone()));
+    Check { round, agreed, skipped: false, votes: votes.into(), solution }
+}
+
+/// The check of a round that comes too early: nobody is asked.
+pub(crate) fn skipped(round: u32, partners: [&Participant; 2]) -> Check {
+    let too_early = || no("Not asked: the minimum of rounds is not over yet.");
+    let votes = partners.map(|it| (it.name.clone(), too_early()));
+    Check { round, agreed: false, skipped: true, votes: votes.into(), solution: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BOTH: Dialogue = Dialogue { both_must_agree: true, min_rounds: 1 };
+    const EITHER: Dialogue = Dialogue { both_must_agree: false, min_rounds: 1 };
+
+    fn vote(agrees: bool, confidence: u8, solution: Option<&str>) -> ConsensusVote {
+        let solution = solution.map(str::to_owned);
+        ConsensusVote { agrees, confidence, reasoning: "because".into(), solution }
+    }
+
+    fn yes(confidence: u8, solution: &str) -> ConsensusVote {
+        vote(true, confidence, Some(solution))
+    }
+
+    fn decide(rules: Dialogue, a: ConsensusVote, b: ConsensusVote) -> Option<Decision> {
+        decision(rules, &[("ann".into(), a), ("bob".into(), b)])
+    }
+
+    #[track_caller]
+    fn check_solution(a: ConsensusVote, b: ConsensusVote, expected: &str, by: Option<&str>) {
+        let decision = decide(EITHER, a, b).unwrap();
+        assert_eq!((decision.synthesis.as_str(), decision.synthesizer.as_deref()), (expected, by));
+    }
+
+    #[test]
+    fn a10_both_must_agree_or_either_is_enough() {
+        assert_eq!(decide(BOTH, yes(80, "tabs"), vote(false, 90, None)), None);
+        assert_eq!(decide(EITHER, vote(false, 80, None), vote(false, 90, None)), None);
+        let both = decide(BOTH, yes(80, "tabs"), yes(60, "spaces")).unwrap();
+        assert_eq!((both.agreement, both.dissent.len()), (Some(0.7), 0));
+        let either = decide(EITHER, vote(false, 80, None), yes(60, "spaces")).unwrap();
+        assert_eq!(either.agreement, Some(0.3));
+        assert_eq!(either.dissent, [Dissent { participant: "ann".into(), position: "because".into() }]);
+    }
+
+    #[test]
+    fn a10_the_surer_ones_solution_stands_and_as_on_a_tie() {
+        check_solution(yes(80, "tabs"), yes(60, "spaces"), "tabs", Some("ann"));
+        check_solution(yes(60, "tabs"), yes(80, "spaces"), "spaces", Some("bob"));
+        check_solution(yes(70, "tabs"), yes(70, "spaces"), "tabs", Some("ann"));
+        check_solution(yes(70, "tabs"), vote(true, 90, None), "tabs", Some("ann"));
+        check_solution(vote(true, 90, None), yes(10, "spaces"), "spaces", Some("bob"));
+        check_solution(vote(true, 90, None), vote(true, 90, None), WITHOUT_TEXT, None);
+    }
+
+    #[test]
+    fn a10_a_skipped_check_is_two_nos_of_confidence_0() {
+        let [ann, bob] = ["ann", "bob"].map(Participant::of);
+        let check = skipped(1, [&ann, &bob]);
+        assert!(check.skipped && !check.agreed);
+        assert!(check.votes.iter().all(|(_, vote)| !vote.agrees && vote.confidence == 0));
+    }
+}

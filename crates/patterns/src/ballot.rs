@@ -1,0 +1,210 @@
+//! Votes for one of several options: what may be offered, the form of a ballot, and how one is read.
+
+use std::collections::BTreeSet;
+
+use quorum_core::{
+    call::Shape,
+    floor::reading::{Reader, Reminder},
+    model::{
+        ballot::{Ballot, Confidence},
+        error::{Code, Refusal},
+        event::Reading,
+    },
+};
+use serde_json::{Value, json};
+
+use crate::{
+    confidence,
+    json::{last_object_with, text},
+};
+
+const MOST_OPTIONS: usize = 10;
+
+const REMINDERS: &[Reminder] = &[
+    Reminder {
+        purpose: "remind1",
+        words: "Your vote could not be read. Answer again with one JSON object and nothing else: \
+                {\"choice\": one of the options exactly as written, \"confidence\": a number from 0 to 1, \"reasoning\": why}.",
+    },
+    Reminder {
+        purpose: "remind2",
+        words: "Your vote still could not be read and will not be counted unless this answer is a single JSON object with \
+                the keys choice, confidence and reasoning, the choice being one of the options, letter by letter.",
+    },
+];
+
+/// Reads ballots on these options.
+pub(crate) struct Ballots {
+    options: Vec<String>,
+}
+
+impl Ballots {
+    pub(crate) fn on(options: &[String]) -> Self {
+        Ballots { options: options.to_vec() }
+    }
+
+    /// The option meant. Letters' case is forgiven only where that leaves no doubt.
+    fn option(&self, choice: &str) -> Option<&String> {
+        let choice = choice.trim();
+        let exact = self.options.iter().find(|it| it.trim() == choice);
+        exact.or_else(|| {
+            let lower = choice.to_lowercase();
+            let mut alike = self.options.iter().filter(|it| it.trim().to_lowercase() == lower);
+            let only = alike.next();
+            only.filter(|_| alike.next().is_none())
+        })
+    }
+}
+
+impl Reader for Ballots {
+    type Value = Ballot;
+
+    fn shape(&self) -> Shape {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "choice": { "type": "string", "enum": self.options, "description": "The option voted for" },
+                "confidence": { "type": "number", "minimum": 0, "maximum": 1, "description": "How sure" },
+                "reasoning": { "type": "string", "description": "Why, in a few sentences" },
+            },
+            "required": ["choice", "confidence", "reasoning"],
+            "additionalProperties": false,
+        });
+        Shape { name: "ballot", schema: Some(schema) }
+    }
+
+    fn read(&self, reply: &str) -> Option<Ballot> {
+        let object = last_object_with(reply, "choice")?;
+        let choice = self.option(&text(&object, "choice")?)?.clone();
+        let confidence = object.get("confidence").and_then(confidence_of).unwrap_or(Confidence::UNSTATED);
+        Some(Ballot { choice, confidence, reasoning: text(&object, "reasoning").unwrap_or_default() })
+    }
+
+    fn reminders(&self) -> &[Reminder] {
+        REMINDERS
+    }
+
+    fn fact(&self, ballot: &Ballot) -> Reading {
+        Reading::Ballot(ballot.clone())
+    }
+}
+
+/// What is wrong with these options, if anything.
+pub(crate) fn check(options: &[String]) -> Vec<Refusal> {
+    let refuse = |message: String| Refusal::new("options", Code::InvalidRequest, message);
+    let mut refusals = Vec::new();
+    if options.len() < 2 {
+        refusals.push(refuse(format!("a vote needs at least 2 options, not {}", options.len())));
+    }
+    if MOST_OPTIONS < options.len() {
+        refusals.push(refuse(format!("a vote has at most {MOST_OPTIONS} options, not {}", options.len())));
+    }
+    if options.iter().any(|it| it.trim().is_empty()) {
+        refusals.push(refuse("an option is empty; give every option a name".to_owned()));
+    }
+    let mut seen = BTreeSet::new();
+    for twice in options.iter().map(|it| it.trim()).filter(|it| !it.is_empty() && !seen.insert(*it)) {
+        refusals.push(refuse(format!("the option `{twice}` is there twice; name each one once")));
+    }
+    refusals
+}
+
+fn confidence_of(value: &Value) -> Option<Confidence> {
+    let stated = value.as_str().and_then(confidence::from_text);
+    stated.or_else(|| value.as_f64().map(confidence::from_number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn owned(options: &[&str]) -> Vec<String> {
+        options.iter().map(|it| (*it).to_owned()).collect()
+    }
+
+    #[track_caller]
+    fn reads(reply: &str, expected: Option<(&str, f64)>) {
+        let reader = Ballots::on(&owned(&["Java", "JavaScript", "go", "Go", " C "]));
+        let read = reader.read(reply);
+        let read = read.as_ref().map(|it| (it.choice.as_str(), it.confidence.get()));
+        assert_eq!(read, expected, "{reply}");
+    }
+
+    #[test]
+    fn a_ballot_is_read_alone_fenced_or_in_prose() {
+        reads(r#"{"choice": "Java", "confidence": 0.8, "reasoning": "old"}"#, Some(("Java", 0.8)));
+        reads("```json\n{\"choice\": \"JavaScript\", \"confidence\": 1}\n```", Some(("JavaScript", 1.0)));
+        reads(r#"I think {"choice": "Java"}. No: {"choice": "go", "confidence": 0.6}."#, Some(("go", 0.6)));
+    }
+
+    #[test]
+    fn an_option_is_meant_exactly_or_without_doubt() {
+        reads(r#"{"choice": " javascript ", "confidence": 0.8}"#, Some(("JavaScript", 0.8)));
+        reads(r#"{"choice": "JAVA", "confidence": 0.8}"#, Some(("Java", 0.8)));
+        reads(r#"{"choice": "C", "confidence": 0.8}"#, Some((" C ", 0.8)));
+        reads(r#"{"choice": "Go", "confidence": 0.8}"#, Some(("Go", 0.8)));
+        reads(r#"{"choice": "GO", "confidence": 0.8}"#, None);
+        reads(r#"{"choice": "Jav", "confidence": 0.8}"#, None);
+        reads(r#"{"choice": "Java 21", "confidence": 0.8}"#, None);
+        reads(r#"{"choice": "Rust", "confidence": 0.8}"#, None);
+        reads("I vote for Java, confidence 0.8", None);
+    }
+
+    #[test]
+    fn confidence_is_a_share_or_a_percentage_and_stays_in_range() {
+        let cases = [
+            ("0.25", 0.25),
+            ("80", 0.8),
+            ("250", 1.0),
+            ("-3", 0.0),
+            ("\"85%\"", 0.85),
+            ("\"0.4\"", 0.4),
+            ("null", 0.5),
+            ("\"very\"", 0.5),
+        ];
+        for (confidence, expected) in cases {
+            let reply = format!(r#"{{"choice": "Java", "confidence": {confidence}}}"#);
+            reads(&reply, Some(("Java", expected)));
+        }
+        reads(r#"{"choice": "Java"}"#, Some(("Java", 0.5)));
+    }
+
+    #[test]
+    fn the_form_offers_exactly_the_options() {
+        let shape = Ballots::on(&owned(&["tabs", "spaces"])).shape();
+        let schema = shape.schema.unwrap();
+        assert_eq!(schema.pointer("/properties/choice/enum"), Some(&json!(["tabs", "spaces"])));
+    }
+
+    #[test]
+    fn a_vote_that_is_never_readable_is_not_counted() {
+        let reader = Ballots::on(&owned(&["a", "b"]));
+        assert_eq!(
+            reader.reminders().iter().map(|it| it.purpose).collect::<Vec<_>>(),
+            ["remind1", "remind2"]
+        );
+        assert_eq!(reader.infer("I am for a"), None);
+        assert_eq!(reader.give_up(), None);
+    }
+
+    #[track_caller]
+    fn refuses(options: &[&str], expected: &[&str]) {
+        let refusals = check(&owned(options));
+        let messages: Vec<&str> = refusals.iter().map(|it| it.message.as_str()).collect();
+        assert_eq!(messages, expected);
+        assert!(refusals.iter().all(|it| it.field == "options" && it.code == Code::InvalidRequest));
+    }
+
+    #[test]
+    fn b05_options_are_two_to_ten_named_and_different() {
+        refuses(&["a", "b"], &[]);
+        refuses(&["go", "Go"], &[]);
+        refuses(&[], &["a vote needs at least 2 options, not 0"]);
+        refuses(&["a"], &["a vote needs at least 2 options, not 1"]);
+        refuses(&["a", " "], &["an option is empty; give every option a name"]);
+        refuses(&["a", "b", "a "], &["the option `a` is there twice; name each one once"]);
+        let many = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"];
+        refuses(&many, &["a vote has at most 10 options, not 11"]);
+        refuses(&many[..10], &[]);
+    }
+}

@@ -1,0 +1,71 @@
+//! Getting one participant to write the synthesis, and what stands in when nobody can.
+
+use quorum_core::{
+    floor::{Floor, halt::Halt, reading::Understood},
+    model::{
+        error::{Code, Problem},
+        event::Reading,
+        judgement::Synthesis,
+        outcome::Decision,
+        participant::{Participant, Role},
+    },
+};
+
+use crate::{
+    prompts::{
+        deciding::{self, Writing},
+        minutes,
+    },
+    strength,
+    synopsis::Synopses,
+};
+
+/// A synthesis by whoever can write it: the one named first, then the strongest for the task. `None` when nobody could.
+pub(super) async fn draft(floor: &mut Floor) -> Result<Option<Understood<Synthesis>>, Halt> {
+    let spec = floor.spec();
+    let mut writers = strength::strongest_first(floor.present(&spec.participants), &spec.topic);
+    let named =
+        spec.consensus.synthesizer.as_deref().and_then(|name| strength::named(&writers, name)).cloned();
+    if let Some(named) = named {
+        writers.retain(|it| it.name != named.name);
+        writers.insert(0, named);
+    }
+    for writer in writers {
+        let written = write(floor, &writer, Writing::Synthesizer).await?;
+        if written.is_some() {
+            return Ok(written);
+        }
+    }
+    Ok(None)
+}
+
+/// A synthesis by this one.
+pub(super) async fn write(
+    floor: &mut Floor,
+    writer: &Participant,
+    writing: Writing,
+) -> Result<Option<Understood<Synthesis>>, Halt> {
+    let spec = floor.spec();
+    let ask = deciding::synthesis(&spec, writer, writing, &on_record(floor));
+    floor.ask_for(writer, ask, &Synopses::of(&spec)).await
+}
+
+/// What nobody heard because it was written and not spoken: the last round's votes, a verdict.
+fn on_record(floor: &Floor) -> Vec<Understood<Reading>> {
+    floor.readings(floor.round())
+}
+
+/// The best of what was recorded, in place of a synthesis that nobody could write.
+pub(super) fn stand_in(floor: &Floor, message: &str) -> Decision {
+    let spec = floor.spec();
+    let is_judge = |name: &str| spec.seat(name).is_some_and(|it| it.role == Role::Judge);
+    let last = floor.transcript().iter().rfind(|turn| !is_judge(&turn.participant));
+    let spoken = last.map(|turn| turn.text.to_string());
+    Decision {
+        synthesis: spoken.unwrap_or_else(|| minutes(&on_record(floor))),
+        synthesizer: last.map(|turn| turn.participant.clone()),
+        problem: Some(Problem::new(Code::SynthesisFailed, message)),
+        degraded: true,
+        ..Decision::default()
+    }
+}

@@ -1,0 +1,22 @@
+//! Majority: more than half of the votes, one each, and at least the threshold.
+
+use quorum_core::craft::Consensus;
+
+use super::{
+    poll::{self, Rule},
+    tally::{Count, Measure},
+};
+
+pub(crate) const METHOD: Consensus = Consensus {
+    name: "majority",
+    summary: "More than half of the votes decide",
+    check: poll::check,
+    calls: poll::calls,
+    decide: |floor| Box::pin(poll::decide(floor, &RULE)),
+};
+
+pub(super) const RULE: Rule = Rule { measure: Measure::Heads, carries, aim: "a majority" };
+
+fn carries(count: &Count, threshold: f64) -> bool {
+    0.5 < count.share && count.reaches(threshold)
+}

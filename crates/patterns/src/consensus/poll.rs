@@ -1,0 +1,273 @@
+//! Deciding by votes: which votes count, who is still to be asked, and what the count decides under a method's rule.
+
+use quorum_core::{
+    floor::{Floor, halt::Halt, reading::Understood},
+    model::{
+        ballot::{Ballot, CastBallot},
+        error::{Code, Problem, Refusal},
+        event::Reading,
+        judgement::Synthesis,
+        outcome::Decision,
+        spec::Spec,
+    },
+};
+
+use super::{
+    draft::{draft, stand_in},
+    tally::{Count, Measure, count},
+};
+use crate::{
+    ballot::{self, Ballots},
+    pattern,
+    prompts::{deciding, listed},
+};
+
+const AGREE: &str = "agree";
+const DISAGREE: &str = "disagree";
+
+/// What a method demands of the votes.
+pub(super) struct Rule {
+    pub(super) measure: Measure,
+    /// Whether the leading option carries the vote; it is no tie. The number is the threshold.
+    pub(super) carries: fn(&Count, f64) -> bool,
+    /// What was not reached, as a message says it: `a majority`.
+    pub(super) aim: &'static str,
+}
+
+/// Options are looked at here where the pattern itself does not vote on them.
+pub(super) fn check(spec: &Spec) -> Vec<Refusal> {
+    if spec.options.is_empty() || votes_itself(spec) { Vec::new() } else { ballot::check(&spec.options) }
+}
+
+/// Nobody is asked again after a vote; else everyone is, on the options or on a draft.
+pub(super) fn calls(spec: &Spec) -> u32 {
+    let voters = spec.speakers().len() as u32;
+    match (votes_itself(spec), spec.options.is_empty()) {
+        (true, _) => 0,
+        (false, false) => voters,
+        (false, true) => 1 + voters,
+    }
+}
+
+fn votes_itself(spec: &Spec) -> bool {
+    spec.pattern == pattern::voting::PATTERN.name
+}
+
+/// Decides by the votes there are, or else takes them now.
+pub(super) async fn decide(floor: &mut Floor, rule: &Rule) -> Result<Decision, Halt> {
+    let spec = floor.spec();
+    let taken = taken(floor);
+    if !taken.is_empty() {
+        return Ok(on_options(floor, rule, taken));
+    }
+    if !spec.options.is_empty() {
+        let voters = floor.present(&spec.speakers());
+        let ask = |who: &_| deciding::closing_ballot(&spec, who).purpose("vote");
+        let votes = floor.ask_all_for(&voters, ask, &Ballots::on(&spec.options)).await?;
+        let cast = cast(floor, votes);
+        return Ok(on_options(floor, rule, cast));
+    }
+    match draft(floor).await? {
+        Some(proposal) => on_proposal(floor, rule, proposal).await,
+        None => {
+            let message =
+                "nobody could write a proposal to vote on; the last recorded answer stands in for it";
+            Ok(stand_in(floor, message))
+        }
+    }
+}
+
+/// The ballots of the last round that has any, in seating order.
+fn taken(floor: &Floor) -> Vec<CastBallot> {
+    let spec = floor.spec();
+    let of_round = |round| {
+        let ballots = floor.readings(round).into_iter().filter_map(|it| match it.value {
+            Reading::Ballot(ballot) => {
+                Some(CastBallot { participant: it.participant, round, source: it.source, ballot })
+            }
+            Reading::ConsensusVote(_) | Reading::Verdict(_) | Reading::Synthesis(_) => None,
+        });
+        ballots.collect::<Vec<_>>()
+    };
+    let mut ballots = (1..=floor.round()).rev().map(of_round).find(|it| !it.is_empty()).unwrap_or_default();
+    ballots.sort_by_key(|it| spec.participants.iter().position(|seat| seat.name == it.participant));
+    ballots
+}
+
+fn cast(floor: &Floor, votes: Vec<Understood<Ballot>>) -> Vec<CastBallot> {
+    let round = floor.round();
+    let cast = |it: Understood<Ballot>| CastBallot {
+        participant: it.participant,
+        round,
+        source: it.source,
+        ballot: it.value,
+    };
+    votes.into_iter().map(cast).collect()
+}
+
+fn on_options(floor: &Floor, rule: &Rule, ballots: Vec<CastBallot>) -> Decision {
+    let spec = floor.spec();
+    let count = counted(floor, &spec.options, ballots, rule);
+    let carried = rule.is_carried(&count, &spec);
+    Decision {
+        synthesis: count.account(&spec.options),
+        agreement: (0 < count.cast()).then_some(count.share),
+        dissent: count.dissent_from(count.tally.winner.as_deref()),
+        problem: (!carried).then(|| rule.problem(&count, &spec.options)),
+        tally: Some(count.tally),
+        ..Decision::default()
+    }
+}
+
+async fn on_proposal(
+    floor: &mut Floor,
+    rule: &Rule,
+    proposal: Understood<Synthesis>,
+) -> Result<Decision, Halt> {
+    let spec = floor.spec();
+    let options = [AGREE, DISAGREE].map(str::to_owned);
+    let text = &proposal.value.synthesis;
+    let voters = floor.present(&spec.speakers());
+    let ask = |who: &_| deciding::ballot_on_proposal(&spec, who, text, &options).purpose("vote");
+    let votes = floor.ask_all_for(&voters, ask, &Ballots::on(&options)).await?;
+    let ballots = cast(floor, votes);
+    let count = counted(floor, &options, ballots, rule);
+    let carried = rule.is_carried(&count, &spec) && count.tally.winner.as_deref() == Some(AGREE);
+    Ok(Decision {
+        agreement: (0 < count.cast()).then(|| count.share_of(AGREE)),
+        dissent: count.dissent_from(Some(AGREE)),
+        problem: (!carried).then(|| rule.problem(&count, &options)),
+        tally: Some(count.tally),
+        ..Decision::from_synthesis(proposal.value, &proposal.participant)
+    })
+}
+
+fn counted(floor: &Floor, options: &[String], ballots: Vec<CastBallot>, rule: &Rule) -> Count {
+    let spec = floor.spec();
+    let voted = |name: &String| ballots.iter().any(|it| it.participant == *name);
+    let present = floor.present(&spec.speakers()).into_iter().map(|it| it.name);
+    let silent = present.filter(|name| !voted(name)).collect();
+    Count { silent, ..count(&spec, options, ballots, rule.measure) }
+}
+
+impl Rule {
+    fn is_carried(&self, count: &Count, spec: &Spec) -> bool {
+        count.tally.winner.is_some() && (self.carries)(count, spec.consensus.threshold)
+    }
+
+    fn problem(&self, count: &Count, options: &[String]) -> Problem {
+        let tie = match &count.tally.tie[..] {
+            [] => String::new(),
+            tied => format!("; a tie between {}", listed(tied)),
+        };
+        let silent = match &count.silent[..] {
+            [] => String::new(),
+            silent => format!("; no vote counted from {}", listed(silent)),
+        };
+        let message = format!("the votes did not reach {}: {}{tie}{silent}", self.aim, count.line(options));
+        Problem::new(Code::ConsensusFailed, message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quorum_core::model::ballot::{Confidence, Source};
+    use quorum_testkit::spec::spec;
+
+    use super::*;
+    use crate::consensus::{majority, unanimous, voting};
+
+    fn counting(rule: &Rule, votes: &[(&str, f64)]) -> (Count, Spec) {
+        let spec = spec("voting");
+        let cast = |(seat, (choice, sure)): (usize, &(&str, f64))| CastBallot {
+            participant: spec.participants[seat].name.clone(),
+            round: 1,
+            source: Source::Stated,
+            ballot: Ballot {
+                choice: (*choice).to_owned(),
+                confidence: Confidence::clamped(*sure),
+                reasoning: String::new(),
+            },
+        };
+        let ballots: Vec<CastBallot> = votes.iter().enumerate().map(cast).collect();
+        let silent = spec.participants[votes.len()..].iter().map(|it| it.name.clone()).collect();
+        (Count { silent, ..count(&spec, &spec.options, ballots, rule.measure) }, spec)
+    }
+
+    #[track_caller]
+    fn check(rule: &Rule, threshold: f64, votes: &[(&str, f64)], expected: &str) {
+        let (count, mut spec) = counting(rule, votes);
+        spec.consensus.threshold = threshold;
+        let carried = rule.is_carried(&count, &spec);
+        let found = if carried { "carried".to_owned() } else { rule.problem(&count, &spec.options).message };
+        assert_eq!(found, expected, "{votes:?}");
+    }
+
+    #[test]
+    fn b02_a_majority_is_more_than_half_and_the_threshold() {
+        let votes = [("tabs", 0.1), ("tabs", 0.1), ("spaces", 1.0)];
+        check(&majority::RULE, 0.5, &votes, "carried");
+        check(&majority::RULE, 0.6, &votes, "carried");
+        check(&majority::RULE, 0.7, &votes, "the votes did not reach a majority: tabs 2, spaces 1");
+        check(
+            &majority::RULE,
+            0.0,
+            &votes[1..],
+            "the votes did not reach a majority: tabs 1, spaces 1; a tie between spaces and tabs; no vote counted from cyd",
+        );
+    }
+
+    #[test]
+    fn b02_voting_weighs_by_confidence() {
+        let votes = [("tabs", 0.4), ("tabs", 0.4), ("spaces", 1.0)];
+        check(&voting::RULE, 0.5, &votes, "carried");
+        let line = "tabs 44 % of the weight (2 votes), spaces 56 % of the weight (1 vote)";
+        check(&voting::RULE, 0.6, &votes, &format!("the votes did not reach the threshold: {line}"));
+        check(
+            &voting::RULE,
+            0.5,
+            &[("tabs", 0.8), ("spaces", 0.8)],
+            "the votes did not reach the threshold: tabs 50 % of the weight (1 vote), spaces 50 % of the weight (1 vote); \
+             a tie between spaces and tabs; no vote counted from cyd",
+        );
+    }
+
+    #[test]
+    fn b02_unanimous_is_everyone_for_the_same() {
+        let votes = [("tabs", 0.1), ("tabs", 0.9), ("tabs", 0.5)];
+        check(&unanimous::RULE, 0.5, &votes, "carried");
+        let silent = "the votes did not reach unanimity: tabs 2, spaces 0; no vote counted from cyd";
+        check(&unanimous::RULE, 0.5, &votes[..2], silent);
+        let one_against = [("tabs", 0.1), ("tabs", 0.9), ("spaces", 0.5)];
+        check(&unanimous::RULE, 0.5, &one_against, "the votes did not reach unanimity: tabs 2, spaces 1");
+    }
+
+    #[test]
+    fn no_votes_carry_nothing() {
+        for rule in [&majority::RULE, &voting::RULE, &unanimous::RULE] {
+            let (count, spec) = counting(rule, &[]);
+            assert!(!rule.is_carried(&count, &spec));
+            assert!(
+                rule.problem(&count, &spec.options)
+                    .message
+                    .ends_with("no vote counted from ann, bob and cyd")
+            );
+        }
+    }
+
+    #[test]
+    fn b02_calls_are_kept_back_for_those_who_will_be_asked() {
+        assert_eq!(calls(&spec("voting")), 0);
+        assert_eq!(calls(&spec("synthesis")), 4);
+        assert_eq!(calls(&Spec { options: spec("voting").options, ..spec("synthesis") }), 3);
+        assert_eq!(calls(&spec("debate")), 3);
+    }
+
+    #[test]
+    fn options_are_refused_once() {
+        let one = vec!["tabs".to_owned()];
+        assert_eq!(super::check(&Spec { options: one.clone(), ..spec("synthesis") }).len(), 1);
+        assert_eq!(super::check(&Spec { options: one, ..spec("voting") }), []);
+        assert_eq!(super::check(&spec("synthesis")), []);
+    }
+}

@@ -1,0 +1,268 @@
+//! Counting votes: by heads and by weight, who leads, and the account of it in words. Pure.
+
+use std::collections::BTreeMap;
+
+use quorum_core::model::{
+    ballot::{CastBallot, Tally},
+    judgement::Dissent,
+    spec::Spec,
+};
+
+use crate::prompts::{counted, listed};
+
+/// Sums of fractions are compared with this much patience.
+const NEARLY: f64 = 1e-9;
+
+/// What makes an option lead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Measure {
+    /// One vote each.
+    Heads,
+    /// Confidence times the participant's weight.
+    Weight,
+}
+
+/// Votes, counted.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Count {
+    pub(super) tally: Tally,
+    /// The leading option's share of everything cast, 0 to 1.
+    pub(super) share: f64,
+    /// Who was there and cast no vote that counts.
+    pub(super) silent: Vec<String>,
+    pub(super) measure: Measure,
+}
+
+/// Counts these ballots on these options.
+pub(super) fn count(spec: &Spec, options: &[String], ballots: Vec<CastBallot>, measure: Measure) -> Count {
+    let mut votes: BTreeMap<String, u32> = options.iter().map(|it| (it.clone(), 0)).collect();
+    let mut weighted: BTreeMap<String, f64> = options.iter().map(|it| (it.clone(), 0.0)).collect();
+    for CastBallot { participant, ballot, .. } in &ballots {
+        let weight = spec.seat(participant).map_or(1.0, |it| it.weight);
+        *votes.entry(ballot.choice.clone()).or_default() += 1;
+        *weighted.entry(ballot.choice.clone()).or_default() += weight * ballot.confidence.get();
+    }
+    let tally = Tally { votes, weighted, ballots, ..Tally::default() };
+    Count { tally, share: 0.0, silent: Vec::new(), measure }.with_leaders()
+}
+
+impl Count {
+    /// Finds who leads among the options somebody voted for; a tie is listed by the alphabet.
+    fn with_leaders(mut self) -> Self {
+        let voted: Vec<&String> = self.tally.votes.keys().filter(|it| 0 < self.heads(it)).collect();
+        let share = voted.iter().map(|it| self.share_of(it)).fold(0.0, f64::max);
+        let leads = |option: &&&String| share - self.share_of(option) < NEARLY;
+        let leaders: Vec<String> = voted.iter().filter(leads).map(|it| (*it).clone()).collect();
+        self.share = share;
+        match &leaders[..] {
+            [winner] => self.tally.winner = Some(winner.clone()),
+            _ => self.tally.tie = leaders,
+        }
+        self
+    }
+
+    /// Whether the leading share is at least this.
+    pub(super) fn reaches(&self, share: f64) -> bool {
+        share - NEARLY <= self.share
+    }
+
+    pub(super) fn cast(&self) -> usize {
+        self.tally.ballots.len()
+    }
+
+    /// This option's share of everything cast.
+    pub(super) fn share_of(&self, option: &str) -> f64 {
+        let (part, all) = match self.measure {
+            Measure::Heads => (f64::from(self.heads(option)), self.cast() as f64),
+            Measure::Weight => {
+                let weight = self.tally.weighted.get(option).copied().unwrap_or_default();
+                (weight, self.tally.weighted.values().sum())
+            }
+        };
+        if all < NEARLY { 0.0 } else { part / all }
+    }
+
+    /// Everyone who voted for something else than this, with the reasons; everyone at all when nothing prevailed.
+    pub(super) fn dissent_from(&self, prevailed: Option<&str>) -> Vec<Dissent> {
+        let others = self.tally.ballots.iter().filter(|it| Some(it.ballot.choice.as_str()) != prevailed);
+        let position = |cast: &CastBallot| match cast.ballot.reasoning.trim() {
+            "" => format!("Voted for {}.", cast.ballot.choice),
+            reasoning => reasoning.to_owned(),
+        };
+        others.map(|it| Dissent { participant: it.participant.clone(), position: position(it) }).collect()
+    }
+
+    /// How the votes fell, in one line: `tabs 2, spaces 1`.
+    pub(super) fn line(&self, options: &[String]) -> String {
+        let part = |option: &String| match self.measure {
+            Measure::Heads => format!("{option} {}", self.heads(option)),
+            Measure::Weight => {
+                let heads = counted(self.heads(option) as usize, "vote");
+                format!("{option} {} ({heads})", self.of_the_weight(option))
+            }
+        };
+        options.iter().map(part).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The whole result for people: who leads, and each side with its best reason, the strongest side first.
+    pub(super) fn account(&self, options: &[String]) -> String {
+        let mut lines = vec![self.headline(options)];
+        let mut sides: Vec<&String> = options.iter().filter(|it| 0 < self.heads(it)).collect();
+        sides.sort_by(|one, other| self.share_of(other).total_cmp(&self.share_of(one)));
+        lines.extend(sides.into_iter().map(|option| self.side(option)));
+        if !self.silent.is_empty() {
+            lines.push(format!("No vote was counted from {}.", listed(&self.silent)));
+        }
+        lines.join("\n")
+    }
+
+    fn headline(&self, options: &[String]) -> String {
+        let all = counted(self.cast(), "vote");
+        match &self.tally.winner {
+            Some(winner) => {
+                let weight = match self.measure {
+                    Measure::Heads => String::new(),
+                    Measure::Weight => format!("{}, ", self.of_the_weight(winner)),
+                };
+                format!("{winner} has the most support: {weight}{} of {all}.", self.heads(winner))
+            }
+            None if self.tally.tie.is_empty() => "No vote was cast that could be counted.".to_owned(),
+            None => format!("A tie between {}: {}.", listed(&self.tally.tie), self.line(options)),
+        }
+    }
+
+    fn of_the_weight(&self, option: &str) -> String {
+        format!("{:.0} % of the weight", 100.0 * self.share_of(option))
+    }
+
+    fn heads(&self, option: &str) -> u32 {
+        self.tally.votes.get(option).copied().unwrap_or_default()
+    }
+
+    /// One option, who is for it, and the reason of whoever is surest.
+    fn side(&self, option: &str) -> String {
+        let voters: Vec<&CastBallot> =
+            self.tally.ballots.iter().filter(|it| it.ballot.choice == option).collect();
+        let names: Vec<String> = voters
+            .iter()
+            .map(|it| format!("{} ({:.2})", it.participant, it.ballot.confidence.get()))
+            .collect();
+        let surest = voters
+            .iter()
+            .filter(|it| !it.ballot.reasoning.trim().is_empty())
+            .rev()
+            .max_by(|one, other| one.ballot.confidence.get().total_cmp(&other.ballot.confidence.get()));
+        let reason = surest.map(|it| format!(" {}: \"{}\"", it.participant, it.ballot.reasoning.trim()));
+        let support = counted(voters.len(), "vote");
+        format!("- {option}: {support}, from {}.{}", listed(&names), reason.unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quorum_core::model::{
+        ballot::{Ballot, Confidence, Source},
+        participant::Participant,
+    };
+
+    use super::*;
+
+    fn owned(options: &[&str]) -> Vec<String> {
+        options.iter().map(|it| (*it).to_owned()).collect()
+    }
+
+    fn cast(participant: &str, choice: &str, confidence: f64) -> CastBallot {
+        let reasoning = format!("{participant} likes {choice}");
+        let ballot = Ballot { choice: choice.into(), confidence: Confidence::clamped(confidence), reasoning };
+        CastBallot { participant: participant.into(), round: 1, source: Source::Stated, ballot }
+    }
+
+    fn counting(votes: &[(&str, &str, f64)], measure: Measure) -> Count {
+        let mut spec = quorum_testkit::spec::spec("voting");
+        spec.participants = ["ann", "bob", "cyd", "dan"].map(Participant::of).to_vec();
+        spec.participants[3].weight = 3.0;
+        let ballots = votes.iter().map(|(who, choice, sure)| cast(who, choice, *sure)).collect();
+        count(&spec, &owned(&["tabs", "spaces", "both"]), ballots, measure)
+    }
+
+    /// `tabs 0.67`, or `tie spaces,tabs 0.50`.
+    #[track_caller]
+    fn check(votes: &[(&str, &str, f64)], measure: Measure, expected: &str) {
+        let count = counting(votes, measure);
+        let tie = || format!("tie {}", count.tally.tie.join(","));
+        let leads = count.tally.winner.clone().unwrap_or_else(tie);
+        assert_eq!(format!("{leads} {:.2}", count.share), expected);
+    }
+
+    #[test]
+    fn b02_heads_count_one_each() {
+        let two_to_one = [("ann", "tabs", 0.1), ("bob", "tabs", 0.1), ("cyd", "spaces", 1.0)];
+        check(&two_to_one, Measure::Heads, "tabs 0.67");
+        check(&two_to_one[1..], Measure::Heads, "tie spaces,tabs 0.50");
+        check(&[], Measure::Heads, "tie  0.00");
+    }
+
+    #[test]
+    fn inv_disc_642_weight_is_confidence_times_the_participants_weight() {
+        let surer = [("ann", "tabs", 0.4), ("bob", "tabs", 0.4), ("cyd", "spaces", 1.0)];
+        check(&surer, Measure::Weight, "spaces 0.56");
+        check(&[("ann", "tabs", 1.0), ("dan", "spaces", 0.5)], Measure::Weight, "spaces 0.60");
+        check(&[("ann", "tabs", 0.9), ("dan", "spaces", 0.3)], Measure::Weight, "tie spaces,tabs 0.50");
+        check(&[("ann", "tabs", 0.0)], Measure::Weight, "tabs 0.00");
+        check(
+            &[("ann", "tabs", 0.1), ("bob", "tabs", 0.2), ("cyd", "spaces", 0.3)],
+            Measure::Weight,
+            "tie spaces,tabs 0.50",
+        );
+    }
+
+    #[test]
+    fn inv_disc_202_every_vote_and_every_option_is_kept() {
+        let count = counting(&[("ann", "tabs", 0.9), ("bob", "spaces", 0.5)], Measure::Heads);
+        assert_eq!(count.tally.ballots.len(), 2);
+        assert_eq!(count.tally.votes.get("both"), Some(&0));
+        assert_eq!(count.tally.weighted.get("tabs"), Some(&0.9));
+    }
+
+    #[test]
+    fn inv_disc_201_whoever_voted_otherwise_is_dissent() {
+        let count = counting(&[("ann", "tabs", 0.9), ("bob", "spaces", 0.5)], Measure::Heads);
+        let position = "bob likes spaces".to_owned();
+        assert_eq!(count.dissent_from(Some("tabs")), [Dissent { participant: "bob".into(), position }]);
+        assert_eq!(count.dissent_from(None).len(), 2);
+    }
+
+    #[test]
+    fn the_account_names_sides_and_their_best_reasons() {
+        let votes = [("ann", "spaces", 0.9), ("bob", "tabs", 0.5), ("cyd", "tabs", 0.8)];
+        let mut count = counting(&votes, Measure::Heads);
+        count.silent = owned(&["dan"]);
+        let expected = "tabs has the most support: 2 of 3 votes.\n\
+                        - tabs: 2 votes, from bob (0.50) and cyd (0.80). cyd: \"cyd likes tabs\"\n\
+                        - spaces: 1 vote, from ann (0.90). ann: \"ann likes spaces\"\n\
+                        No vote was counted from dan.";
+        assert_eq!(count.account(&owned(&["tabs", "spaces", "both"])), expected);
+    }
+
+    #[test]
+    fn the_account_of_weighed_votes_says_what_they_weigh() {
+        let count = counting(&[("ann", "tabs", 0.9), ("dan", "spaces", 0.9)], Measure::Weight);
+        let account = count.account(&owned(&["tabs", "spaces", "both"]));
+        assert!(
+            account.starts_with("spaces has the most support: 75 % of the weight, 1 of 2 votes.\n"),
+            "{account}"
+        );
+    }
+
+    #[test]
+    fn a_tie_is_said_to_be_a_tie() {
+        let count = counting(&[("ann", "spaces", 0.9), ("bob", "tabs", 0.5)], Measure::Heads);
+        let account = count.account(&owned(&["tabs", "spaces", "both"]));
+        assert!(
+            account.starts_with("A tie between spaces and tabs: tabs 1, spaces 1, both 0.\n"),
+            "{account}"
+        );
+        let nobody = counting(&[], Measure::Weight).account(&owned(&["tabs", "spaces"]));
+        assert_eq!(nobody, "No vote was cast that could be counted.");
+    }
+}

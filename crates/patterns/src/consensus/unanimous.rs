@@ -1,0 +1,22 @@
+//! Unanimous: everyone present votes, and all for the same.
+
+use quorum_core::craft::Consensus;
+
+use super::{
+    poll::{self, Rule},
+    tally::{Count, Measure},
+};
+
+pub(crate) const METHOD: Consensus = Consensus {
+    name: "unanimous",
+    summary: "Everyone must agree",
+    check: poll::check,
+    calls: poll::calls,
+    decide: |floor| Box::pin(poll::decide(floor, &RULE)),
+};
+
+pub(super) const RULE: Rule = Rule { measure: Measure::Heads, carries, aim: "unanimity" };
+
+fn carries(count: &Count, _threshold: f64) -> bool {
+    count.reaches(1.0) && count.silent.is_empty()
+}

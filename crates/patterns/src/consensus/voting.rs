@@ -1,0 +1,22 @@
+//! Voting: votes weigh by confidence and by the participant's weight; the leading option must reach the threshold.
+
+use quorum_core::craft::Consensus;
+
+use super::{
+    poll::{self, Rule},
+    tally::{Count, Measure},
+};
+
+pub(crate) const METHOD: Consensus = Consensus {
+    name: "voting",
+    summary: "Votes weighted by confidence decide",
+    check: poll::check,
+    calls: poll::calls,
+    decide: |floor| Box::pin(poll::decide(floor, &RULE)),
+};
+
+pub(super) const RULE: Rule = Rule { measure: Measure::Weight, carries, aim: "the threshold" };
+
+fn carries(count: &Count, threshold: f64) -> bool {
+    count.reaches(threshold)
+}

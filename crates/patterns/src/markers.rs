@@ -1,0 +1,326 @@
+//! The answer to "have we reached consensus?": its markers, and how they are read (A07, A09).
+
+use quorum_core::{
+    call::Shape,
+    floor::reading::{Reader, Reminder},
+    model::{ballot::ConsensusVote, event::Reading},
+};
+
+use crate::{
+    own::{own_words, unwrapped, without_code},
+    phrases,
+};
+
+const CHECK: &str = "[CONSENSUS_CHECK]";
+const ANSWER: &str = "HAS_CONSENSUS";
+const CONFIDENCE: &str = "[CONFIDENCE]";
+const REASONING: &str = "[REASONING]";
+const SOLUTION: &str = "[PROPOSED_SOLUTION]";
+
+/// What is assumed of a vote that does not say how sure it is.
+const UNSTATED: u8 = 50;
+
+/// A solution no longer than this is none.
+const TOO_SHORT: usize = 10;
+
+const REMINDERS: &[Reminder] = &[
+    Reminder {
+        purpose: "remind1",
+        words: "Your answer could not be read. Give it again in the form asked for, beginning with [CONSENSUS_CHECK] on a line \
+                of its own, then HAS_CONSENSUS: YES or HAS_CONSENSUS: NO.",
+    },
+    Reminder {
+        purpose: "remind2",
+        words: "Your answer still could not be read. Write exactly these lines and put your own answers in:\n\
+                [CONSENSUS_CHECK]\nHAS_CONSENSUS: YES or NO\n[CONFIDENCE]\na number from 0 to 100\n[REASONING]\nwhy\n\
+                [PROPOSED_SOLUTION]\nthe agreed solution, or: No consensus yet.",
+    },
+];
+
+/// Reads votes on consensus. Only the voter's own words count, never what it quotes.
+pub(crate) struct ConsensusChecks;
+
+impl Reader for ConsensusChecks {
+    type Value = ConsensusVote;
+
+    fn shape(&self) -> Shape {
+        Shape { name: "consensus-check", schema: None }
+    }
+
+    fn read(&self, reply: &str) -> Option<ConsensusVote> {
+        let form = Form::of(reply);
+        let [agrees] = form.answers()[..] else { return None };
+        Some(ConsensusVote {
+            agrees,
+            confidence: form.confidence().unwrap_or(UNSTATED),
+            reasoning: form.last(REASONING).unwrap_or_default().to_owned(),
+            solution: form.last(SOLUTION).filter(|it| agrees && is_solution(it)).map(str::to_owned),
+        })
+    }
+
+    fn infer(&self, reply: &str) -> Option<ConsensusVote> {
+        let form = Form::of(reply);
+        // Someone who answers both yes and no is asked again, not guessed at.
+        form.answers().is_empty().then(|| phrases::infer(&form.own)).flatten()
+    }
+
+    fn reminders(&self) -> &[Reminder] {
+        REMINDERS
+    }
+
+    fn give_up(&self) -> Option<ConsensusVote> {
+        Some(no("The answer could not be read, even after two reminders; it counts as an uncertain no."))
+    }
+
+    fn fact(&self, vote: &ConsensusVote) -> Reading {
+        Reading::ConsensusVote(vote.clone())
+    }
+}
+
+/// A no of confidence 0 with this reason.
+pub(crate) fn no(reason: &str) -> ConsensusVote {
+    ConsensusVote { agrees: false, confidence: 0, reasoning: reason.to_owned(), solution: None }
+}
+
+fn is_solution(text: &str) -> bool {
+    TOO_SHORT < text.chars().count() && !text.to_lowercase().contains("no consensus")
+}
+
+/// A reply, cut at its markers.
+struct Form<'r> {
+    reply: &'r str,
+    /// The reply with everything blanked that is not the voter's own.
+    own: String,
+    /// Where each marker begins, in order.
+    markers: Vec<(usize, &'static str)>,
+}
+
+impl<'r> Form<'r> {
+    fn of(reply: &'r str) -> Self {
+        let reply = unwrapped(reply);
+        let own = without_code(&own_words(reply));
+        let upper = own.to_ascii_uppercase();
+        let all = [CHECK, CONFIDENCE, REASONING, SOLUTION].into_iter();
+        let places =
+            |marker| upper.match_indices(marker).map(move |(at, _)| (at, marker)).collect::<Vec<_>>();
+        let mut markers: Vec<(usize, &'static str)> = all.flat_map(places).collect();
+        // In the middle of a line the check is spoken of, not made.
+        markers.retain(|(at, marker)| *marker != CHECK || begins_line(&upper, *at));
+        markers.sort_unstable();
+        Form { reply, own, markers }
+    }
+
+    /// What stands between each of these markers and the next one, as places.
+    fn sections(&self, marker: &str) -> impl DoubleEndedIterator<Item = (usize, usize)> {
+        let ends = self.markers.iter().map(|it| it.0).skip(1).chain([self.reply.len()]);
+        let sections = self.markers.iter().zip(ends.collect::<Vec<_>>());
+        let wanted = sections.filter(move |((_, it), _)| *it == marker);
+        wanted.map(|((at, it), end)| (at + it.len(), end)).collect::<Vec<_>>().into_iter()
+    }
+
+    /// The different answers given: none, one, or both.
+    fn answers(&self) -> Vec<bool> {
+        let mut answers: Vec<bool> =
+            self.sections(CHECK).filter_map(|(from, to)| answer(&self.own[from..to])).collect();
+        answers.sort_unstable();
+        answers.dedup();
+        answers
+    }
+
+    fn confidence(&self) -> Option<u8> {
+        self.sections(CONFIDENCE).rev().find_map(|(from, to)| percent(&self.own[from..to]))
+    }
+
+    fn last(&self, marker: &str) -> Option<&'r str> {
+        let texts = self.sections(marker).rev().map(|(from, to)| undressed(&self.reply[from..to]));
+        texts.into_iter().find(|it| !it.is_empty())
+    }
+}
+
+/// The text without what belongs to the dress of the markers around it: `**[REASONING]**: why\n**`.
+fn undressed(text: &str) -> &str {
+    let text = text.trim_start_matches([':', '*']).trim();
+    match text.rsplit_once('\n') {
+        Some((before, dress)) if is_dress(dress) => before.trim_end(),
+        _ => text,
+    }
+}
+
+fn is_dress(text: &str) -> bool {
+    text.chars().all(|it| it.is_whitespace() || "#*-_".contains(it))
+}
+
+fn begins_line(text: &str, at: usize) -> bool {
+    let line = text[..at].rsplit('\n').next().unwrap_or_default();
+    is_dress(line)
+}
+
+/// The yes or no after `HAS_CONSENSUS:`. The form itself, `[YES or NO]`, is no answer.
+fn answer(section: &str) -> Option<bool> {
+    let at = section.to_ascii_uppercase().find(ANSWER)? + ANSWER.len();
+    let line = section[at..].trim_start_matches(|it: char| !it.is_alphanumeric()).lines().next()?;
+    let upper = line.to_ascii_uppercase();
+    let words: Vec<&str> =
+        upper.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty()).collect();
+    match words[..] {
+        ["YES", "OR", "NO", ..] | ["YES", "NO"] => None,
+        ["YES", ..] => Some(true),
+        ["NO" | "NOT", ..] => Some(false),
+        _ => None,
+    }
+}
+
+/// The number right after `[CONFIDENCE]`, brought into 0 to 100.
+fn percent(section: &str) -> Option<u8> {
+    let text = section.trim_start_matches(|it: char| it.is_whitespace() || ":=*_`[(".contains(it));
+    let end =
+        text.char_indices().find(|(at, it)| !(it.is_ascii_digit() || *it == '.' || (*at == 0 && *it == '-')));
+    let number = text[..end.map_or(text.len(), |it| it.0)].trim_end_matches('.');
+    let value: f64 = number.parse().ok()?;
+    // Asked for a percentage, some answer with a share: 0.85.
+    let is_share = number.contains('.') && (0.0..=1.0).contains(&value);
+    let value = if is_share { value * 100.0 } else { value };
+    Some(value.clamp(0.0, 100.0).round() as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reply(answer: &str, confidence: &str, solution: &str) -> String {
+        format!(
+            "[CONSENSUS_CHECK]\nHAS_CONSENSUS: {answer}\n[CONFIDENCE]\n{confidence}\n[REASONING]\nBecause.\n\
+             [PROPOSED_SOLUTION]\n{solution}"
+        )
+    }
+
+    const SOLUTION_TEXT: &str = "Tabs for everyone.";
+
+    /// The reading as text: `yes 80 "Because." -> solution`, or how it could not be read.
+    #[track_caller]
+    fn check(reply: &str, expected: &str) {
+        let shown = |vote: ConsensusVote| {
+            let answer = if vote.agrees { "yes" } else { "no" };
+            let solution = vote.solution.map(|it| format!(" -> {it}")).unwrap_or_default();
+            format!("{answer} {} {:?}{solution}", vote.confidence, vote.reasoning)
+        };
+        let read = ConsensusChecks.read(reply).map(shown);
+        let inferred = || ConsensusChecks.infer(reply).map(|vote| format!("inferred {}", shown(vote)));
+        let read = read.or_else(inferred).unwrap_or_else(|| "unread".to_owned());
+        let read = read.split(" \"Inferred").next().unwrap_or_default().to_owned();
+        assert_eq!(read, expected, "{reply}");
+    }
+
+    #[test]
+    fn a07_the_markers_are_read() {
+        check(&reply("YES", "80", SOLUTION_TEXT), "yes 80 \"Because.\" -> Tabs for everyone.");
+        check(&reply("NO", "30", "No consensus yet."), "no 30 \"Because.\"");
+        check(&reply("yes", "80", SOLUTION_TEXT).to_lowercase(), "yes 80 \"because.\" -> tabs for everyone.");
+        check(&format!("Here is my view.\n\n{}", reply("NO", "10", "")), "no 10 \"Because.\"");
+        let one_line = "[CONSENSUS_CHECK] HAS_CONSENSUS: YES [CONFIDENCE] 90 [REASONING] Fine. [PROPOSED_SOLUTION] Tabs for all.";
+        check(one_line, "yes 90 \"Fine.\" -> Tabs for all.");
+    }
+
+    #[test]
+    fn a07_markers_may_come_in_any_order_and_any_dress() {
+        let turned = "[REASONING]\nFine.\n[PROPOSED_SOLUTION]\nTabs for all.\n[CONFIDENCE]\n77\n[CONSENSUS_CHECK]\nHAS_CONSENSUS: YES";
+        check(turned, "yes 77 \"Fine.\" -> Tabs for all.");
+        let dressed =
+            "**[CONSENSUS_CHECK]**\n**HAS_CONSENSUS:** YES\n**[CONFIDENCE]**: 85%\n**[REASONING]**: Fine.";
+        check(dressed, "yes 85 \"Fine.\"");
+        check("## [CONSENSUS_CHECK]\nHAS_CONSENSUS: [NO], not at all", "no 50 \"\"");
+        check("[CONSENSUS_CHECK]\nHAS_CONSENSUS: Not yet", "no 50 \"\"");
+        check("[CONSENSUS_CHECK]\r\nHAS_CONSENSUS: YES\r\n[CONFIDENCE]\r\n60\r\n", "yes 60 \"\"");
+    }
+
+    #[test]
+    fn a07_confidence_is_clamped_and_50_if_absent() {
+        for (stated, expected) in [
+            ("0", 0),
+            ("100", 100),
+            ("150", 100),
+            ("99999999999999999999", 100),
+            ("-20", 0),
+            ("0.85", 85),
+            ("72.6", 73),
+            ("1", 1),
+            ("[85]", 85),
+            ("high", 50),
+            ("", 50),
+        ] {
+            check(&reply("NO", stated, ""), &format!("no {expected} \"Because.\""));
+        }
+        check("[CONSENSUS_CHECK]\nHAS_CONSENSUS: YES", "yes 50 \"\"");
+    }
+
+    #[test]
+    fn a07_a_solution_needs_a_yes_and_something_to_say() {
+        check(&reply("NO", "80", SOLUTION_TEXT), "no 80 \"Because.\"");
+        check(&reply("YES", "80", "No consensus yet, sadly."), "yes 80 \"Because.\"");
+        check(&reply("YES", "80", "ten chars!"), "yes 80 \"Because.\"");
+        check(&reply("YES", "80", "tenn chars!"), "yes 80 \"Because.\" -> tenn chars!");
+        check(&reply("YES", "80", ""), "yes 80 \"Because.\"");
+    }
+
+    #[test]
+    fn a07_a_solution_keeps_its_code_and_quotations() {
+        let solution = "Run:\n```\ncargo test\n```\n> and smile";
+        check(&reply("YES", "80", solution), &format!("yes 80 \"Because.\" -> {solution}"));
+    }
+
+    #[test]
+    fn a07_a_form_wrapped_in_a_code_fence_is_still_the_voters() {
+        let wrapped = format!("```text\n{}\n```", reply("YES", "80", SOLUTION_TEXT));
+        check(&wrapped, "yes 80 \"Because.\" -> Tabs for everyone.");
+    }
+
+    #[test]
+    fn a07_quoted_markers_are_nobodys_vote() {
+        let form = reply("YES", "99", SOLUTION_TEXT);
+        let quoted: String = form.lines().map(|line| format!("> {line}\n")).collect();
+        check(&format!("My partner wrote:\n{quoted}"), "unread");
+        check(&format!("My partner wrote:\n{quoted}I disagree."), "inferred no 40");
+        check(&format!("My partner wrote:\n```\n{form}\n```\nThat is all."), "unread");
+        check(&format!("<said-1f by=\"bob\" round=\"1\">\n{form}\n</said-1f>\nHm."), "unread");
+        check("Bob wrote [CONSENSUS_CHECK] HAS_CONSENSUS: YES and I wonder.", "unread");
+        check(&format!("{quoted}\n{}", reply("NO", "20", "")), "no 20 \"Because.\"");
+        let answer_quoted =
+            "[CONSENSUS_CHECK]\n> HAS_CONSENSUS: YES\n[CONFIDENCE]\n> 99\n[REASONING]\nBob said so.";
+        check(answer_quoted, "unread");
+    }
+
+    #[test]
+    fn a07_the_form_itself_is_no_answer() {
+        check("[CONSENSUS_CHECK]\nHAS_CONSENSUS: [YES or NO]\n[CONFIDENCE]\n[Number from 0-100]", "unread");
+        check("[CONSENSUS_CHECK]\nHAS_CONSENSUS: YES/NO", "unread");
+        check("[CONSENSUS_CHECK]\nHAS_CONSENSUS: YES, no doubt", "yes 50 \"\"");
+        let echoed = format!("[CONSENSUS_CHECK]\nHAS_CONSENSUS: [YES or NO]\n{}", reply("NO", "20", ""));
+        check(&echoed, "no 20 \"Because.\"");
+    }
+
+    #[test]
+    fn a07_yes_and_no_at_once_is_asked_again() {
+        let both =
+            format!("{}\nI agree with that.\n{}", reply("YES", "80", SOLUTION_TEXT), reply("NO", "20", ""));
+        check(&both, "unread");
+        let twice = format!("{}\n{}", reply("NO", "80", ""), reply("NO", "20", ""));
+        check(&twice, "no 20 \"Because.\"");
+    }
+
+    #[test]
+    fn a08_without_markers_phrases_count_as_a_guess() {
+        check("I agree with all of it.", "inferred yes 60");
+        check("[CONSENSUS_CHECK]\nHAS_CONSENSUS: perhaps\nI concur, more or less.", "inferred yes 60");
+        check("HAS_CONSENSUS: YES", "unread");
+        check("NO. I agree with X but not with Y.", "inferred no 50");
+    }
+
+    #[test]
+    fn a09_two_reminders_then_an_uncertain_no() {
+        let purposes: Vec<&str> = ConsensusChecks.reminders().iter().map(|it| it.purpose).collect();
+        assert_eq!(purposes, ["remind1", "remind2"]);
+        let assumed = ConsensusChecks.give_up().unwrap();
+        assert_eq!((assumed.agrees, assumed.confidence, assumed.solution), (false, 0, None));
+        assert!(assumed.reasoning.contains("could not be read"));
+    }
+}

@@ -1,0 +1,137 @@
+//! Dialogue: two partners take turns; after each round both say whether they agree, and agreement ends it (requirement A).
+
+use quorum_core::{
+    craft::{Loss, Pattern},
+    floor::{Floor, halt::Halt},
+    model::{
+        ballot::ConsensusVote,
+        error::{Code, Refusal},
+        outcome::Decision,
+        participant::Participant,
+        phase::{Phase, PhaseTable},
+        spec::Spec,
+    },
+};
+
+use crate::{
+    accord,
+    markers::{ConsensusChecks, no},
+    prompts::{deciding, talk},
+};
+
+const TURN_A: Phase = Phase("model-a-turn");
+const TURN_B: Phase = Phase("model-b-turn");
+const CHECK_A: Phase = Phase("consensus-check-a");
+const CHECK_B: Phase = Phase("consensus-check-b");
+
+pub(crate) const PATTERN: Pattern = Pattern {
+    name: "dialogue",
+    summary: "Two partners take turns until they agree",
+    flow: 1,
+    phases: PhaseTable {
+        first: &[TURN_A],
+        next: &[
+            (TURN_A, &[TURN_B]),
+            (TURN_B, &[CHECK_A, TURN_A]),
+            (CHECK_A, &[CHECK_B]),
+            (CHECK_B, &[TURN_A]),
+        ],
+    },
+    check,
+    loss: Loss::TurnFailed,
+    run: |floor| Box::pin(run(floor)),
+};
+
+fn check(spec: &Spec) -> Vec<Refusal> {
+    let speakers = spec.speakers().len();
+    let mut refusals = Vec::new();
+    if speakers != 2 {
+        let message = format!("a dialogue is between exactly 2 participants, not {speakers}");
+        refusals.push(Refusal::new("providers", Code::InvalidRequest, message));
+    }
+    if spec.tolerance.min_providers < 2 {
+        let message = "a dialogue can't go on without its partner; set minProviders to 2";
+        refusals.push(Refusal::new("minProviders", Code::InvalidRequest, message));
+    }
+    refusals
+}
+
+async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
+    let spec = floor.spec();
+    let speakers = spec.speakers();
+    let [a, b] = &speakers[..] else { return Ok(None) };
+    for round in 1..=spec.rounds {
+        floor.enter(TURN_A, round).await?;
+        floor.ask(a, talk::turn(&spec, a, b, round).retries(2)).await?;
+        floor.enter(TURN_B, round).await?;
+        floor.ask(b, talk::turn(&spec, b, a, round).retries(2)).await?;
+
+        if round < spec.dialogue.min_rounds {
+            floor.note_check(accord::skipped(round, [a, b])).await?;
+            continue;
+        }
+        floor.enter(CHECK_A, round).await?;
+        let vote_a = vote(floor, &spec, a, b, round).await?;
+        floor.enter(CHECK_B, round).await?;
+        let vote_b = vote(floor, &spec, b, a, round).await?;
+        let votes = [(a.name.clone(), vote_a), (b.name.clone(), vote_b)];
+        let decision = accord::decision(spec.dialogue, &votes);
+        floor.note_check(accord::check(round, votes, decision.as_ref())).await?;
+        if decision.is_some() {
+            return Ok(decision);
+        }
+    }
+    Ok(None)
+}
+
+async fn vote(
+    floor: &mut Floor,
+    spec: &Spec,
+    who: &Participant,
+    partner: &Participant,
+    round: u32,
+) -> Result<ConsensusVote, Halt> {
+    let ask = deciding::consensus_check(spec, who, partner, round).retries(1);
+    let vote = floor.ask_for(who, ask, &ConsensusChecks).await?;
+    Ok(vote.map_or_else(|| no("There was no answer to read; it counts as an uncertain no."), |it| it.value))
+}
+
+#[cfg(test)]
+mod tests {
+    use quorum_core::model::spec::Tolerance;
+    use quorum_testkit::spec::spec;
+
+    use super::*;
+
+    #[track_caller]
+    fn refuses(spec: &Spec, fields: &[&str]) {
+        let refused: Vec<String> = check(spec).into_iter().map(|it| it.field).collect();
+        assert_eq!(refused, fields);
+    }
+
+    #[test]
+    fn a01_a_dialogue_is_between_two() {
+        refuses(&spec("dialogue"), &[]);
+        refuses(&Spec { participants: spec("synthesis").participants, ..spec("dialogue") }, &["providers"]);
+    }
+
+    #[test]
+    fn a14_a_dialogue_does_not_go_on_alone() {
+        let tolerance = Tolerance { go_on: true, min_providers: 1 };
+        refuses(&Spec { tolerance, ..spec("dialogue") }, &["minProviders"]);
+    }
+
+    #[test]
+    fn a03_only_the_known_moves_are_legal() {
+        let phases = [TURN_A, TURN_B, CHECK_A, CHECK_B];
+        let moves = |from: Phase| -> Vec<&str> {
+            let allowed = phases.iter().filter(|to| PATTERN.phases.allows(Some(from.0), **to));
+            allowed.map(|to| to.0).collect()
+        };
+        assert_eq!(moves(TURN_A), ["model-b-turn"]);
+        assert_eq!(moves(TURN_B), ["model-a-turn", "consensus-check-a"]);
+        assert_eq!(moves(CHECK_A), ["consensus-check-b"]);
+        assert_eq!(moves(CHECK_B), ["model-a-turn"]);
+        assert!(PATTERN.phases.allows(None, TURN_A) && !PATTERN.phases.allows(None, TURN_B));
+    }
+}

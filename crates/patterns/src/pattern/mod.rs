@@ -1,0 +1,55 @@
+//! Ways to hold a discussion, one file each.
+
+pub(crate) mod critique;
+pub(crate) mod debate;
+pub(crate) mod dialogue;
+pub(crate) mod round_robin;
+pub(crate) mod synthesis;
+pub(crate) mod voting;
+
+use quorum_core::model::{
+    error::{Code, Refusal},
+    spec::Spec,
+};
+
+/// A discussion needs at least two who talk (INV-DISC-005).
+fn two_speakers(spec: &Spec) -> Vec<Refusal> {
+    let speakers = spec.speakers().len();
+    let message = format!("a {} needs at least 2 participants who speak, not {speakers}", spec.pattern);
+    let refusal = Refusal::new("providers", Code::InsufficientProviders, message);
+    if speakers < 2 { vec![refusal] } else { Vec::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use quorum_testkit::spec::spec;
+
+    use crate::PATTERNS;
+
+    #[test]
+    fn every_pattern_takes_the_table_it_is_meant_for() {
+        for pattern in PATTERNS {
+            assert_eq!((pattern.check)(&spec(pattern.name)), [], "{}", pattern.name);
+        }
+    }
+
+    #[test]
+    fn inv_disc_005_no_pattern_is_held_alone() {
+        for pattern in PATTERNS {
+            let mut spec = spec(pattern.name);
+            spec.participants.truncate(1);
+            assert!(!(pattern.check)(&spec).is_empty(), "{}", pattern.name);
+        }
+    }
+
+    #[test]
+    fn inv_disc_001_every_phase_can_be_reached() {
+        for pattern in PATTERNS {
+            let table = pattern.phases;
+            let reached = |name: &str| {
+                table.first.iter().chain(table.next.iter().flat_map(|(_, to)| *to)).any(|it| it.0 == name)
+            };
+            assert!(table.next.iter().all(|(from, _)| reached(from.0)), "{}", pattern.name);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Voting: everyone votes at once, round by round, hearing after each how the votes fell and why.
+
+use quorum_core::{
+    craft::{Loss, Pattern},
+    floor::{Floor, halt::Halt},
+    model::{
+        ballot::Ballot,
+        error::Refusal,
+        outcome::Decision,
+        phase::{Phase, PhaseTable},
+        spec::Spec,
+    },
+};
+
+use crate::{
+    ballot::{self, Ballots},
+    confidence,
+    pattern::two_speakers,
+    prompts::deciding,
+};
+
+const VOTING: Phase = Phase("voting");
+
+pub(crate) const PATTERN: Pattern = Pattern {
+    name: "voting",
+    summary: "Everyone votes on the options, with a confidence",
+    flow: 1,
+    phases: PhaseTable { first: &[VOTING], next: &[(VOTING, &[VOTING])] },
+    check,
+    loss: Loss::TooFewProviders,
+    run: |floor| Box::pin(run(floor)),
+};
+
+fn check(spec: &Spec) -> Vec<Refusal> {
+    [two_speakers(spec), ballot::check(&spec.options)].concat()
+}
+
+/// A vote can't be recast within its round (INV-DISC-014): each has one step in it, and a step is taken once.
+async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
+    let spec = floor.spec();
+    let ballots = Ballots::on(&spec.options);
+    for round in 1..=spec.rounds {
+        floor.enter(VOTING, round).await?;
+        let before = floor.readings(round - 1);
+        let voters = floor.present(&spec.speakers());
+        let vote = |who: &_| deciding::ballot(&spec, who, &before);
+        floor.ask_until_for(&voters, vote, &ballots, |votes| is_enough(&spec, votes)).await?;
+    }
+    Ok(None)
+}
+
+fn is_enough(spec: &Spec, votes: &[Ballot]) -> bool {
+    let stated: Vec<_> = votes.iter().map(|it| Some(it.confidence)).collect();
+    confidence::is_enough(spec, &stated)
+}
+
+#[cfg(test)]
+mod tests {
+    use quorum_testkit::spec::spec;
+
+    use super::*;
+
+    #[test]
+    fn b05_a_vote_without_options_is_refused() {
+        let spec = Spec { options: Vec::new(), ..spec("voting") };
+        let fields: Vec<String> = check(&spec).into_iter().map(|it| it.field).collect();
+        assert_eq!(fields, ["options"]);
+    }
+}

@@ -1,0 +1,169 @@
+//! A synthesis as it is asked for: its form, and how it is read. One that has no form is kept as plain text.
+
+use quorum_core::{
+    call::Shape,
+    floor::reading::{Reader, Reminder},
+    model::{
+        event::Reading,
+        judgement::{Claim, Dissent, Synthesis},
+        spec::Spec,
+    },
+};
+use serde_json::{Value, json};
+
+use crate::{
+    confidence,
+    json::{Object, last_object_with, objects, text, texts},
+};
+
+/// Reads syntheses of what was said at this table.
+pub(crate) struct Synopses {
+    seated: Vec<String>,
+}
+
+impl Synopses {
+    pub(crate) fn of(spec: &Spec) -> Self {
+        Synopses { seated: spec.participants.iter().map(|it| it.name.clone()).collect() }
+    }
+
+    /// The name as it is at the table; nobody else can hold a view.
+    fn seat(&self, name: &str) -> Option<String> {
+        let name = name.trim().to_lowercase();
+        self.seated.iter().find(|it| it.to_lowercase() == name).cloned()
+    }
+
+    fn seats(&self, object: &Object, key: &str) -> Vec<String> {
+        texts(object, key).iter().filter_map(|name| self.seat(name)).collect()
+    }
+
+    fn dissent(&self, object: &Object) -> Option<Dissent> {
+        let participant = self.seat(&text(object, "participant")?)?;
+        Some(Dissent { participant, position: text(object, "position")? })
+    }
+
+    fn claim(&self, object: &Object) -> Option<Claim> {
+        Some(Claim {
+            text: text(object, "text")?,
+            supported_by: self.seats(object, "supported_by"),
+            attacked_by: self.seats(object, "attacked_by"),
+            unanswered: object.get("unanswered").and_then(Value::as_bool).unwrap_or_default(),
+        })
+    }
+}
+
+impl Reader for Synopses {
+    type Value = Synthesis;
+
+    fn shape(&self) -> Shape {
+        Shape { name: "synthesis", schema: Some(schema(&self.seated)) }
+    }
+
+    fn read(&self, reply: &str) -> Option<Synthesis> {
+        let object = last_object_with(reply, "synthesis")?;
+        let agreement = object.get("agreement").and_then(Value::as_f64);
+        Some(Synthesis {
+            synthesis: text(&object, "synthesis")?,
+            agreement: agreement.map(|it| confidence::from_number(it).get()),
+            agreements: texts(&object, "agreements"),
+            dissent: objects(&object, "dissent").filter_map(|it| self.dissent(it)).collect(),
+            claims: objects(&object, "claims").filter_map(|it| self.claim(it)).collect(),
+        })
+    }
+
+    /// The text was paid for and says what is needed; asking again for its form would not make it better.
+    fn infer(&self, reply: &str) -> Option<Synthesis> {
+        let synthesis = reply.trim().to_owned();
+        (!synthesis.is_empty()).then(|| Synthesis { synthesis, ..Synthesis::default() })
+    }
+
+    fn reminders(&self) -> &[Reminder] {
+        &[]
+    }
+
+    fn fact(&self, synthesis: &Synthesis) -> Reading {
+        Reading::Synthesis(synthesis.clone())
+    }
+}
+
+fn schema(seated: &[String]) -> Value {
+    let name = json!({ "type": "string", "enum": seated });
+    let names = json!({ "type": "array", "items": name });
+    let dissent = json!({
+        "type": "object",
+        "properties": { "participant": name, "position": { "type": "string" } },
+        "required": ["participant", "position"],
+        "additionalProperties": false,
+    });
+    let claim = json!({
+        "type": "object",
+        "properties": {
+            "text": { "type": "string" },
+            "supported_by": names,
+            "attacked_by": names,
+            "unanswered": { "type": "boolean", "description": "Whether nobody took it up" },
+        },
+        "required": ["text", "supported_by", "attacked_by", "unanswered"],
+        "additionalProperties": false,
+    });
+    json!({
+        "type": "object",
+        "properties": {
+            "synthesis": { "type": "string", "description": "The considered answer, complete in itself" },
+            "agreement": { "type": "number", "minimum": 0, "maximum": 1, "description": "How far they agree" },
+            "agreements": { "type": "array", "items": { "type": "string" } },
+            "dissent": { "type": "array", "items": dissent, "description": "Who holds something else" },
+            "claims": { "type": "array", "items": claim, "description": "The arguments on the table" },
+        },
+        "required": ["synthesis", "agreement", "agreements", "dissent", "claims"],
+        "additionalProperties": false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use quorum_testkit::spec::spec;
+
+    use super::*;
+
+    fn reader() -> Synopses {
+        Synopses::of(&spec("synthesis"))
+    }
+
+    #[test]
+    fn a_synthesis_is_read_by_its_form() {
+        let reply = r#"Well: {"synthesis": " Tabs. ", "agreement": 75, "agreements": ["width", 3, ""],
+            "dissent": [{"participant": "BOB", "position": "spaces"}, {"participant": "eve", "position": "none"}, 7],
+            "claims": [{"text": "tabs adapt", "supported_by": ["ann", "eve"], "attacked_by": ["bob"], "unanswered": true},
+                       {"supported_by": ["ann"]}]}"#;
+        let claim = Claim {
+            text: "tabs adapt".into(),
+            supported_by: vec!["ann".into()],
+            attacked_by: vec!["bob".into()],
+            unanswered: true,
+        };
+        let expected = Synthesis {
+            synthesis: "Tabs.".into(),
+            agreement: Some(0.75),
+            agreements: vec!["width".into()],
+            dissent: vec![Dissent { participant: "bob".into(), position: "spaces".into() }],
+            claims: vec![claim],
+        };
+        assert_eq!(reader().read(reply), Some(expected));
+    }
+
+    #[test]
+    fn a_synthesis_without_form_is_kept_as_text() {
+        for reply in ["Tabs, on the whole.", r#"{"agreement": 1}"#, r#"{"synthesis": ""}"#] {
+            assert_eq!(reader().read(reply), None, "{reply}");
+            let kept = reader().infer(reply).unwrap();
+            assert_eq!(kept, Synthesis { synthesis: reply.to_owned(), ..Synthesis::default() });
+        }
+        assert!(reader().reminders().is_empty());
+    }
+
+    #[test]
+    fn what_is_missing_is_absent() {
+        let read = reader().read(r#"{"synthesis": "Tabs."}"#);
+        assert_eq!(read, Some(Synthesis { synthesis: "Tabs.".into(), ..Synthesis::default() }));
+    }
+}

@@ -1,0 +1,22 @@
+//! Every pattern and every method as people would see them, in virtual time.
+
+#![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
+
+mod consensus;
+mod dialogue;
+mod forging;
+mod kills;
+mod patterns;
+
+use std::sync::Arc;
+
+use quorum_core::{craft::Crafts, memory::MemoryStore};
+use quorum_patterns::{CONSENSUS, PATTERNS};
+use quorum_testkit::{panel::Panel, table::Table};
+
+pub(crate) const CRAFTS: Crafts = Crafts { patterns: PATTERNS, consensus: CONSENSUS };
+
+/// A table over a fresh store.
+pub(crate) fn table(panel: &Panel) -> Table {
+    Table::over(Arc::new(MemoryStore::new()), panel, CRAFTS)
+}

@@ -1,0 +1,324 @@
+//! The words simulated voices have: one file of sentences for each language, with places to fill in.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+/// Everything there is to say in one language.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Bank {
+    /// Between the last two of a list.
+    pub(super) and: String,
+    /// Small words that give the language away; none for the one that is taken otherwise.
+    pub(super) known_by: Vec<String>,
+    /// The line that states a position; voices know each other's positions by it.
+    pub(super) position: String,
+    /// How the topic of a sub-discussion is put.
+    pub(super) on: String,
+    /// In place of a quotation where there is nothing to quote.
+    pub(super) nothing: String,
+    /// A position that isn't a name, inside a sentence.
+    pub(super) view: String,
+    /// How sentences begin that mean little without the one before.
+    pub(super) dangling: Vec<String>,
+    pub(super) begins: Begins,
+    pub(super) alternatives: Alternatives,
+    pub(super) subject: Vec<Rewrite>,
+    pub(super) should: Vec<Stance>,
+    pub(super) open: Vec<Stance>,
+    pub(super) whether: Vec<Stance>,
+    pub(super) explain: Vec<Stance>,
+    pub(super) sides: Sides,
+    pub(super) option: Reasons,
+    pub(super) lens: Vec<Lens>,
+    pub(super) tails: Vec<Tail>,
+    pub(super) speech: Speech,
+    pub(super) critique: Critique,
+    pub(super) vote: Vote,
+    pub(super) check: Check,
+    pub(super) judge: Judge,
+    pub(super) synthesis: Synthesis,
+}
+
+/// How each kind of question begins.
+#[derive(Debug, Deserialize)]
+pub(super) struct Begins {
+    pub(super) open: Vec<String>,
+    pub(super) should: Vec<String>,
+    pub(super) whether: Vec<String>,
+    pub(super) explain: Vec<String>,
+}
+
+/// How alternatives are found inside a question.
+#[derive(Debug, Deserialize)]
+pub(super) struct Alternatives {
+    /// What stands between them.
+    pub(super) between: Vec<String>,
+    /// What stands before the first and isn't part of it.
+    pub(super) leads: Vec<String>,
+    /// Where the last one ends.
+    pub(super) tails: Vec<String>,
+    /// What is no alternative: "or not".
+    pub(super) no: Vec<String>,
+}
+
+/// How a question becomes something to talk about: "Should we go?" becomes "whether to go".
+#[derive(Debug, Deserialize)]
+pub(super) struct Rewrite {
+    pub(super) begins: String,
+    pub(super) becomes: String,
+}
+
+/// A position and what speaks for it.
+#[derive(Debug, Deserialize)]
+pub(super) struct Stance {
+    pub(super) position: String,
+    pub(super) because: Vec<String>,
+}
+
+/// The sides of a debate.
+#[derive(Debug, Deserialize)]
+pub(super) struct Sides {
+    pub(super) favour: Stance,
+    pub(super) against: Stance,
+    pub(super) weigh: Stance,
+}
+
+/// What speaks for any alternative that a topic may name.
+#[derive(Debug, Deserialize)]
+pub(super) struct Reasons {
+    pub(super) because: Vec<String>,
+}
+
+/// What someone with these strengths looks at.
+#[derive(Debug, Deserialize)]
+pub(super) struct Lens {
+    pub(super) tags: Vec<String>,
+    pub(super) words: Vec<String>,
+}
+
+/// A narrower question, and what can be answered.
+#[derive(Debug, Deserialize)]
+pub(super) struct Tail {
+    pub(super) question: String,
+    pub(super) answers: Vec<String>,
+}
+
+/// Sentences of a free speech.
+#[derive(Debug, Deserialize)]
+pub(super) struct Speech {
+    pub(super) opening: Vec<String>,
+    pub(super) doubt: Vec<String>,
+    pub(super) firm: Vec<String>,
+    pub(super) agree: Vec<String>,
+    pub(super) disagree: Vec<String>,
+    pub(super) notice: Vec<String>,
+    pub(super) changed: Vec<String>,
+    pub(super) kept: Vec<String>,
+    pub(super) united: Vec<String>,
+    pub(super) found: Vec<String>,
+    pub(super) convene: Vec<String>,
+}
+
+/// Sentences of those who propose, criticise and refine.
+#[derive(Debug, Deserialize)]
+pub(super) struct Critique {
+    pub(super) propose: Vec<String>,
+    /// What can be done, when the reasons are all said.
+    pub(super) plan: Vec<String>,
+    /// The same, for questions where nothing is to be done.
+    pub(super) inquiry: Vec<String>,
+    pub(super) objection: Vec<String>,
+    pub(super) praise: Vec<String>,
+    pub(super) took: Vec<String>,
+    pub(super) repair: Vec<String>,
+    pub(super) revised: Vec<String>,
+    pub(super) unmoved: String,
+}
+
+/// Reasons for a vote.
+#[derive(Debug, Deserialize)]
+pub(super) struct Vote {
+    pub(super) choice: Vec<String>,
+    pub(super) agree: Vec<String>,
+    pub(super) r#yield: Vec<String>,
+    pub(super) disagree: Vec<String>,
+    pub(super) other: Vec<String>,
+}
+
+/// Reasons in a consensus check.
+#[derive(Debug, Deserialize)]
+pub(super) struct Check {
+    pub(super) same: String,
+    pub(super) near: String,
+    pub(super) apart: String,
+    pub(super) alone: String,
+    pub(super) none: String,
+    pub(super) solution: String,
+    pub(super) blend: String,
+}
+
+/// Sentences of a judge.
+#[derive(Debug, Deserialize)]
+pub(super) struct Judge {
+    pub(super) summary: String,
+    pub(super) stood: String,
+    pub(super) spoke: String,
+    pub(super) winner: Vec<String>,
+    pub(super) agreement: String,
+    pub(super) disagreement: String,
+    pub(super) insight: String,
+    pub(super) strength: String,
+    pub(super) weakness: Vec<String>,
+    pub(super) go_on: String,
+    pub(super) enough: String,
+    pub(super) advice: Vec<String>,
+}
+
+/// Sentences of a synthesis.
+#[derive(Debug, Deserialize)]
+pub(super) struct Synthesis {
+    pub(super) united: String,
+    pub(super) leaning: String,
+    pub(super) split: String,
+    pub(super) open: String,
+    pub(super) holds: String,
+    pub(super) says: String,
+    pub(super) closing: Vec<String>,
+    pub(super) agreed: String,
+    pub(super) moved: String,
+}
+
+#[expect(clippy::expect_used, reason = "the files are part of the program and a test reads them")]
+static BANKS: LazyLock<[Bank; 2]> = LazyLock::new(|| {
+    [include_str!("bank/en.toml"), include_str!("bank/de.toml")]
+        .map(|text| toml::from_str(text).expect("the bank is readable"))
+});
+
+impl Bank {
+    /// All languages, the one taken in doubt first.
+    pub(super) fn all() -> &'static [Bank] {
+        &*BANKS
+    }
+
+    /// The language this topic is written in, as far as its small words tell.
+    pub(super) fn for_topic(topic: &str) -> &'static Bank {
+        let words: Vec<String> =
+            topic.split(|it: char| !it.is_alphanumeric()).map(str::to_lowercase).collect();
+        let known = |bank: &&Bank| words.iter().filter(|word| bank.known_by.contains(word)).count() >= 2;
+        Bank::all().iter().find(known).unwrap_or(&Bank::all()[0])
+    }
+
+    /// Names in a row: "ann, bob and cyd".
+    pub(super) fn list(&self, names: &[&str]) -> String {
+        match names {
+            [] => String::new(),
+            [one] => (*one).to_owned(),
+            [first @ .., last] => format!("{}{}{last}", first.join(", "), self.and),
+        }
+    }
+
+    /// Whether this sentence is only the frame around somebody's argument, and so not worth quoting.
+    pub(super) fn is_frame(sentence: &str) -> bool {
+        FRAMES.iter().any(|(begins, ends)| sentence.starts_with(begins) && sentence.ends_with(ends))
+    }
+
+    /// Whether this sentence is what one says when the reasons are all said.
+    pub(super) fn is_afterthought(sentence: &str) -> bool {
+        let after = |bank: &'static Bank| bank.critique.plan.iter().chain(&bank.critique.inquiry);
+        Bank::all().iter().flat_map(after).any(|it| it == sentence)
+    }
+
+    /// Whether this sentence leans on the one before.
+    pub(super) fn is_dangling(sentence: &str) -> bool {
+        Bank::all().iter().flat_map(|bank| &bank.dangling).any(|start| sentence.starts_with(start))
+    }
+
+    fn frames(&self) -> impl Iterator<Item = &String> {
+        let (speech, critique) = (&self.speech, &self.critique);
+        let lists = [
+            &speech.opening,
+            &speech.doubt,
+            &speech.firm,
+            &speech.agree,
+            &speech.disagree,
+            &speech.notice,
+            &speech.changed,
+            &speech.kept,
+            &speech.united,
+            &speech.found,
+            &speech.convene,
+            &critique.propose,
+            &critique.praise,
+            &critique.took,
+            &critique.revised,
+        ];
+        lists.into_iter().flatten()
+    }
+}
+
+/// With fewer fixed letters than this a sentence could be anybody's.
+const SHORTEST_FRAME: usize = 8;
+
+/// How the sentences around arguments begin and end, before the first and after the last place to fill.
+static FRAMES: LazyLock<Vec<(&'static str, &'static str)>> = LazyLock::new(|| {
+    let templates = Bank::all().iter().flat_map(Bank::frames);
+    let sentences = templates.flat_map(|it| it.split_inclusive(['.', '?', '”', '“'])).map(str::trim);
+    let fixed = sentences.map(|it| match (it.split_once('{'), it.rsplit_once('}')) {
+        (Some((begins, _)), Some((_, ends))) => (begins, ends),
+        _ => (it, ""),
+    });
+    fixed.filter(|(begins, ends)| begins.len() + ends.len() >= SHORTEST_FRAME).collect()
+});
+
+/// Fills the places of a sentence. What is filled in is never itself filled, whatever it contains.
+pub(super) fn fill(template: &str, with: &[(&str, &str)]) -> String {
+    let mut out = String::with_capacity(template.len() * 2);
+    let mut rest = template;
+    while let Some((before, from)) = rest.split_once('{') {
+        let Some((key, after)) = from.split_once('}') else { break };
+        out.push_str(before);
+        out.push_str(with.iter().find(|(name, _)| *name == key).map_or("", |(_, value)| value));
+        rest = after;
+    }
+    out.push_str(rest);
+    // Names stay as they are written, even at the start.
+    if template.starts_with("{name") { out } else { capitalised(&out) }
+}
+
+/// With a capital at the start, unless the first word has capitals of its own (iOS, gRPC).
+fn capitalised(text: &str) -> String {
+    let first_word = text.split_whitespace().next().unwrap_or_default();
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) if !first_word.chars().any(char::is_uppercase) => {
+            first.to_uppercase().chain(letters).collect()
+        }
+        _ => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_bank_can_be_read() {
+        assert_eq!(Bank::all().len(), 2);
+    }
+
+    #[test]
+    fn languages_are_told_by_their_small_words() {
+        let position = |topic: &str| &*Bank::for_topic(topic).position;
+        assert_eq!(position("Sollten wir auf Rust umstellen?"), "Meine Position: {position}.");
+        assert_eq!(position("Should we die in Rust?"), "My position: {position}.");
+    }
+
+    #[test]
+    fn places_are_filled_once() {
+        assert_eq!(fill("{a} and {b}", &[("a", "{b}"), ("b", "c")]), "{b} and c");
+        assert_eq!(fill("{a} is fast", &[("a", "gRPC")]), "gRPC is fast");
+        assert_eq!(fill("{a} is fast", &[("a", "walking")]), "Walking is fast");
+    }
+}

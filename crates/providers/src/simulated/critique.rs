@@ -1,0 +1,81 @@
+//! Proposing, criticising and refining: numbered points, objections to single ones, and what became of them.
+
+use super::{
+    mind::Mind,
+    speech::{answer, finished, speak, stated},
+    table::{Heard, points},
+};
+
+/// What the phase in a step's name asks for.
+pub(super) fn speech_for(mind: &Mind<'_>) -> String {
+    match mind.call.step.as_str().split('/').nth(1) {
+        Some("proposing") => propose(mind),
+        Some("critiquing") => criticise(mind),
+        Some("refining") => refine(mind),
+        _ => speak(mind),
+    }
+}
+
+fn propose(mind: &Mind<'_>) -> String {
+    let critique = &mind.bank.critique;
+    let plan = mind.say(&critique.plan, &[]);
+    let points = numbered(&[mind.argument(), mind.observation(), plan]);
+    finished(mind, &[stated(mind), mind.say(&critique.propose, &[]), points])
+}
+
+fn criticise(mind: &Mind<'_>) -> String {
+    let objections: Vec<String> = mind.table.others.iter().filter_map(|it| objection(mind, it)).collect();
+    if objections.is_empty() {
+        return speak(mind);
+    }
+    let mut paragraphs = vec![stated(mind)];
+    paragraphs.extend(objections);
+    paragraphs.push(mind.observation());
+    finished(mind, &paragraphs)
+}
+
+/// An objection to one point of a proposal, and a word for another; without numbered points, a plain answer.
+fn objection(mind: &Mind<'_>, heard: &Heard<'_>) -> Option<String> {
+    let critique = &mind.bank.critique;
+    let points = heard.said.iter().rev().map(|text| points(text)).find(|it| !it.is_empty());
+    let Some(points) = points else { return answer(mind, heard) };
+    let at = mind.chance("objection").of(heard.name).below(points.len());
+    let (number, quote) = &points[at];
+    let objection = mind
+        .say(&critique.objection, &[("name", heard.name), ("number", &number.to_string()), ("quote", quote)]);
+    let kept = &points[(at + 1) % points.len()].0.to_string();
+    let praise = mind.say(&critique.praise, &[("name", heard.name), ("number", kept)]);
+    Some(if points.len() > 1 { format!("{objection} {praise}") } else { objection })
+}
+
+fn refine(mind: &Mind<'_>) -> String {
+    let critique = &mind.bank.critique;
+    let took = |heard: &Heard<'_>| {
+        let quote = heard.quote(mind.chance("took").of(heard.name))?;
+        Some(mind.say(&critique.took, &[("name", heard.name), ("quote", &quote)]))
+    };
+    let mut paragraphs = vec![stated(mind)];
+    let own = &mind.call.participant.name;
+    let critics = mind.table.others.iter().filter(|it| it.mentions(own));
+    paragraphs.extend(critics.filter_map(took));
+    let unmoved = paragraphs.len() == 1;
+    let lead = if unmoved { critique.unmoved.clone() } else { mind.say(&critique.revised, &[]) };
+    paragraphs.extend([lead, numbered(&repaired(mind))]);
+    finished(mind, &paragraphs)
+}
+
+/// Its own proposal with one point in the middle mended; a new one where it had none.
+fn repaired(mind: &Mind<'_>) -> Vec<String> {
+    let critique = &mind.bank.critique;
+    let repair = mind.say(&critique.repair, &[]);
+    let own = mind.table.own.iter().rev().map(|text| points(text)).find(|it| it.len() > 1);
+    match own.as_deref() {
+        Some([(_, first), .., (_, last)]) => vec![first.clone(), repair, last.clone()],
+        _ => vec![mind.argument(), repair, mind.say(&critique.plan, &[])],
+    }
+}
+
+fn numbered(points: &[String]) -> String {
+    let lines: Vec<String> = points.iter().zip(1..).map(|(point, at)| format!("{at}. {point}")).collect();
+    lines.join("\n")
+}

@@ -1,0 +1,48 @@
+//! A judge's look at one round (D06).
+
+use quorum_core::call::Shape;
+use serde_json::{Value, json};
+
+use super::{
+    super::{mind::Mind, table::Heard},
+    filler::completed,
+    verdict::{quoted, score},
+};
+
+/// After this many rounds a judge has mostly heard it all.
+const ENOUGH: u32 = 3;
+
+pub(super) fn assessment(mind: &Mind<'_>, shape: &Shape) -> String {
+    let judge = &mind.bank.judge;
+    let heard = &mind.table.others;
+    let round = mind.call.round;
+    let positions: Vec<Option<usize>> = heard.iter().map(|it| mind.held_by(it)).collect();
+    let converged = heard.len() > 1 && positions.iter().all(|it| it.is_some() && *it == positions[0]);
+    let goes_on = round < ENOUGH && !converged;
+    let mean = heard.iter().map(|it| score(mind, it)).sum::<f64>() / heard.len().max(1) as f64;
+    let tired = f64::from(round.saturating_sub(ENOUGH).min(4));
+    let assessment = json!({
+        "shouldContinue": goes_on,
+        "qualityScore": ((mean - tired).max(0.0) * 10.0).round() / 10.0,
+        "assessments": heard.iter().map(|it| of_one(mind, it)).collect::<Vec<_>>(),
+        "flags": {
+            "repetitive": round > ENOUGH,
+            "drifting": false,
+            "diminishingReturns": round > ENOUGH,
+            "convergenceReached": converged,
+        },
+        "reasoning": if goes_on { &judge.go_on } else { &judge.enough },
+        "recommendations": judge.advice.get(usize::from(!goes_on)),
+    });
+    completed(mind, assessment, shape.schema.as_ref()).to_string()
+}
+
+fn of_one(mind: &Mind<'_>, heard: &Heard<'_>) -> Value {
+    let judge = &mind.bank.judge;
+    json!({
+        "participant": heard.name,
+        "strengths": [mind.fill(&judge.strength, &[("quote", &quoted(mind, heard))])],
+        "weaknesses": [mind.say(&judge.weakness, &[])],
+        "score": score(mind, heard),
+    })
+}

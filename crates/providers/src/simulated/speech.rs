@@ -1,0 +1,120 @@
+//! A free speech: a position, the reasons for it, an answer to the others, and what may change it.
+
+use super::{
+    mind::Mind,
+    table::Heard,
+    topic::{clipped, narrower},
+};
+
+/// So much of what a sub-discussion found is repeated.
+const FOUND_LETTERS: usize = 220;
+
+/// How many of the others are answered in one speech.
+const ANSWERED: usize = 2;
+
+/// One spoken answer in three opens a side question in the first round, where that is allowed.
+const CONVENES: f64 = 1.0 / 3.0;
+
+/// The speech, first line to last.
+pub(super) fn speak(mind: &Mind<'_>) -> String {
+    let speech = &mind.bank.speech;
+    let mut paragraphs = vec![stated(mind)];
+    let main = if mind.table.own.is_empty() {
+        format!("{} {}", mind.say(&speech.opening, &[]), mind.argument())
+    } else {
+        format!("{} {}", second_thought(mind), mind.argument())
+    };
+    paragraphs.push(main);
+    let (answers, observation) = (answers(mind), mind.observation());
+    if answers.is_empty() {
+        paragraphs.push(format!("{observation} {}", closing(mind)));
+    } else {
+        paragraphs.push(answers);
+        paragraphs.push(observation);
+    }
+    paragraphs.extend(found(mind));
+    finished(mind, &paragraphs)
+}
+
+/// The topic of the sub-discussion it wants first, and what it says before it; `None` when it goes on alone.
+pub(super) fn wants_to_convene(mind: &Mind<'_>) -> Option<(String, String)> {
+    let call = mind.call;
+    let free = call.may_convene && call.shape.is_none() && call.round == 1 && mind.table.found.is_none();
+    if !free || mind.chance("convene").share() >= CONVENES {
+        return None;
+    }
+    let others: Vec<&str> = mind.bank.tails.iter().map(|it| &*it.question).collect();
+    let others: Vec<&str> = others.into_iter().filter(|it| mind.question.tail != Some(it)).collect();
+    let tail = others.get(mind.chance("tail").below(others.len()))?;
+    let topic = narrower(&mind.question, &call.spec.topic, tail);
+    Some((mind.say(&mind.bank.speech.convene, &[]), topic))
+}
+
+/// The line by which others know its position.
+pub(super) fn stated(mind: &Mind<'_>) -> String {
+    mind.fill(&mind.bank.position, &[])
+}
+
+/// The paragraphs as one text, with its confidence where that was asked for.
+pub(super) fn finished(mind: &Mind<'_>, paragraphs: &[String]) -> String {
+    let mut text = paragraphs.join("\n\n");
+    if mind.table.asked.contains("Confidence:") {
+        text.push_str(&format!("\n\nConfidence: {:.2}", mind.confidence()));
+    }
+    text
+}
+
+/// What it says to one of the others, with a phrase of theirs.
+pub(super) fn answer(mind: &Mind<'_>, heard: &Heard<'_>) -> Option<String> {
+    let speech = &mind.bank.speech;
+    let (sentences, quote) = match mind.held_by(heard) {
+        Some(same) if same == mind.holds => (&speech.agree, heard.quote(mind.chance(heard.name))?),
+        Some(_) => (&speech.disagree, heard.main_point()?),
+        None => (&speech.notice, heard.quote(mind.chance(heard.name))?),
+    };
+    Some(mind.say(sentences, &[("name", heard.name), ("quote", &quote)]))
+}
+
+fn second_thought(mind: &Mind<'_>) -> String {
+    let speech = &mind.bank.speech;
+    let everyone = mind.table.others.iter().all(|it| mind.held_by(it) == Some(mind.holds));
+    match mind.gave_up {
+        Some(old) => changed(mind, old),
+        None if everyone && !mind.table.others.is_empty() => mind.say(&speech.united, &[]),
+        None => mind.say(&speech.kept, &[]),
+    }
+}
+
+fn changed(mind: &Mind<'_>, old: usize) -> String {
+    let old = &mind.question.answers[old].view;
+    let quoted = mind.holders(mind.holds).find_map(|it| Some((it.name, it.main_point()?)));
+    let (name, quote) = quoted.unwrap_or_else(|| {
+        let name = mind.holders(mind.holds).next().map_or("", |it| it.name);
+        (name, mind.bank.nothing.clone())
+    });
+    mind.say(&mind.bank.speech.changed, &[("old", old), ("name", name), ("quote", &quote)])
+}
+
+/// Answers those who see it differently first; whoever changed its mind has already spoken of the one it follows.
+fn answers(mind: &Mind<'_>) -> String {
+    let mut others: Vec<&Heard<'_>> = mind.table.others.iter().collect();
+    others.sort_by_key(|it| (mind.held_by(it) == Some(mind.holds), mind.chance(it.name).below(1_000)));
+    if mind.gave_up.is_some() {
+        let followed = mind.holders(mind.holds).next().map(|it| it.name);
+        others.retain(|it| Some(it.name) != followed);
+    }
+    let said: Vec<String> = others.into_iter().filter_map(|it| answer(mind, it)).take(ANSWERED).collect();
+    said.join(" ")
+}
+
+fn closing(mind: &Mind<'_>) -> String {
+    let speech = &mind.bank.speech;
+    mind.say(if mind.is_bound() { &speech.firm } else { &speech.doubt }, &[])
+}
+
+fn found(mind: &Mind<'_>) -> Option<String> {
+    let (topic, text) = mind.table.found?;
+    let plain = text.replace("**", "").replace(['“', '„'], "‘").replace('”', "’");
+    let phrase = clipped(plain.trim().lines().next()?, FOUND_LETTERS);
+    Some(mind.say(&mind.bank.speech.found, &[("topic", topic), ("found", &phrase)]))
+}

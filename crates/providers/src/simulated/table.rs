@@ -1,0 +1,240 @@
+//! What a voice heard: who said what, which positions were stated, and what is worth quoting.
+
+use quorum_core::{
+    call::{Call, Message},
+    model::{participant::Role, transcript::Turn},
+};
+
+use super::{bank::Bank, chance::Chance, topic::clipped};
+
+/// A quotation has so many letters at most, and not so few that it says nothing.
+const QUOTED: std::ops::RangeInclusive<usize> = 28..=150;
+
+/// A full stop nearer than this to the one before belongs to an abbreviation.
+const SHORTEST: usize = 12;
+
+/// The talk as one voice heard it.
+#[derive(Debug)]
+pub(super) struct Table<'a> {
+    /// Everyone else who spoke and doesn't judge, in the order of their first words.
+    pub(super) others: Vec<Heard<'a>>,
+    /// The voice's own turns in which it took a position.
+    pub(super) own: Vec<&'a str>,
+    /// What its sub-discussion was about, and what it found.
+    pub(super) found: Option<(&'a str, &'a str)>,
+    /// What is asked now.
+    pub(super) asked: &'a str,
+}
+
+/// One of the others.
+#[derive(Debug, Clone)]
+pub(super) struct Heard<'a> {
+    pub(super) name: &'a str,
+    /// Everything it said, in order.
+    pub(super) said: Vec<&'a str>,
+    /// In which round it spoke last.
+    pub(super) round: u32,
+}
+
+impl<'a> Table<'a> {
+    pub(super) fn of(call: &'a Call) -> Table<'a> {
+        let mut table = Table { others: Vec::new(), own: Vec::new(), found: None, asked: "" };
+        for message in &call.messages {
+            match message {
+                // What it said before it asked for help was no statement yet.
+                Message::Said { turn, own: true } if position(&turn.text).is_none() => {}
+                Message::Said { turn, own: true } => table.own.push(&turn.text),
+                Message::Said { turn, own: false } => table.hear(call, turn),
+                Message::Found { topic, text } => table.found = Some((topic, text)),
+                Message::Ask(text) => table.asked = text,
+            }
+        }
+        table
+    }
+
+    fn hear(&mut self, call: &Call, turn: &'a Turn) {
+        let judges = call.spec.seat(&turn.participant).is_some_and(|it| it.role == Role::Judge);
+        match self.others.iter_mut().find(|it| it.name == turn.participant) {
+            _ if judges => {}
+            Some(heard) => {
+                heard.said.push(&turn.text);
+                heard.round = turn.round;
+            }
+            None => {
+                self.others.push(Heard {
+                    name: &turn.participant,
+                    said: vec![&turn.text],
+                    round: turn.round,
+                });
+            }
+        }
+    }
+}
+
+impl Heard<'_> {
+    /// The position it stated last.
+    pub(super) fn position(&self) -> Option<String> {
+        self.said.iter().rev().find_map(|text| position(text))
+    }
+
+    /// The position it stated first.
+    pub(super) fn first_position(&self) -> Option<String> {
+        self.said.iter().find_map(|text| position(text))
+    }
+
+    /// Something it said that can stand alone, the newest.
+    pub(super) fn quote(&self, chance: Chance) -> Option<String> {
+        self.said.iter().rev().find_map(|text| quote(text, chance))
+    }
+
+    /// The main point of what it said last: what comes first in it and can stand alone, a reason if there was one.
+    pub(super) fn main_point(&self) -> Option<String> {
+        let points = || self.said.iter().rev().filter_map(|text| main_point(text));
+        points().find(|it| !Bank::is_afterthought(it)).or_else(|| points().next())
+    }
+
+    /// Whether it spoke of this one by name.
+    pub(super) fn mentions(&self, name: &str) -> bool {
+        let is_word = |text: &str| {
+            text.split(|it: char| !it.is_alphanumeric() && !"-_./".contains(it))
+                .any(|word| word.trim_matches(['.', '-']).trim_end_matches("'s") == name)
+        };
+        self.said.iter().any(|text| is_word(text))
+    }
+}
+
+/// The position a text states in its first line, or chooses in a ballot. Nothing else is trusted.
+pub(super) fn position(text: &str) -> Option<String> {
+    if let Ok(ballot) = serde_json::from_str::<serde_json::Value>(text) {
+        return ballot.get("choice")?.as_str().map(str::to_owned);
+    }
+    let line = text.trim_start().lines().next()?.replace("**", "");
+    Bank::all().iter().find_map(|bank| {
+        let (before, after) = bank.position.split_once("{position}")?;
+        let stated = line.trim().strip_prefix(before)?.strip_suffix(after)?;
+        Some(stated.to_owned())
+    })
+}
+
+/// One of the points of a text.
+pub(super) fn quote(text: &str, chance: Chance) -> Option<String> {
+    let points = quotable(text);
+    let chosen = points.get(chance.of("quote").below(points.len())).cloned();
+    chosen.or_else(|| main_point(text))
+}
+
+/// The first point of a text, or failing that, whatever it begins with.
+pub(super) fn main_point(text: &str) -> Option<String> {
+    let anything = || Some(clipped(sentences(spoken_lines(text).next()?).first()?, *QUOTED.end()));
+    quotable(text).into_iter().next().or_else(anything)
+}
+
+/// The points of a text: of each paragraph the first sentence that can stand alone. That is one which is no frame, has no
+/// quotation in it and doesn't lean on the one before.
+pub(super) fn quotable(text: &str) -> Vec<String> {
+    if let Ok(reply) = serde_json::from_str::<serde_json::Value>(text) {
+        let reason = ["reasoning", "summary", "synthesis"].iter().find_map(|key| reply.get(key)?.as_str());
+        return reason.map(|it| clipped(it, *QUOTED.end())).into_iter().collect();
+    }
+    let long_enough = |it: &String| it.chars().count() >= *QUOTED.start();
+    let plain = |it: &String| !it.contains(['“', '”', '„', '"', '[']) && !Bank::is_frame(it);
+    let alone = |it: &String| long_enough(it) && plain(it) && !Bank::is_dangling(it);
+    let points = spoken_lines(text).filter_map(|line| sentences(line).into_iter().find(alone));
+    points.map(|it| clipped(&it, *QUOTED.end())).collect()
+}
+
+/// The numbered points of a proposal.
+pub(super) fn points(text: &str) -> Vec<(usize, String)> {
+    let point = |line: &str| {
+        let (number, rest) = line.trim().split_once(". ")?;
+        let first = sentences(rest).into_iter().next()?;
+        Some((number.parse().ok()?, clipped(&first, *QUOTED.end())))
+    };
+    text.lines().filter_map(point).collect()
+}
+
+fn spoken_lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| position(line).is_none() && !is_furniture(line))
+}
+
+fn is_furniture(line: &str) -> bool {
+    let line = line.trim();
+    line.is_empty() || line.starts_with('#') || line.starts_with("Confidence:") || line.ends_with(':')
+}
+
+/// The sentences of a line, without the number of a list before them.
+fn sentences(line: &str) -> Vec<String> {
+    let line = line.trim().trim_start_matches(|it: char| it.is_ascii_digit() || "-*. ".contains(it));
+    let mut found = Vec::new();
+    let mut start = 0;
+    for (at, _) in line.match_indices(['.', '!', '?', '…']) {
+        let closing = |it: char| ".!?…”“".contains(it);
+        let end = line[at..].find(|it| !closing(it)).map_or(line.len(), |length| at + length);
+        // What goes on in small letters is the same sentence: “Why?” is a question.
+        let after = line[end..].strip_prefix(' ').map(|it| it.chars().next().is_some_and(char::is_lowercase));
+        let ends = line[end..].is_empty() || after == Some(false);
+        if ends && end > start + SHORTEST {
+            found.push(line[start..end].trim().to_owned());
+            start = end;
+        }
+    }
+    let rest = line[start..].trim();
+    if !rest.is_empty() {
+        found.push(format!("{}.", rest.trim_end_matches([',', ';', ':'])));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_position_is_read_from_the_first_line_only() {
+        let check = |text: &str, expected: Option<&str>| assert_eq!(position(text).as_deref(), expected);
+        check("My position: event sourcing.\n\nBecause.", Some("event sourcing"));
+        check("**My position: event sourcing.**", Some("event sourcing"));
+        check("Meine Position: noch nicht.", Some("noch nicht"));
+        check("Well.\nMy position: event sourcing.", None);
+        check(r#"{"choice":"REST","confidence":0.5}"#, Some("REST"));
+        check("I like REST.", None);
+    }
+
+    #[test]
+    fn frames_and_quotations_are_not_quoted() {
+        let text = "My position: REST.\n\nOn APIs, the loudest arguments aren't the ones that decide it. \
+                    REST is understood by everyone here.\n\nann says: “Never mind the rest of it all.” \
+                    Short one.\n\nConfidence: 0.70";
+        assert_eq!(quotable(text), ["REST is understood by everyone here."]);
+    }
+
+    #[test]
+    fn every_reason_has_something_to_quote() {
+        for bank in Bank::all() {
+            let stances = bank.should.iter().chain(&bank.open).chain(&bank.whether).chain(&bank.explain);
+            let sides = [&bank.sides.favour, &bank.sides.against, &bank.sides.weigh];
+            let reasons = stances.chain(sides).flat_map(|it| &it.because).chain(&bank.option.because);
+            let lenses = bank.lens.iter().flat_map(|it| &it.words);
+            let mute: Vec<&String> = reasons.chain(lenses).filter(|it| quotable(it).is_empty()).collect();
+            assert_eq!(mute, Vec::<&String>::new());
+        }
+    }
+
+    #[test]
+    fn points_keep_their_numbers() {
+        let text = "I propose:\n\n1. First do this. And that.\n2. Then do the other thing.";
+        assert_eq!(
+            points(text),
+            [(1, "First do this.".to_owned()), (2, "Then do the other thing.".to_owned())]
+        );
+    }
+
+    #[test]
+    fn names_are_whole_words() {
+        let heard = |text| Heard { name: "ann", said: vec![text], round: 1 };
+        assert!(heard("I am with bob here.").mentions("bob"));
+        assert!(heard("bob's point").mentions("bob"));
+        assert!(heard("So says gpt-4.1.").mentions("gpt-4.1"));
+        assert!(!heard("bobby says").mentions("bob"));
+    }
+}

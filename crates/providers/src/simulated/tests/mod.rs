@@ -1,0 +1,191 @@
+//! What simulated voices do, seen from outside: calls in, chunks out.
+
+mod behaviour;
+mod shapes;
+mod speaking;
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use futures::StreamExt;
+use quorum_core::{
+    call::{Call, Message, Shape},
+    model::{
+        ballot::Ballot,
+        error::{ErrorClass, ProviderError},
+        id::{DiscussionId, Step},
+        judgement::{Synthesis, Verdict},
+        participant::{Participant, Role},
+        spec::{ConsensusSpec, Dialogue, Limits, Manner, Simulation, Spec, Timing, Tolerance},
+        time::Timestamp,
+        transcript::{Bill, Finish, Turn},
+    },
+    seams::{Chunk, Provider, Voices},
+};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::{Simulated, table::position};
+use crate::SimulatedVoices;
+
+/// A discussion in the making: who sits there, what was said, what is asked.
+#[derive(Clone)]
+struct Meeting {
+    spec: Spec,
+    said: Vec<Arc<Turn>>,
+    ask: String,
+    found: Option<(String, String)>,
+    may_convene: bool,
+    max_tokens: u32,
+}
+
+fn meeting(topic: &str) -> Meeting {
+    let simulation = Simulation { seed: 7, latency_ms: 0, failure: 0.0, stubbornness: 0.5, dead: Vec::new() };
+    let spec = Spec {
+        topic: topic.to_owned(),
+        background: None,
+        pattern: "synthesis".to_owned(),
+        rounds: 3,
+        participants: ["claude", "glm", "qwen", "gemini"].map(Participant::of).to_vec(),
+        options: Vec::new(),
+        consensus: ConsensusSpec {
+            method: "synthesis".to_owned(),
+            synthesizer: None,
+            threshold: 0.5,
+            include_dissent: true,
+            prompt: None,
+        },
+        manner: Manner { temperature: 0.7, max_tokens: 2_048 },
+        timing: Timing { step_ms: 60_000, total_ms: 600_000, reserve_ms: 10_000 },
+        tolerance: Tolerance { go_on: true, min_providers: 2 },
+        limits: Limits::default(),
+        recursion: None,
+        early_exit: None,
+        dialogue: Dialogue::default(),
+        session: None,
+        simulation: Some(simulation),
+    };
+    Meeting {
+        spec,
+        said: Vec::new(),
+        ask: "What do you think?".to_owned(),
+        found: None,
+        may_convene: false,
+        max_tokens: 2_048,
+    }
+}
+
+impl Meeting {
+    fn with(mut self, change: impl FnOnce(&mut Simulation)) -> Self {
+        change(self.spec.simulation.as_mut().unwrap());
+        self
+    }
+
+    fn options(mut self, options: &[&str]) -> Self {
+        self.spec.options = options.iter().map(|&it| it.to_owned()).collect();
+        self
+    }
+
+    fn seats(mut self, seats: &[(&str, Role)]) -> Self {
+        self.spec.participants =
+            seats.iter().map(|&(name, role)| Participant::of(name).playing(role)).collect();
+        self
+    }
+
+    fn asking(mut self, words: &str) -> Self {
+        self.ask = words.to_owned();
+        self
+    }
+
+    fn hear(&mut self, round: u32, phase: &str, who: &str, text: &str) {
+        self.said.push(Arc::new(Turn {
+            step: Step::new(round, phase, who),
+            participant: who.to_owned(),
+            round,
+            phase: phase.to_owned(),
+            text: text.into(),
+            started_at: Timestamp(0),
+            duration_ms: 0,
+            finish: Finish::Stop,
+            bill: Bill::default(),
+        }));
+    }
+
+    fn call(&self, round: u32, phase: &str, who: &str, shape: Option<Shape>) -> Call {
+        let said =
+            self.said.iter().map(|turn| Message::Said { own: turn.participant == who, turn: turn.clone() });
+        let found = self
+            .found
+            .iter()
+            .map(|(topic, text)| Message::Found { topic: topic.clone(), text: text.clone() });
+        Call {
+            discussion: DiscussionId::fresh(),
+            step: Step::new(round, phase, who),
+            attempt: 1,
+            round,
+            participant: Arc::new(self.spec.seat(who).unwrap().clone()),
+            spec: Arc::new(self.spec.clone()),
+            system: "".into(),
+            messages: said.chain(found).chain([Message::Ask(self.ask.as_str().into())]).collect(),
+            shape,
+            temperature: 0.7,
+            max_tokens: self.max_tokens,
+            may_convene: self.may_convene,
+            nonce: String::new(),
+        }
+    }
+
+    async fn chunks(&self, call: Call) -> Result<Vec<Chunk>, ProviderError> {
+        let voice = SimulatedVoices::default().voice(&self.spec, &call.participant).unwrap();
+        voice.provider.reply(Arc::new(call)).collect::<Vec<_>>().await.into_iter().collect()
+    }
+
+    async fn answer(&self, round: u32, phase: &str, who: &str, shape: Option<Shape>) -> String {
+        text(&self.chunks(self.call(round, phase, who, shape)).await.unwrap())
+    }
+
+    async fn speak(&mut self, round: u32, phase: &str, who: &str) -> String {
+        let text = self.answer(round, phase, who, None).await;
+        self.hear(round, phase, who, &text);
+        text
+    }
+
+    /// Everyone speaks, one after the other, so many rounds.
+    async fn held(mut self, rounds: u32) -> Self {
+        let names: Vec<String> = self.spec.speakers().into_iter().map(|it| it.name).collect();
+        for round in 1..=rounds {
+            for name in &names {
+                self.speak(round, "speaking", name).await;
+            }
+        }
+        self
+    }
+
+    fn positions(&self, who: &str) -> Vec<String> {
+        let own = self.said.iter().filter(|turn| turn.participant == who);
+        own.map(|turn| position(&turn.text).unwrap()).collect()
+    }
+}
+
+fn text(chunks: &[Chunk]) -> String {
+    chunks
+        .iter()
+        .filter_map(|it| if let Chunk::Text(text) = it { Some(text.as_str()) } else { None })
+        .collect()
+}
+
+const TOPICS: [&str; 6] = [
+    "Should we move billing to event sourcing?",
+    "Microservices vs Monolith",
+    "What's the best database for a real-time app?",
+    "Is remote work good for teams?",
+    "Why do projects run late?",
+    "Sollten wir die Abrechnung auf Event Sourcing umstellen?",
+];
+
+fn shape(name: &'static str) -> Option<Shape> {
+    Some(Shape { name, schema: None })
+}
+
+fn ballot_of(options: &[&str]) -> Option<Shape> {
+    Some(Shape { name: "ballot", schema: Some(json!({ "properties": { "choice": { "enum": options } } })) })
+}

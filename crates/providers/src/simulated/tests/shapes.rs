@@ -1,0 +1,128 @@
+//! Answers with a form.
+
+use super::*;
+
+#[tokio::test]
+async fn a_ballot_is_always_for_one_of_the_options() {
+    let offers: [&[&str]; 4] =
+        [&["REST", "GraphQL", "gRPC"], &["agree", "disagree"], &["A thing nobody named"], &["no", "yes"]];
+    for (topic, seed) in TOPICS.iter().zip(1..) {
+        for options in offers {
+            let held = meeting(topic).with(|it| it.seed = seed).held(1).await.asking("We propose to wait.");
+            for seat in &held.spec.participants {
+                let reply = held.answer(2, "voting", &seat.name, ballot_of(options)).await;
+                let ballot: Ballot = serde_json::from_str(&reply).unwrap();
+                assert!(options.contains(&ballot.choice.as_str()) && !ballot.reasoning.is_empty(), "{reply}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_ballot_is_for_the_position_that_was_argued() {
+    let options = ["REST", "GraphQL", "gRPC"];
+    let held = meeting("Best API style").options(&options).with(|it| it.stubbornness = 1.0).held(1).await;
+    for seat in &held.spec.participants {
+        let reply = held.answer(1, "voting", &seat.name, ballot_of(&options)).await;
+        let ballot: Ballot = serde_json::from_str(&reply).unwrap();
+        assert_eq!([ballot.choice], held.positions(&seat.name)[..]);
+    }
+}
+
+#[tokio::test]
+async fn the_stubborn_agree_only_with_their_own_proposal() {
+    let held = meeting("Best API style")
+        .options(&["REST", "GraphQL"])
+        .with(|it| it.stubbornness = 1.0)
+        .held(1)
+        .await;
+    let own = held.positions("claude")[0].clone();
+    let other = held.positions("glm")[0].clone();
+    for (proposal, expected) in [(own, "agree"), (other, "disagree")] {
+        let asked = held.clone().asking(&format!("The proposal: {proposal}. Do you agree?"));
+        let reply = asked.answer(1, "deciding", "claude", ballot_of(&["agree", "disagree"])).await;
+        assert_eq!(serde_json::from_str::<Ballot>(&reply).unwrap().choice, expected);
+    }
+}
+
+#[tokio::test]
+async fn a07_a_consensus_check_has_its_markers_and_converges() {
+    for (stubbornness, expected) in [(0.0, Some(1)), (0.5, Some(3)), (1.0, None)] {
+        let seats = [("model-a", Role::Speaker), ("model-b", Role::Speaker)];
+        let mut meeting = meeting(TOPICS[0]).seats(&seats).with(|it| it.stubbornness = stubbornness);
+        let mut agreed = None;
+        for round in 1..=4 {
+            meeting.speak(round, "model-a-turn", "model-a").await;
+            meeting.speak(round, "model-b-turn", "model-b").await;
+            let check = meeting.answer(round, "consensus-check-a", "model-a", shape("consensus-check")).await;
+            let markers = ["[CONSENSUS_CHECK]", "[CONFIDENCE]", "[REASONING]", "[PROPOSED_SOLUTION]"];
+            assert!(markers.iter().all(|marker| check.contains(marker)), "{check}");
+            let yes = check.contains("HAS_CONSENSUS: YES");
+            assert_eq!(yes, !check.contains("No consensus yet."));
+            agreed = agreed.or(yes.then_some(round));
+        }
+        assert!(agreed <= expected && agreed.is_some() == expected.is_some(), "{stubbornness}: {agreed:?}");
+    }
+}
+
+#[tokio::test]
+async fn d07_a_verdict_names_a_winner_among_the_debaters() {
+    let seats = [("ann", Role::Proponent), ("bob", Role::Opponent), ("dan", Role::Judge)];
+    let debate = meeting("Should we adopt a four-day week?").seats(&seats).held(2).await;
+    let reply = debate.answer(2, "judging", "dan", shape("verdict")).await;
+    let verdict: Verdict = serde_json::from_str(&reply).unwrap();
+    let judged: Vec<&str> = verdict.key_points.iter().map(|it| it.participant.as_str()).collect();
+    assert_eq!(judged, ["ann", "bob"]);
+    assert!(judged.contains(&verdict.winner.unwrap().participant.as_str()));
+    assert!((0.0..=100.0).contains(&verdict.quality_score));
+}
+
+#[tokio::test]
+async fn d06_an_assessment_has_every_part_and_what_else_the_schema_demands() {
+    let seats = [("ann", Role::Proponent), ("bob", Role::Opponent), ("dan", Role::Judge)];
+    let debate = meeting("Kotlin vs Java").seats(&seats).held(1).await;
+    let criteria = json!({ "type": "object", "required": ["logic"], "properties": {
+        "logic": { "type": "number", "minimum": 0, "maximum": 10 } } });
+    let item = json!({ "type": "object", "required": ["criteria"], "properties": { "criteria": criteria } });
+    let schema = json!({ "type": "object", "required": ["assessments"], "properties": {
+        "assessments": { "type": "array", "items": item } } });
+    let asked = Some(Shape { name: "assessment", schema: Some(schema) });
+    let reply: Value = serde_json::from_str(&debate.answer(1, "judging", "dan", asked).await).unwrap();
+    assert_eq!(reply["shouldContinue"], true);
+    assert_eq!(reply["flags"]["convergenceReached"], false);
+    assert_eq!(reply["assessments"][1]["participant"], "bob");
+    assert!((0.0..=10.0).contains(&reply["assessments"][1]["criteria"]["logic"].as_f64().unwrap()));
+}
+
+#[tokio::test]
+async fn inv_disc_200_a_synthesis_has_a_point_of_everyone() {
+    for topic in TOPICS {
+        let held = meeting(topic).held(2).await;
+        let reply = held.answer(2, "deciding", "claude", shape("synthesis")).await;
+        let synthesis: Synthesis = serde_json::from_str(&reply).unwrap();
+        let mut counts = BTreeMap::<String, usize>::new();
+        for seat in &held.spec.participants {
+            assert!(synthesis.synthesis.contains(&format!("- {} (", seat.name)), "{}", synthesis.synthesis);
+            *counts.entry(held.positions(&seat.name)[1].clone()).or_default() += 1;
+        }
+        let leading = *counts.values().max().unwrap();
+        assert_eq!(synthesis.agreement, Some(leading as f64 / 4.0));
+        assert_eq!(synthesis.dissent.len(), 4 - leading);
+        assert!(!synthesis.claims.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_shape_is_filled_by_its_schema() {
+    let schema = json!({ "type": "object", "required": ["name", "score", "tags", "final", "mood"], "properties": {
+        "name": { "type": "string" }, "score": { "type": "integer", "minimum": 1, "maximum": 5 },
+        "tags": { "type": "array", "items": { "type": "string" } }, "final": { "type": "boolean" },
+        "mood": { "enum": ["calm", "wild"] }, "more": { "type": "string" } } });
+    let asked = Some(Shape { name: "casting", schema: Some(schema) });
+    let reply: Value =
+        serde_json::from_str(&meeting("X").answer(1, "casting", "claude", asked).await).unwrap();
+    assert_eq!(reply["name"], "claude");
+    assert!((1..=5).contains(&reply["score"].as_i64().unwrap()));
+    assert_eq!((&reply["final"], &reply["mood"], reply.get("more")), (&json!(true), &json!("calm"), None));
+    assert!(reply["tags"][0].is_string());
+}

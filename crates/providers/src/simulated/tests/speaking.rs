@@ -1,0 +1,127 @@
+//! What they say.
+
+use super::*;
+
+#[tokio::test]
+async fn the_same_seed_holds_the_same_discussion_and_another_does_not() {
+    let texts = |meeting: &Meeting| meeting.said.iter().map(|turn| turn.text.to_string()).collect::<Vec<_>>();
+    for topic in TOPICS {
+        let first = texts(&meeting(topic).held(2).await);
+        assert_eq!(first, texts(&meeting(topic).held(2).await));
+        assert_ne!(first, texts(&meeting(topic).with(|it| it.seed = 8).held(2).await));
+    }
+}
+
+#[tokio::test]
+async fn everyone_states_a_position_and_nobody_says_the_same_twice() {
+    for topic in TOPICS {
+        let meeting = meeting(topic).held(3).await;
+        let texts: Vec<&str> = meeting.said.iter().map(|turn| &*turn.text).collect();
+        assert!(
+            texts
+                .iter()
+                .all(|text| position(text).is_some() && (2..=5).contains(&text.split("\n\n").count()))
+        );
+        assert!((1..texts.len()).all(|at| !texts[..at].contains(&texts[at])), "{topic}");
+        assert!(texts.iter().all(|text| !text.contains(['{', '}'])), "{topic}");
+        assert_ne!(meeting.positions("claude")[0], meeting.positions("glm")[0]);
+    }
+}
+
+#[tokio::test]
+async fn others_are_answered_by_name_with_their_own_words() {
+    let mut meeting = meeting("Best API style").options(&["REST", "GraphQL"]);
+    meeting.hear(1, "speaking", "gemini", "Nobody here has ever operated GraphQL in production.");
+    let answer = meeting.speak(1, "speaking", "claude").await;
+    assert!(
+        answer.contains("gemini")
+            && answer.contains("“Nobody here has ever operated GraphQL in production.”")
+    );
+}
+
+#[tokio::test]
+async fn a_confidence_is_stated_where_it_is_asked_for() {
+    let asked = meeting("Microservices vs Monolith").asking("End with a line `Confidence: 0.NN`.");
+    let answer = asked.answer(1, "answering", "glm", None).await;
+    let stated = answer.lines().last().unwrap().strip_prefix("Confidence: ").unwrap();
+    assert!((0.0..=1.0).contains(&stated.parse::<f64>().unwrap()));
+    let plain = meeting("Microservices vs Monolith").answer(1, "answering", "glm", None).await;
+    assert!(!plain.contains("Confidence:"));
+}
+
+/// Whether anyone changed its mind in three rounds, on any topic, under any of some seeds.
+async fn minds_change(stubbornness: f64) -> bool {
+    let mut changed = false;
+    for (topic, seed) in TOPICS.iter().zip(1..) {
+        let meeting =
+            meeting(topic).with(|it| (it.seed, it.stubbornness) = (seed, stubbornness)).held(3).await;
+        let names = meeting.spec.participants.iter().map(|it| meeting.positions(&it.name));
+        changed |= names.into_iter().any(|positions| positions.windows(2).any(|pair| pair[0] != pair[1]));
+    }
+    changed
+}
+
+#[tokio::test]
+async fn open_minds_change_and_stubborn_ones_never_do() {
+    assert!(minds_change(0.0).await);
+    assert!(minds_change(0.5).await);
+    assert!(!minds_change(1.0).await);
+}
+
+#[tokio::test]
+async fn whoever_changes_its_mind_says_why() {
+    let mut meeting =
+        meeting("Best API style").options(&["REST", "GraphQL"]).with(|it| it.stubbornness = 0.0);
+    meeting.hear(1, "speaking", "claude", "My position: REST.\n\nI have always used it everywhere.");
+    for name in ["glm", "qwen", "gemini"] {
+        let text = "My position: GraphQL.\n\nOur clients need very different parts of the data.";
+        meeting.hear(1, "speaking", name, text);
+    }
+    let answer = meeting.speak(2, "speaking", "claude").await;
+    assert_eq!(meeting.positions("claude"), ["REST", "GraphQL"]);
+    assert!(answer.contains("REST") && answer.contains("glm"), "{answer}");
+    assert!(answer.contains("“Our clients need very different parts of the data.”"), "{answer}");
+}
+
+#[tokio::test]
+async fn debaters_keep_their_sides() {
+    let seats =
+        [("ann", Role::Proponent), ("bob", Role::Opponent), ("cyd", Role::Neutral), ("dan", Role::Judge)];
+    let debate = |topic| meeting(topic).seats(&seats).with(|it| it.stubbornness = 0.0);
+    let plain = debate("Should we adopt a four-day week?").held(3).await;
+    assert_eq!(plain.positions("ann"), ["in favour"; 3]);
+    assert_eq!(plain.positions("bob"), ["against"; 3]);
+    let named = debate("Kotlin vs Java").held(3).await;
+    assert_eq!(named.positions("ann"), ["Kotlin"; 3]);
+    assert_eq!(named.positions("bob"), ["Java"; 3]);
+    assert_eq!(named.positions("cyd"), plain.positions("cyd"));
+}
+
+#[tokio::test]
+async fn a_critique_numbers_its_points_objects_to_one_and_refines() {
+    let mut meeting = meeting("How do we reduce on-call load?");
+    let proposal = meeting.speak(1, "proposing", "claude").await;
+    assert!(["1. ", "2. ", "3. "].iter().all(|number| proposal.contains(number)), "{proposal}");
+    let objection = meeting.speak(1, "critiquing", "glm").await;
+    assert!(objection.contains("claude, point "), "{objection}");
+    let refined = meeting.speak(1, "refining", "claude").await;
+    assert!(refined.contains("glm") && refined.contains("1. "), "{refined}");
+}
+
+#[tokio::test]
+async fn odd_topics_are_borne() {
+    let long = "why ".repeat(1_200);
+    for topic in ["", "?", "or", " vs ", "ä or ö vs ß?", "{position} or {name}?", "one\ntwo\nthree", &long]
+    {
+        let held = meeting(topic).held(2).await;
+        assert!(held.said.iter().all(|turn| turn.text.len() > 100), "{topic}");
+    }
+}
+
+#[tokio::test]
+async fn words_before_a_sub_discussion_are_no_statement() {
+    let mut meeting = meeting(TOPICS[0]);
+    let plain = meeting.answer(1, "answering", "claude", None).await;
+    meeting.hear(1, "answering", "claude", "Before I commit myself I would like one thing looked at.");
+    assert_eq!(meeting.answer(1, "answering", "claude", None).await, plain);
+}

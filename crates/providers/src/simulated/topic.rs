@@ -1,0 +1,261 @@
+//! What is asked: the answers a question allows, and how to speak about it.
+
+use quorum_core::model::{
+    participant::{Participant, Role},
+    spec::Spec,
+};
+
+use super::bank::{Bank, Stance, fill};
+
+/// More than this of a topic isn't repeated in a sentence.
+const MOST_LETTERS: usize = 90;
+
+/// An alternative named in a topic has so many words at most; a longer one is a sentence that only looks like one.
+const MOST_WORDS: usize = 5;
+
+/// A question, understood as far as a simulated voice needs to.
+#[derive(Debug)]
+pub(super) struct Question {
+    pub(super) bank: &'static Bank,
+    /// How to speak of it: "whether to move", "the best database".
+    pub(super) subject: String,
+    /// What can be answered.
+    pub(super) answers: Vec<Answer>,
+    /// Whether something is to be done, and not only known.
+    pub(super) practical: bool,
+    /// The narrower question it ends in, in a sub-discussion.
+    pub(super) tail: Option<&'static str>,
+}
+
+/// One possible answer.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Answer {
+    pub(super) position: String,
+    /// What speaks for it; rival answers never share a reason.
+    pub(super) because: Vec<&'static str>,
+    /// How it is written inside a sentence: names as they are, anything else in quotation marks.
+    pub(super) view: String,
+}
+
+impl Question {
+    pub(super) fn of(spec: &Spec) -> Question {
+        let bank = Bank::for_topic(&spec.topic);
+        let topic = gist(&spec.topic);
+        let tail = bank.tails.iter().find(|tail| spec.topic.ends_with(&tail.question));
+        let subject = match tail {
+            Some(tail) => subject(bank, &tail.question),
+            None => subject(bank, &topic),
+        };
+        let named = if !spec.options.is_empty() {
+            spec.options.clone()
+        } else if let Some(tail) = tail {
+            tail.answers.clone()
+        } else {
+            alternatives(bank, &topic)
+        };
+        let answers = answers(bank, spec, &topic, &named);
+        let known = [&bank.whether, &bank.explain].map(|it| &it[0].position);
+        let practical = !known.contains(&&answers[0].position);
+        Question { bank, subject, answers, practical, tail: tail.map(|tail| tail.question.as_str()) }
+    }
+
+    /// The answer that is given for this seat by its part in a debate, if it has one.
+    pub(super) fn bound(&self, who: &Participant) -> Option<usize> {
+        let weighing = self.answers.len().checked_sub(1);
+        match who.role {
+            Role::Proponent => Some(0),
+            Role::Opponent => Some(1),
+            Role::Neutral => weighing,
+            Role::Speaker | Role::Judge | Role::Moderator => None,
+        }
+    }
+
+    /// The answer of that name, however it is capitalised.
+    pub(super) fn answer(&self, position: &str) -> Option<usize> {
+        let wanted = position.trim().to_lowercase();
+        self.answers.iter().position(|answer| answer.position.to_lowercase() == wanted)
+    }
+}
+
+fn answers(bank: &'static Bank, spec: &Spec, topic: &str, named: &[String]) -> Vec<Answer> {
+    let has_sides = spec
+        .participants
+        .iter()
+        .any(|it| matches!(it.role, Role::Proponent | Role::Opponent | Role::Neutral));
+    match (has_sides, named.len()) {
+        (true, 0 | 1) => {
+            let sides = &bank.sides;
+            [&sides.favour, &sides.against, &sides.weigh].map(|it| stance(bank, it)).to_vec()
+        }
+        (true, _) => {
+            named_answers(bank, named).into_iter().chain([stance(bank, &bank.sides.weigh)]).collect()
+        }
+        (false, 0) => stances(bank, topic).iter().map(|it| stance(bank, it)).collect(),
+        (false, _) => named_answers(bank, named),
+    }
+}
+
+fn stance(bank: &Bank, stance: &'static Stance) -> Answer {
+    let because = stance.because.iter().map(String::as_str).collect();
+    let view = fill(&bank.view, &[("position", &stance.position)]);
+    Answer { position: stance.position.clone(), because, view }
+}
+
+/// Deals the general reasons out, so that two rivals don't claim the same virtue.
+fn named_answers(bank: &'static Bank, named: &[String]) -> Vec<Answer> {
+    let reasons = &bank.option.because;
+    let hands = named.len().min(reasons.len() / 3);
+    let deal = |hand: usize| reasons.iter().skip(hand % hands).step_by(hands).map(String::as_str).collect();
+    named
+        .iter()
+        .enumerate()
+        .map(|(at, it)| Answer { position: it.clone(), because: deal(at), view: it.clone() })
+        .collect()
+}
+
+fn stances(bank: &'static Bank, topic: &str) -> &'static [Stance] {
+    let topic = topic.to_lowercase();
+    let begins = |starts: &[String]| {
+        starts.iter().any(|start| {
+            topic.strip_prefix(start.as_str()).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+        })
+    };
+    match &bank.begins {
+        it if begins(&it.open) => &bank.open,
+        it if begins(&it.should) => &bank.should,
+        it if begins(&it.whether) => &bank.whether,
+        it if begins(&it.explain) => &bank.explain,
+        _ => &bank.open,
+    }
+}
+
+/// The first sentence or line of a topic, cut to what can be repeated.
+fn gist(topic: &str) -> String {
+    let line = topic.trim().lines().next().unwrap_or_default();
+    let end = line.find("? ").map_or(line.len(), |at| at + 1);
+    clipped(&line[..end], MOST_LETTERS)
+}
+
+/// The text, or as many of its first words as fit.
+pub(super) fn clipped(text: &str, most: usize) -> String {
+    let text = text.trim();
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let head: String = text.chars().take(most).collect();
+    let end = head.rfind(' ').unwrap_or(head.len());
+    format!("{}…", head[..end].trim_end_matches([',', ';', ':', ' ', '–']))
+}
+
+fn subject(bank: &'static Bank, topic: &str) -> String {
+    let lower = topic.to_ascii_lowercase();
+    let plain = |rest: &str| rest.trim().trim_end_matches(['?', '.', '!']).to_owned();
+    let rewritten = bank.subject.iter().find_map(|rewrite| {
+        let rest = lower.starts_with(&rewrite.begins).then(|| plain(&topic[rewrite.begins.len()..]))?;
+        Some(rewrite.becomes.replace("{rest}", &rest).replace("{topic}", topic))
+    });
+    rewritten.unwrap_or_else(|| topic.to_owned())
+}
+
+/// The alternatives a topic names, two at least: "Compare React vs Vue", "REST, GraphQL or gRPC?".
+fn alternatives(bank: &Bank, topic: &str) -> Vec<String> {
+    let rules = &bank.alternatives;
+    // ASCII alone is lowered: the bytes stay where they are.
+    let lower = topic.to_ascii_lowercase();
+    let Some(between) = rules.between.iter().find(|it| lower.contains(it.as_str())) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    let (mut from, ends) = (0, lower.match_indices(between.as_str()).map(|(at, _)| at));
+    for end in ends.chain([topic.len()]) {
+        let part = &topic[from..end];
+        let part = if from == 0 { without_lead(rules.leads.as_slice(), part) } else { part };
+        let part = if end == topic.len() { without_tail(rules.tails.as_slice(), part) } else { part };
+        found.extend(part.split(',').map(|it| it.trim_matches(TRIMMED).to_owned()));
+        from = end + between.len();
+    }
+    let fits = |it: &String| {
+        let words = it.split_whitespace().count();
+        (1..=MOST_WORDS).contains(&words) && !rules.no.contains(&it.to_lowercase())
+    };
+    let different = found.windows(2).all(|pair| pair[0] != pair[1]);
+    if found.len() > 1 && different && found.iter().all(fits) { found } else { Vec::new() }
+}
+
+const TRIMMED: [char; 9] = [' ', '?', '.', '!', '"', '“', '”', '„', ':'];
+
+/// The first alternative begins after the last of these words: "Should we use React".
+fn without_lead<'a>(leads: &[String], part: &'a str) -> &'a str {
+    let lower = format!(" {}", part.to_ascii_lowercase());
+    let end = |lead: &String| lower.rfind(&format!(" {lead}")).map(|at| at + lead.len());
+    let start = leads.iter().filter_map(end).max().unwrap_or(0);
+    let colon = part.rfind(": ").map_or(0, |at| at + 2);
+    &part[start.max(colon)..]
+}
+
+/// The last alternative ends before the first of these: "Vue for a new page?".
+fn without_tail<'a>(tails: &[String], part: &'a str) -> &'a str {
+    let lower = part.to_ascii_lowercase();
+    let ends = tails.iter().filter_map(|tail| lower.find(tail.as_str()));
+    let end = ends.chain(part.find([',', ':', '?'])).filter(|at| *at > 0).min();
+    &part[..end.unwrap_or(part.len())]
+}
+
+/// The topic of a sub-discussion on this question: the same matter, narrower.
+pub(super) fn narrower(question: &Question, topic: &str, tail: &str) -> String {
+    match question.tail.and_then(|own| topic.strip_suffix(own)) {
+        Some(matter) => format!("{matter}{tail}"),
+        None => {
+            let gist = gist(topic);
+            fill(&question.bank.on, &[("subject", &question.subject), ("topic", &gist), ("question", tail)])
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(topic: &str, expected: &[&str]) {
+        assert_eq!(alternatives(Bank::for_topic(topic), topic), expected, "{topic}");
+    }
+
+    #[test]
+    fn alternatives_are_found_in_the_topic() {
+        check("Microservices vs Monolith", &["Microservices", "Monolith"]);
+        check("Compare React vs Vue", &["React", "Vue"]);
+        check("Compare React vs Vue for a small dashboard", &["React", "Vue"]);
+        check("Should we use Postgres or MySQL?", &["Postgres", "MySQL"]);
+        check("REST, GraphQL or gRPC?", &["REST", "GraphQL", "gRPC"]);
+        check("Is it better to buy or build?", &["buy", "build"]);
+        check("Tabs versus spaces", &["Tabs", "spaces"]);
+        check("For our API: REST or GraphQL?", &["REST", "GraphQL"]);
+        check("Sollten wir lieber Kotlin oder Java für die App nutzen?", &["Kotlin", "Java"]);
+    }
+
+    #[test]
+    fn not_everything_with_an_or_is_a_choice() {
+        check("Should we go or not?", &[]);
+        check("Should we move billing to event sourcing?", &[]);
+        check("How do we keep the people who built all of this or at least their knowledge?", &[]);
+        check("Best API style", &[]);
+    }
+
+    #[test]
+    fn a_question_becomes_something_to_talk_about() {
+        let subject = |topic: &str| subject(Bank::for_topic(topic), topic);
+        assert_eq!(
+            subject("Should we move billing to event sourcing?"),
+            "whether to move billing to event sourcing"
+        );
+        assert_eq!(
+            subject("What's the best database for a real-time app?"),
+            "the best database for a real-time app"
+        );
+        assert_eq!(subject("Best API style"), "“Best API style”");
+        assert_eq!(
+            subject("Sollten wir die Abrechnung umstellen?"),
+            "der Frage, ob wir die Abrechnung umstellen sollten,"
+        );
+    }
+}

@@ -1,0 +1,132 @@
+//! A store with faults at chosen writes: dead like its process, away for a while, or silent about what it did.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use futures::{future::BoxFuture, stream::BoxStream};
+use quorum_core::{
+    model::{
+        command::{Command, CommandId},
+        event::Fact,
+        id::{DiscussionId, Seq},
+    },
+    seams::{Append, Claim, Created, Store, StoreError},
+};
+
+/// What goes wrong with a write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// Nothing.
+    None,
+    /// The process is dead: nothing is written any more.
+    Dead,
+    /// The store can't be reached; nothing is written.
+    Away,
+    /// It is written, but the answer is lost.
+    LosesAnswer,
+}
+
+/// A store whose writes fail by number, the first being 0.
+pub struct Faulty {
+    inner: Arc<dyn Store>,
+    fault: Box<dyn Fn(u64) -> Fault + Send + Sync>,
+    writes: AtomicU64,
+}
+
+impl Faulty {
+    /// Fails as the function says.
+    pub fn new(inner: Arc<dyn Store>, fault: impl Fn(u64) -> Fault + Send + Sync + 'static) -> Self {
+        Faulty { inner, fault: Box::new(fault), writes: AtomicU64::new(0) }
+    }
+
+    /// Takes `writes` writes, then none, as a process that is killed.
+    #[must_use]
+    pub fn dying_after(inner: Arc<dyn Store>, writes: u64) -> Self {
+        Faulty::new(inner, move |number| if number < writes { Fault::None } else { Fault::Dead })
+    }
+
+    fn next_fault(&self) -> Fault {
+        (self.fault)(self.writes.fetch_add(1, Ordering::SeqCst))
+    }
+}
+
+fn away() -> StoreError {
+    StoreError::Unavailable("the store is away by script".to_owned())
+}
+
+impl Store for Faulty {
+    fn create(&self, id: DiscussionId, facts: Vec<Fact>) -> BoxFuture<'_, Result<Created, StoreError>> {
+        Box::pin(async move {
+            match self.next_fault() {
+                Fault::None => self.inner.create(id, facts).await,
+                Fault::Dead => Err(StoreError::Fenced(id)),
+                Fault::Away => Err(away()),
+                Fault::LosesAnswer => self.inner.create(id, facts).await.and(Err(away())),
+            }
+        })
+    }
+
+    fn append(&self, append: Append) -> BoxFuture<'_, Result<Seq, StoreError>> {
+        Box::pin(async move {
+            match self.next_fault() {
+                Fault::None => self.inner.append(append).await,
+                Fault::Dead => Err(StoreError::Fenced(append.id)),
+                Fault::Away => Err(away()),
+                Fault::LosesAnswer => self.inner.append(append).await.and(Err(away())),
+            }
+        })
+    }
+
+    fn read(
+        &self,
+        id: DiscussionId,
+        after: Seq,
+        limit: usize,
+    ) -> BoxFuture<'_, Result<Vec<Fact>, StoreError>> {
+        self.inner.read(id, after, limit)
+    }
+
+    fn send(&self, id: DiscussionId, command: Command) -> BoxFuture<'_, Result<CommandId, StoreError>> {
+        self.inner.send(id, command)
+    }
+
+    fn commands(
+        &self,
+        id: DiscussionId,
+        after: CommandId,
+    ) -> BoxFuture<'_, Result<Vec<(CommandId, Command)>, StoreError>> {
+        self.inner.commands(id, after)
+    }
+
+    fn claim(
+        &self,
+        id: DiscussionId,
+        owner: &str,
+        lease_ms: u64,
+    ) -> BoxFuture<'_, Result<Claim, StoreError>> {
+        self.inner.claim(id, owner, lease_ms)
+    }
+
+    fn claim_any(
+        &self,
+        max: usize,
+        owner: &str,
+        lease_ms: u64,
+    ) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>> {
+        self.inner.claim_any(max, owner, lease_ms)
+    }
+
+    fn extend(&self, claims: Vec<Claim>, lease_ms: u64) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>> {
+        self.inner.extend(claims, lease_ms)
+    }
+
+    fn release(&self, claim: Claim) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.inner.release(claim)
+    }
+
+    fn watch(&self) -> BoxStream<'static, DiscussionId> {
+        self.inner.watch()
+    }
+}

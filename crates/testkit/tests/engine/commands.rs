@@ -1,0 +1,135 @@
+//! People's commands, from this process or another, at any moment.
+
+use std::sync::Arc;
+
+use quorum_core::{
+    engine::handle::Finished,
+    memory::MemoryStore,
+    model::{command::Command, id::DiscussionId, lifecycle::Lifecycle, outcome::StoppingReason, spec::Spec},
+    seams::{Store, StoreError},
+};
+use quorum_testkit::{log::story, panel::panel, table::Table};
+use tokio::time::{Duration, sleep};
+
+use crate::{crafts::CRAFTS, order, table};
+
+/// Runs it, and sends these commands after so many milliseconds each.
+async fn run_with(table: &Table, id: DiscussionId, commands: &[(u64, Command)]) -> Finished {
+    let handle = table.engine.run(id).await.unwrap();
+    for (after, command) in commands {
+        // Sleeps because the command must come while a call is under way; the time is virtual.
+        sleep(Duration::from_millis(*after)).await;
+        let _ = table.engine.send(id, *command).await;
+    }
+    handle.finished().await.unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_lets_calls_finish_and_a_resume_asks_nothing_twice() {
+    let table = table(&panel().takes("*", 100));
+    let id = table.open(order("in-turn")).await.unwrap();
+    let Finished::Waiting(state) = run_with(&table, id, &[(150, Command::Pause)]).await else {
+        panic!("not paused")
+    };
+    assert_eq!((state.lifecycle, state.turns.len()), (Lifecycle::Paused, 2));
+
+    let Finished::Waiting(_) = table.run(id).await.unwrap() else {
+        panic!("a pause holds until somebody resumes")
+    };
+    table.engine.send(id, Command::Resume).await.unwrap();
+    let outcome = table.run(id).await.unwrap().outcome();
+    assert!(outcome.success);
+    let mut steps = table.panel.steps();
+    let asked = steps.len();
+    steps.sort();
+    steps.dedup();
+    assert_eq!(steps.len(), asked, "nothing was asked twice");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_concludes_with_what_there_is() {
+    let table = table(&panel().takes("*", 100));
+    let id = table.open(order("in-turn")).await.unwrap();
+    let outcome = run_with(&table, id, &[(150, Command::Stop)]).await.outcome();
+    assert!(outcome.success && outcome.integrity.degraded);
+    assert_eq!(outcome.stopping_reason, Some(StoppingReason::UserStop));
+    assert_eq!(table.panel.steps(), ["1/talking/ann", "1/talking/bob", "1/deciding/ann"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_paused_discussion_can_be_stopped() {
+    let table = table(&panel().takes("*", 100));
+    let id = table.open(order("in-turn")).await.unwrap();
+    run_with(&table, id, &[(150, Command::Pause)]).await;
+    table.engine.send(id, Command::Stop).await.unwrap();
+    let outcome = table.run(id).await.unwrap().outcome();
+    assert_eq!(outcome.stopping_reason, Some(StoppingReason::UserStop));
+    assert_eq!(outcome.status, Lifecycle::Completed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_abort_drops_the_call_under_way_and_asks_nobody() {
+    let table = table(&panel().takes("*", 10_000).says("ann", "best so far"));
+    let id = table.open(order("in-turn")).await.unwrap();
+    let outcome = run_with(&table, id, &[(10_500, Command::Abort)]).await.outcome();
+    assert_eq!(
+        (outcome.status, outcome.stopping_reason),
+        (Lifecycle::Aborted, Some(StoppingReason::UserAbort))
+    );
+    assert_eq!(outcome.synthesis, "best so far");
+    assert!(outcome.integrity.degraded && outcome.integrity.abandoned_calls == 1);
+    assert!(outcome.total_duration_ms < 10_600, "{}", outcome.total_duration_ms);
+    assert_eq!(table.engine.send(id, Command::Resume).await, Err(StoreError::Over(id)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_is_remembered_by_the_next_process() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let id = {
+        let first = Table::over(store.clone(), &panel().takes("*", 100), CRAFTS);
+        let id = first.open(order("in-turn")).await.unwrap();
+        first.engine.send(id, Command::Stop).await.unwrap();
+        id
+    };
+    let second = Table::over(store, &panel(), CRAFTS);
+    let finished = second.run(id).await.unwrap();
+    assert_eq!(finished.outcome().stopping_reason, Some(StoppingReason::UserStop));
+    assert_eq!(second.panel.steps(), [""; 0], "nothing was said, so there is nothing to sum up");
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_runners_of_one_discussion_exactly_one_wins() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let one = Table::owned_by("one", store.clone(), &panel(), CRAFTS);
+    let other = Table::owned_by("other", store, &panel(), CRAFTS);
+    let id = one.open(order("synthesis")).await.unwrap();
+    let running = one.engine.run(id).await.unwrap();
+    let refused = other.engine.run(id).await.err().unwrap().to_string();
+    assert!(refused.contains("is being run by one"), "{refused}");
+    assert!(running.finished().await.unwrap().outcome().success);
+    assert!(other.run(id).await.unwrap().outcome().success, "a finished one may be looked at by anybody");
+    assert_eq!(other.panel.steps(), [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a03_the_transition_history_is_readable() {
+    let table = table(&panel());
+    let id = table.open(Spec { rounds: 1, ..order("synthesis") }).await.unwrap();
+    table.run(id).await.unwrap();
+    let state = table.engine.state(id).await.unwrap();
+    let moves: Vec<String> = state.transitions.iter().map(|it| format!("{} -> {}", it.from, it.to)).collect();
+    let expected = [
+        "configuring -> validating",
+        "validating -> ready",
+        "ready -> initializing",
+        "initializing -> running",
+        "running -> talking",
+        "running -> completing",
+        "completing -> completed",
+    ];
+    assert_eq!(moves, expected);
+    assert!(state.transitions.is_sorted_by_key(|it| it.at));
+    assert_eq!(state.visible_phase(), "completed");
+    let facts = table.facts(id).await;
+    assert!(story(&facts).ends_with("completing -> completed\n"));
+}

@@ -1,0 +1,177 @@
+//! Members that fail: retried as their class says, left behind at their time, never asked again.
+
+use quorum_core::model::{
+    error::{Code, ErrorClass},
+    outcome::StoppingReason,
+    spec::{Spec, Timing, Tolerance},
+};
+use quorum_testkit::{log::story, panel::panel};
+use tokio::time::{Duration, Instant};
+
+use crate::{for_two, order, table};
+
+#[tokio::test(start_paused = true)]
+async fn inv_disc_102_a_provider_that_sleeps_is_left_behind_at_its_timeout() {
+    let table = table(&panel().hangs("bob"));
+    let timing = Timing { step_ms: 5_000, ..order("synthesis").timing };
+    let began = Instant::now();
+    let (outcome, _) = table.hold(Spec { timing, rounds: 1, ..order("synthesis") }).await;
+    assert!(outcome.success, "{:?}", outcome.error);
+    let took = began.elapsed();
+    assert!(took >= Duration::from_secs(5) && took < Duration::from_millis(5_250), "{took:?}");
+    assert_eq!(outcome.failed_providers, ["bob"]);
+    assert!(outcome.integrity.degraded);
+}
+
+#[tokio::test(start_paused = true)]
+async fn inv_disc_102_retries_and_back_off_are_inside_the_timeout() {
+    let table = table(&panel().fails("bob", ErrorClass::Network));
+    let timing = Timing { step_ms: 3_000, ..order("synthesis").timing };
+    let began = Instant::now();
+    table.hold(Spec { timing, rounds: 1, ..order("synthesis") }).await;
+    assert!(began.elapsed() < Duration::from_millis(3_250), "{:?}", began.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn d12_a_failing_call_is_repeated_as_its_class_says() {
+    let table = table(&panel().fails("bob", ErrorClass::ApiError).says("ann", "yes").says("cyd", "no"));
+    let (_, facts) = table.hold(Spec { rounds: 1, ..order("in-turn") }).await;
+    let expected = "\
+configuring -> validating
+validating -> ready
+ready -> initializing
+seated ann bob cyd
+initializing -> running
+round 1: talking
+ann: yes
+bob failed (api_error), again in 1001 ms
+bob failed (api_error), again in 2003 ms
+bob is out (api_error)
+cyd: no
+running -> completing
+ann: yes
+decided: yes
+concluded: success Completed
+completing -> completed
+";
+    assert_eq!(normalised(&story(&facts)), normalised(expected));
+}
+
+/// Jitter depends on how many numbers were drawn before; its place does not matter here.
+fn normalised(story: &str) -> String {
+    let mut lines = Vec::new();
+    for line in story.lines() {
+        match line.split_once("again in ") {
+            Some((before, ms)) => {
+                let ms: u64 = ms.trim_end_matches(" ms").parse().unwrap();
+                lines.push(format!("{before}again in {} s", ms / 1_000));
+            }
+            None => lines.push(line.to_owned()),
+        }
+    }
+    lines.join("\n")
+}
+
+#[tokio::test(start_paused = true)]
+async fn inv_disc_400_the_dead_one_is_not_asked_again() {
+    let table = table(&panel().fails("bob", ErrorClass::Authentication));
+    let (outcome, _) = table.hold(Spec { rounds: 3, ..order("synthesis") }).await;
+    let asked = table.panel.steps().iter().filter(|step| step.ends_with("bob")).count();
+    assert_eq!(asked, 1, "{:?}", table.panel.steps());
+    assert!(outcome.success);
+    assert_eq!(
+        outcome.integrity.missing[0].reason,
+        "failed in round 1 after 1 attempts: bob failed by script"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn inv_disc_101_too_few_left_ends_with_a_synthesis_of_what_was_said() {
+    let table = table(&panel().fails("bob", ErrorClass::Validation).says("ann", "paid for"));
+    let (outcome, _) = table.hold(for_two(order("in-turn"))).await;
+    assert!(!outcome.success);
+    assert_eq!(outcome.error.unwrap().code, Code::InsufficientProviders);
+    assert_eq!(outcome.synthesis, "paid for");
+    assert_eq!(outcome.stopping_reason, Some(StoppingReason::ModelUnavailable));
+}
+
+#[tokio::test(start_paused = true)]
+async fn everyone_failing_is_said_to_be_that() {
+    let table = table(&panel().fails("*", ErrorClass::Authentication));
+    let (outcome, _) = table.hold(order("synthesis")).await;
+    assert_eq!(outcome.error.unwrap().code, Code::AllProvidersFailed);
+    assert_eq!(table.panel.steps().len(), 3, "nobody is asked to sum up nothing");
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_may_fail_when_told_so() {
+    let tolerance = Tolerance { go_on: false, min_providers: 2 };
+    for (class, code) in
+        [(ErrorClass::Authentication, Code::ProviderFailed), (ErrorClass::Timeout, Code::ProviderTimeout)]
+    {
+        let table = table(&panel().fails("cyd", class));
+        let (outcome, _) = table.hold(Spec { tolerance, ..order("synthesis") }).await;
+        assert_eq!(outcome.error.map(|it| it.code), Some(code));
+        assert!(!outcome.synthesis.is_empty(), "what was paid for is kept");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn inv_disc_100_who_is_not_there_is_listed_and_not_asked() {
+    let table = table(&panel().away("cyd"));
+    let (outcome, _) = table.hold(order("synthesis")).await;
+    assert!(outcome.success && outcome.integrity.degraded);
+    assert_eq!(outcome.failed_providers, ["cyd"]);
+    assert!(!table.panel.steps().iter().any(|step| step.ends_with("cyd")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn inv_disc_100_too_few_at_the_start_costs_nothing_and_may_be_tried_again() {
+    let store = std::sync::Arc::new(quorum_core::memory::MemoryStore::new());
+    let empty = quorum_testkit::table::Table::over(
+        store.clone(),
+        &panel().away("bob").away("cyd"),
+        crate::crafts::CRAFTS,
+    );
+    let id = empty.open(order("synthesis")).await.unwrap();
+    let outcome = empty.run(id).await.unwrap().outcome();
+    let problem = outcome.error.unwrap();
+    assert_eq!(problem.code, Code::InsufficientProviders);
+    assert!(
+        problem.retryable && problem.message.contains("bob: nobody there (check the connection)"),
+        "{problem}"
+    );
+    assert_eq!(empty.panel.steps(), [""; 0]);
+
+    let full = quorum_testkit::table::Table::over(store, &panel(), crate::crafts::CRAFTS);
+    assert!(
+        full.run(id).await.unwrap().outcome().success,
+        "error -> ready is a new run over the same record"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn f3_an_answer_that_breaks_off_is_never_a_finished_one() {
+    let table = table(&panel().breaks_off("bob"));
+    let (outcome, _) = table.hold(Spec { rounds: 1, ..order("synthesis") }).await;
+    assert_eq!(outcome.failed_providers, ["bob"]);
+    assert_eq!(outcome.integrity.retries, 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn f5_nobody_comes_back_earlier_than_told() {
+    let table = table(&panel().asks_to_wait("bob", 7_000).takes("bob", 10));
+    let began = Instant::now();
+    let (outcome, _) = table.hold(Spec { rounds: 1, ..order("synthesis") }).await;
+    assert!(outcome.success && outcome.integrity.retries == 1);
+    assert!(began.elapsed() >= Duration::from_secs(7));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a03_a_pattern_that_leaves_its_table_is_state_invalid() {
+    let table = table(&panel());
+    let (outcome, _) = table.hold(order("rogue")).await;
+    let problem = outcome.error.unwrap();
+    assert_eq!(problem.code, Code::StateInvalid);
+    assert_eq!(problem.message, "a discussion can't go from talking in round 1 to talking in round 3");
+}

@@ -1,0 +1,78 @@
+//! Killed after every single write: the same result, and nothing recorded is asked for again.
+
+use std::sync::Arc;
+
+use quorum_core::{
+    memory::MemoryStore,
+    model::{
+        error::ErrorClass,
+        spec::{Recursion, Spec, TimeoutStrategy},
+    },
+    seams::Store,
+};
+use quorum_testkit::{
+    faulty::{Fault, Faulty},
+    kill::resume_anywhere,
+    panel::{Panel, panel},
+    table::Table,
+};
+
+use crate::{crafts::CRAFTS, order};
+
+async fn survives(panel: Panel, spec: Spec) -> u64 {
+    resume_anywhere(|| Arc::new(MemoryStore::new()) as Arc<dyn Store>, &panel, CRAFTS, spec).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn f1_every_tiny_pattern_survives_every_death() {
+    for pattern in ["synthesis", "in-turn", "until-two"] {
+        let deaths = survives(panel(), order(pattern)).await;
+        assert!(deaths > 10, "{pattern} died {deaths} times only");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn f1_failures_and_retries_survive_every_death() {
+    let failing = panel().fails("bob", ErrorClass::ApiError).fails_first("cyd", ErrorClass::Network, 1);
+    survives(failing.clone(), order("synthesis")).await;
+    survives(failing, order("in-turn")).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn f1_sub_discussions_survive_every_death() {
+    let convening = panel().convenes("ann", "how wide is a tab?").convenes("bob", "who pays?");
+    let recursion = Some(Recursion { max_depth: 2, strategy: TimeoutStrategy::Cascade });
+    let timing = quorum_core::model::spec::Timing { total_ms: 180_000, ..order("synthesis").timing };
+    for pattern in ["synthesis", "in-turn"] {
+        let spec = Spec { recursion, timing, rounds: 1, ..order(pattern) };
+        let deaths = survives(convening.clone(), spec).await;
+        assert!(deaths > 20, "{pattern} died {deaths} times only");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn f10_an_answer_in_hand_outlives_a_store_that_is_away() {
+    for fault in [Fault::Away, Fault::LosesAnswer] {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        // Every third write fails, whatever it is; opening is the first.
+        let faulty = Faulty::new(store, move |number| if number % 3 == 2 { fault } else { Fault::None });
+        let table = Table::over(Arc::new(faulty), &panel().convenes("ann", "how wide?"), CRAFTS);
+        let recursion = Some(Recursion { max_depth: 1, strategy: TimeoutStrategy::Fixed });
+        let (outcome, facts) = table.hold(Spec { recursion, ..order("in-turn") }).await;
+        assert!(outcome.success, "{fault:?}: {:?}", outcome.error);
+        let mut steps = table
+            .panel
+            .asked()
+            .iter()
+            .map(|it| format!("{} {}", it.call.discussion, it.step))
+            .collect::<Vec<_>>();
+        let asked = steps.len();
+        steps.sort();
+        steps.dedup();
+        assert_eq!(steps.len(), asked, "{fault:?}: nothing is asked twice");
+        assert!(
+            facts.iter().zip(1..).all(|(fact, number)| fact.seq.0 == number),
+            "{fault:?}: no gap, no repeat"
+        );
+    }
+}

@@ -1,0 +1,38 @@
+//! The promises of the floor and the engine, in virtual time.
+
+#![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
+
+mod budgets;
+mod commands;
+mod crafts;
+mod failures;
+mod kills;
+mod properties;
+mod subs;
+mod traces;
+
+use std::sync::Arc;
+
+use quorum_core::{
+    memory::MemoryStore,
+    model::{participant::Participant, spec::Spec},
+};
+use quorum_testkit::{panel::Panel, spec::spec, table::Table};
+
+use crate::crafts::CRAFTS;
+
+/// A table over a fresh store.
+pub(crate) fn table(panel: &Panel) -> Table {
+    Table::over(Arc::new(MemoryStore::new()), panel, CRAFTS)
+}
+
+/// An order for one of the tiny patterns, for ann, bob and cyd.
+pub(crate) fn order(pattern: &str) -> Spec {
+    spec(pattern)
+}
+
+/// The same for two.
+pub(crate) fn for_two(spec: Spec) -> Spec {
+    let participants: Vec<Participant> = spec.participants.into_iter().take(2).collect();
+    Spec { participants, ..spec }
+}

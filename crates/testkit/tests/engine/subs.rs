@@ -1,0 +1,164 @@
+//! Sub-discussions: asked for by a voice, bounded in depth, calls and time, never in a circle.
+
+use quorum_core::model::{
+    command::Command,
+    error::Code,
+    event::Event,
+    id::{DiscussionId, Step},
+    lifecycle::Lifecycle,
+    spec::{Limits, Recursion, Spec, TimeoutStrategy, Timing},
+};
+use quorum_testkit::{
+    panel::{Panel, panel},
+    table::Table,
+};
+use tokio::time::{Duration, sleep};
+
+use crate::{order, table};
+
+fn recursive(pattern: &str, max_depth: u32) -> Spec {
+    let spec = order(pattern);
+    let recursion = Some(Recursion { max_depth, strategy: TimeoutStrategy::Cascade });
+    let timing = Timing { total_ms: 180_000, ..spec.timing };
+    Spec { recursion, timing, rounds: 1, ..spec }
+}
+
+async fn opened(table: &Table, panel_step: &str, root: DiscussionId) -> Vec<(u32, u64)> {
+    let mut found = Vec::new();
+    let mut next = Some(root);
+    while let Some(id) = next {
+        let facts = table.facts(id).await;
+        if let Some(Event::Opened { lineage, .. }) = facts.first().map(|fact| &fact.event) {
+            found.push(lineage.as_ref().map_or((0, 0), |it| (it.depth, it.level_ms)));
+        }
+        next = (!facts.is_empty()).then(|| id.derived(panel_step));
+    }
+    found
+}
+
+#[tokio::test(start_paused = true)]
+async fn e01_a_voice_convenes_and_goes_on_with_what_was_found() {
+    let table = table(&panel().convenes("bob", "how wide is a tab?"));
+    let (outcome, _) = table.hold(recursive("in-turn", 1)).await;
+    assert!(outcome.success, "{:?}", outcome.error);
+    let sub = &outcome.sub_discussions[0];
+    assert_eq!((sub.requested_by.as_str(), sub.topic.as_str()), ("bob", "how wide is a tab?"));
+    assert_eq!(sub.synthesis.as_deref(), Some("ann after 3"));
+    let after =
+        table.panel.asked().into_iter().find(|it| it.step == Step::from("1/talking/bob/after1")).unwrap();
+    let shown: Vec<String> = after.call.render().into_iter().map(|it| it.1).collect();
+    assert!(
+        shown.last().unwrap().contains("Sub-discussion on: how wide is a tab?\nann after 3"),
+        "{shown:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn inv_disc_600_never_deeper_than_allowed() {
+    // Everyone always asks for a deeper one; topics differ so that no circle stops them.
+    let table = table(&deepening());
+    let (outcome, _) = table.hold(recursive("in-turn", 2)).await;
+    assert!(outcome.success, "{:?}", outcome.error);
+    let depths = opened(&table, "1/talking/ann/sub1", outcome.discussion_id).await;
+    assert_eq!(depths.iter().map(|it| it.0).collect::<Vec<_>>(), [0, 1, 2]);
+}
+
+fn deepening() -> Panel {
+    panel().convenes("ann", "what is behind: {topic}").convenes("bob", "what is before: {topic}")
+}
+
+#[tokio::test(start_paused = true)]
+async fn inv_disc_601_no_discussion_within_itself() {
+    let table = table(&panel().convenes("ann", "  Tabs or SPACES? "));
+    let (outcome, _) = table.hold(recursive("in-turn", 2)).await;
+    let sub = &outcome.sub_discussions[0];
+    assert_eq!(sub.error.as_ref().unwrap().code, Code::CircularDiscussion);
+    assert!(sub.discussion_id.is_none() && outcome.success);
+}
+
+#[tokio::test(start_paused = true)]
+async fn inv_disc_602_603_a_root_is_at_depth_0_and_a_child_one_deeper() {
+    let table = table(&panel().convenes("ann", "how wide?"));
+    let (outcome, _) = table.hold(recursive("in-turn", 2)).await;
+    let depths = opened(&table, "1/talking/ann/sub1", outcome.discussion_id).await;
+    assert_eq!(depths[..2].iter().map(|it| it.0).collect::<Vec<_>>(), [0, 1]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn inv_disc_610_a_child_has_no_more_time_than_its_parent_has_left() {
+    let table = table(&panel().takes("*", 50_000).convenes("ann", "how wide?"));
+    let timing = Timing { step_ms: 60_000, total_ms: 180_000, reserve_ms: 10_000 };
+    let (outcome, _) = table.hold(Spec { timing, ..recursive("in-turn", 1) }).await;
+    let levels = opened(&table, "1/talking/ann/sub1", outcome.discussion_id).await;
+    // Level 0 has 90 s, less 50 s for the answer that asked, less 10 s for the synthesis.
+    assert_eq!(levels[1], (1, 30_000));
+}
+
+#[tokio::test(start_paused = true)]
+async fn inv_disc_611_ten_seconds_of_a_level_are_kept_for_its_synthesis() {
+    let table = table(&panel().takes("*", 100_000));
+    let timing = Timing { step_ms: 300_000, total_ms: 180_000, reserve_ms: 10_000 };
+    let (_, facts) = table.hold(Spec { timing, ..recursive("in-turn", 1) }).await;
+    let wound_up = facts.iter().find(|fact| matches!(fact.event, Event::WoundUp { .. })).unwrap();
+    assert_eq!(wound_up.active_ms, 80_000, "90 s of level 0 less ten");
+}
+
+#[tokio::test(start_paused = true)]
+async fn inv_disc_612_time_below_counts_for_the_total_and_not_for_the_level() {
+    let table = table(&panel().takes("*", 8_000).convenes("ann", "how wide?"));
+    let (outcome, _) = table.hold(recursive("in-turn", 1)).await;
+    assert!(outcome.success, "{:?}", outcome.error);
+    // ann asks, 2 x 8 s below, ann goes on, bob, cyd, synthesis.
+    assert_eq!(outcome.total_duration_ms, 56_000);
+}
+
+#[tokio::test(start_paused = true)]
+async fn inv_disc_620_calls_of_all_levels_stay_within_the_cap() {
+    for cap in 2..20 {
+        let table = table(&deepening());
+        let limits = Limits { calls: Some(cap), ..Limits::default() };
+        let (outcome, _) = table.hold(Spec { limits, ..recursive("in-turn", 2) }).await;
+        let made = table.panel.steps().len() as u32;
+        assert!(made <= cap, "{made} calls under a cap of {cap}");
+        assert!(outcome.metadata.cost_summary.total_calls <= cap);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_holds_the_whole_tree_and_a_resume_goes_on_in_it() {
+    let table = table(&panel().takes("*", 1_000).convenes("ann", "how wide?"));
+    let id = table.open(recursive("in-turn", 1)).await.unwrap();
+    let handle = table.engine.run(id).await.unwrap();
+    // Sleeps because the pause must come while the sub-discussion is under way; the time is virtual.
+    sleep(Duration::from_millis(1_500)).await;
+    table.engine.send(id, Command::Pause).await.unwrap();
+    handle.finished().await.unwrap();
+    let child = id.derived("1/talking/ann/sub1");
+    assert_eq!(table.engine.state(id).await.unwrap().lifecycle, Lifecycle::Paused);
+    assert_eq!(
+        table.engine.state(child).await.unwrap().lifecycle,
+        Lifecycle::Completed,
+        "it was completing already"
+    );
+    let before = table.panel.steps().len();
+
+    table.engine.send(id, Command::Resume).await.unwrap();
+    let outcome = table.run(id).await.unwrap().outcome();
+    assert!(outcome.success, "{:?}", outcome.error);
+    assert_eq!(table.panel.steps().len() - before, 4, "ann goes on, bob, cyd, synthesis");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_abort_ends_the_whole_tree_and_counts_what_it_took() {
+    let table = table(&panel().takes("*", 1_000).convenes("ann", "how wide?"));
+    let id = table.open(recursive("in-turn", 1)).await.unwrap();
+    let handle = table.engine.run(id).await.unwrap();
+    // Sleeps because the abort must come while the sub-discussion is under way; the time is virtual.
+    sleep(Duration::from_millis(1_500)).await;
+    table.engine.send(id, Command::Abort).await.unwrap();
+    let outcome = handle.finished().await.unwrap().outcome();
+    assert_eq!(outcome.status, Lifecycle::Aborted);
+    let child = id.derived("1/talking/ann/sub1");
+    assert_eq!(table.engine.state(child).await.unwrap().lifecycle, Lifecycle::Aborted);
+    assert_eq!(outcome.metadata.cost_summary.total_calls, 4, "ann's, and three under way below");
+}

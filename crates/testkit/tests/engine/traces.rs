@@ -1,0 +1,112 @@
+//! What leaves the engine while it runs: trace events, and the twelve announcements of requirement A.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex},
+};
+
+use quorum_core::model::{
+    announcement::{Announcer, NAMES},
+    spec::Spec,
+};
+use quorum_testkit::panel::panel;
+use tracing::{
+    Event, Metadata, Subscriber,
+    field::{Field, Visit},
+    span,
+};
+
+use crate::{order, table};
+
+/// Keeps the message of every event.
+#[derive(Clone, Default)]
+struct Heard(Arc<Mutex<Vec<String>>>);
+
+impl Subscriber for Heard {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target().starts_with("quorum_core")
+    }
+
+    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
+        span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let mut message = Message(String::new());
+        event.record(&mut message);
+        self.0.lock().unwrap().push(message.0);
+    }
+
+    fn enter(&self, _: &span::Id) {}
+
+    fn exit(&self, _: &span::Id) {}
+}
+
+struct Message(String);
+
+impl Visit for Message {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        if field.name() == "message" {
+            self.0 = format!("{value:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn inv_disc_301_inv_disc_015_a_discussion_leaves_traces_of_its_rounds_and_responses() {
+    let heard = Heard::default();
+    let _guard = tracing::subscriber::set_default(heard.clone());
+    table(&panel()).hold(Spec { rounds: 2, ..order("in-turn") }).await;
+    let messages = heard.0.lock().unwrap().clone();
+    let named: Vec<&str> =
+        messages.iter().map(String::as_str).filter(|it| *it != "discussion.fact").collect();
+    let (response, round) = ("discussion.response", ["discussion.round.start", "discussion.round.end"]);
+    let expected = [
+        "discussion.start",
+        round[0],
+        response,
+        response,
+        response,
+        round[1],
+        round[0],
+        response,
+        response,
+        response,
+        round[1],
+        response,
+        "discussion.end",
+    ];
+    assert_eq!(named, expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a12_one_fact_is_at_most_one_announcement_with_its_number() {
+    let table = table(&panel());
+    let (outcome, facts) = table.hold(Spec { rounds: 1, ..order("in-turn") }).await;
+    let mut announcer = Announcer::new(outcome.discussion_id);
+    let announced: Vec<_> = facts.iter().filter_map(|fact| announcer.announce(fact)).collect();
+    let names: Vec<&str> = announced.iter().map(|it| it.name).collect();
+    let turn = ["turn_started", "turn_completed"];
+    let expected: Vec<&str> = [
+        &["discussion_started", "round_started"][..],
+        &turn,
+        &turn,
+        &turn,
+        &["round_completed"],
+        &turn,
+        &["discussion_completed"],
+    ]
+    .concat();
+    assert_eq!(names, expected);
+    assert!(names.iter().all(|name| NAMES.contains(name)));
+    assert!(announced.is_sorted_by(|one, next| one.seq < next.seq), "numbers grow");
+    let turn = &announced[3].data["turn"];
+    assert_eq!((turn["content"].as_str(), turn["roundNumber"].as_u64()), (Some("ann after 0"), Some(1)));
+    assert_eq!(turn["tokenUsage"]["completionTokens"], 20);
+    let again: Vec<_> = facts.iter().filter_map(|fact| announcer.announce(fact)).collect();
+    assert_eq!(again, [], "what was announced is not announced again");
+}
