@@ -5,7 +5,7 @@ CREATE TABLE sessions (
     id         TEXT NOT NULL PRIMARY KEY,
     name       TEXT NOT NULL,
     created_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 -- What is known of a discussion without reading its facts, and who runs it.
 CREATE TABLE discussions (
@@ -40,7 +40,7 @@ CREATE TABLE facts (
     at         INTEGER NOT NULL,
     active_ms  INTEGER NOT NULL,
     step       TEXT,
-    type       TEXT GENERATED ALWAYS AS (body ->> '$.type') VIRTUAL,
+    type       TEXT NOT NULL,
     body       TEXT NOT NULL,
     PRIMARY KEY (discussion, seq)
 ) STRICT;

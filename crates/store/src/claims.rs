@@ -1,5 +1,7 @@
 //! Who runs which discussion.
 
+use std::collections::HashMap;
+
 use quorum_core::{
     model::{id::DiscussionId, time::Timestamp},
     seams::{Claim, StoreError},
@@ -29,7 +31,8 @@ pub(crate) fn claim(desk: &mut Desk, id: DiscussionId, claimant: &Claimant) -> R
     let holder = desk.connection.prepare_cached(sql)?.query_row([id.to_string()], holder).optional()?;
     if let Some(holder) = holder {
         let is_own = holder.owner == claimant.owner && holder.runner == desk.runner.name;
-        if !is_own && holds(desk, &holder) {
+        let holds = holder.lease_until > desk.now() && desk.runner.is_alive(&holder.runner);
+        if holds && !is_own {
             return Err(StoreError::Held { id, owner: holder.owner }.into());
         }
     }
@@ -52,9 +55,14 @@ fn free(desk: &Desk, max: usize) -> Result<Vec<DiscussionId>, Trouble> {
          ORDER BY opened_at, id",
     )?;
     let mut rows = statement.query([])?;
-    let mut free = Vec::new();
+    let (mut free, mut living) = (Vec::new(), HashMap::new());
     while let Some(row) = rows.next()?.filter(|_| free.len() < max) {
-        let is_held = row.get::<_, Option<String>>(0)?.is_some() && holds(desk, &holder(row)?);
+        let is_held = row.get::<_, Option<String>>(0)?.is_some() && {
+            let Holder { runner, lease_until, .. } = holder(row)?;
+            // A process may hold thousands; it is asked for once.
+            let lives = |runner: &String| desk.runner.is_alive(runner);
+            lease_until > desk.now() && *living.entry(runner).or_insert_with_key(lives)
+        };
         let id: Option<DiscussionId> = row.get::<_, String>(3)?.parse().ok();
         free.extend(id.filter(|_| !is_held));
     }
@@ -63,10 +71,6 @@ fn free(desk: &Desk, max: usize) -> Result<Vec<DiscussionId>, Trouble> {
 
 fn holder(row: &Row<'_>) -> rusqlite::Result<Holder> {
     Ok(Holder { owner: row.get(0)?, runner: row.get(1)?, lease_until: Timestamp(row.get(2)?) })
-}
-
-fn holds(desk: &Desk, holder: &Holder) -> bool {
-    holder.lease_until > desk.now() && desk.runner.is_alive(&holder.runner)
 }
 
 fn take(desk: &Desk, id: DiscussionId, claimant: &Claimant) -> Result<Claim, Trouble> {

@@ -5,7 +5,7 @@ use std::{fmt, fs, path::Path, sync::Arc, time::Duration};
 use quorum_core::{model::time::Timestamp, seams::StoreError};
 use rusqlite::{Connection, OpenFlags};
 
-use crate::error::{explain, no_place};
+use crate::error::{explain, no_place, unwritable};
 
 /// How many statements a connection keeps prepared: more than there are.
 const STATEMENTS: usize = 64;
@@ -58,7 +58,13 @@ pub(crate) fn to_write(file: &Path, options: &Options) -> Result<Connection, Sto
         }
         Ok(connection)
     };
-    open().map_err(|error| explain(&error, file))
+    let connection: Connection = open().map_err(|error| explain(&error, file))?;
+    // SQLite opens what it may not write for reading, and would say so only at the first write.
+    match connection.is_readonly(rusqlite::MAIN_DB) {
+        Ok(false) => Ok(connection),
+        Ok(true) => Err(unwritable(file)),
+        Err(error) => Err(explain(&error, file)),
+    }
 }
 
 /// A connection that only looks, and is never in the writer's way.

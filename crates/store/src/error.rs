@@ -50,10 +50,7 @@ pub(crate) fn explain(error: &rusqlite::Error, file: &Path) -> StoreError {
         )),
         Some(
             ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::AuthorizationForStatementDenied,
-        ) => StoreError::Unusable(format!(
-            "the database {name} can't be written; check the permissions of the file and its folder, \
-                 or point AX_DATA_DIR elsewhere"
-        )),
+        ) => unwritable(file),
         Some(ErrorCode::CannotOpen) => StoreError::Unusable(format!(
             "the database {name} can't be opened; check that it is a file in a folder that can be written, \
              or point AX_DATA_DIR elsewhere"
@@ -65,6 +62,15 @@ pub(crate) fn explain(error: &rusqlite::Error, file: &Path) -> StoreError {
         // Whatever else there is would be a fault of ours: it is not worth trying again.
         _ => StoreError::Unusable(format!("the database {name} refused its work: {error}")),
     }
+}
+
+/// The file is there and may only be read.
+pub(crate) fn unwritable(file: &Path) -> StoreError {
+    StoreError::Unusable(format!(
+        "the database {} can't be written; check the permissions of the file and its folder, \
+         or point AX_DATA_DIR elsewhere",
+        file.display()
+    ))
 }
 
 /// A folder or file beside the database could not be made.
@@ -80,4 +86,37 @@ pub(crate) fn unreadable(id: DiscussionId, what: &str, error: impl std::fmt::Dis
     Trouble::Refused(StoreError::Unusable(format!(
         "{what} of discussion {id} can't be read by this version of the program ({error}); update the program"
     )))
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::{Connection, OpenFlags};
+
+    use super::*;
+
+    fn check(error: &rusqlite::Error, expected: &str) {
+        let sentence = explain(error, Path::new("data/quorum.db")).to_string();
+        assert!(sentence.contains("data/quorum.db") && sentence.contains(expected), "{sentence}");
+    }
+
+    #[test]
+    fn what_may_only_be_read_is_not_worth_trying_again() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.pragma_update(None, "query_only", "on").unwrap();
+        let error = connection.execute_batch("CREATE TABLE any (name TEXT)").unwrap_err();
+        assert!(matches!(explain(&error, Path::new("quorum.db")), StoreError::Unusable(_)));
+        check(&error, "can't be written");
+    }
+
+    #[test]
+    fn what_is_not_there_cant_be_opened() {
+        let missing = Connection::open_with_flags("no/such/file.db", OpenFlags::SQLITE_OPEN_READ_ONLY);
+        check(&missing.map(drop).unwrap_err(), "can't be opened");
+    }
+
+    #[test]
+    fn our_own_faults_are_said_too() {
+        let connection = Connection::open_in_memory().unwrap();
+        check(&connection.execute_batch("SELECT it FROM nowhere").unwrap_err(), "no such table");
+    }
 }

@@ -109,14 +109,20 @@ fn insert_facts(
     bodies: &[String],
 ) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
-        "INSERT INTO facts (discussion, seq, at, active_ms, step, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        "INSERT INTO facts (discussion, seq, at, active_ms, step, type, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?;
     let id = id.to_string();
     for (fact, body) in facts.iter().zip(bodies) {
         let step = fact.step.as_ref().map(Step::as_str);
-        statement.execute(params![id, fact.seq.0 as i64, fact.at.0, fact.active_ms as i64, step, body])?;
+        let (seq, active_ms) = (fact.seq.0 as i64, fact.active_ms as i64);
+        statement.execute(params![id, seq, fact.at.0, active_ms, step, kind(body), body])?;
     }
     Ok(())
+}
+
+/// The name of what happened: the first thing in its JSON, where serde puts the tag.
+fn kind(body: &str) -> &str {
+    body.trim_start_matches("{\"type\":\"").split('"').next().unwrap_or_default()
 }
 
 /// Adds facts, what follows from them, and what becomes of the claim.

@@ -1,0 +1,194 @@
+//! More than one process over one file: who may run what, who hears of what, and what becomes of the dead.
+
+#![expect(clippy::unwrap_used, reason = "a test that has lost its processes can only stop")]
+
+use std::{
+    io::{BufRead, BufReader, Write},
+    path::{Path, PathBuf},
+    process::{Child, Command as Process, Stdio},
+    time::Duration,
+};
+
+use common::Folder;
+use futures::StreamExt;
+use quorum_core::{
+    model::{
+        command::{Command, CommandId},
+        id::{DiscussionId, Seq},
+    },
+    seams::{Store, StoreError, Then},
+};
+use quorum_store::SqliteStore;
+use quorum_testkit::conformance::store::fixture::{LEASE_MS, Writer, open, said, second};
+
+mod common;
+
+/// Where the process that is to be killed finds its database.
+const DATABASE: &str = "QUORUM_TEST_DATABASE";
+
+fn locks(folder: &Folder) -> usize {
+    std::fs::read_dir(folder.database().with_extension("db.runners")).unwrap().count()
+}
+
+#[tokio::test]
+async fn what_one_process_runs_no_other_takes() {
+    let folder = Folder::new();
+    let one = SqliteStore::open(folder.database()).unwrap();
+    let two = SqliteStore::open(folder.database()).unwrap();
+    let id = open(&one, "tabs or spaces?", second(1)).await;
+    let mut writer = Writer::claiming(&one, id, "ax").await;
+    // The same name in another process is somebody else.
+    let held = StoreError::Held { id, owner: "ax".to_owned() };
+    assert_eq!(two.claim(id, "ax", LEASE_MS).await, Err(held));
+    assert_eq!(two.claim_any(9, "other", LEASE_MS).await, Ok(Vec::new()));
+    // It may read and send commands all the same.
+    writer.write(second(2), vec![said("ann", 1, "tabs")], Then::Continue).await.unwrap();
+    assert_eq!(two.read(id, Seq(3), 9).await.unwrap().len(), 1);
+    assert_eq!(two.send(id, Command::Pause).await, Ok(CommandId(1)));
+    assert_eq!(one.commands(id, CommandId(0)).await, Ok(vec![(CommandId(1), Command::Pause)]));
+}
+
+#[tokio::test]
+async fn a_store_that_is_closed_leaves_its_claims_to_others() {
+    let folder = Folder::new();
+    let one = SqliteStore::open(folder.database()).unwrap();
+    let two = SqliteStore::open(folder.database()).unwrap();
+    let id = open(&one, "tabs or spaces?", second(1)).await;
+    one.claim(id, "one", LEASE_MS).await.unwrap();
+    assert_eq!(locks(&folder), 2);
+    drop(one);
+    assert_eq!(locks(&folder), 1);
+    assert_eq!(two.claim_any(9, "two", LEASE_MS).await.unwrap()[0].fence, 2);
+    drop(two);
+    assert_eq!(locks(&folder), 0);
+}
+
+#[tokio::test]
+async fn of_two_processes_exactly_one_wins() {
+    let folder = Folder::new();
+    let stores = [0, 1].map(|_| SqliteStore::open(folder.database()).unwrap());
+    for _ in 0..20 {
+        let id = open(&stores[0], "tabs or spaces?", second(1)).await;
+        let tries = stores.iter().map(|store| store.claim(id, "runner", LEASE_MS));
+        let won = futures::future::join_all(tries).await.into_iter().filter(Result::is_ok).count();
+        assert_eq!(won, 1);
+    }
+}
+
+#[tokio::test]
+async fn commands_of_another_process_are_heard() {
+    let folder = Folder::new();
+    let one = SqliteStore::open(folder.database()).unwrap();
+    let two = SqliteStore::open(folder.database()).unwrap();
+    let id = open(&one, "tabs or spaces?", second(1)).await;
+    let mut news = one.watch();
+    two.send(id, Command::Abort).await.unwrap();
+    // 200 ms are promised; a busy machine may take longer to run us at all.
+    let heard = tokio::time::timeout(Duration::from_secs(20), news.next()).await;
+    assert_eq!(heard, Ok(Some(id)));
+    drop(one);
+    let rest: Vec<DiscussionId> = news.collect().await;
+    assert!(rest.iter().all(|heard| *heard == id));
+}
+
+#[test]
+fn many_may_open_a_new_database_at_once() {
+    let folder = Folder::new();
+    let opened: Vec<bool> = std::thread::scope(|scope| {
+        let open = || scope.spawn(|| SqliteStore::open(folder.database()).map(drop));
+        let threads: Vec<_> = (0..8).map(|_| open()).collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap().map_err(|error| panic!("{error}")).is_ok())
+            .collect()
+    });
+    assert_eq!(opened, [true; 8]);
+}
+
+#[tokio::test]
+async fn the_locks_of_the_dead_are_swept() {
+    let folder = Folder::new();
+    let store = SqliteStore::open(folder.database()).unwrap();
+    std::fs::write(folder.database().with_extension("db.runners").join("dead.lock"), "").unwrap();
+    assert_eq!(locks(&folder), 2);
+    store.claim_any(1, "one", LEASE_MS).await.unwrap();
+    assert_eq!(locks(&folder), 1);
+}
+
+#[tokio::test]
+async fn the_claim_of_a_killed_process_is_taken_over_at_once() {
+    let folder = Folder::new();
+    let store = SqliteStore::open(folder.database()).unwrap();
+    let id = open(&store, "tabs or spaces?", second(1)).await;
+    let (mut process, mut said) = start("a_process_that_claims_and_waits", &folder.database());
+    assert_eq!(said.next().unwrap(), "claimed");
+    let held = StoreError::Held { id, owner: "the dead".to_owned() };
+    assert_eq!(store.claim(id, "the heir", LEASE_MS).await, Err(held));
+    process.kill().unwrap();
+    process.wait().unwrap();
+    let claim = store.claim(id, "the heir", LEASE_MS).await.unwrap();
+    assert_eq!((claim.owner.as_str(), claim.fence), ("the heir", 2));
+    assert_eq!(locks(&folder), 1);
+}
+
+#[tokio::test]
+async fn c06_what_was_acknowledged_before_a_crash_is_there_after_it() {
+    let folder = Folder::new();
+    let store = SqliteStore::open(folder.database()).unwrap();
+    let id = open(&store, "tabs or spaces?", second(1)).await;
+    drop(store);
+    let (mut process, mut said) = start("a_process_that_writes_until_it_is_killed", &folder.database());
+    let mut acknowledged: u64 = 0;
+    while acknowledged < 50 {
+        acknowledged = said.next().unwrap().parse().unwrap();
+    }
+    process.kill().unwrap();
+    process.wait().unwrap();
+    let acknowledged = said.last().map_or(acknowledged, |line| line.parse().unwrap_or(acknowledged));
+    let facts = SqliteStore::open(folder.database()).unwrap().read(id, Seq::START, usize::MAX).await.unwrap();
+    assert!(facts.len() as u64 >= acknowledged, "{} facts, {acknowledged} acknowledged", facts.len());
+}
+
+/// Starts one of the two below in a process of its own, and hears what it says.
+fn start(what: &str, database: &Path) -> (Child, impl Iterator<Item = String> + use<>) {
+    let mut process = Process::new(std::env::current_exe().unwrap())
+        .args(["--exact", what, "--nocapture"])
+        .env(DATABASE, database)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(process.stdout.take().unwrap()).lines().map_while(Result::ok);
+    // The test's own frame talks too; what is ours begins with a sign of ours.
+    (process, lines.filter_map(|line| line.split_once("> ").map(|(_, said)| said.to_owned())))
+}
+
+fn database_to_die_with() -> Option<PathBuf> {
+    std::env::var_os(DATABASE).map(PathBuf::from)
+}
+
+fn say(what: impl std::fmt::Display) {
+    println!("> {what}");
+    std::io::stdout().flush().unwrap();
+}
+
+/// Does nothing unless another test starts it.
+#[tokio::test]
+async fn a_process_that_claims_and_waits() {
+    let Some(database) = database_to_die_with() else { return };
+    let store = SqliteStore::open(database).unwrap();
+    store.claim_any(1, "the dead", LEASE_MS).await.unwrap();
+    say("claimed");
+    std::future::pending::<()>().await;
+}
+
+/// Does nothing unless another test starts it.
+#[tokio::test]
+async fn a_process_that_writes_until_it_is_killed() {
+    let Some(database) = database_to_die_with() else { return };
+    let store = SqliteStore::open(database).unwrap();
+    let claim = store.claim_any(1, "the dead", LEASE_MS).await.unwrap().remove(0);
+    let mut writer = Writer { store: &store, id: claim.id, claim, last: Seq(3) };
+    loop {
+        say(writer.write(second(2), vec![said("ann", 1, "tabs")], Then::Continue).await.unwrap());
+    }
+}

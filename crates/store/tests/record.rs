@@ -1,0 +1,300 @@
+//! What stands in the database: requirement C's tables, and a record that stays as it is.
+
+#![expect(clippy::unwrap_used, reason = "a test whose database can't be asked can only stop")]
+
+use std::path::Path;
+
+use common::Folder;
+use quorum_core::{
+    model::{
+        ballot::{Ballot, Confidence, ConsensusVote, Source},
+        event::{Event, Reading},
+        id::{DiscussionId, Seq},
+        judgement::{Synthesis, Verdict},
+        lifecycle::Lifecycle,
+        spec::Spec,
+    },
+    seams::{Archive, Store, StoreError, Then, Wanted},
+};
+use quorum_store::SqliteStore;
+use quorum_testkit::{
+    conformance::store::fixture::{
+        Writer, about, below, ending, finish, moved, open, open_as_ordered, opening, said, second,
+    },
+    spec::spec,
+};
+use rusqlite::Connection;
+
+mod common;
+
+fn begin() -> (Folder, SqliteStore, Connection) {
+    let folder = Folder::new();
+    let store = SqliteStore::open(folder.database()).unwrap();
+    let raw = Connection::open(folder.database()).unwrap();
+    (folder, store, raw)
+}
+
+/// The rows of a query, their columns side by side.
+fn rows(raw: &Connection, sql: &str) -> Vec<String> {
+    let mut statement = raw.prepare(sql).unwrap();
+    let columns = statement.column_count();
+    let shown = |row: &rusqlite::Row<'_>| {
+        let values: Result<Vec<String>, _> = (0..columns).map(|column| value(row, column)).collect();
+        Ok(values?.join("|"))
+    };
+    statement.query_map([], shown).unwrap().map(Result::unwrap).collect()
+}
+
+fn value(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<String> {
+    Ok(match row.get_ref(column)? {
+        rusqlite::types::ValueRef::Integer(number) => number.to_string(),
+        rusqlite::types::ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),
+        _ => "-".to_owned(),
+    })
+}
+
+#[test]
+fn c01_the_three_tables_have_the_seeds_columns() {
+    let (_folder, _store, raw) = begin();
+    let columns =
+        |table: &str| rows(&raw, &format!("SELECT name FROM pragma_table_info('{table}')")).join(" ");
+    assert_eq!(columns("discussion_participants"), "id project_id agent_id role sequence_order created_at");
+    assert_eq!(
+        columns("discussion_state"),
+        "id project_id current_turn_index current_round status created_at updated_at"
+    );
+    assert_eq!(
+        columns("discussion_logs"),
+        "id project_id agent_id role content turn_index round_number metadata created_at"
+    );
+}
+
+#[tokio::test]
+async fn c01_a_discussion_has_its_seats_and_its_state_from_the_beginning() {
+    let (_folder, store, raw) = begin();
+    let id = open_as_ordered(&store, spec("debate"), second(1)).await;
+    let seats = rows(&raw, "SELECT project_id, agent_id, role, sequence_order FROM discussion_participants");
+    assert_eq!(
+        seats,
+        ["ann|specialist|0", "bob|specialist|1", "cyd|specialist|2"].map(|it| format!("{id}|{it}"))
+    );
+    let state =
+        "SELECT project_id, current_turn_index, current_round, status, created_at FROM discussion_state";
+    assert_eq!(rows(&raw, state), [format!("{id}|0|0|active|2026-01-01T00:00:01Z")]);
+}
+
+#[tokio::test]
+async fn c01_the_state_follows_the_talk() {
+    let (_folder, store, raw) = begin();
+    let id = open(&store, "tabs or spaces?", second(1)).await;
+    let mut writer = Writer::claiming(&store, id, "one").await;
+    let sql = "SELECT current_turn_index, current_round, status, updated_at FROM discussion_state";
+    let talk = vec![Event::RoundOpened { round: 2 }, said("cyd", 2, "tabs")];
+    writer.write(second(2), talk, Then::Continue).await.unwrap();
+    assert_eq!(rows(&raw, sql), ["2|2|active|2026-01-01T00:00:02Z"]);
+    let pause = vec![moved(Lifecycle::Running, Lifecycle::Paused)];
+    writer.write(second(3), pause, Then::Continue).await.unwrap();
+    assert_eq!(rows(&raw, sql), ["2|2|paused|2026-01-01T00:00:03Z"]);
+    writer.write(second(4), ending("tabs"), Then::Done).await.unwrap();
+    assert_eq!(rows(&raw, sql), ["2|2|completed|2026-01-01T00:00:04Z"]);
+}
+
+#[tokio::test]
+async fn c06_every_turn_is_its_own_row() {
+    let (_folder, store, raw) = begin();
+    let id = open_as_ordered(&store, spec("debate"), second(1)).await;
+    let child = id.derived("sub1");
+    store.create(child, opening(about("how wide is a tab?"), second(1), below(id))).await.unwrap();
+    let mut writer = Writer::claiming(&store, id, "one").await;
+    let talk = vec![said("ann", 1, "tabs"), said("bob", 1, "spaces")];
+    writer.write(second(2), talk, Then::Continue).await.unwrap();
+    let mut below = Writer { id: child, last: Seq(3), ..writer };
+    below.write(second(3), vec![said("bob", 1, "four")], Then::Continue).await.unwrap();
+    let sql = "SELECT project_id, agent_id, role, content, turn_index, round_number, metadata, created_at \
+               FROM discussion_logs ORDER BY rowid";
+    let turn = |role: &str| format!(r#"{{"kind":"turn","phase":"speaking","role":"{role}"}}"#);
+    assert_eq!(
+        rows(&raw, sql),
+        [
+            format!("{id}|ann|specialist|tabs|0|1|{}|2026-01-01T00:00:02Z", turn("proponent")),
+            format!("{id}|bob|specialist|spaces|1|1|{}|2026-01-01T00:00:02Z", turn("opponent")),
+            format!("{child}|bob|specialist|four|1|1|{}|2026-01-01T00:00:03Z", turn("speaker")),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn c06_structured_replies_are_rows_of_their_kind() {
+    let (_folder, store, raw) = begin();
+    let id = open(&store, "tabs or spaces?", second(1)).await;
+    let mut writer = Writer::claiming(&store, id, "one").await;
+    let ballot =
+        Ballot { choice: "tabs".to_owned(), confidence: Confidence::UNSTATED, reasoning: String::new() };
+    let vote = ConsensusVote { agrees: true, confidence: 80, reasoning: "yes".to_owned(), solution: None };
+    let readings = [
+        Reading::Ballot(ballot),
+        Reading::ConsensusVote(vote),
+        Reading::Verdict(Verdict { summary: "ann won".to_owned(), ..Verdict::default() }),
+        Reading::Synthesis(Synthesis { synthesis: "tabs it is".to_owned(), ..Synthesis::default() }),
+    ];
+    let read = |reading| Event::ReplyRead {
+        participant: "bob".to_owned(),
+        round: 2,
+        source: Source::Stated,
+        reading,
+    };
+    writer.write(second(2), readings.map(read).to_vec(), Then::Continue).await.unwrap();
+    let sql = "SELECT metadata ->> 'kind', content, turn_index, round_number, metadata ->> 'source' FROM discussion_logs";
+    let expected = [
+        "vote|tabs|1|2|stated",
+        "check|yes|1|2|stated",
+        "verdict|ann won|1|2|stated",
+        "synthesis|tabs it is|1|2|stated",
+    ];
+    assert_eq!(rows(&raw, sql), expected);
+}
+
+#[tokio::test]
+async fn c06_a_turn_and_its_row_are_one_transaction_and_others_are_not_spoilt() {
+    let (_folder, store, raw) = begin();
+    raw.execute_batch(
+        "CREATE TRIGGER spoil BEFORE INSERT ON discussion_logs WHEN NEW.content = 'spoilt'
+         BEGIN SELECT RAISE(ABORT, 'spoilt'); END",
+    )
+    .unwrap();
+    let write = async |number: usize| {
+        let id = open(&store, "tabs or spaces?", second(1)).await;
+        let mut writer = Writer::claiming(&store, id, "one").await;
+        let text = if number == 7 { "spoilt" } else { "fine" };
+        let written = writer.write(second(2), vec![said("ann", 1, text)], Then::Continue).await;
+        assert_eq!(written.is_ok(), number != 7);
+        store.read(id, Seq(3), usize::MAX).await.unwrap().len()
+    };
+    let written = futures::future::join_all((0..16).map(write)).await;
+    let expected: Vec<usize> = (0..16).map(|number| usize::from(number != 7)).collect();
+    assert_eq!(written, expected);
+    assert_eq!(rows(&raw, "SELECT count(*) FROM discussion_logs"), ["15"]);
+}
+
+#[tokio::test]
+async fn inv_disc_630_a_finished_record_cant_be_changed_even_by_raw_sql() {
+    let (_folder, store, raw) = begin();
+    let id = open(&store, "tabs or spaces?", second(1)).await;
+    let mut writer = Writer::claiming(&store, id, "one").await;
+    writer.write(second(2), vec![said("ann", 1, "tabs")], Then::Continue).await.unwrap();
+    writer.write(second(2), ending("tabs"), Then::Done).await.unwrap();
+    let record = || (rows(&raw, "SELECT * FROM facts"), rows(&raw, "SELECT * FROM discussion_logs"));
+    let before = record();
+    for sql in [
+        "UPDATE facts SET body = '{}'",
+        "DELETE FROM facts",
+        "DELETE FROM facts WHERE seq = 7",
+        "INSERT INTO facts SELECT discussion, 8, at, active_ms, step, type, body FROM facts WHERE seq = 7",
+        "INSERT OR REPLACE INTO facts SELECT discussion, seq, at, 0, step, type, '{}' FROM facts",
+        "UPDATE discussions SET run = 'runnable'",
+        "UPDATE discussions SET topic = 'vi or emacs?'",
+        "UPDATE discussions SET success = 0, synthesis = 'spaces'",
+        "INSERT OR REPLACE INTO discussions SELECT * FROM discussions",
+        "DELETE FROM discussions",
+        "UPDATE discussion_logs SET content = 'spaces'",
+        "DELETE FROM discussion_logs",
+    ] {
+        assert!(raw.execute_batch(sql).is_err(), "{sql}");
+    }
+    assert_eq!(record(), before);
+}
+
+#[tokio::test]
+async fn inv_disc_630_facts_of_a_running_discussion_dont_change_either() {
+    let (_folder, store, raw) = begin();
+    open(&store, "tabs or spaces?", second(1)).await;
+    for sql in [
+        "UPDATE facts SET at = 0",
+        "DELETE FROM facts WHERE seq = 3",
+        "INSERT OR REPLACE INTO facts SELECT discussion, seq, at, 0, step, type, '{}' FROM facts",
+        "INSERT INTO facts SELECT discussion, 9, at, active_ms, step, type, body FROM facts WHERE seq = 3",
+    ] {
+        assert!(raw.execute_batch(sql).is_err(), "{sql}");
+    }
+}
+
+#[tokio::test]
+async fn inv_disc_630_the_same_topic_has_the_same_key() {
+    let (_folder, store, raw) = begin();
+    for topic in ["tabs or spaces?", " tabs or spaces?\n", "vi or emacs?"] {
+        open(&store, topic, second(1)).await;
+    }
+    let keys = rows(&raw, "SELECT key FROM discussions ORDER BY number");
+    assert!(keys.iter().all(|key| key.starts_with("discussion:")));
+    assert_eq!((keys[0] == keys[1], keys[0] == keys[2]), (true, false));
+}
+
+#[tokio::test]
+async fn inv_disc_631_most_relevant_first_without_regard_to_accents_and_endings() {
+    let (_folder, store, _raw) = begin();
+    let talk = finish(&store, "what to eat?", "Bread, or a cafe au lait.", second(1)).await;
+    let topic = finish(&store, "which cafés in Zürich?", "All of them.", second(2)).await;
+    finish(&store, "tabs or spaces?", "Tabs.", second(3)).await;
+    let found = async |words: &str| -> Vec<DiscussionId> {
+        store.search(words, 10).await.unwrap().iter().map(|summary| summary.id).collect()
+    };
+    assert_eq!(found("cafe").await, [topic, talk]);
+    assert_eq!(found("CAFÉ").await, [topic, talk]);
+    assert_eq!(found("zurich bread").await.len(), 2);
+    assert_eq!(found("zur").await, [topic]);
+}
+
+#[tokio::test]
+async fn inv_disc_632_retention_leaves_nothing_behind_and_closes_the_door_again() {
+    let (_folder, store, raw) = begin();
+    let old = open(&store, "old", second(1)).await;
+    store.create(old.derived("sub1"), opening(about("below"), second(1), below(old))).await.unwrap();
+    store.send(old, quorum_core::model::command::Command::Stop).await.unwrap();
+    let mut writer = Writer::claiming(&store, old, "one").await;
+    writer.write(second(2), vec![said("ann", 1, "tabs")], Then::Continue).await.unwrap();
+    writer.write(second(2), ending("tabs"), Then::Done).await.unwrap();
+    assert_eq!(store.forget(second(3)).await, Ok(1));
+    for table in [
+        "facts",
+        "discussions",
+        "commands",
+        "search",
+        "discussion_logs",
+        "discussion_state",
+        "discussion_participants",
+    ] {
+        assert_eq!(rows(&raw, &format!("SELECT count(*) FROM {table}")), ["0"], "{table}");
+    }
+    finish(&store, "young", "new", second(9)).await;
+    assert!(raw.execute_batch("DELETE FROM facts").is_err());
+}
+
+#[tokio::test]
+async fn inv_disc_300_a_session_must_exist() {
+    let (_folder, store, _raw) = begin();
+    let nowhere = uuid::Uuid::now_v7();
+    let order = Spec { session: Some(nowhere), ..about("tabs or spaces?") };
+    let refused = store.create(DiscussionId::fresh(), opening(order, second(1), None)).await;
+    assert_eq!(refused, Err(StoreError::UnknownSession(nowhere)));
+    assert_eq!(store.list(Wanted::default()).await, Ok(Vec::new()));
+}
+
+#[tokio::test]
+async fn a_kind_of_fact_from_a_newer_program_is_kept_and_passed_over() {
+    let (folder, store, raw) = begin();
+    let id = open(&store, "tabs or spaces?", second(1)).await;
+    let body = r#"{"type":"telepathy","thought":{"of":"tabs"}}"#;
+    let sql = "INSERT INTO facts VALUES (?1, 4, 0, 0, NULL, 'telepathy', ?2)";
+    raw.execute(sql, [id.to_string().as_str(), body]).unwrap();
+    let facts = store.read(id, Seq(3), 9).await.unwrap();
+    assert_eq!(facts.iter().map(|fact| &fact.event).collect::<Vec<_>>(), [&Event::Unknown]);
+    drop(store);
+    reopen(&folder.database(), id).await;
+    assert_eq!(rows(&raw, "SELECT body FROM facts WHERE seq = 4"), [body]);
+}
+
+async fn reopen(file: &Path, id: DiscussionId) {
+    let store = SqliteStore::open(file).unwrap();
+    let mut writer = Writer { last: Seq(4), ..Writer::claiming(&store, id, "one").await };
+    writer.write(second(2), vec![said("ann", 1, "tabs")], Then::Continue).await.unwrap();
+}
