@@ -5,15 +5,20 @@
 use std::sync::Arc;
 
 use quorum_core::model::{
+    assessment::{Assessment, Criteria, Flags, Rated},
     ballot::{Ballot, Confidence, ConsensusVote, Source},
     command::{Command, CommandId},
+    debate::{
+        Cast, CastOrigin, DebateSpec, Detection, Diversity, EndedBy, Format, JudgeChange, JudgeFailure,
+        Judging, Mode, Part, TalkEnd,
+    },
     error::{Code, ErrorClass, Problem},
     event::{
         Abandoned, Absent, Ancestor, Check, Conclusion, Event, Fact, FailedTurn, Lineage, Placed, Reading,
         SubConcluded, WindUp,
     },
     id::{DiscussionId, Seq, Step},
-    judgement::{Claim, Dissent, Synthesis, Verdict},
+    judgement::{CastList, Claim, Dissent, Synthesis, Verdict},
     lifecycle::Lifecycle,
     money::{Price, Spent, Usage, Usd},
     outcome::{Decision, StoppingReason},
@@ -47,8 +52,9 @@ fn every_golden_line_is_read_as_its_fact() {
 #[test]
 fn every_kind_has_a_sample() {
     let mut kinds: Vec<&str> = samples().iter().map(|fact| kind(&fact.event)).collect();
+    kinds.sort_unstable();
     kinds.dedup();
-    assert_eq!(kinds.len(), 23, "{kinds:?}");
+    assert_eq!(kinds.len(), 28, "{kinds:?}");
 }
 
 #[test]
@@ -84,12 +90,18 @@ fn kind(event: &Event) -> &'static str {
         Event::Failed { .. } => "failed",
         Event::Retried => "retried",
         Event::Unknown => "unknown",
+        Event::OrderDrawn { .. } => "order_drawn",
+        Event::PartsCast(_) => "parts_cast",
+        Event::Detected(_) => "detected",
+        Event::JudgeChanged(_) => "judge_changed",
+        Event::TalkEnded(_) => "talk_ended",
     }
 }
 
 fn samples() -> Vec<Fact> {
     let step = Step::new(1, "speaking", "ann");
-    let events = opening().into_iter().chain(calls(&step)).chain(readings(&step)).chain(ending());
+    let events =
+        opening().into_iter().chain(calls(&step)).chain(readings(&step)).chain(ending()).chain(debating());
     let number = |(index, (step, event)): (usize, (Option<Step>, Event))| Fact {
         seq: Seq(index as u64 + 1),
         at: Timestamp(1_767_225_600_000_000 + index as i64),
@@ -136,6 +148,7 @@ fn spec() -> Arc<Spec> {
         recursion: Some(Recursion { max_depth: 2, strategy: TimeoutStrategy::Cascade }),
         early_exit: Some(0.9),
         dialogue: Dialogue { both_must_agree: true, min_rounds: 1 },
+        debate: DebateSpec::default(),
         session: Some("01890000-0000-7000-8000-0000000000ff".parse().unwrap()),
         simulation: Some(Simulation {
             seed: 7,
@@ -311,4 +324,72 @@ fn ending() -> Vec<Sample> {
         (None, Event::Retried),
         (None, Event::Unknown),
     ]
+}
+
+/// What came with judged debates; at the end, so that the lines above stay as they were.
+fn debating() -> Vec<Sample> {
+    let part =
+        Part { participant: "ann".into(), position: "tabs adapt".into(), persona: "a typesetter".into() };
+    let debate = DebateSpec {
+        format: Format::ConvergenceSeeking,
+        mode: Mode::Simultaneous,
+        round_limit: Some(12),
+        judging: Judging::EveryRound,
+        judge_failure: JudgeFailure::Swap,
+        swap_check: true,
+        end_on: vec!["drift".into()],
+        positions: vec![part.clone()],
+        casting: Some(Diversity::Spectrum),
+    };
+    let spec = Arc::new(Spec { debate, ..(*spec()).clone() });
+    let judging = Step::new(2, "judging", "cyd");
+    let detection = Detection {
+        round: 2,
+        detector: "repetition".into(),
+        measure: "lexical".into(),
+        value: 0.91,
+        participant: Some("ann".into()),
+    };
+    let change =
+        JudgeChange { round: 2, from: "cyd".into(), to: Some("dan".into()), rule: JudgeFailure::Swap };
+    let end = TalkEnd { round: 2, why: EndedBy::Detector, detector: Some("drift".into()) };
+    let cast = Cast { parts: vec![part.clone()], origin: CastOrigin::Assigned, by: Some("cyd".into()) };
+    let read = |step: Step, reading| {
+        let event = Event::ReplyRead { participant: "cyd".into(), round: 2, source: Source::Stated, reading };
+        (Some(step.purpose("read")), event)
+    };
+    vec![
+        (None, Event::Opened { spec, flow: 2, lineage: None }),
+        (Some(judging.purpose("order")), Event::OrderDrawn { order: vec![1, 0] }),
+        (Some(Step::from("0/casting/*cast")), Event::PartsCast(cast)),
+        (Some(Step::from("2/detected/ann/repetition/lexical")), Event::Detected(detection)),
+        (Some(Step::from("2/judging/*judge after cyd")), Event::JudgeChanged(change)),
+        (Some(Step::from("2/judging/*end")), Event::TalkEnded(end)),
+        read(judging, Reading::Assessment(assessment())),
+        read(Step::new(0, "casting", "cyd"), Reading::Casting(CastList { parts: vec![part] })),
+    ]
+}
+
+fn assessment() -> Assessment {
+    let criteria =
+        Criteria { logic: 8.0, evidence: 6.0, engagement: 7.0, novelty: 4.0, clarity: 9.0, relevance: 10.0 };
+    Assessment {
+        should_continue: true,
+        quality_score: 7.5,
+        assessments: vec![Rated {
+            participant: "ann".into(),
+            strengths: vec!["clear".into()],
+            weaknesses: vec!["thin".into()],
+            score: criteria.score(),
+            criteria: Some(criteria),
+        }],
+        flags: Flags {
+            repetitive: true,
+            drifting: false,
+            diminishing_returns: false,
+            convergence_reached: false,
+        },
+        reasoning: "a fair round".into(),
+        recommendations: "go on".into(),
+    }
 }

@@ -7,6 +7,7 @@ mod accord;
 mod ballot;
 mod confidence;
 mod consensus;
+pub mod detect;
 mod json;
 mod markers;
 mod own;
@@ -18,6 +19,8 @@ mod synopsis;
 mod verdict;
 
 use quorum_core::craft::{Consensus, Pattern};
+
+use detect::Detector;
 
 /// Every pattern, the default first.
 pub static PATTERNS: &[Pattern] = &[
@@ -37,6 +40,10 @@ pub static CONSENSUS: &[Consensus] = &[
     consensus::unanimous::METHOD,
     consensus::majority::METHOD,
 ];
+
+/// Every detector.
+pub static DETECTORS: &[Detector] =
+    &[detect::repetition::DETECTOR, detect::diminishing_returns::DETECTOR, detect::drift::DETECTOR];
 
 #[cfg(test)]
 mod tests {

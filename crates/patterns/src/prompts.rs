@@ -112,7 +112,19 @@ pub(crate) fn minutes(readings: &[Understood<Reading>]) -> String {
                 let winner = verdict.winner.as_ref().map(|it| format!(", with {} ahead", it.participant));
                 Some(entry(&format!("{who} gave a verdict{}", winner.unwrap_or_default()), &verdict.summary))
             }
-            Reading::Synthesis(_) => None,
+            Reading::Assessment(round) => {
+                let scores: Vec<String> = round
+                    .assessments
+                    .iter()
+                    .map(|it| format!("{} {:.1}", it.participant, it.score))
+                    .collect();
+                let scores = listed(&scores);
+                Some(entry(
+                    &format!("{who} judged the last round, of ten points each: {scores}"),
+                    &round.reasoning,
+                ))
+            }
+            Reading::Synthesis(_) | Reading::Casting(_) => None,
         }
     });
     lines.collect::<Vec<_>>().join("\n")

@@ -8,5 +8,6 @@ pub mod faulty;
 pub mod kill;
 pub mod log;
 pub mod panel;
+mod replies;
 pub mod spec;
 pub mod table;

@@ -60,6 +60,20 @@ fn told(event: &Event) -> String {
         }
         Event::ReplyRead { participant, source, .. } => format!("read {participant} ({source:?})"),
         Event::ConsensusChecked(check) => format!("consensus: {}", if check.agreed { "yes" } else { "no" }),
+        Event::OrderDrawn { order } => format!("drew the order {order:?}"),
+        Event::PartsCast(cast) => {
+            let parts: Vec<String> =
+                cast.parts.iter().map(|it| format!("{} {:?}", it.participant, it.position)).collect();
+            format!("cast {} ({:?})", parts.join(", "), cast.origin)
+        }
+        Event::Detected(found) => {
+            let of = found.participant.as_deref().unwrap_or("all");
+            format!("noticed {} of {of} ({} {})", found.detector, found.measure, found.value)
+        }
+        Event::JudgeChanged(change) => {
+            format!("{} no longer judges, but {}", change.from, change.to.as_deref().unwrap_or("nobody"))
+        }
+        Event::TalkEnded(end) => format!("ended after round {}: {:?}", end.round, end.why),
         Event::SubRequested { turn, topic } => format!("{} convenes: {topic}", turn.participant),
         Event::SubConcluded(end) => {
             let problem = end.problem.as_ref().map(|it| format!(" ({})", it.code)).unwrap_or_default();

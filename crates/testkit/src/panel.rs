@@ -29,6 +29,8 @@ use quorum_core::{
 use serde_json::json;
 use tokio::time::sleep;
 
+use crate::replies::{default_text, labelled};
+
 /// Starts a panel on which everyone speaks when asked.
 #[must_use]
 pub fn panel() -> Panel {
@@ -57,9 +59,9 @@ pub struct AskedCall {
 
 #[derive(Debug, Clone)]
 enum Line {
-    Says(String),
+    Says { round: Option<u32>, text: String },
     Votes { choice: String, confidence: f64 },
-    Writes { shape: &'static str, text: String },
+    Writes { shape: &'static str, round: Option<u32>, text: String },
     Takes(u64),
     Fails { class: ErrorClass, times: u32, retry_after_ms: Option<u64> },
     Hangs,
@@ -73,7 +75,13 @@ impl Panel {
     /// What this one says whenever it speaks.
     #[must_use]
     pub fn says(self, who: &str, text: &str) -> Self {
-        self.line(who, Line::Says(text.to_owned()))
+        self.line(who, Line::Says { round: None, text: text.to_owned() })
+    }
+
+    /// What this one says in this round.
+    #[must_use]
+    pub fn says_in(self, who: &str, round: u32, text: &str) -> Self {
+        self.line(who, Line::Says { round: Some(round), text: text.to_owned() })
     }
 
     /// How this one votes.
@@ -82,10 +90,16 @@ impl Panel {
         self.line(who, Line::Votes { choice: choice.to_owned(), confidence })
     }
 
-    /// The exact reply to a structured question of this shape.
+    /// The exact reply to a structured question of this shape; `<ann>` in it is the label under which ann is shown.
     #[must_use]
     pub fn writes(self, who: &str, shape: &'static str, text: &str) -> Self {
-        self.line(who, Line::Writes { shape, text: text.to_owned() })
+        self.line(who, Line::Writes { shape, round: None, text: text.to_owned() })
+    }
+
+    /// The same for one round only.
+    #[must_use]
+    pub fn writes_in(self, who: &str, round: u32, shape: &'static str, text: &str) -> Self {
+        self.line(who, Line::Writes { shape, round: Some(round), text: text.to_owned() })
     }
 
     /// How long an answer takes.
@@ -275,8 +289,14 @@ impl Scripted {
         let shape = call.shape.as_ref().map(|shape| shape.name);
         let name = &call.participant.name;
         let scripted = self.0.of(name).rev().find_map(|line| match (line, shape) {
-            (Line::Says(text), None) => Some(text.clone()),
-            (Line::Writes { shape, text }, Some(asked)) if *shape == asked => Some(text.clone()),
+            (Line::Says { round, text }, None) if round.is_none_or(|it| it == call.round) => {
+                Some(text.clone())
+            }
+            (Line::Writes { shape, round, text }, Some(asked))
+                if *shape == asked && round.is_none_or(|it| it == call.round) =>
+            {
+                Some(labelled(call, text))
+            }
             (Line::Votes { choice, confidence }, Some("ballot")) => {
                 let reasoning = format!("{name} likes {choice}");
                 Some(json!({"choice": choice, "confidence": confidence, "reasoning": reasoning}).to_string())
@@ -291,35 +311,4 @@ fn wants_help(call: &Call) -> bool {
     call.may_convene
         && call.shape.is_none()
         && !call.messages.iter().any(|it| matches!(it, Message::Found { .. }))
-}
-
-/// What someone without a line says: something that shows what it heard, so that logs tell who saw what.
-fn default_text(call: &Call, shape: Option<&str>) -> String {
-    let name = &call.participant.name;
-    let heard = call.messages.iter().filter(|it| matches!(it, Message::Said { .. })).count();
-    match shape {
-        Some("ballot") => {
-            let schema = call.shape.as_ref().and_then(|shape| shape.schema.clone()).unwrap_or_default();
-            let choice = schema.pointer("/properties/choice/enum/0").cloned().unwrap_or_default();
-            json!({"choice": choice, "confidence": 0.8, "reasoning": format!("{name} says so")}).to_string()
-        }
-        Some("consensus-check") => {
-            let answer = if call.round < 2 { "NO" } else { "YES" };
-            format!(
-                "[CONSENSUS_CHECK]\nHAS_CONSENSUS: {answer}\n[CONFIDENCE]\n80\n[REASONING]\n{name} thinks so\n\
-                 [PROPOSED_SOLUTION]\nWhat {name} and the other worked out together."
-            )
-        }
-        Some("verdict") => json!({
-            "summary": format!("{name} heard {heard}"), "keyPoints": [], "areasOfAgreement": [],
-            "areasOfDisagreement": ["all of it"], "qualityScore": 70, "insights": []
-        })
-        .to_string(),
-        Some("synthesis") => json!({
-            "synthesis": format!("{name} made this of {heard} turns"), "agreement": 0.75, "agreements": ["something"],
-            "dissent": [], "claims": []
-        })
-        .to_string(),
-        _ => format!("{name} after {heard}"),
-    }
 }

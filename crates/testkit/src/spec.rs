@@ -1,6 +1,7 @@
 //! Orders for tests: small, complete, easy to change.
 
 use quorum_core::model::{
+    debate::DebateSpec,
     participant::{Participant, Role},
     spec::{ConsensusSpec, Dialogue, Limits, Manner, SYNTHESIS_RESERVE_MS, Spec, Timing, Tolerance},
 };
@@ -37,6 +38,7 @@ pub fn spec(pattern: &str) -> Spec {
         recursion: None,
         early_exit: None,
         dialogue: Dialogue::default(),
+        debate: DebateSpec::default(),
         session: None,
         simulation: None,
     }

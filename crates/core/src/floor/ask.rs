@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::call::{Message, Shape, retry::Retries};
+use crate::{
+    call::{Message, Shape, retry::Retries},
+    floor::veil::Veil,
+};
 
 /// A question to one participant. Everything but the words has a sensible default.
 #[derive(Debug, Clone)]
@@ -18,6 +21,8 @@ pub struct Ask {
     pub(crate) purpose: Option<&'static str>,
     /// What went back and forth in this step already: an answer that could not be read, for instance.
     pub(crate) exchange: Vec<Message>,
+    /// Set when nobody's name may be seen.
+    pub(crate) veil: Option<Arc<Veil>>,
     /// Set beneath the floor when the answer is heard by the others afterwards.
     pub(crate) spoken: bool,
 }
@@ -47,6 +52,7 @@ impl Ask {
             shape: None,
             purpose: None,
             exchange: Vec::new(),
+            veil: None,
             spoken: false,
         }
     }
@@ -73,6 +79,12 @@ impl Ask {
     #[must_use]
     pub fn purpose(self, purpose: &'static str) -> Self {
         Ask { purpose: Some(purpose), ..self }
+    }
+
+    /// Shows what was said under labels, round by round and in the labels' order, so that nobody can be favoured by name.
+    #[must_use]
+    pub fn veiled(self, veil: &Arc<Veil>) -> Self {
+        Ask { veil: Some(veil.clone()), ..self }
     }
 
     /// How often a failing call is repeated at most.

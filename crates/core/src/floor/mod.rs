@@ -10,8 +10,10 @@ mod forms;
 mod gate;
 mod group;
 pub mod halt;
+mod notes;
 pub mod reading;
 mod seat;
+pub mod veil;
 pub(crate) mod view;
 
 use std::{
@@ -31,7 +33,7 @@ use crate::{
     },
     model::{
         error::StateInvalid,
-        event::{Check, Event, Reading},
+        event::{Event, Reading},
         id::Step,
         participant::Participant,
         phase::Phase,
@@ -165,13 +167,6 @@ impl Floor {
         let asked = asked.collect();
         let turns = hold(self, asked, &enough).await?;
         Ok(turns.into_iter().flatten().collect())
-    }
-
-    /// Records how a dialogue's consensus check came out.
-    pub async fn note_check(&mut self, check: Check) -> Result<(), Halt> {
-        let step = Step::new(check.round, "consensus-check", "result");
-        self.record.once(step, Event::ConsensusChecked(check));
-        Ok(())
     }
 
     pub(crate) fn is_present(&self, name: &str) -> bool {

@@ -27,15 +27,16 @@ pub(crate) fn view(who: &str, transcript: &[Arc<Turn>], ask: &Ask, window: u64) 
     let room = window.saturating_sub(RESERVE + answer + tokens::at_worst(asked));
     let (heard, unheard) = match ask.hears {
         Hears::Nothing => (Vec::new(), 0),
-        Hears::Everything => fitting(transcript, room),
+        Hears::Everything => fitting(transcript, ask, room),
         Hears::Alphabetically => {
-            let (mut heard, unheard) = fitting(transcript, room);
+            let (mut heard, unheard) = fitting(transcript, ask, room);
             heard.sort_by(|one, other| (one.round, &one.participant).cmp(&(other.round, &other.participant)));
             (heard, unheard)
         }
     };
     let bytes = asked + heard.iter().map(|turn| turn.text.len()).sum::<usize>();
-    let said = heard.into_iter().map(|turn| Message::Said { own: turn.participant == who, turn });
+    let is_own = |turn: &Turn| ask.veil.is_none() && turn.participant == who;
+    let said = heard.into_iter().map(|turn| Message::Said { own: is_own(&turn), turn });
     let asking = [Message::Ask(ask.prompt.clone())];
     // In a second try the question was put before the failed answer; what is said now comes last.
     let messages = said.chain(ask.exchange.iter().cloned()).chain(asking).collect();
@@ -43,19 +44,24 @@ pub(crate) fn view(who: &str, transcript: &[Arc<Turn>], ask: &Ask, window: u64) 
 }
 
 /// The newest turns that fit, the very first always among them.
-fn fitting(transcript: &[Arc<Turn>], room: u64) -> (Vec<Arc<Turn>>, u32) {
+fn fitting(transcript: &[Arc<Turn>], ask: &Ask, room: u64) -> (Vec<Arc<Turn>>, u32) {
+    let shown = |turn: &Arc<Turn>| ask.veil.as_ref().map_or_else(|| turn.clone(), |veil| veil.over(turn));
     let Some((first, rest)) = transcript.split_first() else { return (Vec::new(), 0) };
+    let first = shown(first);
     let mut left = room.saturating_sub(tokens::at_worst(first.text.len()));
-    let newest = rest.iter().rev().take_while(|turn| {
+    let newest = rest.iter().rev().map(shown).take_while(|turn| {
         let needed = tokens::at_worst(turn.text.len());
         let fits = needed <= left;
         left = left.saturating_sub(needed);
         fits
     });
-    let mut heard: Vec<Arc<Turn>> = newest.cloned().collect();
+    let mut heard: Vec<Arc<Turn>> = newest.collect();
     let unheard = (rest.len() - heard.len()) as u32;
-    heard.push(first.clone());
+    heard.push(first);
     heard.reverse();
+    if let Some(veil) = &ask.veil {
+        heard.sort_by_key(|turn| (turn.round, veil.place(&turn.participant)));
+    }
     (heard, unheard)
 }
 
@@ -70,6 +76,7 @@ fn size(message: &Message) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::floor::veil::Veil;
     use crate::model::{
         id::Step,
         time::Timestamp,
@@ -115,5 +122,25 @@ mod tests {
             [turn("cyd", 1, "c1"), turn("ann", 1, "a1"), turn("bob", 2, "b2"), turn("ann", 2, "a2")];
         let ask = Ask::new("", "now").hearing(Hears::Alphabetically);
         assert_eq!(heard(&view("cyd", &transcript, &ask, 100_000)), ["a1", "c1", "a2", "b2", "now"]);
+    }
+
+    #[test]
+    fn a_veiled_view_has_labels_in_their_order_and_nobodys_name() {
+        let table = ["ann", "bob"].map(crate::model::participant::Participant::of);
+        let labels = [(&table[1], "Debater A"), (&table[0], "Debater B")];
+        let veil = Arc::new(Veil::new(&labels));
+        let transcript =
+            [turn("ann", 1, "I am Ann"), turn("bob", 1, "no, ANN's wrong"), turn("ann", 2, "annex")];
+        let view = view("ann", &transcript, &Ask::new("", "now").veiled(&veil), 100_000);
+        assert_eq!(heard(&view), ["no, Debater B's wrong", "I am Debater B", "annex", "now"]);
+        let labels: Vec<(&str, bool)> = view
+            .messages
+            .iter()
+            .filter_map(|message| match message {
+                Message::Said { turn, own } => Some((turn.participant.as_str(), *own)),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(labels, [("Debater A", false), ("Debater B", false), ("Debater B", false)]);
     }
 }

@@ -109,7 +109,10 @@ fn told(state: &State, fact: &Fact) -> Option<(&'static str, Value)> {
                     "proposedSolution": vote.solution,
                 }),
                 Reading::Ballot(ballot) => json!(ballot),
-                Reading::Verdict(_) | Reading::Synthesis(_) => return None,
+                Reading::Verdict(_)
+                | Reading::Synthesis(_)
+                | Reading::Assessment(_)
+                | Reading::Casting(_) => return None,
             };
             let (role, source) = (role(state, participant), source);
             Some((

@@ -8,11 +8,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
+    assessment::Assessment,
     ballot::{Ballot, ConsensusVote, Source},
     command::{Command, CommandId},
+    debate::{Cast, Detection, JudgeChange, TalkEnd},
     error::{ErrorClass, Problem},
     id::{DiscussionId, Seq, Step},
-    judgement::{Synthesis, Verdict},
+    judgement::{CastList, Synthesis, Verdict},
     lifecycle::Lifecycle,
     money::Spent,
     outcome::{Decision, StoppingReason},
@@ -136,6 +138,19 @@ pub enum Event {
     },
     /// A dialogue's consensus was checked.
     ConsensusChecked(Check),
+    /// An order was drawn by lot, in which a judge sees the debaters, for instance.
+    OrderDrawn {
+        /// The places, each once: first who is first.
+        order: Vec<usize>,
+    },
+    /// Positions and personas were given out.
+    PartsCast(Cast),
+    /// A detector noticed something.
+    Detected(Detection),
+    /// The judge failed, and the seat went to another or stays empty.
+    JudgeChanged(JudgeChange),
+    /// A debate ended before its last round, by its own rules.
+    TalkEnded(TalkEnd),
     /// A reply asked for a sub-discussion before it goes on.
     SubRequested {
         /// The reply so far, paid for.
@@ -286,6 +301,10 @@ pub enum Reading {
     Verdict(Verdict),
     /// A synthesis.
     Synthesis(Synthesis),
+    /// A judge's look at one round.
+    Assessment(Assessment),
+    /// Positions and personas for the debaters.
+    Casting(CastList),
 }
 
 /// How a dialogue's consensus check came out.

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::debate::Part;
+
 /// A judge's final verdict on a debate (D07).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -84,4 +86,11 @@ pub struct Claim {
     /// Whether it stood there without an answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unanswered: bool,
+}
+
+/// Positions and personas as a model gave them out (D05).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CastList {
+    /// One for each debater.
+    pub parts: Vec<Part>,
 }

@@ -4,12 +4,16 @@
 //! [`outcome`] what the user gets.
 
 pub mod announcement;
+pub mod assessment;
 pub mod ballot;
 pub mod command;
+pub mod debate;
 pub mod error;
 pub mod event;
+pub mod flips;
 pub mod id;
 pub mod judgement;
+pub mod judging;
 pub mod lifecycle;
 pub mod money;
 pub mod outcome;

@@ -7,10 +7,13 @@ use uuid::Uuid;
 
 use crate::model::{
     ballot::Tally,
+    debate::{Cast, Detection},
     error::Problem,
     event::Check,
+    flips::{Flip, RoundAgreement},
     id::DiscussionId,
     judgement::{Claim, Dissent, Synthesis, Verdict},
+    judging::JudgingReport,
     lifecycle::Lifecycle,
 };
 
@@ -117,6 +120,21 @@ pub struct Outcome {
     /// The judge's final word.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
+    /// What a debate's judge said on the way, and whether it held in both orders.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judging: Option<JudgingReport>,
+    /// Who argued what, where positions were given out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub positions: Option<Cast>,
+    /// What the detectors noticed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub detections: Vec<Detection>,
+    /// Every change of mind, where the pattern has positions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flips: Vec<Flip>,
+    /// How far they agreed after each round, where the pattern has positions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub agreement_by_round: Vec<RoundAgreement>,
     /// A dialogue's consensus checks, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub consensus_checks: Vec<Check>,

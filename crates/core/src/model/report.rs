@@ -7,7 +7,9 @@ use crate::{
     model::{
         ballot::{Source, Tally},
         event::Reading,
-        judgement::Verdict,
+        flips,
+        id::Step,
+        judging::{self, JudgingReport},
         lifecycle::Lifecycle,
         money::Usd,
         outcome::{
@@ -40,7 +42,12 @@ impl Outcome {
             synthesis: decision.synthesis.clone(),
             consensus: consensus(state, &decision),
             voting_results: decision.tally.as_ref().map(voting),
-            verdict: verdict(state),
+            verdict: judging::verdict(state),
+            judging: JudgingReport::of(state),
+            positions: state.debate.cast.clone(),
+            detections: state.debate.detections.clone(),
+            flips: flips::flips(state),
+            agreement_by_round: flips::agreement_by_round(state),
             consensus_checks: state.checks.clone(),
             final_consensus: final_consensus(state),
             sub_discussions: subs(state),
@@ -124,10 +131,23 @@ fn last_words(state: &State, round: u32) -> Vec<&Turn> {
     let of_round = state.turns.iter().filter(|turn| turn.round == round && turn.phase != DECIDING);
     let mut words: Vec<&Turn> = Vec::new();
     for turn in of_round {
-        words.retain(|it| it.phase != turn.phase || it.participant != turn.participant);
+        words.retain(|it| without_reminder(&it.step) != without_reminder(&turn.step));
         words.push(turn);
     }
     words
+}
+
+/// The step of the question that was asked first.
+fn without_reminder(step: &Step) -> &str {
+    let name = step.as_str();
+    match name.rsplit_once('/') {
+        Some((base, last)) if is_reminder(last) && 2 <= base.matches('/').count() => base,
+        _ => name,
+    }
+}
+
+fn is_reminder(purpose: &str) -> bool {
+    purpose == "strict" || purpose.starts_with("remind") || purpose.starts_with("after")
 }
 
 fn place_of<'p>(phases: &mut Vec<&'p str>, phase: &'p str) -> usize {
@@ -151,7 +171,11 @@ fn response(state: &State, turn: &Turn) -> Response {
     let ballot =
         state.readings.iter().find(|it| it.step.as_ref() == Some(&reply)).and_then(|it| match &it.reading {
             Reading::Ballot(ballot) => Some(ballot),
-            Reading::ConsensusVote(_) | Reading::Verdict(_) | Reading::Synthesis(_) => None,
+            Reading::ConsensusVote(_)
+            | Reading::Verdict(_)
+            | Reading::Synthesis(_)
+            | Reading::Assessment(_)
+            | Reading::Casting(_) => None,
         });
     Response {
         provider: turn.participant.clone(),
@@ -199,13 +223,6 @@ fn voting(tally: &Tally) -> VotingResults {
         weighted_votes: tally.weighted.clone(),
         ballots: ballots.collect(),
     }
-}
-
-fn verdict(state: &State) -> Option<Verdict> {
-    state.readings.iter().rev().find_map(|it| match &it.reading {
-        Reading::Verdict(verdict) => Some(verdict.clone()),
-        Reading::Ballot(_) | Reading::ConsensusVote(_) | Reading::Synthesis(_) => None,
-    })
 }
 
 fn final_consensus(state: &State) -> Option<FinalConsensus> {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::model::{
+    debate::DebateSpec,
     money::Usd,
     participant::{Participant, Role},
 };
@@ -48,6 +49,9 @@ pub struct Spec {
     /// What only a dialogue looks at.
     #[serde(default)]
     pub dialogue: Dialogue,
+    /// What only a debate looks at.
+    #[serde(default, skip_serializing_if = "DebateSpec::is_default")]
+    pub debate: DebateSpec,
     /// The session it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<Uuid>,

@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::model::{
     ballot::Source,
     command::{Command, CommandId},
+    debate::DebateState,
     error::Problem,
     event::{
         Absent, Check, Conclusion, Event, Fact, FailedTurn, Lineage, Placed, Reading, SubConcluded, WindUp,
@@ -51,6 +52,10 @@ pub struct State {
     pub readings: Vec<Heard>,
     /// A dialogue's checks.
     pub checks: Vec<Check>,
+    /// What a debate's own facts amount to.
+    pub debate: DebateState,
+    /// Orders drawn by lot, by their step.
+    pub orders: BTreeMap<Step, Vec<usize>>,
     /// Sub-discussions asked for, by their step.
     pub subs: BTreeMap<Step, Sub>,
     /// When each round was open, in active time.
@@ -181,6 +186,8 @@ impl State {
             failures: Vec::new(),
             readings: Vec::new(),
             checks: Vec::new(),
+            debate: DebateState::default(),
+            orders: BTreeMap::new(),
             subs: BTreeMap::new(),
             rounds: Vec::new(),
             spending: BTreeMap::new(),
@@ -231,6 +238,12 @@ impl State {
                 at: fact.at,
             }),
             Event::ConsensusChecked(check) => self.checks.push(check.clone()),
+            Event::OrderDrawn { order } => {
+                fact.step.iter().for_each(|step| drop(self.orders.insert(step.clone(), order.clone())));
+            }
+            Event::PartsCast(_) | Event::Detected(_) | Event::JudgeChanged(_) | Event::TalkEnded(_) => {
+                self.debate.apply(&fact.event);
+            }
             Event::CommandTaken { id, command } => self.take(*id, *command),
             Event::WoundUp { reason } => {
                 // The first reason is the reason; a later one only says that deciding ran short as well.

@@ -91,7 +91,11 @@ fn taken(floor: &Floor) -> Vec<CastBallot> {
             Reading::Ballot(ballot) => {
                 Some(CastBallot { participant: it.participant, round, source: it.source, ballot })
             }
-            Reading::ConsensusVote(_) | Reading::Verdict(_) | Reading::Synthesis(_) => None,
+            Reading::ConsensusVote(_)
+            | Reading::Verdict(_)
+            | Reading::Synthesis(_)
+            | Reading::Assessment(_)
+            | Reading::Casting(_) => None,
         });
         ballots.collect::<Vec<_>>()
     };

@@ -1,0 +1,65 @@
+//! What a pattern records besides what is said: checks, lots, parts, what was noticed. Each once, under a name of its own.
+
+use crate::{
+    floor::{Floor, halt::Halt},
+    model::{
+        debate::{Cast, Detection, JudgeChange, TalkEnd},
+        event::{Check, Event},
+        id::Step,
+        participant::Participant,
+    },
+};
+
+impl Floor {
+    /// Records how a dialogue's consensus check came out.
+    pub async fn note_check(&mut self, check: Check) -> Result<(), Halt> {
+        let step = Step::new(check.round, "consensus-check", "result");
+        self.record.once(step, Event::ConsensusChecked(check));
+        Ok(())
+    }
+
+    /// Draws an order by lot for something `who` is asked, and records it; a replay finds the same order.
+    pub fn draw_order(&mut self, who: &Participant, purpose: &str, count: usize) -> Vec<usize> {
+        let step = self.step(who).purpose(purpose);
+        if let Some(order) = self.record.state.orders.get(&step) {
+            return order.clone();
+        }
+        let mut order: Vec<usize> = (0..count).collect();
+        for last in (1..count).rev() {
+            let lot = self.shared.clock.draw() % (last as u64 + 1);
+            order.swap(last, lot as usize);
+        }
+        self.record.once(step, Event::OrderDrawn { order: order.clone() });
+        order
+    }
+
+    /// Records who argues what.
+    pub fn note_cast(&mut self, cast: Cast) {
+        let step = self.note_step("cast");
+        self.record.once(step, Event::PartsCast(cast));
+    }
+
+    /// Records what a detector noticed; the same about the same round is recorded once.
+    pub fn note_detection(&mut self, found: &Detection) {
+        let of = Step::new(found.round, "detected", found.participant.as_deref().unwrap_or("*"));
+        let step = of.purpose(&found.detector).purpose(&found.measure);
+        self.record.once(step, Event::Detected(found.clone()));
+    }
+
+    /// Records that the judge failed and what became of the seat.
+    pub fn note_judge(&mut self, change: JudgeChange) {
+        let step = self.note_step(&format!("judge after {}", change.from));
+        self.record.once(step, Event::JudgeChanged(change));
+    }
+
+    /// Records why a debate ended before its last round.
+    pub fn note_end(&mut self, end: TalkEnd) {
+        let step = self.note_step("end");
+        self.record.once(step, Event::TalkEnded(end));
+    }
+
+    fn note_step(&self, what: &str) -> Step {
+        // No participant's name begins with a star, so none can be taken for a note.
+        Step::new(self.now.round, self.now.phase.unwrap_or("opening"), &format!("*{what}"))
+    }
+}

@@ -1,0 +1,190 @@
+//! The veil before a judge: everyone under a label, in an order drawn by lot, and nobody's name in anything that was said.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use crate::model::{participant::Participant, transcript::Turn};
+
+/// What stands for a word that gives away a provider without saying whose it is.
+const SOMEONE: &str = "a participant";
+
+/// Labels for a whole table. What is covered by it can be uncovered again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Veil {
+    /// Names and labels, in the order in which they are shown.
+    labels: Vec<(String, String)>,
+    /// What is replaced, and by what; longer words first, so that a model's name goes before its maker's.
+    covers: Vec<Word>,
+    reveals: Vec<Word>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Word {
+    letters: Vec<char>,
+    becomes: String,
+}
+
+impl Veil {
+    /// A veil that shows each of them under a label, in this order.
+    #[must_use]
+    pub fn new(labels: &[(&Participant, &str)]) -> Self {
+        let mut words: BTreeMap<String, String> = BTreeMap::new();
+        for (who, label) in labels {
+            for word in [Some(&who.provider), who.model.as_ref()].into_iter().flatten() {
+                let becomes = words.entry(word.to_lowercase()).or_insert_with(|| (*label).to_owned());
+                // Two voices of one provider: the word no longer says which of them is meant.
+                if becomes != label {
+                    SOMEONE.clone_into(becomes);
+                }
+            }
+        }
+        // A name says who is meant, whatever else goes by it.
+        words.extend(labels.iter().map(|(who, label)| (who.name.to_lowercase(), (*label).to_owned())));
+        let pairs = labels.iter().map(|(who, label)| (who.name.clone(), (*label).to_owned()));
+        let labels: Vec<(String, String)> = pairs.collect();
+        let reveals = labels.iter().map(|(name, label)| (label.to_lowercase(), name.clone()));
+        Veil { covers: longest_first(words), reveals: longest_first(reveals), labels }
+    }
+
+    /// The label of this name.
+    #[must_use]
+    pub fn label(&self, name: &str) -> Option<&str> {
+        self.labels.iter().find(|it| it.0 == name).map(|it| it.1.as_str())
+    }
+
+    /// The name behind this label, whatever the case of its letters.
+    #[must_use]
+    pub fn name(&self, label: &str) -> Option<&str> {
+        let label = label.trim().to_lowercase();
+        self.labels.iter().find(|it| it.1.to_lowercase() == label).map(|it| it.0.as_str())
+    }
+
+    /// The text with labels in the place of names, providers and models.
+    #[must_use]
+    pub fn cover(&self, text: &str) -> String {
+        replaced(text, &self.covers)
+    }
+
+    /// The text with names in the place of labels.
+    #[must_use]
+    pub fn reveal(&self, text: &str) -> String {
+        replaced(text, &self.reveals)
+    }
+
+    /// The place of a label in the order.
+    pub(crate) fn place(&self, label: &str) -> usize {
+        self.labels.iter().position(|it| it.1 == label).unwrap_or(usize::MAX)
+    }
+
+    /// The turn as someone behind the veil sees it.
+    pub(crate) fn over(&self, turn: &Turn) -> Arc<Turn> {
+        let participant = self.label(&turn.participant).unwrap_or(SOMEONE).to_owned();
+        Arc::new(Turn { participant, text: self.cover(&turn.text).into(), ..turn.clone() })
+    }
+}
+
+fn longest_first(words: impl IntoIterator<Item = (String, String)>) -> Vec<Word> {
+    let words = words.into_iter().filter(|(word, _)| !word.is_empty());
+    let mut words: Vec<Word> =
+        words.map(|(word, becomes)| Word { letters: word.chars().collect(), becomes }).collect();
+    words.sort_by(|one, other| other.letters.len().cmp(&one.letters.len()));
+    words
+}
+
+/// Replaces whole words, whatever the case of their letters.
+fn replaced(text: &str, words: &[Word]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let (mut rest, mut before) = (text, ' ');
+    while let Some(letter) = rest.chars().next() {
+        let found = words.iter().find_map(|word| {
+            let length = word.length_at(rest, before)?;
+            Some((length, word.becomes.as_str()))
+        });
+        let (length, piece) = found.unwrap_or((letter.len_utf8(), &rest[..letter.len_utf8()]));
+        out.push_str(piece);
+        before = rest[..length].chars().next_back().unwrap_or(letter);
+        rest = &rest[length..];
+    }
+    out
+}
+
+impl Word {
+    /// How many bytes of the text this word takes, if the text begins with it and nothing makes it part of a longer one.
+    fn length_at(&self, text: &str, before: char) -> Option<usize> {
+        let mut letters = self.letters.iter();
+        let mut characters = text.chars();
+        while let Some(wanted) = letters.next() {
+            let mut lower = characters.next()?.to_lowercase();
+            if lower.next() != Some(*wanted) || !lower.all(|it| letters.next() == Some(&it)) {
+                return None;
+            }
+        }
+        let after = characters.clone().next().unwrap_or(' ');
+        let (first, last) = (self.letters.first()?, self.letters.last()?);
+        let apart = !(is_joined(before, *first) || is_joined(*last, after));
+        apart.then(|| text.len() - characters.as_str().len())
+    }
+}
+
+fn is_joined(one: char, other: char) -> bool {
+    [one, other].into_iter().all(|it| it.is_alphanumeric() && !is_written_without_spaces(it))
+}
+
+/// Scripts that put no space between words: there a name may stand right beside another word.
+fn is_written_without_spaces(letter: char) -> bool {
+    matches!(letter, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{2e80}'..='\u{ffef}')
+        || '\u{20000}' <= letter
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seat(name: &str, provider: &str, model: Option<&str>) -> Participant {
+        let model = model.map(str::to_owned);
+        Participant { name: name.into(), model, ..Participant::of(provider) }
+    }
+
+    fn veil() -> Veil {
+        let table = [
+            seat("Ann", "claude", Some("claude-opus-4")),
+            seat("bob", "gemini", None),
+            seat("claude-2", "claude", None),
+            seat("Ümit", "太郎", None),
+        ];
+        let labels = ["Debater B", "Debater A", "the judge", "Guest A"];
+        Veil::new(&table.iter().zip(labels).collect::<Vec<_>>())
+    }
+
+    #[track_caller]
+    fn check(said: &str, expected: &str) {
+        assert_eq!(veil().cover(said), expected);
+    }
+
+    #[test]
+    fn names_providers_and_models_are_covered_as_whole_words() {
+        check("ann, ANN's and Anna", "Debater B, Debater B's and Anna");
+        check("I am claude-opus-4!", "I am Debater B!");
+        check("as **Gemini** said", "as Debater A said".replace("Debater A", "**Debater A**").as_str());
+        check("@bob_ (bob)", "@Debater A_ (Debater A)");
+        check("ÜMIT spoke, ümits did not", "Guest A spoke, ümits did not");
+        check("太郎は言った", "Guest Aは言った");
+        check("", "");
+    }
+
+    #[test]
+    fn a_provider_of_two_is_someone_and_a_name_is_always_the_named() {
+        check("Claude models agree", "a participant models agree");
+        check("claude-2 judges", "the judge judges");
+    }
+
+    #[test]
+    fn what_was_covered_is_uncovered_again() {
+        let veil = veil();
+        assert_eq!(
+            veil.reveal("debater a beat Debater B; Debater AB did not"),
+            "bob beat Ann; Debater AB did not"
+        );
+        assert_eq!((veil.name(" debater b "), veil.name("Debater C")), (Some("Ann"), None));
+        assert_eq!((veil.label("Ann"), veil.label("ann")), (Some("Debater B"), None));
+    }
+}

@@ -1,0 +1,137 @@
+//! The flip ledger: who changed its mind when, from what to what, and why, folded from the votes and checks on record.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    floor::DECIDING,
+    model::{
+        assessment::rounded,
+        ballot::Source,
+        event::Reading,
+        state::{Heard, State},
+    },
+};
+
+/// What stands for a reason that was not given.
+pub const UNEXPLAINED: &str = "unexplained";
+
+const CONSENSUS: &str = "consensus";
+const NO_CONSENSUS: &str = "no consensus";
+
+/// A change of mind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Flip {
+    /// Who.
+    pub participant: String,
+    /// In which round it was first seen.
+    pub round: u32,
+    /// What it held before.
+    pub from: String,
+    /// What it holds now.
+    pub to: String,
+    /// Why, in its own words, or `unexplained`.
+    pub reason: String,
+}
+
+/// How far they agreed after a round.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RoundAgreement {
+    /// Which round.
+    pub round: u32,
+    /// What most hold; one of the most where several have it.
+    pub leading: String,
+    /// The share of the weight behind it, 0 to 1. Of a dialogue's partners, the share that finds consensus.
+    pub agreement: f64,
+}
+
+/// Every change of mind, in the order it was recorded.
+#[must_use]
+pub fn flips(state: &State) -> Vec<Flip> {
+    let mut last: BTreeMap<&str, String> = BTreeMap::new();
+    let mut flips = Vec::new();
+    for held in positions(state) {
+        let before = last.insert(held.participant, held.position.clone());
+        let Some(from) = before.filter(|it| *it != held.position) else { continue };
+        let reason = if held.reason.trim().is_empty() { UNEXPLAINED } else { held.reason.trim() };
+        flips.push(Flip {
+            participant: held.participant.to_owned(),
+            round: held.round,
+            from,
+            to: held.position,
+            reason: reason.to_owned(),
+        });
+    }
+    flips
+}
+
+/// How far they agreed after each round in which positions were taken.
+#[must_use]
+pub fn agreement_by_round(state: &State) -> Vec<RoundAgreement> {
+    let mut rounds: BTreeMap<u32, Vec<Held<'_>>> = BTreeMap::new();
+    for held in positions(state) {
+        rounds.entry(held.round).or_default().push(held);
+    }
+    rounds.into_iter().map(|(round, held)| agreement(round, &held)).collect()
+}
+
+/// What one participant held in one round.
+struct Held<'s> {
+    participant: &'s str,
+    round: u32,
+    position: String,
+    reason: &'s str,
+    weight: f64,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Vote,
+    Check,
+}
+
+/// The positions taken in the talk. What was only assumed of somebody is no position, and the method's vote is another question.
+fn positions(state: &State) -> impl Iterator<Item = Held<'_>> {
+    let taken = state.readings.iter().filter(|it| it.source != Source::Assumed && !is_deciding(it));
+    taken.filter_map(|heard| {
+        let (kind, position, reason, sure) = match &heard.reading {
+            Reading::Ballot(ballot) => {
+                (Kind::Vote, ballot.choice.clone(), ballot.reasoning.as_str(), ballot.confidence.get())
+            }
+            Reading::ConsensusVote(vote) => {
+                let position = if vote.agrees { CONSENSUS } else { NO_CONSENSUS };
+                (Kind::Check, position.to_owned(), vote.reasoning.as_str(), 1.0)
+            }
+            Reading::Verdict(_) | Reading::Synthesis(_) | Reading::Assessment(_) | Reading::Casting(_) => {
+                return None;
+            }
+        };
+        let participant = heard.participant.as_str();
+        let weight = state.spec.seat(participant).map_or(1.0, |it| it.weight) * sure;
+        Some(Held { participant, round: heard.round, position, reason, weight, kind })
+    })
+}
+
+fn is_deciding(heard: &Heard) -> bool {
+    heard.step.as_ref().is_some_and(|step| step.as_str().split('/').nth(1) == Some(DECIDING))
+}
+
+fn agreement(round: u32, held: &[Held<'_>]) -> RoundAgreement {
+    let mut weights: BTreeMap<&str, f64> = BTreeMap::new();
+    for it in held {
+        *weights.entry(&it.position).or_default() += it.weight;
+    }
+    let all: f64 = weights.values().sum();
+    // Two who both find no consensus agree on nothing.
+    let leading = if held.iter().all(|it| it.kind == Kind::Check) {
+        (CONSENSUS, weights.get(CONSENSUS).copied().unwrap_or_default())
+    } else {
+        weights
+            .iter()
+            .fold(("", 0.0), |most, (it, weight)| if most.1 < *weight { (it, *weight) } else { most })
+    };
+    let share = if all > 0.0 { leading.1 / all } else { 0.0 };
+    RoundAgreement { round, leading: leading.0.to_owned(), agreement: rounded(share) }
+}

@@ -1,0 +1,82 @@
+//! Diminishing returns: over three judged rounds quality and novelty fell, or the judge found the last two repetitive.
+
+use quorum_core::model::{assessment::Assessment, debate::Detection};
+
+use super::{Course, Detector, Ends};
+
+pub(crate) const DETECTOR: Detector = Detector {
+    name: "diminishing-returns",
+    summary: "Quality and novelty fall over three rounds, or two running are repetitive",
+    detect,
+    ends: Ends::AtOnce,
+};
+
+fn detect(course: &Course) -> Vec<Detection> {
+    let [.., one, two, three] = &course.assessed[..] else { return Vec::new() };
+    let last_three = [&one.1, &two.1, &three.1];
+    let falling =
+        falls(last_three.map(|it| Some(it.quality_score))) && falls(last_three.map(Assessment::novelty));
+    let repetitive = two.1.flags.repetitive && three.1.flags.repetitive;
+    let found = Detection {
+        round: three.0,
+        detector: DETECTOR.name.to_owned(),
+        measure: "judge".to_owned(),
+        value: three.1.quality_score,
+        participant: None,
+    };
+    if falling || repetitive { vec![found] } else { Vec::new() }
+}
+
+/// Whether each is less than the one before; what was not measured falls nowhere.
+fn falls(values: [Option<f64>; 3]) -> bool {
+    matches!(values, [Some(one), Some(two), Some(three)] if two < one && three < two)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{assessed, course};
+    use super::*;
+
+    #[track_caller]
+    fn check(rounds: Vec<Assessment>, expected: &[(u32, f64)]) {
+        let found = detect(&course(rounds));
+        let found: Vec<(u32, f64)> = found.iter().map(|it| (it.round, it.value)).collect();
+        assert_eq!(found, expected);
+    }
+
+    fn fresh(quality: f64, novelty: f64) -> Assessment {
+        assessed(quality, Some((novelty, 8.0)), false)
+    }
+
+    fn stale(quality: f64) -> Assessment {
+        assessed(quality, None, true)
+    }
+
+    #[test]
+    fn d08_quality_and_novelty_must_both_fall_over_three_rounds() {
+        check(vec![fresh(8.0, 8.0), fresh(7.0, 6.0), fresh(6.0, 4.0)], &[(3, 6.0)]);
+        check(vec![fresh(9.0, 9.0), fresh(8.0, 8.0), fresh(7.0, 6.0), fresh(6.0, 4.0)], &[(4, 6.0)]);
+        check(vec![fresh(8.0, 8.0), fresh(7.0, 6.0), fresh(6.0, 6.0)], &[]);
+        check(vec![fresh(8.0, 8.0), fresh(8.0, 6.0), fresh(6.0, 4.0)], &[]);
+        check(vec![fresh(8.0, 8.0), fresh(6.0, 4.0)], &[]);
+    }
+
+    #[test]
+    fn d_seed_bug_the_trend_is_of_numbers() {
+        // The seed compared whole quality objects, which are never less than one another.
+        check(vec![fresh(9.5, 3.0), fresh(9.25, 2.0), fresh(9.0, 1.0)], &[(3, 9.0)]);
+    }
+
+    #[test]
+    fn d08_repetitive_twice_running_is_enough() {
+        check(vec![fresh(5.0, 5.0), stale(6.0), stale(7.0)], &[(3, 7.0)]);
+        check(vec![stale(6.0), fresh(5.0, 5.0), stale(7.0)], &[]);
+        check(vec![stale(6.0), stale(7.0)], &[]);
+    }
+
+    #[test]
+    fn d08_a_round_without_criteria_has_no_novelty_to_fall() {
+        let bare = |quality| assessed(quality, None, false);
+        check(vec![bare(8.0), bare(7.0), bare(6.0)], &[]);
+    }
+}

@@ -1,0 +1,276 @@
+//! How alike two texts are, by their words: a weighted cosine over words and over neighbours in a clause, less what one text says
+//! and the other denies or turns around.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::words::{JOINS, Sentence, Word, sentences};
+
+/// How much words count against their order.
+const WORDS: f64 = 0.6;
+
+/// How much a word of grammar counts against one with content.
+const GRAMMAR: f64 = 0.2;
+
+/// Sentences whose words are this alike say something about the same thing.
+const SAME_MATTER: f64 = 0.75;
+
+/// Sentences of a text that are looked at one by one; nobody speaks that many, and a flood must not hold up everyone.
+const MOST_SENTENCES: usize = 200;
+
+/// How far to each side of a word its sides reach, in words with content.
+const SIDE: usize = 4;
+
+/// A text, ready to be compared.
+pub(super) struct Profile {
+    words: Features,
+    pairs: Features,
+    trigrams: BTreeSet<String>,
+    sentences: Vec<Sentence>,
+}
+
+type Features = BTreeMap<String, f64>;
+
+impl Profile {
+    pub(super) fn of(text: &str) -> Profile {
+        let mut sentences = sentences(text);
+        sentences.truncate(MOST_SENTENCES);
+        let (mut words, mut pairs, mut trigrams) = (Features::new(), Features::new(), BTreeSet::new());
+        for sentence in &sentences {
+            count(&mut words, sentence.0.iter().map(|it| (it.signed(), weight(it))));
+            let content: Vec<&Word> = sentence.content().collect();
+            let neighbours = content.windows(2).filter(|pair| pair[0].clause == pair[1].clause);
+            let joined = |pair: &[&Word]| format!("{} {}", pair[0].signed(), pair[1].signed());
+            count(&mut pairs, neighbours.map(|pair| (joined(pair), 1.0)));
+            let all: Vec<String> = sentence.0.iter().map(Word::signed).collect();
+            trigrams.extend(all.windows(3).map(|it| it.join(" ")));
+        }
+        Profile { words: damped(words), pairs: damped(pairs), trigrams, sentences }
+    }
+
+    /// How alike they are, 0 to 1; exact only where it may come to `least`.
+    pub(super) fn similarity(&self, other: &Profile, least: f64) -> f64 {
+        let words = cosine(&self.words, &other.words);
+        if WORDS * words + 1.0 - WORDS < least {
+            return WORDS * words;
+        }
+        // Texts too short for pairs have nothing but their words.
+        let order = if self.pairs.is_empty() && other.pairs.is_empty() {
+            words
+        } else {
+            cosine(&self.pairs, &other.pairs)
+        };
+        let alike = WORDS * words + (1.0 - WORDS) * order;
+        let denied = denied(&self.sentences, &other.sentences).max(denied(&other.sentences, &self.sentences));
+        alike * (1.0 - denied)
+    }
+
+    /// The share of all word trigrams that both have.
+    pub(super) fn trigram_overlap(&self, other: &Profile) -> f64 {
+        let shared = self.trigrams.intersection(&other.trigrams).count();
+        let all = self.trigrams.len() + other.trigrams.len() - shared;
+        if all == 0 { 0.0 } else { shared as f64 / all as f64 }
+    }
+}
+
+fn weight(word: &Word) -> f64 {
+    if word.content { 1.0 } else { GRAMMAR }
+}
+
+fn count(features: &mut Features, found: impl Iterator<Item = (String, f64)>) {
+    for (feature, weight) in found {
+        *features.entry(feature).or_default() += weight;
+    }
+}
+
+/// The tenth time says less than the first.
+fn damped(mut features: Features) -> Features {
+    features.values_mut().for_each(|it| *it = if *it <= 1.0 { *it } else { 1.0 + it.ln() });
+    features
+}
+
+fn cosine(one: &Features, other: &Features) -> f64 {
+    let (few, many) = if one.len() < other.len() { (one, other) } else { (other, one) };
+    let shared: f64 = few.iter().filter_map(|(feature, weight)| Some(weight * many.get(feature)?)).sum();
+    let size = |it: &Features| it.values().map(|weight| weight * weight).sum::<f64>().sqrt();
+    let sizes = size(one) * size(other);
+    if sizes == 0.0 { 0.0 } else { shared / sizes }
+}
+
+/// The share of what is said here that is only denied or turned around there.
+fn denied(here: &[Sentence], there: &[Sentence]) -> f64 {
+    let said = |it: &Sentence| it.content().count() as f64;
+    let all: f64 = here.iter().map(said).sum();
+    let against = here.iter().filter(|one| {
+        let mut met =
+            there.iter().filter(|other| cosine(&one.matter(), &other.matter()) >= SAME_MATTER).peekable();
+        met.peek().is_some() && met.all(|other| one.denies(other) || one.turns_around(other))
+    });
+    let against: f64 = against.map(said).sum();
+    if all == 0.0 { 0.0 } else { against / all }
+}
+
+impl Sentence {
+    fn content(&self) -> impl Iterator<Item = &Word> {
+        self.0.iter().filter(|it| it.content)
+    }
+
+    /// What it is about, whatever it says of it.
+    fn matter(&self) -> Features {
+        let mut matter = Features::new();
+        count(&mut matter, self.content().map(|it| (it.form.clone(), 1.0)));
+        matter
+    }
+
+    /// Whether one of the words of both is negated in one and not in the other.
+    fn denies(&self, other: &Sentence) -> bool {
+        let mut signs: BTreeMap<&str, [BTreeSet<bool>; 2]> = BTreeMap::new();
+        for (side, sentence) in [self, other].into_iter().enumerate() {
+            for word in sentence.content() {
+                signs.entry(&word.form).or_default()[side].insert(word.negated);
+            }
+        }
+        signs.values().any(|[here, there]| !here.is_empty() && !there.is_empty() && here.is_disjoint(there))
+    }
+
+    /// Whether two things have changed sides around a word of both: *tabs beat spaces*, *spaces beat tabs*.
+    fn turns_around(&self, other: &Sentence) -> bool {
+        self.0.iter().enumerate().any(|(place, pivot)| {
+            let Some((before, after)) = self.sides(place, pivot) else { return false };
+            let same = other.0.iter().position(|it| it.form == pivot.form);
+            let sides = same.and_then(|place| other.sides(place, pivot));
+            let Some((other_before, other_after)) = sides else { return false };
+            !before.is_disjoint(&other_after) && !after.is_disjoint(&other_before)
+        })
+    }
+
+    /// What stands only before and only after the word at this place; `None` for words that join equals, or stand there twice.
+    fn sides(&self, place: usize, pivot: &Word) -> Option<(BTreeSet<&str>, BTreeSet<&str>)> {
+        let alone = self.0.iter().filter(|it| it.form == pivot.form).count() == 1;
+        if !alone || JOINS.contains(&pivot.form.as_str()) {
+            return None;
+        }
+        let form = |it: &'_ &Word| it.content;
+        let before: BTreeSet<&str> =
+            self.0[..place].iter().rev().filter(form).take(SIDE).map(|it| it.form.as_str()).collect();
+        let after: BTreeSet<&str> =
+            self.0[place + 1..].iter().filter(form).take(SIDE).map(|it| it.form.as_str()).collect();
+        let only_before = before.difference(&after).copied().collect();
+        let only_after = after.difference(&before).copied().collect();
+        Some((only_before, only_after))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LEAST: f64 = 0.85;
+
+    #[track_caller]
+    fn check(one: &str, other: &str, alike: bool) {
+        let (one_profile, other_profile) = (Profile::of(one), Profile::of(other));
+        let there = one_profile.similarity(&other_profile, LEAST);
+        let back = other_profile.similarity(&one_profile, LEAST);
+        assert_eq!(LEAST <= there, alike, "{there:.3}\n  {one}\n  {other}");
+        assert!((there - back).abs() < 1e-9, "the order of the two makes no difference");
+        let overlap = one_profile.trigram_overlap(&other_profile);
+        assert!(alike || overlap < 0.6, "{overlap:.3} of the trigrams\n  {one}\n  {other}");
+    }
+
+    #[test]
+    fn d08_hard_pairs_that_say_the_same() {
+        check("Tabs adapt to every reader.", "tabs adapt to every reader!!", true);
+        check("We should not adopt tabs.", "We shouldn't adopt tabs.", true);
+        check("We cannot afford a second rewrite now.", "We can't afford a second rewrite now.", true);
+        check("Tabs are worse than spaces here.", "Tabs aren't better than spaces here.", true);
+        check("Because they adapt, tabs are better.", "Tabs are better because they adapt.", true);
+        check("In the long run a monolith costs less.", "A monolith costs less in the long run.", true);
+        check("Tabs and spaces both have a cost.", "Spaces and tabs both have a cost.", true);
+        check(
+            "Remote work saves the commute, and that hour goes into the work itself.",
+            "Indeed, remote work saves the commute, and that hour clearly goes into the work itself.",
+            true,
+        );
+        check(
+            "Privacy is a right. A right is not for sale. So consent forms are no answer.",
+            "A right is not for sale. So consent forms are no answer. Privacy is a right.",
+            true,
+        );
+        check("Les tabulations ne sont pas meilleures.", "Les tabulations ne sont pas meilleures !", true);
+        check("标签让每个读者选择宽度", "标签让每个读者选择宽度。", true);
+        check("ÄRZTE BRAUCHEN ZEIT", "Ärzte brauchen Zeit.", true);
+    }
+
+    #[test]
+    fn d08_hard_pairs_that_deny_each_other() {
+        check(
+            "We should adopt tabs across the whole code base.",
+            "We should not adopt tabs across the whole code base.",
+            false,
+        );
+        check("Tabs are better than spaces.", "Tabs aren't better than spaces.", false);
+        check("Tabs are better than spaces for teams.", "Tabs are worse than spaces for teams.", false);
+        check(
+            "Everyone agrees that this plan will succeed.",
+            "Nobody agrees that this plan will succeed.",
+            false,
+        );
+        check("The law would increase rents in the city.", "The law would reduce rents in the city.", false);
+        check(
+            "The committee supports the merger of both firms.",
+            "The committee opposes the merger of both firms.",
+            false,
+        );
+        check(
+            "There is evidence that the drug works in adults.",
+            "There is no evidence that the drug works in adults.",
+            false,
+        );
+        check("I think the risk is worth it.", "I never think the risk is worth it.", false);
+        check("Die Steuer ist gerecht und einfach.", "Die Steuer ist nicht gerecht und einfach.", false);
+        check("La taxe est juste et simple.", "La taxe n'est pas juste et simple.", false);
+        check("这个方案很好", "这个方案不很好", false);
+        check(
+            "Costs fell for three years. Quality rose in the same time. Staff stayed. We should keep the reform.",
+            "Costs fell for three years. Quality rose in the same time. Staff stayed. We should not keep the reform.",
+            false,
+        );
+    }
+
+    #[test]
+    fn d08_hard_pairs_with_swapped_sides() {
+        check("Tabs beat spaces.", "Spaces beat tabs.", false);
+        check(
+            "Remote work is better than office work for productivity.",
+            "Office work is better than remote work for productivity.",
+            false,
+        );
+        check(
+            "We should replace tabs with spaces in every file.",
+            "We should replace spaces with tabs in every file.",
+            false,
+        );
+        check("Poverty causes crime in most cities.", "Crime causes poverty in most cities.", false);
+        check(
+            "The state must protect the citizen from the firm.",
+            "The state must protect the firm from the citizen.",
+            false,
+        );
+        check("Mars should come before the climate.", "The climate should come before Mars.", false);
+        check("Das Volk regiert den Kanzler.", "Den Kanzler regiert das Volk nicht.", false);
+    }
+
+    #[test]
+    fn d08_other_matters_are_not_alike() {
+        check("Tabs adapt to every reader.", "Rents rose in every city.", false);
+        check("Tabs adapt to every reader.", "", false);
+        check("", "", false);
+    }
+
+    #[test]
+    fn a_flood_is_compared_in_no_time() {
+        let flood = "Not this, but that! ".repeat(50_000);
+        let profile = Profile::of(&flood);
+        assert!(profile.similarity(&Profile::of(&flood), LEAST) > 0.99);
+    }
+}

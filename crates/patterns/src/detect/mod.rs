@@ -1,0 +1,157 @@
+//! Detectors: what can be noticed about a debate without asking anyone (D08). They inform the judge, are recorded, and
+//! end a debate where that was ordered. Each is one file and one line in a list.
+
+pub(crate) mod diminishing_returns;
+pub(crate) mod drift;
+mod lexical;
+pub(crate) mod repetition;
+mod words;
+
+use quorum_core::model::{assessment::Assessment, debate::Detection, transcript::Turn};
+
+use crate::{DETECTORS, own::own_words};
+use lexical::Profile;
+
+/// Something that can be noticed about a debate.
+#[derive(Clone, Copy)]
+pub struct Detector {
+    /// What users call it.
+    pub name: &'static str,
+    /// One line for help, schemas and docs.
+    pub summary: &'static str,
+    detect: fn(&Course) -> Vec<Detection>,
+    ends: Ends,
+}
+
+/// When what a detector noticed is enough to end a debate that it may end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ends {
+    /// As soon as it notices anything.
+    AtOnce,
+    /// When it notices it of everyone who spoke in the round.
+    WhenOfAll,
+}
+
+/// A debate as detectors see it: the speeches and the assessments that count, up to now.
+#[derive(Default)]
+pub(crate) struct Course {
+    speeches: Vec<Speech>,
+    assessed: Vec<(u32, Assessment)>,
+}
+
+struct Speech {
+    participant: String,
+    round: u32,
+    profile: Profile,
+}
+
+impl Course {
+    /// Takes in a speech. What it quotes is not the speaker's.
+    pub(crate) fn hear(&mut self, turn: &Turn) {
+        let profile = Profile::of(&own_words(&turn.text));
+        self.speeches.push(Speech { participant: turn.participant.clone(), round: turn.round, profile });
+    }
+
+    /// Takes in an assessment that counts.
+    pub(crate) fn judge(&mut self, round: u32, assessment: Assessment) {
+        self.assessed.push((round, assessment));
+    }
+
+    /// Who spoke in this round.
+    pub(crate) fn speakers(&self, round: u32) -> impl Iterator<Item = &str> {
+        self.speeches.iter().filter(move |it| it.round == round).map(|it| it.participant.as_str())
+    }
+
+    /// The assessment of this round, if one counts.
+    pub(crate) fn assessment(&self, round: u32) -> Option<&Assessment> {
+        self.assessed.iter().find(|it| it.0 == round).map(|it| &it.1)
+    }
+
+    /// Everything noticed about the latest round that can be told about.
+    pub(crate) fn noticed(&self) -> Vec<Detection> {
+        DETECTORS.iter().flat_map(|it| (it.detect)(self)).collect()
+    }
+
+    /// The first of these detectors that has noticed enough about this round to end it.
+    pub(crate) fn ended_by(&self, names: &[String], round: u32) -> Option<&'static Detector> {
+        let allowed = DETECTORS.iter().filter(|it| names.iter().any(|name| name == it.name));
+        allowed.into_iter().find(|it| {
+            let found: Vec<Detection> =
+                (it.detect)(self).into_iter().filter(|it| it.round == round).collect();
+            let of = |who: &str| found.iter().any(|it| it.participant.as_deref() == Some(who));
+            match it.ends {
+                Ends::AtOnce => !found.is_empty(),
+                Ends::WhenOfAll => !found.is_empty() && self.speakers(round).all(of),
+            }
+        })
+    }
+
+    fn latest_round(&self) -> u32 {
+        self.speeches.last().map_or(0, |it| it.round)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quorum_core::model::assessment::{Criteria, Flags, Rated};
+
+    use super::*;
+
+    /// A round as a judge saw it: quality, then novelty and relevance where they were given.
+    pub(super) fn assessed(quality_score: f64, criteria: Option<(f64, f64)>, repetitive: bool) -> Assessment {
+        let criteria = criteria.map(|(novelty, relevance)| Criteria {
+            logic: 5.0,
+            evidence: 5.0,
+            engagement: 5.0,
+            novelty,
+            clarity: 5.0,
+            relevance,
+        });
+        let (strengths, weaknesses) = (Vec::new(), Vec::new());
+        Assessment {
+            should_continue: true,
+            quality_score,
+            assessments: vec![Rated {
+                participant: "ann".into(),
+                strengths,
+                weaknesses,
+                score: 5.0,
+                criteria,
+            }],
+            flags: Flags { repetitive, ..Flags::default() },
+            reasoning: String::new(),
+            recommendations: String::new(),
+        }
+    }
+
+    pub(super) fn course(rounds: Vec<Assessment>) -> Course {
+        let assessed = rounds.into_iter().enumerate().map(|(before, it)| (before as u32 + 1, it)).collect();
+        Course { assessed, ..Course::default() }
+    }
+
+    pub(super) fn speech(participant: &str, round: u32, text: &str) -> Speech {
+        Speech { participant: participant.into(), round, profile: Profile::of(text) }
+    }
+
+    #[test]
+    fn d08_the_three_detectors_are_registered() {
+        let names: Vec<&str> = DETECTORS.iter().map(|it| it.name).collect();
+        assert_eq!(names, ["repetition", "diminishing-returns", "drift"]);
+    }
+
+    #[test]
+    fn d08_one_who_repeats_itself_does_not_end_a_debate() {
+        let text = "Tabs adapt to every reader, and that settles the matter for good.";
+        let mut debate = Course {
+            speeches: vec![speech("ann", 1, text), speech("bob", 1, "Spaces look the same everywhere.")],
+            ..Course::default()
+        };
+        debate.speeches.extend([speech("ann", 2, text), speech("bob", 2, "Diffs are cleaner without them.")]);
+        let allowed = ["repetition".to_owned()];
+        assert!(debate.noticed().iter().any(|it| it.participant.as_deref() == Some("ann") && it.round == 2));
+        assert!(debate.ended_by(&allowed, 2).is_none());
+        debate.speeches.extend([speech("ann", 3, text), speech("bob", 3, "Diffs are cleaner without them.")]);
+        assert_eq!(debate.ended_by(&allowed, 3).map(|it| it.name), Some("repetition"));
+        assert!(debate.ended_by(&[], 3).is_none(), "only where it was ordered");
+    }
+}

@@ -1,0 +1,495 @@
+//! Words for comparing: split by script, freed of inflection, and marked where they are negated, so that *not better* and *worse*
+//! meet and *better* and *not better* do not.
+
+/// One sentence as words in order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Sentence(pub(super) Vec<Word>);
+
+/// One word.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Word {
+    /// Its plain form; an antonym has the form of its opposite and the other sign.
+    pub(super) form: String,
+    /// Whether it is said that this is not so.
+    pub(super) negated: bool,
+    /// Whether it carries meaning, as opposed to grammar.
+    pub(super) content: bool,
+    /// Which part of its sentence it stands in, from 0.
+    pub(super) clause: usize,
+}
+
+impl Word {
+    /// The form with its sign.
+    pub(super) fn signed(&self) -> String {
+        if self.negated { format!("¬{}", self.form) } else { self.form.clone() }
+    }
+}
+
+/// A negation reaches so many words with content.
+const REACH: usize = 4;
+
+/// The text as sentences.
+pub(super) fn sentences(text: &str) -> Vec<Sentence> {
+    let text = text.to_lowercase().replace(['’', 'ʼ'], "'");
+    let split = split_sentences(&text).into_iter().map(sentence);
+    split.filter(|it| !it.0.is_empty()).collect()
+}
+
+fn split_sentences(text: &str) -> Vec<&str> {
+    let (mut pieces, mut start) = (Vec::new(), 0);
+    let mut letters = text.char_indices().peekable();
+    while let Some((at, letter)) = letters.next() {
+        let next = letters.peek().map_or(' ', |it| it.1);
+        // A full stop within 3.5 or example.com ends nothing.
+        let ends = matches!(letter, '!' | '?' | ';' | '\n' | '。' | '！' | '？' | '；')
+            || (letter == '.' && next.is_whitespace());
+        if ends {
+            pieces.push(&text[start..at]);
+            start = at + letter.len_utf8();
+        }
+    }
+    pieces.push(&text[start..]);
+    pieces
+}
+
+/// Reads one sentence from left to right, keeping track of what is negated.
+fn sentence(text: &str) -> Sentence {
+    let mut reader = Reader::default();
+    let pieces = pieces(text);
+    for (place, piece) in pieces.iter().enumerate() {
+        let next = pieces.get(place + 1).map_or("", |it| it.as_str());
+        reader.take(piece, next);
+    }
+    reader.close();
+    let mut words = reader.words;
+    order_equals(&mut words);
+    Sentence(words)
+}
+
+/// Tabs and spaces, spaces and tabs: what is joined as equals comes in one order.
+fn order_equals(words: &mut [Word]) {
+    for place in 1..words.len().saturating_sub(1) {
+        let [one, join, other] = &words[place - 1..=place + 1] else { continue };
+        let equals = one.content && other.content && JOINS.contains(&join.form.as_str());
+        if equals && other.form < one.form {
+            words.swap(place - 1, place + 1);
+        }
+    }
+}
+
+#[derive(Default)]
+struct Reader {
+    words: Vec<Word>,
+    /// How many more words with content the negation reaches, and how many it has reached.
+    left: usize,
+    reached: usize,
+    negating: bool,
+    clause: usize,
+}
+
+impl Reader {
+    fn take(&mut self, piece: &str, next: &str) {
+        if piece == "," || TURNS.contains(&piece) {
+            self.clause += 1;
+            if 0 < self.reached || piece != "," {
+                self.close();
+            }
+        } else if NEGATORS.contains(&piece) {
+            if !is_idiom(piece, next) {
+                // A negation under a negation takes it back; one after the other does not.
+                self.negating = !(self.negating && 0 < self.left && !RENEWING.contains(&piece));
+                (self.left, self.reached) = (REACH, 0);
+            }
+        } else {
+            self.push(piece);
+        }
+    }
+
+    fn push(&mut self, piece: &str) {
+        let content = !GRAMMAR.contains(&piece);
+        let (form, opposite) = plain(piece);
+        let negated = content && (opposite ^ (self.negating && 0 < self.left));
+        self.words.push(Word { form: form.clone(), negated, content, clause: self.clause });
+        if content && 0 < self.left {
+            // In *not better than spaces* only *better* is denied: a word with an opposite takes the negation to itself.
+            let polar = OPPOSITES.iter().any(|it| it.0 == form);
+            (self.left, self.reached) = (if polar { 0 } else { self.left - 1 }, self.reached + 1);
+        }
+    }
+
+    /// Ends a negation. One that reached nothing stood at the end, as in *I think not*, and is about what came before.
+    fn close(&mut self) {
+        if self.negating && self.reached == 0 && 0 < self.left {
+            let before = self.words.iter_mut().rev().filter(|it| it.content).take(REACH);
+            before.for_each(|it| it.negated = !it.negated);
+        }
+        (self.negating, self.left, self.reached) = (false, 0, 0);
+    }
+}
+
+/// Words and commas, contractions taken apart. Scripts without spaces give a piece for each sign.
+fn pieces(text: &str) -> Vec<String> {
+    let mut pieces: Vec<String> = Vec::new();
+    let mut word = String::new();
+    for letter in text.chars() {
+        if is_unspaced(letter) {
+            finish(&mut word, &mut pieces);
+            pieces.push(letter.to_string());
+        } else if letter.is_alphanumeric() || letter == '\'' {
+            word.push(letter);
+        } else {
+            finish(&mut word, &mut pieces);
+            if matches!(letter, ',' | '，' | '、' | '(' | ')' | ':' | '—' | '–') {
+                pieces.push(",".to_owned());
+            }
+        }
+    }
+    finish(&mut word, &mut pieces);
+    pieces
+}
+
+fn finish(word: &mut String, pieces: &mut Vec<String>) {
+    let taken = std::mem::take(word);
+    let taken = taken.trim_matches('\'');
+    if let Some((_, parts)) = CONTRACTIONS.iter().find(|it| it.0 == taken) {
+        pieces.extend(parts.iter().map(|it| (*it).to_owned()));
+    } else if let Some(verb) = taken.strip_suffix("n't") {
+        pieces.extend([verb.to_owned(), "not".to_owned()]);
+    } else {
+        // What stands beside an apostrophe is grammar: ann's, we'll, l'eau.
+        let parts = taken.split('\'').enumerate().filter(|(place, part)| {
+            if *place == 0 {
+                1 < part.chars().count() || !taken.contains('\'')
+            } else {
+                2 < part.chars().count()
+            }
+        });
+        pieces.extend(parts.map(|it| it.1.to_owned()).filter(|it| !it.is_empty()));
+    }
+}
+
+fn is_unspaced(letter: char) -> bool {
+    letter.is_alphanumeric()
+        && matches!(letter, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
+            | '\u{2e80}'..='\u{abff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+}
+
+/// The plain form, and whether it is the opposite of that form.
+fn plain(piece: &str) -> (String, bool) {
+    let singular = match piece.strip_suffix('s') {
+        Some(stem) if 2 < stem.chars().count() && !stem.ends_with(['s', 'u', 'i']) => stem,
+        _ => piece,
+    };
+    let opposite = OPPOSITES.iter().find(|it| it.1 == singular || it.1 == piece);
+    match opposite {
+        Some((form, _)) => ((*form).to_owned(), true),
+        None => (singular.to_owned(), false),
+    }
+}
+
+fn is_idiom(negator: &str, next: &str) -> bool {
+    match negator {
+        "not" => ["only", "just", "merely", "simply"].contains(&next),
+        "no" | "without" => ["doubt", "question", "wonder"].contains(&next),
+        _ => false,
+    }
+}
+
+const CONTRACTIONS: &[(&str, &[&str])] = &[
+    ("can't", &["can", "not"]),
+    ("cannot", &["can", "not"]),
+    ("won't", &["will", "not"]),
+    ("shan't", &["shall", "not"]),
+    ("ain't", &["is", "not"]),
+];
+
+/// Words that say that something is not so, in the languages we know best.
+const NEGATORS: &[&str] = &[
+    "not",
+    "no",
+    "never",
+    "none",
+    "nobody",
+    "nothing",
+    "neither",
+    "nor",
+    "without",
+    "hardly",
+    "scarcely",
+    "barely",
+    "nicht",
+    "kein",
+    "keine",
+    "keinen",
+    "keiner",
+    "keinem",
+    "keines",
+    "nie",
+    "niemals",
+    "ohne",
+    "weder",
+    "pas",
+    "jamais",
+    "aucun",
+    "aucune",
+    "sans",
+    "nunca",
+    "jamás",
+    "sin",
+    "tampoco",
+    "não",
+    "nem",
+    "sem",
+    "non",
+    "mai",
+    "senza",
+    "niet",
+    "geen",
+    "не",
+    "нет",
+    "без",
+    "никогда",
+    "不",
+    "没",
+    "沒",
+    "無",
+    "无",
+    "非",
+    "未",
+    "別",
+    "别",
+];
+
+/// Negators that go on with a negation instead of taking it back.
+const RENEWING: &[&str] = &["nor", "no", "neither", "weder", "nem"];
+
+/// Words whose two sides may change places without changing the meaning.
+pub(super) const JOINS: &[&str] = &["and", "or", "plus", "und", "oder", "et", "ou", "y", "o", "e"];
+
+/// Words after which a negation no longer holds.
+const TURNS: &[&str] = &[
+    "but", "however", "yet", "although", "though", "because", "whereas", "while", "aber", "sondern", "mais",
+    "pero", "sino",
+];
+
+/// Grammar, and fillers that add nothing.
+const GRAMMAR: &[&str] = &[
+    "a",
+    "an",
+    "the",
+    "this",
+    "that",
+    "these",
+    "those",
+    "it",
+    "its",
+    "they",
+    "them",
+    "their",
+    "we",
+    "us",
+    "our",
+    "you",
+    "your",
+    "i",
+    "my",
+    "me",
+    "he",
+    "she",
+    "his",
+    "her",
+    "who",
+    "which",
+    "what",
+    "there",
+    "here",
+    "is",
+    "are",
+    "was",
+    "were",
+    "be",
+    "been",
+    "being",
+    "am",
+    "do",
+    "does",
+    "did",
+    "have",
+    "has",
+    "had",
+    "will",
+    "would",
+    "shall",
+    "should",
+    "can",
+    "could",
+    "may",
+    "might",
+    "must",
+    "to",
+    "of",
+    "in",
+    "on",
+    "at",
+    "for",
+    "with",
+    "by",
+    "as",
+    "from",
+    "into",
+    "than",
+    "then",
+    "so",
+    "if",
+    "and",
+    "or",
+    "too",
+    "very",
+    "also",
+    "indeed",
+    "really",
+    "clearly",
+    "certainly",
+    "obviously",
+    "simply",
+    "just",
+    "only",
+    "again",
+    "still",
+    "even",
+    "quite",
+    "rather",
+    "more",
+    "most",
+    "any",
+    "some",
+    "all",
+    "each",
+    "every",
+    "such",
+    "der",
+    "die",
+    "das",
+    "ein",
+    "eine",
+    "und",
+    "ist",
+    "sind",
+    "le",
+    "la",
+    "les",
+    "un",
+    "une",
+    "et",
+    "est",
+    "sont",
+    "el",
+    "los",
+    "las",
+    "y",
+    "es",
+    "son",
+    "il",
+    "lo",
+    "e",
+    "è",
+    "的",
+    "是",
+    "了",
+];
+
+/// Opposites: the form that stands for both, and the other one.
+const OPPOSITES: &[(&str, &str)] = &[
+    ("better", "worse"),
+    ("best", "worst"),
+    ("good", "bad"),
+    ("right", "wrong"),
+    ("true", "false"),
+    ("for", "against"),
+    ("increase", "decrease"),
+    ("increase", "reduce"),
+    ("rise", "fall"),
+    ("raise", "lower"),
+    ("high", "low"),
+    ("higher", "lower"),
+    ("fast", "slow"),
+    ("faster", "slower"),
+    ("cheap", "expensive"),
+    ("cheaper", "dearer"),
+    ("safe", "unsafe"),
+    ("safe", "dangerous"),
+    ("accept", "reject"),
+    ("agree", "disagree"),
+    ("support", "oppose"),
+    ("allow", "forbid"),
+    ("allow", "ban"),
+    ("allow", "prohibit"),
+    ("strong", "weak"),
+    ("stronger", "weaker"),
+    ("easy", "hard"),
+    ("easier", "harder"),
+    ("helpful", "harmful"),
+    ("benefit", "harm"),
+    ("advantage", "disadvantage"),
+    ("win", "lose"),
+    ("succeed", "fail"),
+    ("possible", "impossible"),
+    ("likely", "unlikely"),
+    ("fair", "unfair"),
+    ("legal", "illegal"),
+    ("useful", "useless"),
+    ("always", "seldom"),
+    ("many", "few"),
+    ("before", "after"),
+    ("above", "below"),
+    ("keep", "abandon"),
+    ("besser", "schlechter"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let sentences = sentences(text);
+        let told = sentences.iter().map(|it| {
+            let words = it.0.iter().filter(|word| word.content).map(Word::signed);
+            words.collect::<Vec<_>>().join(" ")
+        });
+        assert_eq!(told.collect::<Vec<_>>().join(" | "), expected, "{text}");
+    }
+
+    #[test]
+    fn words_are_split_by_script() {
+        check("Naïve Ärzte, 3.5 example.com!", "naïve ärzte 3 5 example com");
+        check("Tab's width; we'll see", "tab width | see");
+        check("标签更好。空格", "标 签 更 好 | 空 格");
+        check("", "");
+    }
+
+    #[test]
+    fn what_is_negated_is_marked() {
+        check("Tabs are not better", "tab ¬better");
+        check("Tabs aren't better, spaces win", "tab ¬better space win");
+        check("We cannot adopt tabs but we can adopt spaces", "¬adopt ¬tab adopt space");
+        check("Do tabs win? I think not", "tab win | ¬think");
+        check("Ich mag Tabs nicht", "¬ich ¬mag ¬tab");
+        check("Neither tabs nor spaces", "¬tab ¬space");
+        check("标签不好", "标 签 ¬好");
+    }
+
+    #[test]
+    fn opposites_are_one_form_with_two_signs() {
+        check("Tabs are worse", "tab ¬better");
+        check("Tabs are not worse", "tab better");
+        check("It increases cost", "increase cost");
+        check("It reduces cost", "¬increase cost");
+    }
+
+    #[test]
+    fn idioms_negate_nothing() {
+        check("Not only tabs adapt", "tab adapt");
+        check("No doubt tabs adapt", "doubt tab adapt");
+    }
+}

@@ -1,0 +1,78 @@
+//! What scripted voices reply when their script has no line for it.
+
+use quorum_core::call::{Call, Message};
+use serde_json::{Value, json};
+
+/// What someone without a line says: something that shows what it heard, so that logs tell who saw what.
+pub(crate) fn default_text(call: &Call, shape: Option<&str>) -> String {
+    let name = &call.participant.name;
+    let heard = call.messages.iter().filter(|it| matches!(it, Message::Said { .. })).count();
+    match shape {
+        Some("ballot") => {
+            let schema = call.shape.as_ref().and_then(|shape| shape.schema.clone()).unwrap_or_default();
+            let choice = schema.pointer("/properties/choice/enum/0").cloned().unwrap_or_default();
+            json!({"choice": choice, "confidence": 0.8, "reasoning": format!("{name} says so")}).to_string()
+        }
+        Some("consensus-check") => {
+            let answer = if call.round < 2 { "NO" } else { "YES" };
+            format!(
+                "[CONSENSUS_CHECK]\nHAS_CONSENSUS: {answer}\n[CONFIDENCE]\n80\n[REASONING]\n{name} thinks so\n\
+                 [PROPOSED_SOLUTION]\nWhat {name} and the other worked out together."
+            )
+        }
+        Some("verdict") => json!({
+            "summary": format!("{name} heard {heard}"), "keyPoints": [], "areasOfAgreement": [],
+            "areasOfDisagreement": ["all of it"], "qualityScore": 70, "insights": []
+        })
+        .to_string(),
+        Some("assessment") => assessment(call).to_string(),
+        Some("casting") => casting(call).to_string(),
+        Some("synthesis") => json!({
+            "synthesis": format!("{name} made this of {heard} turns"), "agreement": 0.75, "agreements": ["something"],
+            "dissent": [], "claims": []
+        })
+        .to_string(),
+        _ => format!("{name} after {heard}"),
+    }
+}
+
+/// The text with `<ann>` replaced by the label under which the one asked is shown ann.
+pub(crate) fn labelled(call: &Call, text: &str) -> String {
+    let said = call.messages.iter().filter_map(|message| match message {
+        Message::Said { turn, .. } => Some((turn.step.as_str().split('/').nth(2)?, &turn.participant)),
+        Message::Found { .. } | Message::Ask(_) => None,
+    });
+    said.fold(text.to_owned(), |text, (name, label)| text.replace(&format!("<{name}>"), label))
+}
+
+/// Everyone did well, and it may go on.
+fn assessment(call: &Call) -> Value {
+    let rated = named_in(call, "/properties/assessments/items/properties/participant/enum");
+    let rated = rated.iter().map(|name| {
+        let criteria = json!({
+            "logic": 7, "evidence": 7, "engagement": 7, "novelty": 7, "clarity": 7, "relevance": 7,
+        });
+        json!({"participant": name, "strengths": ["clear"], "weaknesses": ["long"], "score": 7, "criteria": criteria})
+    });
+    json!({
+        "shouldContinue": true, "qualityScore": 7, "assessments": rated.collect::<Vec<_>>(),
+        "flags": {
+            "repetitive": false, "drifting": false, "diminishingReturns": false, "convergenceReached": false,
+        },
+        "reasoning": "a fair round", "recommendations": "go on",
+    })
+}
+
+fn casting(call: &Call) -> Value {
+    let parts = named_in(call, "/properties/positions/items/properties/participant/enum");
+    let parts = parts.iter().map(|name| {
+        let name = name.as_str().unwrap_or_default();
+        json!({"participant": name, "position": format!("what {name} holds"), "persona": format!("one like {name}")})
+    });
+    json!({ "positions": parts.collect::<Vec<_>>() })
+}
+
+fn named_in(call: &Call, pointer: &str) -> Vec<Value> {
+    let schema = call.shape.as_ref().and_then(|shape| shape.schema.as_ref());
+    schema.and_then(|it| it.pointer(pointer)).and_then(Value::as_array).cloned().unwrap_or_default()
+}
