@@ -95,6 +95,7 @@ pub(crate) fn order(pattern: &str, rounds: u32, voices: usize) -> Spec {
         recursion: None,
         early_exit: None,
         dialogue: Dialogue::default(),
+        debate: quorum_core::model::debate::DebateSpec::default(),
         session: None,
         simulation: None,
     }

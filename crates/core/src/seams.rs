@@ -107,7 +107,8 @@ pub trait Store: Send + Sync {
         limit: usize,
     ) -> BoxFuture<'_, Result<Vec<Fact>, StoreError>>;
 
-    /// Puts a command into the inbox; refused for an unknown discussion and for one that is over.
+    /// Puts a command into the inbox; refused for an unknown discussion and for one that is over. A person's turn is refused with
+    /// [`StoreError::NotAwaited`] unless that seat is awaited, and again once one was taken in: the check and the writing are one.
     fn send(&self, id: DiscussionId, command: Command) -> BoxFuture<'_, Result<CommandId, StoreError>>;
 
     /// The commands after this one, in order.
@@ -206,6 +207,14 @@ pub enum StoreError {
     /// The claim was lost, or another wrote first. Stop, and write nothing.
     #[error("discussion {0} has been taken over by another process; this one has stopped writing to it")]
     Fenced(DiscussionId),
+    /// It is not that person's turn.
+    #[error("{}", not_awaited(.awaited, .participant))]
+    NotAwaited {
+        /// Who wanted to speak.
+        participant: String,
+        /// Whose turn it is.
+        awaited: Vec<String>,
+    },
     /// The discussion is over.
     #[error("discussion {0} is over; nothing more can happen in it")]
     Over(DiscussionId),
@@ -220,6 +229,15 @@ pub enum StoreError {
     /// The store can't be used at all by this program.
     #[error("{0}")]
     Unusable(String),
+}
+
+fn not_awaited(awaited: &[String], participant: &str) -> String {
+    match awaited {
+        [] => format!("it is not {participant}'s turn: nobody is awaited; nothing was changed"),
+        awaited => {
+            format!("it is not {participant}'s turn but that of {}; nothing was changed", awaited.join(", "))
+        }
+    }
 }
 
 /// Past discussions: listed, searched, kept for a while (INV-DISC-630 to 632).

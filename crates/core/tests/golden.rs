@@ -7,15 +7,15 @@ use std::sync::Arc;
 use quorum_core::model::{
     assessment::{Assessment, Criteria, Flags, Rated},
     ballot::{Ballot, Confidence, ConsensusVote, Source},
-    command::{Command, CommandId},
+    command::{Command, CommandId, Say},
     debate::{
         Cast, CastOrigin, DebateSpec, Detection, Diversity, EndedBy, Format, JudgeChange, JudgeFailure,
         Judging, Mode, Part, TalkEnd,
     },
     error::{Code, ErrorClass, Problem},
     event::{
-        Abandoned, Absent, Ancestor, Check, Conclusion, Event, Fact, FailedTurn, Lineage, Placed, Reading,
-        SubConcluded, WindUp,
+        Abandoned, Absent, Ancestor, Awaited, Check, Conclusion, Event, Fact, FailedTurn, Lineage, Placed,
+        Reading, SubConcluded, WindUp,
     },
     id::{DiscussionId, Seq, Step},
     judgement::{CastList, Claim, Dissent, Synthesis, Verdict},
@@ -54,7 +54,7 @@ fn every_kind_has_a_sample() {
     let mut kinds: Vec<&str> = samples().iter().map(|fact| kind(&fact.event)).collect();
     kinds.sort_unstable();
     kinds.dedup();
-    assert_eq!(kinds.len(), 28, "{kinds:?}");
+    assert_eq!(kinds.len(), 29, "{kinds:?}");
 }
 
 #[test]
@@ -82,6 +82,7 @@ fn kind(event: &Event) -> &'static str {
         Event::ReplyRead { .. } => "reply_read",
         Event::ConsensusChecked(_) => "consensus_checked",
         Event::SubRequested { .. } => "sub_requested",
+        Event::PersonAwaited(_) => "person_awaited",
         Event::SubConcluded(_) => "sub_concluded",
         Event::CommandTaken { .. } => "command_taken",
         Event::WoundUp { .. } => "wound_up",
@@ -100,8 +101,13 @@ fn kind(event: &Event) -> &'static str {
 
 fn samples() -> Vec<Fact> {
     let step = Step::new(1, "speaking", "ann");
-    let events =
-        opening().into_iter().chain(calls(&step)).chain(readings(&step)).chain(ending()).chain(debating());
+    let events = opening()
+        .into_iter()
+        .chain(calls(&step))
+        .chain(readings(&step))
+        .chain(ending())
+        .chain(debating())
+        .chain(people());
     let number = |(index, (step, event)): (usize, (Option<Step>, Event))| Fact {
         seq: Seq(index as u64 + 1),
         at: Timestamp(1_767_225_600_000_000 + index as i64),
@@ -296,6 +302,23 @@ fn readings(step: &Step) -> Vec<Sample> {
         solution: Some("tabs".into()),
     };
     read.chain([(Some(Step::from("1/consensus-check/result")), Event::ConsensusChecked(check))]).collect()
+}
+
+fn people() -> Vec<Sample> {
+    let answers = Step::new(2, "speaking", "eva");
+    let awaited = Awaited {
+        participant: "eva".into(),
+        answers: answers.clone(),
+        round: 2,
+        phase: "speaking".into(),
+        prompt: "It is your turn.".into(),
+        shape: Some("ballot".into()),
+    };
+    let say = Say { participant: "eva".into(), text: "both".into() };
+    vec![
+        (Some(answers.purpose("awaited")), Event::PersonAwaited(awaited)),
+        (None, Event::CommandTaken { id: CommandId(4), command: Command::Say(say) }),
+    ]
 }
 
 fn ending() -> Vec<Sample> {

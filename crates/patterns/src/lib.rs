@@ -30,6 +30,7 @@ pub static PATTERNS: &[Pattern] = &[
     pattern::critique::PATTERN,
     pattern::voting::PATTERN,
     pattern::dialogue::PATTERN,
+    pattern::roundtable::PATTERN,
 ];
 
 /// Every consensus method, the default first.
@@ -52,7 +53,10 @@ mod tests {
     #[test]
     fn b01_every_pattern_is_registered_and_synthesis_is_the_default() {
         let names: Vec<&str> = PATTERNS.iter().map(|it| it.name).collect();
-        assert_eq!(names, ["synthesis", "round-robin", "debate", "critique", "voting", "dialogue"]);
+        assert_eq!(
+            names,
+            ["synthesis", "round-robin", "debate", "critique", "voting", "dialogue", "roundtable"]
+        );
     }
 
     #[test]

@@ -188,7 +188,7 @@ impl Quorum {
                 self.engine.shared().store.release(claim).await?;
                 Ok(Steered::Idle(Box::new(state)))
             }
-            Command::Resume | Command::Stop | Command::Abort => {
+            Command::Resume | Command::Stop | Command::Abort | Command::Say(_) => {
                 self.send(id, command).await?;
                 Ok(Steered::Here(self.engine.run(id).await?))
             }

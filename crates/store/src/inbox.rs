@@ -15,12 +15,15 @@ use crate::{
 };
 
 /// Puts a command into the inbox, which wakes a discussion that waits.
-pub(crate) fn send(desk: &mut Desk, id: DiscussionId, command: Command) -> Result<CommandId, Trouble> {
+pub(crate) fn send(desk: &mut Desk, id: DiscussionId, command: &Command) -> Result<CommandId, Trouble> {
     let run = root(&desk.connection, id)?;
     if run == "over" {
         return Err(StoreError::Over(id).into());
     }
-    let body = serde_json::to_string(&command).map_err(|error| unreadable(id, "a command", error))?;
+    if let Some(speaker) = command.speaker() {
+        expect(&desk.connection, id, speaker)?;
+    }
+    let body = serde_json::to_string(command).map_err(|error| unreadable(id, "a command", error))?;
     let mut insert = desk.connection.prepare_cached(
         "INSERT INTO commands (discussion, id, command, at)
          SELECT ?1, ifnull(max(id), 0) + 1, ?2, ?3 FROM commands WHERE discussion = ?1 RETURNING id",
@@ -31,6 +34,31 @@ pub(crate) fn send(desk: &mut Desk, id: DiscussionId, command: Command) -> Resul
         desk.connection.prepare_cached(sql)?.execute([id.to_string()])?;
     }
     Ok(CommandId(number as u64))
+}
+
+/// Refuses who is not awaited, or has spoken already and was not heard yet.
+fn expect(connection: &Connection, id: DiscussionId, speaker: &str) -> Result<(), Trouble> {
+    let awaited = awaited(connection, id)?;
+    if awaited.iter().any(|name| name == speaker) {
+        return Ok(());
+    }
+    Err(StoreError::NotAwaited { participant: speaker.to_owned(), awaited }.into())
+}
+
+/// Whose turn it is: those whose step has no answer, after the last time the talk was wound up.
+fn awaited(connection: &Connection, id: DiscussionId) -> Result<Vec<String>, Trouble> {
+    let mut statement = connection.prepare_cached(
+        "SELECT asked.body ->> '$.participant' FROM facts asked
+         WHERE asked.discussion = ?1 AND asked.type = 'person_awaited'
+         AND NOT EXISTS (SELECT 1 FROM facts WHERE discussion = ?1 AND type = 'turn_completed' AND step = asked.body ->> '$.answers')
+         AND NOT EXISTS (SELECT 1 FROM facts WHERE discussion = ?1 AND type = 'wound_up' AND seq > asked.seq)
+         AND NOT EXISTS (SELECT 1 FROM commands WHERE discussion = ?1 AND command ->> '$.command' = 'say'
+             AND command ->> '$.participant' = asked.body ->> '$.participant'
+             AND id > (SELECT ifnull(max(body ->> '$.id'), 0) FROM facts WHERE discussion = ?1 AND type = 'command_taken'))
+         ORDER BY asked.seq",
+    )?;
+    let rows = statement.query_map([id.to_string()], |row| row.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// Whether a discussion that somebody started could go on; those below it have neither a claim nor an inbox.

@@ -187,5 +187,7 @@ fn described(reading: &Reading) -> (&'static str, &str) {
         Reading::ConsensusVote(vote) => ("check", &vote.reasoning),
         Reading::Verdict(verdict) => ("verdict", &verdict.summary),
         Reading::Synthesis(synthesis) => ("synthesis", &synthesis.synthesis),
+        Reading::Assessment(assessment) => ("assessment", &assessment.reasoning),
+        Reading::Casting(_) => ("casting", ""),
     }
 }

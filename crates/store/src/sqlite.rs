@@ -86,7 +86,7 @@ impl Store for SqliteStore {
 
     fn send(&self, id: DiscussionId, command: Command) -> BoxFuture<'_, Result<CommandId, StoreError>> {
         Box::pin(async move {
-            let sent = self.writer.write(move |desk| inbox::send(desk, id, command)).await?;
+            let sent = self.writer.write(move |desk| inbox::send(desk, id, &command)).await?;
             self.watch.tell(id);
             Ok(sent)
         })

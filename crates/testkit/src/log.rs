@@ -74,6 +74,7 @@ fn told(event: &Event) -> String {
             format!("{} no longer judges, but {}", change.from, change.to.as_deref().unwrap_or("nobody"))
         }
         Event::TalkEnded(end) => format!("ended after round {}: {:?}", end.round, end.why),
+        Event::PersonAwaited(awaited) => format!("waits for {}", awaited.participant),
         Event::SubRequested { turn, topic } => format!("{} convenes: {topic}", turn.participant),
         Event::SubConcluded(end) => {
             let problem = end.problem.as_ref().map(|it| format!(" ({})", it.code)).unwrap_or_default();

@@ -52,6 +52,8 @@ pub struct Call {
     pub temperature: f64,
     /// How long at most.
     pub max_tokens: u32,
+    /// What the answer ends at; without any, it ends by itself.
+    pub stop: Vec<String>,
     /// Whether a sub-discussion may be asked for.
     pub may_convene: bool,
     /// The fence around other people's words, new for every request.
@@ -184,12 +186,24 @@ pub(crate) async fn collect(
             }
             Chunk::Convene { topic } => convene = Some(topic),
             Chunk::End { finish, usage, cost } => {
+                let text = until_stop(text, &call.stop);
                 return finished(Reply { text, finish, usage, cost, convene });
             }
         }
     }
     let message = "the answer broke off before its end";
     Err(ProviderError::new(ErrorClass::Network, message))
+}
+
+/// The text up to the first stop sequence that something stands before: a provider may not know them, or may send them along.
+fn until_stop(mut text: String, stop: &[String]) -> String {
+    let begins = text.len() - text.trim_start().len();
+    let first =
+        stop.iter().filter(|it| !it.is_empty()).filter_map(|it| text[begins..].find(it.as_str())).min();
+    if let Some(at) = first.filter(|at| *at > 0) {
+        text.truncate(begins + at);
+    }
+    text
 }
 
 fn finished(reply: Reply) -> Result<Reply, ProviderError> {
@@ -211,6 +225,17 @@ fn cut_off(mut text: String) -> Reply {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn c03_a_speech_ends_at_the_first_stop_sequence() {
+        let stop = ["[", "\n\n", "Speaker:"].map(str::to_owned);
+        let check = |text: &str, expected: &str| assert_eq!(until_stop(text.to_owned(), &stop), expected);
+        check("One thing.\n\nAnother.", "One thing.");
+        check("One. Speaker: two [3]", "One. ");
+        check("\n\nOne.", "\n\nOne.");
+        check("[aside] One.", "[aside] One.");
+        check("One.", "One.");
+    }
 
     #[test]
     fn markers_in_other_peoples_words_lose_their_brackets() {

@@ -114,6 +114,10 @@ pub(crate) async fn conduct(
             let seen = floor.record.state.seen;
             floor.record.append_then(vec![paused], Then::Park { seen }).await?;
         }
+        Err(Halt(Why::Awaiting)) => {
+            let seen = floor.record.state.seen;
+            floor.record.append_then(Vec::new(), Then::Park { seen }).await?;
+        }
         Err(Halt(Why::Aborted)) => abort(&mut floor).await?,
         Err(Halt(Why::Failed(Failure::Store(error)))) => return Err(Failure::Store(error)),
         Err(Halt(Why::Failed(failure))) => fail(&mut floor, problem_of(&failure)).await?,
@@ -184,7 +188,7 @@ async fn leave_pause(floor: &mut Floor, is_root: bool) -> Result<bool, Failure> 
         Some(Command::Resume) => floor.record.become_next(Lifecycle::Running).map(|()| true),
         None if !is_root => floor.record.become_next(Lifecycle::Running).map(|()| true),
         Some(Command::Stop) => Ok(true),
-        Some(Command::Pause | Command::Abort) | None => {
+        Some(Command::Pause | Command::Abort | Command::Say(_)) | None => {
             let seen = floor.record.state.seen;
             floor.record.append_then(Vec::new(), Then::Park { seen }).await?;
             Ok(false)

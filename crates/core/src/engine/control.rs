@@ -39,6 +39,6 @@ impl Control {
     }
 
     pub(crate) fn wished(&self) -> Option<Command> {
-        *self.wish.lock().unwrap_or_else(PoisonError::into_inner)
+        self.wish.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

@@ -30,7 +30,7 @@ use crate::{
     },
     floor::halt::Failure,
     model::{
-        command::{Command, CommandId},
+        command::{Command, CommandId, Say},
         error::{Code, Refusal},
         id::DiscussionId,
         spec::Spec,
@@ -55,6 +55,37 @@ pub enum OpenError {
 
 fn list(refusals: &[Refusal]) -> String {
     refusals.iter().map(Refusal::to_string).collect::<Vec<_>>().join("\n")
+}
+
+/// The longest turn a person may give, in characters.
+pub const MOST_SAID: usize = 100_000;
+
+/// Why a person's turn was not taken. Nothing was changed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum SayError {
+    /// Nothing in it, or too much.
+    #[error("a turn has between 1 and {MOST_SAID} characters; this one has {length}")]
+    Length {
+        /// How long it is.
+        length: usize,
+    },
+    /// No person of that name sits there.
+    #[error("no person named {participant} sits at this table; people there: {}", if .people.is_empty() { "none".to_owned() } else { .people.join(", ") })]
+    NoSeat {
+        /// Who wanted to speak.
+        participant: String,
+        /// Who could.
+        people: Vec<String>,
+    },
+    /// The seat is somebody else's.
+    #[error("{participant}'s seat belongs to another user")]
+    NotTheirs {
+        /// Which seat.
+        participant: String,
+    },
+    /// It is not their turn, or the discussion is over or unknown.
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 /// Why a run ended without a word from the discussion itself. What was recorded is kept.
@@ -211,6 +242,25 @@ impl Engine {
     /// Sends a command to whoever runs the discussion, here or elsewhere.
     pub async fn send(&self, id: DiscussionId, command: Command) -> Result<CommandId, StoreError> {
         self.0.shared.store.send(id, command).await
+    }
+
+    /// Gives a person's turn. Refused, with nothing changed, when it is not that person's, when the user may not speak for the seat, or
+    /// when there is nothing in it or too much.
+    pub async fn say(&self, id: DiscussionId, say: Say, user: Option<&str>) -> Result<CommandId, SayError> {
+        let length = say.text.chars().count();
+        if say.text.trim().is_empty() || length > MOST_SAID {
+            return Err(SayError::Length { length });
+        }
+        let state = self.state(id).await?;
+        let seat = state.spec.seat(&say.participant);
+        let Some(person) = seat.and_then(|it| it.person.as_ref()) else {
+            let people = state.spec.participants.iter().filter(|it| it.is_person()).map(|it| it.name.clone());
+            return Err(SayError::NoSeat { participant: say.participant, people: people.collect() });
+        };
+        if person.user.is_some() && person.user.as_deref() != user {
+            return Err(SayError::NotTheirs { participant: say.participant });
+        }
+        Ok(self.send(id, Command::Say(say)).await?)
     }
 
     /// What a discussion amounts to so far, whoever runs it (A16).

@@ -17,11 +17,13 @@ use crate::{
     },
     floor::halt::Failure,
     model::{
+        command::{Command, Say},
         event::{Event, Fact},
         id::{DiscussionId, Seq, Step},
         lifecycle::Lifecycle,
+        money::{Usage, Usd},
         state::{State, Sub},
-        transcript::Turn,
+        transcript::{Bill, Finish, Turn},
     },
     seams::{Append, Claim, StoreError, Then},
 };
@@ -179,8 +181,31 @@ impl Record {
     pub(crate) async fn take_commands(&mut self) -> Result<(), Failure> {
         let (id, seen) = (self.state.id, self.state.seen);
         let commands = patiently(&self.feed, || self.shared.store.commands(id, seen)).await.0?;
-        let taken = commands.into_iter().map(|(id, command)| (None, Event::CommandTaken { id, command }));
-        self.append(taken.collect()).await
+        let mut entries = Vec::new();
+        for (id, command) in commands {
+            let turn = if let Command::Say(say) = &command { self.spoken(say) } else { None };
+            entries.push((None, Event::CommandTaken { id, command }));
+            entries.extend(turn.map(|turn| (Some(turn.step.clone()), Event::TurnCompleted { turn })));
+        }
+        self.append(entries).await
+    }
+
+    /// What a person said as a turn, if it is that person's. The store refuses what nobody awaits; a wound-up talk may still
+    /// have made it too late.
+    fn spoken(&self, say: &Say) -> Option<Arc<Turn>> {
+        let awaited = self.state.awaiting.iter().find(|it| it.participant == say.participant)?;
+        let usage = Usage::default();
+        Some(Arc::new(Turn {
+            step: awaited.answers.clone(),
+            participant: say.participant.clone(),
+            round: awaited.round,
+            phase: awaited.phase.clone(),
+            text: say.text.as_str().into(),
+            started_at: self.shared.clock.now(),
+            duration_ms: 0,
+            finish: Finish::Stop,
+            bill: Bill { usage, estimated: false, price: None, cost: Some(Usd::ZERO) },
+        }))
     }
 
     /// Adds facts that a restart would find again for nothing: they are written, and seen by others, with the next append.

@@ -42,6 +42,9 @@ pub(crate) async fn seat_panel(shared: &Shared, record: &mut Record) -> Result<O
 }
 
 async fn check(shared: &Shared, spec: &Spec, who: &Participant) -> Result<(), ProviderError> {
+    if who.is_person() {
+        return Ok(());
+    }
     let Some(voice) = shared.voices.voice(spec, who) else {
         return Err(ProviderError::new(
             ErrorClass::Validation,

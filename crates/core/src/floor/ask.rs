@@ -21,6 +21,8 @@ pub struct Ask {
     pub(crate) purpose: Option<&'static str>,
     /// What went back and forth in this step already: an answer that could not be read, for instance.
     pub(crate) exchange: Vec<Message>,
+    /// What the speech ends at (C03); sent to the provider, and enforced on what comes back.
+    pub(crate) stop: Vec<String>,
     /// Set when nobody's name may be seen.
     pub(crate) veil: Option<Arc<Veil>>,
     /// Set beneath the floor when the answer is heard by the others afterwards.
@@ -52,6 +54,7 @@ impl Ask {
             shape: None,
             purpose: None,
             exchange: Vec::new(),
+            stop: Vec::new(),
             veil: None,
             spoken: false,
         }
@@ -73,6 +76,12 @@ impl Ask {
     #[must_use]
     pub fn max_tokens(self, max_tokens: u32) -> Self {
         Ask { max_tokens: Some(max_tokens), ..self }
+    }
+
+    /// What the speech ends at.
+    #[must_use]
+    pub fn stopping_at(self, stop: Vec<String>) -> Self {
+        Ask { stop, ..self }
     }
 
     /// What this is for, where the same participant is asked something else in the same phase.

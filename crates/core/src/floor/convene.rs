@@ -82,7 +82,9 @@ impl Floor {
     fn sub_spec(&self, topic: &str) -> Spec {
         let spec = &self.record.state.spec;
         let present = self.present(&spec.participants);
-        let plain = present.into_iter().map(|it| Participant { brief: None, ..it.playing(Role::Speaker) });
+        // A person who was asked into every side-talk would never be done.
+        let models = present.into_iter().filter(|it| !it.is_person());
+        let plain = models.map(|it| Participant { brief: None, ..it.playing(Role::Speaker) });
         Spec {
             topic: topic.to_owned(),
             pattern: SUB_PATTERN.to_owned(),

@@ -77,7 +77,7 @@ impl Floor {
         let turns = match &held {
             Ok(turns) => turns.clone(),
             Err(Halt(Why::WindUp)) => asked.iter().map(|it| self.record.turn(&it.step)).collect(),
-            Err(Halt(Why::Suspended | Why::Aborted | Why::Failed(_))) => Vec::new(),
+            Err(Halt(Why::Suspended | Why::Awaiting | Why::Aborted | Why::Failed(_))) => Vec::new(),
         };
         let (read, unread) = sort_out(reader, asked, turns);
         self.note_readings(reader, &read);
@@ -138,7 +138,8 @@ fn sort_out<R: Reader>(
     let (mut understood, mut unread) = (Vec::new(), Vec::new());
     for (asked, turn) in asked.into_iter().zip(turns) {
         let Some(turn) = turn else { continue };
-        match read(reader, &turn.text) {
+        let by_person = asked.who.is_person().then(|| reader.read_from_person(&turn.text)).flatten();
+        match by_person.map(|value| (Source::Stated, value)).or_else(|| read(reader, &turn.text)) {
             Some((source, value)) => {
                 let participant = turn.participant.clone();
                 understood.push((asked.step, Understood { participant, source, value }));

@@ -50,13 +50,13 @@ impl Floor {
             if self.control.is_poked() {
                 self.record.take_commands().await?;
             }
-            self.control.wish(self.record.state.wish);
+            self.control.wish(self.record.state.wish.clone());
         }
         match self.control.wished() {
             Some(Command::Abort) => Err(Halt::aborted()),
             Some(Command::Pause) if !self.now.deciding => Ok(Some(Holding::Suspend)),
             Some(Command::Stop) if !self.now.deciding => Ok(Some(Holding::WindUp(WindUp::Stopped))),
-            Some(Command::Pause | Command::Stop | Command::Resume) | None => Ok(None),
+            Some(Command::Pause | Command::Stop | Command::Resume | Command::Say(_)) | None => Ok(None),
         }
     }
 
@@ -73,7 +73,9 @@ impl Floor {
         }
         let state = &self.record.state;
         let tolerance = state.spec.tolerance;
-        let left = state.spec.participants.iter().filter(|it| self.is_present(&it.name)).count() as u32;
+        // People may take days or be passed over; the minimum is of models.
+        let models = state.spec.participants.iter().filter(|it| !it.is_person() && self.is_present(&it.name));
+        let left = models.count() as u32;
         let reason = match self.now.out.first() {
             Some(name) if !tolerance.go_on => {
                 let failure = state.failures.iter().find(|it| it.participant == *name);
@@ -84,6 +86,11 @@ impl Floor {
             _ => return Ok(()),
         };
         Err(self.wind_up(key, reason).await?)
+    }
+
+    /// Leaves after so many turns in one go; the next run goes on (C04).
+    pub fn rest_after(&self, turns: u32) -> Result<(), Halt> {
+        if self.now.fresh < turns { Ok(()) } else { Err(Halt::awaiting()) }
     }
 
     /// When talking, or deciding, must end. Time spent in sub-discussions does not count for this level, but for the total.

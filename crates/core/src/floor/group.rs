@@ -100,11 +100,29 @@ impl Group<'_, '_> {
             }
             self.run().await?;
         }
+        self.hear_people().await?;
         self.close().await
     }
 
+    /// Whether nobody is left to be asked: people come last, when all models have answered.
     fn is_over(&self) -> bool {
-        self.seats.iter().all(Seat::is_settled) || self.is_enough()
+        self.seats.iter().all(|seat| seat.is_settled() || seat.is_awaited()) || self.is_enough()
+    }
+
+    /// Leaves when people are still to be heard; their answers are found in the record by a later run.
+    async fn hear_people(&mut self) -> Result<(), Halt> {
+        if !self.seats.iter().any(Seat::is_awaited) || self.is_enough() {
+            return Ok(());
+        }
+        if let Err(halt) = self.floor.gate(&self.key).await {
+            self.leave();
+            return Err(halt);
+        }
+        for seat in self.seats.iter().filter(|seat| seat.is_awaited()) {
+            let awaited = Event::PersonAwaited(seat.awaited(self.floor));
+            self.floor.record.once(seat.step.purpose("awaited"), awaited);
+        }
+        Err(Halt::awaiting())
     }
 
     fn is_enough(&self) -> bool {
@@ -247,6 +265,7 @@ impl Group<'_, '_> {
                     return Ok(Some(Next::Convene));
                 }
                 facts.push((Some(seat.step.clone()), Event::TurnCompleted { turn: turn.clone() }));
+                self.floor.now.fresh += 1;
                 seat.stage = Stage::Settled(Some(turn));
             }
             News::Answered(Err(error)) => return Ok(self.fail(index, &error, holding, facts)),

@@ -75,6 +75,8 @@ pub(crate) struct Now {
     pub(crate) tokens: u64,
     pub(crate) readings: Vec<Understood<(u32, Reading)>>,
     pub(crate) out: BTreeSet<String>,
+    /// Turns taken in this run, not replayed.
+    pub(crate) fresh: u32,
     pub(crate) taken: HashSet<Step>,
 }
 

@@ -18,6 +18,11 @@ pub trait Reader: Send + Sync {
     /// Reads a reply that has the form.
     fn read(&self, reply: &str) -> Option<Self::Value>;
 
+    /// Reads what a person wrote, who need not know the form; the same unless the reader knows better.
+    fn read_from_person(&self, reply: &str) -> Option<Self::Value> {
+        self.read(reply)
+    }
+
     /// Guesses at one that has not.
     fn infer(&self, _reply: &str) -> Option<Self::Value> {
         None

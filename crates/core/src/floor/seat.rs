@@ -15,7 +15,7 @@ use crate::{
     },
     model::{
         error::{ErrorClass, ProviderError},
-        event::{FailedTurn, Placed, SubConcluded},
+        event::{Awaited, FailedTurn, Placed, SubConcluded},
         id::Step,
         money::{Spent, Usage},
         transcript::{Bill, Finish, Turn},
@@ -53,6 +53,8 @@ pub(crate) enum Stage {
     Waiting,
     /// A call is under way.
     Calling(Placed),
+    /// A person is awaited.
+    Person,
     /// A sub-discussion is to be run, or is running, at this step.
     Convening { step: Step, topic: String },
     /// It answered or failed for good.
@@ -92,6 +94,9 @@ impl Seat {
             placed_at: floor.shared.clock.now(),
         };
         seat.recall(&floor.record);
+        if seat.asked.who.is_person() && !seat.is_settled() {
+            seat.stage = Stage::Person;
+        }
         seat
     }
 
@@ -106,6 +111,22 @@ impl Seat {
     /// The attempt that was under way when the process ended, unless it has been made again.
     pub(crate) fn cut_off_attempt(&self) -> Option<u32> {
         (self.cut_off && !self.is_settled()).then_some(self.attempts)
+    }
+
+    pub(crate) fn is_awaited(&self) -> bool {
+        matches!(self.stage, Stage::Person)
+    }
+
+    /// The fact that this person's turn has come.
+    pub(crate) fn awaited(&self, floor: &Floor) -> Awaited {
+        Awaited {
+            participant: self.name().to_owned(),
+            answers: self.step.clone(),
+            round: floor.now.round,
+            phase: floor.now.phase.unwrap_or_default().to_owned(),
+            prompt: self.asked.ask.prompt.to_string(),
+            shape: self.asked.ask.shape.as_ref().map(|shape| shape.name.to_owned()),
+        }
     }
 
     pub(crate) fn turn(&self) -> Option<&Arc<Turn>> {
@@ -238,6 +259,7 @@ impl Seat {
             system: ask.system.clone(),
             messages: view.messages,
             shape: ask.shape.clone(),
+            stop: ask.stop.clone(),
             temperature: ask.temperature.unwrap_or(spec.manner.temperature),
             max_tokens: ask.max_tokens.unwrap_or(spec.manner.max_tokens),
             may_convene: self.may_ask_for_help() && floor.may_convene(),

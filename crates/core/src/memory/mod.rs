@@ -112,7 +112,7 @@ impl Store for MemoryStore {
     ) -> BoxFuture<'_, Result<Vec<(CommandId, Command)>, StoreError>> {
         Box::pin(async move {
             let mut shelf = self.shelf();
-            let commands = shelf.root(id)?.commands.iter().copied();
+            let commands = shelf.root(id)?.commands.iter().cloned();
             let numbered = commands.zip(1..).map(|(command, number)| (CommandId(number), command));
             Ok(numbered.filter(|(number, _)| *number > after).collect())
         })
@@ -215,6 +215,9 @@ impl Shelf {
         if discussion.run == Run::Over {
             return Err(StoreError::Over(id));
         }
+        if let Command::Say(say) = &command {
+            discussion.expects(&say.participant)?;
+        }
         discussion.commands.push(command);
         discussion.run = Run::Runnable;
         let number = CommandId(discussion.commands.len() as u64);
@@ -237,6 +240,19 @@ impl Shelf {
 }
 
 impl Discussion {
+    /// Refuses who is not awaited, or has spoken already and was not heard yet.
+    fn expects(&self, participant: &str) -> Result<(), StoreError> {
+        let unheard = self.commands.iter().skip(usize::try_from(self.state.seen.0).unwrap_or(usize::MAX));
+        let spoke: Vec<&str> = unheard.filter_map(Command::speaker).collect();
+        let names = self.state.awaiting.iter().map(|it| it.participant.as_str());
+        let awaited: Vec<&str> = names.filter(|name| !spoke.contains(name)).collect();
+        if awaited.contains(&participant) {
+            return Ok(());
+        }
+        let awaited = awaited.into_iter().map(str::to_owned).collect();
+        Err(StoreError::NotAwaited { participant: participant.to_owned(), awaited })
+    }
+
     fn is_root(&self) -> bool {
         self.state.lineage.is_none()
     }

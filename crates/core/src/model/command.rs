@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 /// A command in a discussion's inbox. Whoever runs the discussion takes it and records that.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "command")]
 pub enum Command {
     /// Let calls under way finish, then hold.
@@ -16,17 +16,38 @@ pub enum Command {
     Stop,
     /// Drop everything at once.
     Abort,
+    /// A person's turn, for a seat that is awaited.
+    Say(Say),
+}
+
+/// What a person says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Say {
+    /// For which seat.
+    pub participant: String,
+    /// What is said.
+    pub text: String,
 }
 
 impl Command {
+    /// For whom it speaks, if it is a turn.
+    #[must_use]
+    pub fn speaker(&self) -> Option<&str> {
+        match self {
+            Command::Say(say) => Some(&say.participant),
+            Command::Pause | Command::Resume | Command::Stop | Command::Abort => None,
+        }
+    }
+
     /// The name on the command line and in messages.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self {
             Command::Pause => "pause",
             Command::Resume => "resume",
             Command::Stop => "stop",
             Command::Abort => "abort",
+            Command::Say(_) => "say",
         }
     }
 }

@@ -158,6 +158,8 @@ pub enum Event {
         /// What the sub-discussion shall be about.
         topic: String,
     },
+    /// A person's turn has come; nothing waits in memory for it.
+    PersonAwaited(Awaited),
     /// A sub-discussion is over, or was refused.
     SubConcluded(SubConcluded),
     /// A command was taken from the inbox.
@@ -214,6 +216,24 @@ pub struct Ancestor {
     pub id: DiscussionId,
     /// Its topic.
     pub topic: String,
+}
+
+/// A person whose turn has come.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Awaited {
+    /// Who.
+    pub participant: String,
+    /// The step their answer will have.
+    pub answers: Step,
+    /// In which round.
+    pub round: u32,
+    /// In which phase.
+    pub phase: String,
+    /// What they are asked.
+    pub prompt: String,
+    /// The form their answer should have, where it should have one: `ballot`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape: Option<String>,
 }
 
 /// A participant who was not there when the discussion began.

@@ -22,6 +22,12 @@ pub struct Participant {
     /// Instructions for this one alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brief: Option<String>,
+    /// Set when a person sits here, not a model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person: Option<Person>,
+    /// What its speeches end at, where the pattern sends such; `None` is the pattern's own list (C03).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Vec<String>>,
     /// What its provider is good at; decides who synthesises when nobody was named.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub strengths: Vec<String>,
@@ -38,8 +44,22 @@ impl Participant {
             role: Role::Speaker,
             weight: 1.0,
             brief: None,
+            person: None,
+            stop: None,
             strengths: Vec::new(),
         }
+    }
+
+    /// A seat for a person of this name.
+    #[must_use]
+    pub fn person(name: &str) -> Self {
+        Participant { person: Some(Person::default()), ..Participant::of(name) }
+    }
+
+    /// Whether a person sits here.
+    #[must_use]
+    pub fn is_person(&self) -> bool {
+        self.person.is_some()
     }
 
     /// The same seat in another part.
@@ -49,7 +69,15 @@ impl Participant {
     }
 }
 
-/// A part to play. Only a debate tells them apart.
+/// A person at the table.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Person {
+    /// Who may speak for this seat; anybody who can reach the discussion, where nobody is named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+}
+
+/// A part to play. A debate and a roundtable tell them apart.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
@@ -66,12 +94,29 @@ pub enum Role {
     Moderator,
     /// Gives a balanced view.
     Neutral,
+    /// Runs the table.
+    Manager,
+    /// Leads a part of the work.
+    Leader,
+    /// Knows a subject.
+    Specialist,
+    /// The person for whom it is held.
+    User,
 }
 
 impl Role {
     /// Every part that can be assigned by name.
-    pub const ASSIGNABLE: [Role; 5] =
-        [Role::Proponent, Role::Opponent, Role::Judge, Role::Moderator, Role::Neutral];
+    pub const ASSIGNABLE: [Role; 9] = [
+        Role::Proponent,
+        Role::Opponent,
+        Role::Judge,
+        Role::Moderator,
+        Role::Neutral,
+        Role::Manager,
+        Role::Leader,
+        Role::Specialist,
+        Role::User,
+    ];
 
     /// The name in requests, results and prompts.
     #[must_use]
@@ -83,6 +128,10 @@ impl Role {
             Role::Judge => "judge",
             Role::Moderator => "moderator",
             Role::Neutral => "neutral",
+            Role::Manager => "manager",
+            Role::Leader => "leader",
+            Role::Specialist => "specialist",
+            Role::User => "user",
         }
     }
 

@@ -10,7 +10,8 @@ use crate::model::{
     debate::DebateState,
     error::Problem,
     event::{
-        Absent, Check, Conclusion, Event, Fact, FailedTurn, Lineage, Placed, Reading, SubConcluded, WindUp,
+        Absent, Awaited, Check, Conclusion, Event, Fact, FailedTurn, Lineage, Placed, Reading, SubConcluded,
+        WindUp,
     },
     id::{DiscussionId, Seq, Step},
     lifecycle::Lifecycle,
@@ -56,6 +57,8 @@ pub struct State {
     pub debate: DebateState,
     /// Orders drawn by lot, by their step.
     pub orders: BTreeMap<Step, Vec<usize>>,
+    /// The people whose turn it is.
+    pub awaiting: Vec<Awaited>,
     /// Sub-discussions asked for, by their step.
     pub subs: BTreeMap<Step, Sub>,
     /// When each round was open, in active time.
@@ -188,6 +191,7 @@ impl State {
             checks: Vec::new(),
             debate: DebateState::default(),
             orders: BTreeMap::new(),
+            awaiting: Vec::new(),
             subs: BTreeMap::new(),
             rounds: Vec::new(),
             spending: BTreeMap::new(),
@@ -244,8 +248,10 @@ impl State {
             Event::PartsCast(_) | Event::Detected(_) | Event::JudgeChanged(_) | Event::TalkEnded(_) => {
                 self.debate.apply(&fact.event);
             }
-            Event::CommandTaken { id, command } => self.take(*id, *command),
+            Event::CommandTaken { id, command } => self.take(*id, command),
+            Event::PersonAwaited(awaited) => self.awaiting.push(awaited.clone()),
             Event::WoundUp { reason } => {
+                self.awaiting.clear();
                 // The first reason is the reason; a later one only says that deciding ran short as well.
                 self.wound_up.get_or_insert_with(|| reason.clone());
                 self.wish = None;
@@ -301,6 +307,7 @@ impl State {
             }
             Event::TurnCompleted { turn } => {
                 self.bill(fact, turn);
+                self.awaiting.retain(|it| it.answers != turn.step);
                 self.turns.push(turn.clone());
             }
             Event::TurnFailed(failed) => {
@@ -327,7 +334,7 @@ impl State {
         if let Some(lifecycle) = lifecycle {
             self.lifecycle = lifecycle;
             // A wish remains one until it is obeyed, or until it is too late for it.
-            self.wish = match (self.wish, lifecycle) {
+            self.wish = match (self.wish.take(), lifecycle) {
                 (Some(Command::Pause), Lifecycle::Paused | Lifecycle::Completing) => None,
                 (Some(Command::Resume), _) => None,
                 (wish, _) => wish,
@@ -346,15 +353,17 @@ impl State {
         open.into_iter().for_each(|span| span.to_ms = Some(active_ms));
     }
 
-    fn take(&mut self, id: CommandId, command: Command) {
+    fn take(&mut self, id: CommandId, command: &Command) {
         self.seen = id;
-        self.wish = match (self.wish, command) {
+        self.wish = match (self.wish.take(), command) {
+            // What a person says is a turn, not a wish.
+            (wish, Command::Say(_)) => wish,
             // Nothing takes back an abort, and only an abort outranks a stop.
             (Some(Command::Abort), _) => Some(Command::Abort),
             (Some(Command::Stop), Command::Pause | Command::Resume) => Some(Command::Stop),
             // Resuming what is not paused only takes back a pause that was not obeyed yet.
             (_, Command::Resume) if self.lifecycle != Lifecycle::Paused => None,
-            (_, command) => Some(command),
+            (_, command) => Some(command.clone()),
         };
     }
 

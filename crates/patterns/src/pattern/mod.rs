@@ -4,6 +4,7 @@ pub(crate) mod critique;
 pub(crate) mod debate;
 pub(crate) mod dialogue;
 pub(crate) mod round_robin;
+pub(crate) mod roundtable;
 pub(crate) mod synthesis;
 pub(crate) mod voting;
 

@@ -71,7 +71,13 @@ pub(crate) fn speech(spec: &Spec, who: &Participant, round: u32) -> Ask {
         Role::Moderator => {
             "You moderate: you take no side, keep the debate to the point and ask what was left open."
         }
-        Role::Judge | Role::Neutral | Role::Speaker => "You take no side: you give a balanced view of both.",
+        Role::Judge
+        | Role::Neutral
+        | Role::Speaker
+        | Role::Manager
+        | Role::Leader
+        | Role::Specialist
+        | Role::User => "You take no side: you give a balanced view of both.",
     };
     let manner = fill(include_str!("debate.md"), &[("stance", stance)]);
     Ask::new(system(spec, who, &manner), of_rounds(spec, round, &speech_task(spec, who, round)))
@@ -89,6 +95,24 @@ fn speech_task(spec: &Spec, who: &Participant, round: u32) -> String {
     let others: Vec<String> =
         spec.speakers().into_iter().filter(|it| it.name != who.name).map(|it| it.name).collect();
     format!("Rebuttal: answer what {} said, point by point, and strengthen your own case.", listed(&others))
+}
+
+/// Roundtable: the next word in a fixed order, people among the speakers.
+pub(crate) fn at_the_table(spec: &Spec, who: &Participant, round: u32) -> Ask {
+    let part = match who.role {
+        Role::Manager => "You run the table: keep it to the question, and say what should happen next.",
+        Role::Leader => "You lead your part of the work: say what it can carry and what it needs.",
+        Role::Specialist => "You are here for what you know: add that, and leave the rest to others.",
+        Role::User => "It is held for you: say what you want, what you doubt, and what you decide.",
+        Role::Speaker | Role::Proponent | Role::Opponent | Role::Judge | Role::Moderator | Role::Neutral => {
+            "Add what the others have not said."
+        }
+    };
+    let manner = format!(
+        "Everyone at the table speaks in turn, one at a time, people among them; answer them by name where they asked \
+         something. {part} Speak for yourself only, in one paragraph of plain text, and never write what another says."
+    );
+    Ask::new(system(spec, who, &manner), of_rounds(spec, round, "It is your turn."))
 }
 
 /// Dialogue: the next turn between two partners.

@@ -66,7 +66,13 @@ impl Question {
             Role::Proponent => Some(0),
             Role::Opponent => Some(1),
             Role::Neutral => weighing,
-            Role::Speaker | Role::Judge | Role::Moderator => None,
+            Role::Speaker
+            | Role::Judge
+            | Role::Moderator
+            | Role::Manager
+            | Role::Leader
+            | Role::Specialist
+            | Role::User => None,
         }
     }
 

@@ -92,6 +92,7 @@ pub fn draft(request: &Request, setting: &Setting) -> (Spec, Vec<Refusal>) {
         recursion: recursion(request, &mut wrong),
         early_exit: early_exit(request, &mut wrong),
         dialogue: dialogue(request, &mut wrong),
+        debate: quorum_core::model::debate::DebateSpec::default(),
         session: session(request, &mut wrong),
         simulation,
     };

@@ -19,7 +19,7 @@ async fn run_with(table: &Table, id: DiscussionId, commands: &[(u64, Command)]) 
     for (after, command) in commands {
         // Sleeps because the command must come while a call is under way; the time is virtual.
         sleep(Duration::from_millis(*after)).await;
-        let _ = table.engine.send(id, *command).await;
+        let _ = table.engine.send(id, command.clone()).await;
     }
     handle.finished().await.unwrap()
 }

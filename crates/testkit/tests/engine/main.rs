@@ -7,6 +7,7 @@ mod commands;
 mod crafts;
 mod failures;
 mod kills;
+mod people;
 mod properties;
 mod subs;
 mod traces;

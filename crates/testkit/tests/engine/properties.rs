@@ -70,7 +70,7 @@ async fn steered(pattern: &str, commands: &[(Command, u64)]) -> Vec<Fact> {
         }
         // Sleeps because commands must fall between and into calls; the time is virtual.
         sleep(Duration::from_millis(*after)).await;
-        let _ = table.engine.send(id, *command).await;
+        let _ = table.engine.send(id, command.clone()).await;
         if let Some(handle) = &running
             && timeout(Duration::from_millis(1), handle.finished()).await.is_ok()
         {
