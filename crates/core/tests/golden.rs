@@ -14,8 +14,8 @@ use quorum_core::model::{
     },
     error::{Code, ErrorClass, Problem},
     event::{
-        Abandoned, Absent, Ancestor, Awaited, Check, Conclusion, Event, Fact, FailedTurn, Lineage, Placed,
-        Reading, SubConcluded, WindUp,
+        Abandoned, Absent, Ancestor, Awaited, Check, Conclusion, Event, Fact, FailedTurn, Fork, Lineage,
+        Placed, Reading, SubConcluded, WindUp,
     },
     id::{DiscussionId, Seq, Step},
     judgement::{CastList, Claim, Dissent, Synthesis, Verdict},
@@ -179,6 +179,7 @@ fn turn(step: &Step) -> Arc<Turn> {
         duration_ms: 42,
         finish: Finish::Stop,
         bill: Bill { usage, estimated: true, price: Some(price), cost: Some(price.of(usage)) },
+        reused: true,
     })
 }
 
@@ -194,7 +195,7 @@ fn opening() -> Vec<Sample> {
         message: "no key".into(),
     }];
     vec![
-        (None, Event::Opened { spec: spec(), flow: 1, lineage }),
+        (None, Event::Opened { spec: spec(), flow: 1, lineage, fork: None }),
         (None, Event::LifecycleChanged { from: Lifecycle::Ready, to: Lifecycle::Initializing }),
         (None, Event::PanelSeated { seated: vec!["ann".into(), "bob".into()], absent }),
         (None, Event::RoundOpened { round: 1 }),
@@ -212,6 +213,7 @@ fn calls(step: &Step) -> Vec<Sample> {
         model: Some("ann-1".into()),
         reserved,
         nonce: "00000000000000ff".into(),
+        digest: Some("cbf29ce484222325".into()),
         repeats: true,
         unheard: 3,
     };
@@ -381,8 +383,9 @@ fn debating() -> Vec<Sample> {
         let event = Event::ReplyRead { participant: "cyd".into(), round: 2, source: Source::Stated, reading };
         (Some(step.purpose("read")), event)
     };
+    let fork = Fork { of: id("01890000-0000-7000-8000-000000000003"), at: Step::new(1, "speaking", "ann") };
     vec![
-        (None, Event::Opened { spec, flow: 2, lineage: None }),
+        (None, Event::Opened { spec, flow: 2, lineage: None, fork: Some(fork) }),
         (Some(judging.purpose("order")), Event::OrderDrawn { order: vec![1, 0] }),
         (Some(Step::from("0/casting/*cast")), Event::PartsCast(cast)),
         (Some(Step::from("2/detected/ann/repetition/lexical")), Event::Detected(detection)),

@@ -18,6 +18,7 @@ use crate::{
     floor::{
         DECIDING, Floor, Now,
         halt::{Failure, Halt, Why},
+        reuse::Source,
     },
     model::{
         command::Command,
@@ -42,15 +43,10 @@ pub(crate) enum Ended {
 }
 
 /// The first facts of a discussion that was checked.
-pub(crate) fn first_facts(
-    shared: &Shared,
-    spec: Arc<Spec>,
-    flow: u32,
-    lineage: Option<Lineage>,
-) -> Vec<Fact> {
+pub(crate) fn first_facts(shared: &Shared, opened: Event) -> Vec<Fact> {
     let moved = |from, to| Event::LifecycleChanged { from, to };
     let events = [
-        Event::Opened { spec, flow, lineage },
+        opened,
         moved(Lifecycle::Configuring, Lifecycle::Validating),
         moved(Lifecycle::Validating, Lifecycle::Ready),
     ];
@@ -75,7 +71,9 @@ pub(crate) struct Below {
 pub(crate) async fn hold_below(below: Below) -> Option<SubConcluded> {
     let Below { shared, claim, feed, control, above, id, spec, lineage } = below;
     let pattern = shared.crafts.pattern(&spec.pattern)?;
-    let first = first_facts(&shared, Arc::new(spec), pattern.flow, Some(lineage));
+    let opened =
+        Event::Opened { spec: Arc::new(spec), flow: pattern.flow, lineage: Some(lineage), fork: None };
+    let first = first_facts(&shared, opened);
     patiently(&feed, || shared.store.create(id, first.clone())).await.0.ok()?;
     let record = Record::load(shared.clone(), id, claim, feed).await.ok()?;
     match conduct(shared, record, control, Some(above)).await {
@@ -103,7 +101,8 @@ pub(crate) async fn conduct(
     let (pattern, method) = crafts(&shared, &spec, record.state.flow)?;
     let taken = record.state.spent;
     let ledger = Arc::new(Ledger::new(spec.limits, taken, above));
-    let mut floor = Floor { shared, pattern, record, control, ledger, now: Now::default() };
+    let source = source(&shared, &record).await?;
+    let mut floor = Floor { shared, pattern, record, control, ledger, source, now: Now::default() };
     if !make_ready(&mut floor).await? {
         return Ok(floor.ended());
     }
@@ -125,6 +124,16 @@ pub(crate) async fn conduct(
         Err(Halt(Why::WindUp)) => {}
     }
     Ok(floor.ended())
+}
+
+/// What was answered in the discussion this one was forked from; nothing, if it has been forgotten since.
+async fn source(shared: &Shared, record: &Record) -> Result<Source, Failure> {
+    let Some(fork) = &record.state.fork else { return Ok(Source::default()) };
+    match shared.store.read(fork.of, Seq::START, usize::MAX).await {
+        Ok(facts) => Ok(Source::of(&facts, &fork.at)),
+        Err(StoreError::Unknown(_)) => Ok(Source::default()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 impl Floor {

@@ -13,7 +13,7 @@ pub(crate) mod trace;
 mod warden;
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -32,7 +32,8 @@ use crate::{
     model::{
         command::{Command, CommandId, Say},
         error::{Code, Refusal},
-        id::DiscussionId,
+        event::{Event, Fact, Fork},
+        id::{DiscussionId, Seq, Step},
         spec::Spec,
         state::State,
     },
@@ -51,6 +52,11 @@ pub enum OpenError {
     /// It could not be recorded.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+fn answered(fact: &Fact) -> Option<&str> {
+    let is_answer = matches!(fact.event, Event::TurnCompleted { .. });
+    fact.step.as_ref().filter(|_| is_answer).map(Step::as_str)
 }
 
 fn list(refusals: &[Refusal]) -> String {
@@ -162,9 +168,31 @@ impl Engine {
         else {
             return Err(OpenError::Refused(refusals));
         };
-        let facts = first_facts(&self.0.shared, Arc::new(spec), pattern.flow, None);
-        self.0.shared.store.create(id, facts).await?;
+        let opened = Event::Opened { spec: Arc::new(spec), flow: pattern.flow, lineage: None, fork: None };
+        self.0.shared.store.create(id, first_facts(&self.0.shared, opened)).await?;
         Ok(())
+    }
+
+    /// Opens a discussion that goes on from another in a different way. What was answered there up to the step stands, and later
+    /// answers where the question is the same; only the rest is asked.
+    pub async fn fork(&self, fork: Fork, spec: Spec) -> Result<DiscussionId, OpenError> {
+        let facts = self.0.shared.store.read(fork.of, Seq::START, usize::MAX).await?;
+        let steps: BTreeSet<&str> = facts.iter().filter_map(answered).collect();
+        let mut refusals = self.refusals(&spec);
+        if !steps.contains(fork.at.as_str()) {
+            let known: Vec<&str> = steps.into_iter().collect();
+            let message = format!("nothing was answered at {}; there are {}", fork.at, known.join(", "));
+            refusals.push(Refusal::new("at", Code::InvalidRequest, message));
+        }
+        let Some(pattern) = self.0.shared.crafts.pattern(&spec.pattern).filter(|_| refusals.is_empty())
+        else {
+            return Err(OpenError::Refused(refusals));
+        };
+        let id = DiscussionId::fresh();
+        let opened =
+            Event::Opened { spec: Arc::new(spec), flow: pattern.flow, lineage: None, fork: Some(fork) };
+        self.0.shared.store.create(id, first_facts(&self.0.shared, opened)).await?;
+        Ok(id)
     }
 
     /// Everything that speaks against this order.

@@ -205,6 +205,7 @@ impl Record {
             duration_ms: 0,
             finish: Finish::Stop,
             bill: Bill { usage, estimated: false, price: None, cost: Some(Usd::ZERO) },
+            reused: false,
         }))
     }
 

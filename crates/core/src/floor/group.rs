@@ -133,6 +133,7 @@ impl Group<'_, '_> {
     /// Nobody is asked unless all may be.
     async fn open(&mut self) -> Result<(), Halt> {
         self.floor.gate(&self.key).await?;
+        self.reuse().await?;
         let wanted: Vec<(usize, Spent)> = self
             .to_ask()
             .into_iter()
@@ -154,6 +155,18 @@ impl Group<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// In a fork: takes over what was answered to the same questions.
+    async fn reuse(&mut self) -> Result<(), Halt> {
+        let mut facts = Vec::new();
+        for index in self.to_ask() {
+            if let Some(turn) = self.floor.reused(&self.seats[index]) {
+                facts.push((Some(turn.step.clone()), Event::TurnCompleted { turn: turn.clone() }));
+                self.seats[index].stage = Stage::Settled(Some(turn));
+            }
+        }
+        Ok(self.floor.record.append(facts).await?)
     }
 
     fn to_ask(&self) -> Vec<usize> {

@@ -12,6 +12,7 @@ mod group;
 pub mod halt;
 mod notes;
 pub mod reading;
+pub(crate) mod reuse;
 mod seat;
 pub mod veil;
 pub(crate) mod view;
@@ -30,6 +31,7 @@ use crate::{
         group::{Asked, hold},
         halt::{Failure, Halt},
         reading::Understood,
+        reuse::Source,
     },
     model::{
         error::StateInvalid,
@@ -61,6 +63,7 @@ pub struct Floor {
     pub(crate) record: Record,
     pub(crate) control: Arc<Control>,
     pub(crate) ledger: Arc<Ledger>,
+    pub(crate) source: Source,
     pub(crate) now: Now,
 }
 

@@ -11,6 +11,7 @@ use crate::{
     floor::{
         Floor,
         group::Asked,
+        reuse::digest,
         view::{View, view},
     },
     model::{
@@ -214,6 +215,14 @@ impl Seat {
         view
     }
 
+    /// A short name for what is asked here.
+    pub(crate) fn digest(&self, floor: &Floor) -> String {
+        match &self.view {
+            Some(view) => digest(&self.asked.ask, &view.messages),
+            None => digest(&self.asked.ask, &self.view(floor).messages),
+        }
+    }
+
     /// Waits, then queues at the provider.
     pub(crate) fn wait(&mut self, index: usize, wait_ms: u64) -> BoxFuture<'static, Arrival> {
         self.stage = Stage::Waiting;
@@ -247,6 +256,7 @@ impl Seat {
             model: who.model.clone(),
             reserved: self.reserved.unwrap_or_default(),
             nonce: nonce.clone(),
+            digest: Some(digest(&self.asked.ask, &view.messages)),
             repeats: std::mem::take(&mut self.cut_off),
             unheard: view.unheard,
         };
@@ -323,6 +333,7 @@ impl Seat {
             duration_ms: self.elapsed_ms(),
             finish: if reply.convene.is_some() { Finish::Convene } else { reply.finish },
             bill: Bill { usage, estimated: reply.usage.is_none(), price, cost },
+            reused: false,
         })
     }
 

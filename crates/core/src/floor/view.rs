@@ -94,6 +94,7 @@ mod tests {
             duration_ms: 0,
             finish: Finish::Stop,
             bill: Bill::default(),
+            reused: false,
         })
     }
 

@@ -53,6 +53,9 @@ pub enum Event {
         /// Where it comes from, for a sub-discussion.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         lineage: Option<Lineage>,
+        /// Which discussion it goes on from in another way, for a fork.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fork: Option<Fork>,
     },
     /// It moved on.
     LifecycleChanged {
@@ -209,6 +212,15 @@ pub struct Lineage {
     pub level_ms: u64,
 }
 
+/// Where a fork leaves the discussion it comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fork {
+    /// Which discussion.
+    pub of: DiscussionId,
+    /// Everything up to this step stands as it is; later answers stand where the question is the same.
+    pub at: Step,
+}
+
 /// One discussion above a sub-discussion.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ancestor {
@@ -263,6 +275,9 @@ pub struct Placed {
     pub reserved: Spent,
     /// The fence of this request.
     pub nonce: String,
+    /// A short name for what is asked, by which a fork knows that it is the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
     /// Whether an earlier attempt was cut off by the end of a process, so that it may have been paid.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repeats: bool,

@@ -10,8 +10,8 @@ use crate::model::{
     debate::DebateState,
     error::Problem,
     event::{
-        Absent, Awaited, Check, Conclusion, Event, Fact, FailedTurn, Lineage, Placed, Reading, SubConcluded,
-        WindUp,
+        Absent, Awaited, Check, Conclusion, Event, Fact, FailedTurn, Fork, Lineage, Placed, Reading,
+        SubConcluded, WindUp,
     },
     id::{DiscussionId, Seq, Step},
     lifecycle::Lifecycle,
@@ -33,6 +33,8 @@ pub struct State {
     pub flow: u32,
     /// Where it comes from, for a sub-discussion.
     pub lineage: Option<Lineage>,
+    /// Which discussion it was forked from.
+    pub fork: Option<Fork>,
     /// Where it stands.
     pub lifecycle: Lifecycle,
     /// The phase inside `running`.
@@ -173,12 +175,13 @@ impl State {
     /// The state after the first fact; `None` unless that is [`Event::Opened`].
     #[must_use]
     pub fn opened(id: DiscussionId, first: &Fact) -> Option<State> {
-        let Event::Opened { spec, flow, lineage } = &first.event else { return None };
+        let Event::Opened { spec, flow, lineage, fork } = &first.event else { return None };
         Some(State {
             id,
             spec: spec.clone(),
             flow: *flow,
             lineage: lineage.clone(),
+            fork: fork.clone(),
             lifecycle: Lifecycle::Configuring,
             phase: None,
             round: 0,

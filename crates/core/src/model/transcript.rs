@@ -31,6 +31,9 @@ pub struct Turn {
     pub finish: Finish,
     /// What it used and cost.
     pub bill: Bill,
+    /// Whether it was given in the discussion this one was forked from, and paid there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reused: bool,
 }
 
 /// What one reply used and cost. The price is frozen here: later price lists change nothing.

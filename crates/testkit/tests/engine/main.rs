@@ -6,6 +6,7 @@ mod budgets;
 mod commands;
 mod crafts;
 mod failures;
+mod forks;
 mod kills;
 mod people;
 mod properties;

@@ -107,6 +107,7 @@ impl Meeting {
             duration_ms: 0,
             finish: Finish::Stop,
             bill: Bill::default(),
+            reused: false,
         }));
     }
 

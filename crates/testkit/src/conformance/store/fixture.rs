@@ -48,7 +48,7 @@ pub fn moved(from: Lifecycle, to: Lifecycle) -> Event {
 /// The first facts of a discussion.
 #[must_use]
 pub fn opening(spec: Spec, at: Timestamp, lineage: Option<Lineage>) -> Vec<Fact> {
-    let opened = Event::Opened { spec: Arc::new(spec), flow: 1, lineage };
+    let opened = Event::Opened { spec: Arc::new(spec), flow: 1, lineage, fork: None };
     let checked = moved(Lifecycle::Configuring, Lifecycle::Validating);
     numbered(Seq::START, at, vec![opened, checked, moved(Lifecycle::Validating, Lifecycle::Ready)])
 }
@@ -73,6 +73,7 @@ pub fn said(who: &str, round: u32, text: &str) -> Event {
         duration_ms: 20,
         finish: Finish::Stop,
         bill: Bill::default(),
+        reused: false,
     };
     Event::TurnCompleted { turn: Arc::new(turn) }
 }

@@ -1,0 +1,123 @@
+//! Forks: what was answered in the discussion a fork comes from is not asked again, as long as the question is the same.
+
+use std::{collections::HashMap, sync::Arc};
+
+use crate::{
+    call::Message,
+    floor::{Floor, ask::Ask, seat::Seat},
+    model::{
+        event::{Event, Fact},
+        id::Step,
+        money::{Usage, Usd},
+        transcript::{Bill, Turn},
+    },
+};
+
+/// The answers of another discussion, by step.
+#[derive(Default)]
+pub(crate) struct Source {
+    answers: HashMap<Step, Answer>,
+    orders: HashMap<Step, Vec<usize>>,
+}
+
+struct Answer {
+    turn: Arc<Turn>,
+    digest: Option<String>,
+    /// Whether it lies before the point where the fork begins, and stands whatever is asked.
+    early: bool,
+}
+
+impl Source {
+    /// What these facts answer, with everything up to this step taken as it is.
+    pub(crate) fn of(facts: &[Fact], at: &Step) -> Source {
+        let fork = facts.iter().filter(|fact| fact.step.as_ref() == Some(at)).map(|fact| fact.seq).max();
+        let mut digests: HashMap<&Step, String> = HashMap::new();
+        let mut source = Source::default();
+        for fact in facts {
+            match (&fact.event, &fact.step) {
+                (Event::CallPlaced(placed), Some(step)) => {
+                    digests.extend(placed.digest.clone().map(|digest| (step, digest)));
+                }
+                (Event::TurnCompleted { turn }, Some(step)) => {
+                    let early = fork.is_some_and(|fork| fact.seq <= fork);
+                    let answer = Answer { turn: turn.clone(), digest: digests.remove(step), early };
+                    source.answers.insert(step.clone(), answer);
+                }
+                (Event::OrderDrawn { order }, Some(step)) => {
+                    drop(source.orders.insert(step.clone(), order.clone()))
+                }
+                _ => {}
+            }
+        }
+        source
+    }
+
+    /// The lot drawn at this step.
+    pub(crate) fn order(&self, step: &Step) -> Option<&Vec<usize>> {
+        self.orders.get(step)
+    }
+}
+
+impl Floor {
+    /// The answer to this very question in the discussion this one was forked from. It was paid there, so it costs nothing here.
+    pub(crate) fn reused(&self, seat: &Seat) -> Option<Arc<Turn>> {
+        let answer = self.source.answers.get(&seat.step).filter(|it| it.turn.participant == seat.name())?;
+        let same = || answer.digest.as_deref() == Some(seat.digest(self).as_str());
+        if !answer.early && !same() {
+            return None;
+        }
+        let bill = Bill { usage: Usage::default(), estimated: false, price: None, cost: Some(Usd::ZERO) };
+        Some(Arc::new(Turn { bill, reused: true, ..(*answer.turn).clone() }))
+    }
+}
+
+/// A short name for everything that is asked, the nonce left out: the same question has the same one.
+pub(crate) fn digest(ask: &Ask, messages: &[Message]) -> String {
+    let mut hash = Fnv::default();
+    hash.text(&ask.system);
+    hash.text(ask.shape.as_ref().map_or("", |shape| shape.name));
+    for message in messages {
+        match message {
+            Message::Said { turn, own } => {
+                hash.text(if *own { "own" } else { &turn.participant });
+                hash.text(&turn.text);
+            }
+            Message::Found { topic, text } => {
+                hash.text(topic);
+                hash.text(text);
+            }
+            Message::Ask(text) => hash.text(text),
+        }
+    }
+    format!("{:016x}", hash.0)
+}
+
+/// FNV-1a with a mark after each text. Stable over versions and machines, unlike the standard library's; nothing secret rests on it.
+struct Fnv(u64);
+
+impl Default for Fnv {
+    fn default() -> Self {
+        Fnv(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Fnv {
+    fn text(&mut self, text: &str) {
+        for byte in text.bytes().chain([0xff]) {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_digest_is_the_same_for_the_same_question_alone() {
+        let ask = |system: &str, prompt: &str| digest(&Ask::new(system, ""), &[Message::Ask(prompt.into())]);
+        assert_eq!(ask("a", "b"), ask("a", "b"));
+        assert_ne!(ask("a", "b"), ask("ab", ""));
+        assert_ne!(ask("a", "b"), ask("a", "c"));
+    }
+}
