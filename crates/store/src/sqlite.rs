@@ -23,6 +23,7 @@ use crate::{
     readers::Readers,
     record, retention,
     runner::{self, Runner},
+    search,
     watch::Watch,
     writer::Writer,
 };
@@ -106,7 +107,7 @@ impl Store for SqliteStore {
         owner: &str,
         lease_ms: u64,
     ) -> BoxFuture<'_, Result<Claim, StoreError>> {
-        let claimant = Claimant { owner: owner.to_owned(), lease_ms };
+        let claimant = Claimant { owner: owner.into(), lease_ms };
         Box::pin(self.writer.write(move |desk| claims::claim(desk, id, &claimant)))
     }
 
@@ -116,7 +117,7 @@ impl Store for SqliteStore {
         owner: &str,
         lease_ms: u64,
     ) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>> {
-        let claimant = Claimant { owner: owner.to_owned(), lease_ms };
+        let claimant = Claimant { owner: owner.into(), lease_ms };
         Box::pin(self.writer.write(move |desk| claims::claim_any(desk, max, &claimant)))
     }
 
@@ -140,7 +141,12 @@ impl Archive for SqliteStore {
 
     fn search(&self, words: &str, limit: usize) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
         let words = words.to_owned();
-        Box::pin(self.readers.read(move |connection| archive::search(connection, &words, limit)))
+        Box::pin(async move {
+            if self.readers.read(search::is_behind).await? {
+                while self.writer.write(search::catch_up).await? == search::AT_ONCE {}
+            }
+            self.readers.read(move |connection| archive::search(connection, &words, limit)).await
+        })
     }
 
     fn forget(&self, ended_before: Timestamp) -> BoxFuture<'_, Result<u64, StoreError>> {
