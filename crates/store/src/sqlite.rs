@@ -19,7 +19,9 @@ use crate::{
     connection::{self, Options},
     desk::Desk,
     error::{explain, no_place},
-    inbox, migrate,
+    inbox,
+    keeper::Keeper,
+    migrate,
     readers::Readers,
     record, retention,
     runner::{self, Runner},
@@ -55,9 +57,11 @@ impl SqliteStore {
         let runner = Runner::start(file).map_err(|error| no_place(&runner::folder(file), &error))?;
         let no_thread = |error| StoreError::Unavailable(format!("no thread can be started: {error}"));
         let watch = Watch::start(watching, seen).map_err(no_thread)?;
+        let keeping = connection::to_keep(file, &options).map_err(wrong)?;
+        let keeper = Keeper::start(keeping).map_err(no_thread)?;
         let readers = Readers::new(file.to_owned(), options.clone());
         let desk = Desk::new(connection, runner, file.to_owned(), options);
-        Ok(SqliteStore { watch, readers, writer: Writer::start(desk).map_err(no_thread)? })
+        Ok(SqliteStore { watch, readers, writer: Writer::start(desk, keeper).map_err(no_thread)? })
     }
 }
 
