@@ -3,9 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
-#[path = "kill/case.rs"]
 mod case;
-#[path = "kill/record.rs"]
 mod record;
 
 use std::{
@@ -67,7 +65,8 @@ fn survives(case: &Case) -> usize {
     deaths.iter().for_each(|death| goes_on_from(case, death, &record));
     // With early exit, who is heard is a race that two undisturbed runs may end differently, too.
     if record.closed == whole.record().closed {
-        assert_eq!(essence(&result), essence(&undisturbed), "{case}");
+        let difference = difference("result", &essence(&result), &essence(&undisturbed));
+        assert_eq!(difference, None, "{case}");
     } else {
         assert!(case.exits_early() && result["synthesis"] != "", "{case}: {result}");
     }
@@ -160,5 +159,19 @@ fn essence(result: &Value) -> Value {
             .collect(),
         Value::Array(values) => values.iter().map(essence).collect(),
         other => other.clone(),
+    }
+}
+
+/// The first place where two documents differ, and what is there.
+fn difference(place: &str, one: &Value, other: &Value) -> Option<String> {
+    match (one, other) {
+        (Value::Object(a), Value::Object(b)) if a.keys().eq(b.keys()) => {
+            a.iter().find_map(|(name, value)| difference(&format!("{place}.{name}"), value, &b[name]))
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            let pairs = a.iter().zip(b).enumerate();
+            pairs.into_iter().find_map(|(at, (a, b))| difference(&format!("{place}[{at}]"), a, b))
+        }
+        _ => (one != other).then(|| format!("{place} is {one}\nand not {other}")),
     }
 }

@@ -19,8 +19,8 @@ pub(crate) struct Record {
     pub(crate) is_over: bool,
     /// Every answered step.
     pub(crate) answered: BTreeSet<FullStep>,
-    /// Every group that did not wait for all, and whom it heard.
-    pub(crate) closed: BTreeSet<FullStep>,
+    /// Every group that did not wait for all, by topic and step, and whom it heard.
+    pub(crate) closed: BTreeSet<[String; 3]>,
     last: BTreeMap<String, i64>,
     placed: Vec<(FullStep, i64)>,
 }
@@ -28,6 +28,7 @@ pub(crate) struct Record {
 /// One row of the facts.
 struct Row {
     discussion: String,
+    topic: String,
     seq: i64,
     kind: String,
     step: String,
@@ -35,7 +36,8 @@ struct Row {
 }
 
 const ROWS: &str =
-    "SELECT discussion, seq, type, coalesce(json_extract(body, '$.turn.step'), step, ''), body FROM facts";
+    "SELECT discussion, topic, seq, type, coalesce(json_extract(body, '$.turn.step'), step, ''), body
+    FROM facts JOIN discussions ON discussions.id = discussion";
 
 impl Record {
     /// Reads the record; a process that died early left none, or one without tables.
@@ -60,7 +62,7 @@ impl Record {
         match row.kind.as_str() {
             "turn_completed" | "sub_requested" => drop(self.answered.insert((row.discussion, row.step))),
             "call_placed" => self.placed.push(((row.discussion, row.step), row.seq)),
-            "group_closed" => drop(self.closed.insert((row.step, row.body))),
+            "group_closed" => drop(self.closed.insert([row.topic, row.step, row.body])),
             _ => {}
         }
     }
@@ -77,10 +79,11 @@ fn rows(connection: &Connection) -> Vec<Row> {
     let row = |row: &rusqlite::Row<'_>| {
         Ok(Row {
             discussion: row.get(0)?,
-            seq: row.get(1)?,
-            kind: row.get(2)?,
-            step: row.get(3)?,
-            body: row.get(4)?,
+            topic: row.get(1)?,
+            seq: row.get(2)?,
+            kind: row.get(3)?,
+            step: row.get(4)?,
+            body: row.get(5)?,
         })
     };
     connection.prepare(ROWS).unwrap().query_map([], row).unwrap().map(Result::unwrap).collect()
