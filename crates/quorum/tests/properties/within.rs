@@ -41,7 +41,7 @@ proptest! {
 fn held_in_time(request: &Request) -> Result<Outcome, String> {
     let (done, waiting) = mpsc::channel();
     let request = request.clone();
-    thread::spawn(move || done.send(in_virtual_time(held(&request))));
+    thread::spawn(move || drop(done.send(in_virtual_time(held(&request)))));
     waiting.recv_timeout(PATIENCE).map_err(|error| format!("it panicked, or is not over: {error}"))?
 }
 
