@@ -7,21 +7,22 @@ use quorum_core::{
     },
     seams::StoreError,
 };
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
 use crate::{
     desk::Desk,
     error::{Trouble, unreadable},
+    known::Run,
 };
 
 /// Puts a command into the inbox, which wakes a discussion that waits.
 pub(crate) fn send(desk: &mut Desk, id: DiscussionId, command: &Command) -> Result<CommandId, Trouble> {
-    let run = root(&desk.connection, id)?;
-    if run == "over" {
+    let mut known = desk.root(id)?;
+    if known.run == Run::Over {
         return Err(StoreError::Over(id).into());
     }
     if let Some(speaker) = command.speaker() {
-        expect(&desk.connection, id, speaker)?;
+        expect(desk, id, known.number, speaker)?;
     }
     let body = serde_json::to_string(command).map_err(|error| unreadable(id, "a command", error))?;
     let mut insert = desk.connection.prepare_cached(
@@ -29,16 +30,19 @@ pub(crate) fn send(desk: &mut Desk, id: DiscussionId, command: &Command) -> Resu
          SELECT ?1, ifnull(max(id), 0) + 1, ?2, ?3 FROM commands WHERE discussion = ?1 RETURNING id",
     )?;
     let number: i64 = insert.query_row(params![id.to_string(), body, desk.now().0], |row| row.get(0))?;
-    if run == "parked" {
-        let sql = "UPDATE discussions SET run = 'runnable' WHERE id = ?1";
-        desk.connection.prepare_cached(sql)?.execute([id.to_string()])?;
+    drop(insert);
+    if known.run == Run::Parked {
+        let sql = "UPDATE discussions SET run = 'runnable' WHERE number = ?1";
+        desk.connection.prepare_cached(sql)?.execute([known.number])?;
+        known.run = Run::Runnable;
+        desk.learn(id, known);
     }
     Ok(CommandId(number as u64))
 }
 
 /// Refuses who is not awaited, or has spoken already and was not heard yet.
-fn expect(connection: &Connection, id: DiscussionId, speaker: &str) -> Result<(), Trouble> {
-    let awaited = awaited(connection, id)?;
+fn expect(desk: &Desk, id: DiscussionId, number: i64, speaker: &str) -> Result<(), Trouble> {
+    let awaited = awaited(&desk.connection, id, number)?;
     if awaited.iter().any(|name| name == speaker) {
         return Ok(());
     }
@@ -46,26 +50,19 @@ fn expect(connection: &Connection, id: DiscussionId, speaker: &str) -> Result<()
 }
 
 /// Whose turn it is: those whose step has no answer, after the last time the talk was wound up.
-fn awaited(connection: &Connection, id: DiscussionId) -> Result<Vec<String>, Trouble> {
+fn awaited(connection: &Connection, id: DiscussionId, number: i64) -> Result<Vec<String>, Trouble> {
     let mut statement = connection.prepare_cached(
         "SELECT asked.body ->> '$.participant' FROM facts asked
          WHERE asked.discussion = ?1 AND asked.type = 'person_awaited'
          AND NOT EXISTS (SELECT 1 FROM facts WHERE discussion = ?1 AND type = 'turn_completed' AND step = asked.body ->> '$.answers')
          AND NOT EXISTS (SELECT 1 FROM facts WHERE discussion = ?1 AND type = 'wound_up' AND seq > asked.seq)
-         AND NOT EXISTS (SELECT 1 FROM commands WHERE discussion = ?1 AND command ->> '$.command' = 'say'
+         AND NOT EXISTS (SELECT 1 FROM commands WHERE discussion = ?2 AND command ->> '$.command' = 'say'
              AND command ->> '$.participant' = asked.body ->> '$.participant'
              AND id > (SELECT ifnull(max(body ->> '$.id'), 0) FROM facts WHERE discussion = ?1 AND type = 'command_taken'))
          ORDER BY asked.seq",
     )?;
-    let rows = statement.query_map([id.to_string()], |row| row.get(0))?;
+    let rows = statement.query_map(params![number, id.to_string()], |row| row.get(0))?;
     Ok(rows.collect::<Result<_, _>>()?)
-}
-
-/// Whether a discussion that somebody started could go on; those below it have neither a claim nor an inbox.
-pub(crate) fn root(connection: &Connection, id: DiscussionId) -> Result<String, Trouble> {
-    let sql = "SELECT run FROM discussions WHERE id = ?1 AND root = id";
-    let run = connection.prepare_cached(sql)?.query_row([id.to_string()], |row| row.get(0)).optional()?;
-    run.ok_or(Trouble::Refused(StoreError::Unknown(id)))
 }
 
 /// The commands after this one.
@@ -74,7 +71,10 @@ pub(crate) fn commands(
     id: DiscussionId,
     after: CommandId,
 ) -> Result<Vec<(CommandId, Command)>, Trouble> {
-    root(connection, id)?;
+    let sql = "SELECT 1 FROM discussions WHERE id = ?1 AND root = id";
+    if !connection.prepare_cached(sql)?.exists([id.to_string()])? {
+        return Err(StoreError::Unknown(id).into());
+    }
     let sql = "SELECT id, command FROM commands WHERE discussion = ?1 AND id > ?2 ORDER BY id";
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query(params![id.to_string(), after.0 as i64])?;
