@@ -71,7 +71,7 @@ impl Assessments {
                 // Someone who has left since is no stranger; there is only nothing to judge.
                 continue;
             }
-            rated.push(self.one(name, entry)?);
+            rated.push(self.one(name, &entry)?);
         }
         let names: BTreeSet<&str> = rated.iter().map(|it| it.participant.as_str()).collect();
         let complete = names.len() == rated.len() && names.len() == self.judged.len();
@@ -79,7 +79,7 @@ impl Assessments {
         complete.then_some(rated)
     }
 
-    fn one(&self, participant: String, entry: Entry) -> Option<Rated> {
+    fn one(&self, participant: String, entry: &Entry) -> Option<Rated> {
         let in_range = |criteria: &Criteria| criteria.values().iter().all(|it| TEN.contains(it));
         if entry.criteria.as_ref().is_some_and(|it| !in_range(it)) {
             return None;
@@ -265,7 +265,7 @@ mod tests {
         unreadable(|it| it["assessments"][0] = entry("ann"));
         unreadable(|it| it["assessments"] = json!([entry("Debater A")]));
         unreadable(|it| {
-            it["assessments"] = json!([entry("Debater A"), entry("Debater B"), entry("Debater A")])
+            it["assessments"] = json!([entry("Debater A"), entry("Debater B"), entry("Debater A")]);
         });
         let mut with_leaver = reply();
         with_leaver["assessments"].as_array_mut().unwrap().push(entry("Debater C"));
