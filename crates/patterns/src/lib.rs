@@ -4,11 +4,15 @@
 //! understand structured replies, prompts hold the words.
 
 mod accord;
+mod assessment;
 mod ballot;
+mod casting;
 mod confidence;
 mod consensus;
 pub mod detect;
+mod formats;
 mod json;
+mod judge;
 mod markers;
 mod own;
 mod pattern;

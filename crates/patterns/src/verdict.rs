@@ -1,9 +1,18 @@
-//! A judge's final verdict (D07): its form, and how it is read.
+//! A judge's final verdict (D07): its form, and how it is read from behind the veil.
+
+use std::sync::Arc;
 
 use quorum_core::{
     call::Shape,
-    floor::reading::{Reader, Reminder},
-    model::{event::Reading, judgement::Verdict, participant::Participant},
+    floor::{
+        reading::{Reader, Reminder},
+        veil::Veil,
+    },
+    model::{
+        event::Reading,
+        judgement::{KeyPoints, Verdict, Winner},
+        participant::Participant,
+    },
 };
 use serde_json::{Value, json};
 
@@ -13,7 +22,7 @@ const REMINDERS: &[Reminder] = &[Reminder {
     purpose: "strict",
     words: "Your verdict could not be read. Answer with the JSON object alone: no prose, no code fence, all of summary, \
             keyPoints, areasOfAgreement, areasOfDisagreement, qualityScore and insights, the score a number from 0 to 100. \
-            A winner must be one of the debaters, by the exact name; leave it out if nobody won.",
+            A winner must be one of the debaters, by the exact label; leave it out if nobody won.",
 }];
 
 /// What judges write when nobody won.
@@ -22,22 +31,42 @@ const NOBODY: &[&str] = &["", "none", "nobody", "no winner", "tie", "draw", "n/a
 /// Reads verdicts on these debaters.
 pub(crate) struct Verdicts {
     debaters: Vec<String>,
+    veil: Arc<Veil>,
 }
 
 impl Verdicts {
-    pub(crate) fn on(debaters: &[Participant]) -> Self {
-        Verdicts { debaters: debaters.iter().map(|it| it.name.clone()).collect() }
+    pub(crate) fn on(debaters: &[Participant], veil: &Arc<Veil>) -> Self {
+        Verdicts { debaters: debaters.iter().map(|it| it.name.clone()).collect(), veil: veil.clone() }
     }
 
-    /// The verdict with its winner's name as it is at the table; `None` when a stranger has won.
-    fn with_known_winner(&self, verdict: Verdict) -> Option<Verdict> {
-        let Some(mut winner) = verdict.winner.clone() else { return Some(verdict) };
-        let named = winner.participant.trim().to_lowercase();
-        if NOBODY.contains(&named.as_str()) {
-            return Some(Verdict { winner: None, ..verdict });
+    /// The winner by name, if there is one; `None` when a stranger has won.
+    fn winner(&self, winner: Option<Winner>) -> Option<Option<Winner>> {
+        let Some(winner) = winner else { return Some(None) };
+        if NOBODY.contains(&winner.participant.trim().to_lowercase().as_str()) {
+            return Some(None);
         }
-        winner.participant = self.debaters.iter().find(|it| it.to_lowercase() == named)?.clone();
-        Some(Verdict { winner: Some(winner), ..verdict })
+        let participant =
+            self.veil.name(&winner.participant).filter(|name| self.debaters.iter().any(|it| it == name))?;
+        let reasoning = self.veil.reveal(&winner.reasoning);
+        Some(Some(Winner { participant: participant.to_owned(), reasoning }))
+    }
+
+    /// The verdict with names in the place of labels.
+    fn revealed(&self, verdict: Verdict) -> Option<Verdict> {
+        let reveal = |texts: Vec<String>| texts.iter().map(|it| self.veil.reveal(it)).collect();
+        let points = verdict.key_points.into_iter().map(|it| KeyPoints {
+            participant: self.veil.reveal(&it.participant),
+            main_arguments: reveal(it.main_arguments),
+        });
+        Some(Verdict {
+            summary: self.veil.reveal(&verdict.summary),
+            key_points: points.collect(),
+            areas_of_agreement: reveal(verdict.areas_of_agreement),
+            areas_of_disagreement: reveal(verdict.areas_of_disagreement),
+            winner: self.winner(verdict.winner)?,
+            quality_score: verdict.quality_score.clamp(0.0, 100.0),
+            insights: reveal(verdict.insights),
+        })
     }
 }
 
@@ -45,7 +74,10 @@ impl Reader for Verdicts {
     type Value = Verdict;
 
     fn shape(&self) -> Shape {
-        Shape { name: "verdict", schema: Some(schema(&self.debaters)) }
+        let mut labels: Vec<&str> = self.debaters.iter().filter_map(|name| self.veil.label(name)).collect();
+        // The seats must not show in the order of the labels.
+        labels.sort_unstable();
+        Shape { name: "verdict", schema: Some(schema(&labels)) }
     }
 
     fn read(&self, reply: &str) -> Option<Verdict> {
@@ -54,8 +86,7 @@ impl Reader for Verdicts {
         if verdict.summary.trim().is_empty() {
             return None;
         }
-        let quality_score = verdict.quality_score.clamp(0.0, 100.0);
-        self.with_known_winner(Verdict { quality_score, ..verdict })
+        self.revealed(verdict)
     }
 
     fn reminders(&self) -> &[Reminder] {
@@ -67,7 +98,7 @@ impl Reader for Verdicts {
     }
 }
 
-fn schema(debaters: &[String]) -> Value {
+fn schema(debaters: &[&str]) -> Value {
     let texts = |description: &str| json!({ "type": "array", "items": { "type": "string" }, "description": description });
     let points = json!({
         "type": "object",
@@ -103,12 +134,14 @@ mod tests {
     use super::*;
 
     fn reader() -> Verdicts {
-        Verdicts::on(&["Ann", "Bob"].map(Participant::of))
+        let table = ["Ann", "Bob"].map(Participant::of);
+        let labels: Vec<(&Participant, &str)> = table.iter().zip(["Debater B", "Debater A"]).collect();
+        Verdicts::on(&table, &Arc::new(Veil::new(&labels)))
     }
 
     fn reply(changes: &Value) -> String {
         let mut verdict = json!({
-            "summary": "They argued.", "keyPoints": [{"participant": "Ann", "mainArguments": ["It is so."]}],
+            "summary": "They argued.", "keyPoints": [{"participant": "Debater B", "mainArguments": ["It is so."]}],
             "areasOfAgreement": [], "areasOfDisagreement": ["all"], "qualityScore": 70, "insights": []
         });
         let fields = verdict.as_object_mut().unwrap();
@@ -135,11 +168,17 @@ mod tests {
     fn d07_a_verdict_is_read_by_its_schema() {
         check(&json!({}), Some((None, 70.0)));
         check(&json!({"winner": null}), Some((None, 70.0)));
-        check(&won_by("Ann"), Some((Some("Ann"), 70.0)));
-        check(&won_by(" bob "), Some((Some("Bob"), 70.0)));
+        check(&won_by("Debater B"), Some((Some("Ann"), 70.0)));
+        check(&won_by(" debater a "), Some((Some("Bob"), 70.0)));
         check(&won_by("None"), Some((None, 70.0)));
         let fenced = format!("Here it is:\n```json\n{}\n```", reply(&json!({})));
         assert!(reader().read(&fenced).is_some());
+    }
+
+    #[test]
+    fn d07_labels_become_names_again() {
+        let read = reader().read(&reply(&json!({"summary": "Debater A met Debater B."}))).unwrap();
+        assert_eq!((read.summary.as_str(), read.key_points[0].participant.as_str()), ("Bob met Ann.", "Ann"));
     }
 
     #[test]
@@ -151,8 +190,9 @@ mod tests {
 
     #[test]
     fn d07_the_winner_is_one_of_the_debaters() {
-        check(&won_by("Cyd"), None);
-        check(&won_by("Ann and Bob"), None);
+        check(&won_by("Debater C"), None);
+        check(&won_by("Ann"), None);
+        check(&won_by("Debater A and Debater B"), None);
     }
 
     #[test]

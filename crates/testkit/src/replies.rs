@@ -38,16 +38,24 @@ pub(crate) fn default_text(call: &Call, shape: Option<&str>) -> String {
 
 /// The text with `<ann>` replaced by the label under which the one asked is shown ann.
 pub(crate) fn labelled(call: &Call, text: &str) -> String {
-    let said = call.messages.iter().filter_map(|message| match message {
-        Message::Said { turn, .. } => Some((turn.step.as_str().split('/').nth(2)?, &turn.participant)),
+    shown(call).fold(text.to_owned(), |text, (name, label)| text.replace(&format!("<{name}>"), label))
+}
+
+/// Who is shown to the one asked, and under which label.
+fn shown(call: &Call) -> impl Iterator<Item = (&str, &str)> {
+    call.messages.iter().filter_map(|message| match message {
+        Message::Said { turn, .. } => {
+            Some((turn.step.as_str().split('/').nth(2)?, turn.participant.as_str()))
+        }
         Message::Found { .. } | Message::Ask(_) => None,
-    });
-    said.fold(text.to_owned(), |text, (name, label)| text.replace(&format!("<{name}>"), label))
+    })
 }
 
 /// Everyone did well, and it may go on.
 fn assessment(call: &Call) -> Value {
-    let rated = named_in(call, "/properties/assessments/items/properties/participant/enum");
+    let mut rated = named_in(call, "/properties/assessments/items/properties/participant/enum");
+    // By name, so that a reply comes to the same whatever the labels are.
+    rated.sort_by_key(|label| shown(call).find(|it| Some(it.1) == label.as_str()).map(|it| it.0.to_owned()));
     let rated = rated.iter().map(|name| {
         let criteria = json!({
             "logic": 7, "evidence": 7, "engagement": 7, "novelty": 7, "clarity": 7, "relevance": 7,

@@ -1,8 +1,12 @@
 //! The veil before a judge: everyone under a label, in an order drawn by lot, and nobody's name in anything that was said.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{cmp::Reverse, collections::BTreeMap, sync::Arc};
 
-use crate::model::{participant::Participant, transcript::Turn};
+use crate::model::{
+    participant::{Participant, Role},
+    spec::Spec,
+    transcript::Turn,
+};
 
 /// What stands for a word that gives away a provider without saying whose it is.
 const SOMEONE: &str = "a participant";
@@ -43,6 +47,24 @@ impl Veil {
         let labels: Vec<(String, String)> = pairs.collect();
         let reveals = labels.iter().map(|(name, label)| (label.to_lowercase(), name.clone()));
         Veil { covers: longest_first(words), reveals: longest_first(reveals), labels }
+    }
+
+    /// The veil before a debate's judge: the debaters in these places under labels in this order, then who speaks and takes no
+    /// side, then who judges.
+    #[must_use]
+    pub fn of_debate(spec: &Spec, places: &[usize]) -> Self {
+        let debaters = spec.debaters();
+        let shown = places.iter().filter_map(|place| debaters.get(*place));
+        let mut labels: Vec<(&Participant, String)> =
+            shown.zip('A'..).map(|(who, letter)| (who, format!("Debater {letter}"))).collect();
+        let (judges, others): (Vec<&Participant>, Vec<&Participant>) = spec
+            .participants
+            .iter()
+            .filter(|it| !debaters.contains(it))
+            .partition(|it| it.role == Role::Judge);
+        labels.extend(others.into_iter().zip('A'..).map(|(who, letter)| (who, format!("Guest {letter}"))));
+        labels.extend(judges.into_iter().map(|who| (who, "the judge".to_owned())));
+        Veil::new(&labels.iter().map(|it| (it.0, it.1.as_str())).collect::<Vec<_>>())
     }
 
     /// The label of this name.
@@ -86,7 +108,7 @@ fn longest_first(words: impl IntoIterator<Item = (String, String)>) -> Vec<Word>
     let words = words.into_iter().filter(|(word, _)| !word.is_empty());
     let mut words: Vec<Word> =
         words.map(|(word, becomes)| Word { letters: word.chars().collect(), becomes }).collect();
-    words.sort_by(|one, other| other.letters.len().cmp(&one.letters.len()));
+    words.sort_by_key(|it| Reverse(it.letters.len()));
     words
 }
 

@@ -239,7 +239,7 @@ mod tests {
             clarity: 9.0,
             relevance: 10.0,
         };
-        assert_eq!(mixed.score(), 1.6 + 1.2 + 1.4 + 0.6 + 1.35 + 1.0);
+        assert_eq!(mixed.score(), 7.15);
     }
 
     #[test]

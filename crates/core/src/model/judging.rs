@@ -2,16 +2,27 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{
-    assessment::{Assessment, rounded},
-    debate::{JudgeChange, Judging, TalkEnd},
-    event::Reading,
-    judgement::Verdict,
-    state::{Heard, State},
+use crate::{
+    floor::veil::Veil,
+    model::{
+        assessment::{Assessment, rounded},
+        debate::{JudgeChange, Judging, TalkEnd},
+        event::Reading,
+        id::Step,
+        judgement::Verdict,
+        state::{Heard, State},
+        transcript::Turn,
+    },
 };
 
 /// The last part of a step at which a judgement is made again in the swapped order.
 pub const SWAPPED: &str = "swapped";
+
+/// The last part of the step at which the order for an assessment is drawn.
+pub const ORDER: &str = "order";
+
+/// The last part of the step at which the order for a verdict is drawn.
+pub const VERDICT_ORDER: &str = "verdict-order";
 
 /// A debate's judging, round by round.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -88,6 +99,21 @@ pub fn verdict(state: &State) -> Option<Verdict> {
     let confirmed = !state.spec.debate.swap_check || verdicts.agree();
     let winner = verdicts.first.winner.clone().filter(|_| confirmed);
     Some(Verdict { winner, ..verdicts.first.clone() })
+}
+
+/// What was said in this turn, with names in the place of the labels a judge was shown.
+#[must_use]
+pub fn revealed(state: &State, turn: &Turn) -> String {
+    let step = turn.step.as_str();
+    let base: Vec<&str> = step.split('/').take(3).collect();
+    let purposes: Vec<&str> = step.split('/').skip(3).collect();
+    let order = if purposes.contains(&"verdict") { VERDICT_ORDER } else { ORDER };
+    let drawn = state.orders.get(&Step::from(base.join("/").as_str()).purpose(order));
+    let Some(mut places) = drawn.cloned() else { return turn.text.to_string() };
+    if purposes.contains(&SWAPPED) {
+        places.reverse();
+    }
+    Veil::of_debate(&state.spec, &places).reveal(&turn.text)
 }
 
 /// One judge's assessments of one round, in one order and the other.

@@ -179,7 +179,7 @@ fn response(state: &State, turn: &Turn) -> Response {
         });
     Response {
         provider: turn.participant.clone(),
-        content: turn.text.to_string(),
+        content: judging::revealed(state, turn),
         round: turn.round,
         phase: turn.phase.clone(),
         role: role(state, &turn.participant),

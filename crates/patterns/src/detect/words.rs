@@ -1,6 +1,11 @@
 //! Words for comparing: split by script, freed of inflection, and marked where they are negated, so that *not better* and *worse*
 //! meet and *better* and *not better* do not.
 
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::LazyLock,
+};
+
 /// One sentence as words in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Sentence(pub(super) Vec<Word>);
@@ -94,7 +99,7 @@ impl Reader {
             if 0 < self.reached || piece != "," {
                 self.close();
             }
-        } else if NEGATORS.contains(&piece) {
+        } else if NEGATORS.contains(piece) {
             if !is_idiom(piece, next) {
                 // A negation under a negation takes it back; one after the other does not.
                 self.negating = !(self.negating && 0 < self.left && !RENEWING.contains(&piece));
@@ -106,13 +111,13 @@ impl Reader {
     }
 
     fn push(&mut self, piece: &str) {
-        let content = !GRAMMAR.contains(&piece);
+        let content = !GRAMMAR.contains(piece);
         let (form, opposite) = plain(piece);
         let negated = content && (opposite ^ (self.negating && 0 < self.left));
         self.words.push(Word { form: form.clone(), negated, content, clause: self.clause });
         if content && 0 < self.left {
             // In *not better than spaces* only *better* is denied: a word with an opposite takes the negation to itself.
-            let polar = OPPOSITES.iter().any(|it| it.0 == form);
+            let polar = POLAR.contains(form.as_str());
             (self.left, self.reached) = (if polar { 0 } else { self.left - 1 }, self.reached + 1);
         }
     }
@@ -180,9 +185,8 @@ fn plain(piece: &str) -> (String, bool) {
         Some(stem) if 2 < stem.chars().count() && !stem.ends_with(['s', 'u', 'i']) => stem,
         _ => piece,
     };
-    let opposite = OPPOSITES.iter().find(|it| it.1 == singular || it.1 == piece);
-    match opposite {
-        Some((form, _)) => ((*form).to_owned(), true),
+    match OPPOSITES.get(singular).or_else(|| OPPOSITES.get(piece)) {
+        Some(form) => ((*form).to_owned(), true),
         None => (singular.to_owned(), false),
     }
 }
@@ -203,63 +207,6 @@ const CONTRACTIONS: &[(&str, &[&str])] = &[
     ("ain't", &["is", "not"]),
 ];
 
-/// Words that say that something is not so, in the languages we know best.
-const NEGATORS: &[&str] = &[
-    "not",
-    "no",
-    "never",
-    "none",
-    "nobody",
-    "nothing",
-    "neither",
-    "nor",
-    "without",
-    "hardly",
-    "scarcely",
-    "barely",
-    "nicht",
-    "kein",
-    "keine",
-    "keinen",
-    "keiner",
-    "keinem",
-    "keines",
-    "nie",
-    "niemals",
-    "ohne",
-    "weder",
-    "pas",
-    "jamais",
-    "aucun",
-    "aucune",
-    "sans",
-    "nunca",
-    "jamás",
-    "sin",
-    "tampoco",
-    "não",
-    "nem",
-    "sem",
-    "non",
-    "mai",
-    "senza",
-    "niet",
-    "geen",
-    "не",
-    "нет",
-    "без",
-    "никогда",
-    "不",
-    "没",
-    "沒",
-    "無",
-    "无",
-    "非",
-    "未",
-    "別",
-    "别",
-];
-
 /// Negators that go on with a negation instead of taking it back.
 const RENEWING: &[&str] = &["nor", "no", "neither", "weder", "nem"];
 
@@ -272,179 +219,22 @@ const TURNS: &[&str] = &[
     "pero", "sino",
 ];
 
-/// Grammar, and fillers that add nothing.
-const GRAMMAR: &[&str] = &[
-    "a",
-    "an",
-    "the",
-    "this",
-    "that",
-    "these",
-    "those",
-    "it",
-    "its",
-    "they",
-    "them",
-    "their",
-    "we",
-    "us",
-    "our",
-    "you",
-    "your",
-    "i",
-    "my",
-    "me",
-    "he",
-    "she",
-    "his",
-    "her",
-    "who",
-    "which",
-    "what",
-    "there",
-    "here",
-    "is",
-    "are",
-    "was",
-    "were",
-    "be",
-    "been",
-    "being",
-    "am",
-    "do",
-    "does",
-    "did",
-    "have",
-    "has",
-    "had",
-    "will",
-    "would",
-    "shall",
-    "should",
-    "can",
-    "could",
-    "may",
-    "might",
-    "must",
-    "to",
-    "of",
-    "in",
-    "on",
-    "at",
-    "for",
-    "with",
-    "by",
-    "as",
-    "from",
-    "into",
-    "than",
-    "then",
-    "so",
-    "if",
-    "and",
-    "or",
-    "too",
-    "very",
-    "also",
-    "indeed",
-    "really",
-    "clearly",
-    "certainly",
-    "obviously",
-    "simply",
-    "just",
-    "only",
-    "again",
-    "still",
-    "even",
-    "quite",
-    "rather",
-    "more",
-    "most",
-    "any",
-    "some",
-    "all",
-    "each",
-    "every",
-    "such",
-    "der",
-    "die",
-    "das",
-    "ein",
-    "eine",
-    "und",
-    "ist",
-    "sind",
-    "le",
-    "la",
-    "les",
-    "un",
-    "une",
-    "et",
-    "est",
-    "sont",
-    "el",
-    "los",
-    "las",
-    "y",
-    "es",
-    "son",
-    "il",
-    "lo",
-    "e",
-    "è",
-    "的",
-    "是",
-    "了",
-];
+/// Words that say that something is not so, in the languages we know best.
+static NEGATORS: LazyLock<BTreeSet<&str>> =
+    LazyLock::new(|| include_str!("lists/negators.txt").split_whitespace().collect());
 
-/// Opposites: the form that stands for both, and the other one.
-const OPPOSITES: &[(&str, &str)] = &[
-    ("better", "worse"),
-    ("best", "worst"),
-    ("good", "bad"),
-    ("right", "wrong"),
-    ("true", "false"),
-    ("for", "against"),
-    ("increase", "decrease"),
-    ("increase", "reduce"),
-    ("rise", "fall"),
-    ("raise", "lower"),
-    ("high", "low"),
-    ("higher", "lower"),
-    ("fast", "slow"),
-    ("faster", "slower"),
-    ("cheap", "expensive"),
-    ("cheaper", "dearer"),
-    ("safe", "unsafe"),
-    ("safe", "dangerous"),
-    ("accept", "reject"),
-    ("agree", "disagree"),
-    ("support", "oppose"),
-    ("allow", "forbid"),
-    ("allow", "ban"),
-    ("allow", "prohibit"),
-    ("strong", "weak"),
-    ("stronger", "weaker"),
-    ("easy", "hard"),
-    ("easier", "harder"),
-    ("helpful", "harmful"),
-    ("benefit", "harm"),
-    ("advantage", "disadvantage"),
-    ("win", "lose"),
-    ("succeed", "fail"),
-    ("possible", "impossible"),
-    ("likely", "unlikely"),
-    ("fair", "unfair"),
-    ("legal", "illegal"),
-    ("useful", "useless"),
-    ("always", "seldom"),
-    ("many", "few"),
-    ("before", "after"),
-    ("above", "below"),
-    ("keep", "abandon"),
-    ("besser", "schlechter"),
-];
+/// Grammar, and fillers that add nothing.
+static GRAMMAR: LazyLock<BTreeSet<&str>> =
+    LazyLock::new(|| include_str!("lists/grammar.txt").split_whitespace().collect());
+
+/// Opposites, each with the form that stands for both.
+static OPPOSITES: LazyLock<BTreeMap<&str, &str>> = LazyLock::new(|| {
+    let pairs = include_str!("lists/opposites.txt").lines().filter_map(|line| line.split_once(' '));
+    pairs.map(|(form, opposite)| (opposite, form)).collect()
+});
+
+/// Forms that have an opposite.
+static POLAR: LazyLock<BTreeSet<&str>> = LazyLock::new(|| OPPOSITES.values().copied().collect());
 
 #[cfg(test)]
 mod tests {

@@ -1,22 +1,27 @@
-//! Debate: openings at once, rebuttals in turn, closings; then the judge's verdict.
+//! Debate: sides before a judge, in one of four formats; a look at each round, and a verdict at the end (requirement D).
 
 use quorum_core::{
     craft::{Loss, Pattern},
     floor::{Floor, halt::Halt},
     model::{
+        debate::{EndedBy, Judging, Part, TalkEnd},
         error::{Code, Refusal},
         outcome::Decision,
-        participant::{Participant, Role},
+        participant::Role,
         phase::{Phase, PhaseTable},
         spec::Spec,
     },
 };
 
 use crate::{
-    prompts::{deciding, listed, talk},
-    verdict::Verdicts,
+    casting,
+    detect::Course,
+    formats,
+    judge::Bench,
+    prompts::{debating, listed},
 };
 
+const CASTING: Phase = Phase("casting");
 const AWAITING_RESPONSES: Phase = Phase("awaiting-responses");
 const JUDGING: Phase = Phase("judging");
 
@@ -25,10 +30,14 @@ const MOST_DEBATERS: usize = 4;
 pub(crate) const PATTERN: Pattern = Pattern {
     name: "debate",
     summary: "Opposing sides before a judge",
-    flow: 1,
+    flow: 2,
     phases: PhaseTable {
-        first: &[AWAITING_RESPONSES],
-        next: &[(AWAITING_RESPONSES, &[AWAITING_RESPONSES, JUDGING])],
+        first: &[CASTING, AWAITING_RESPONSES],
+        next: &[
+            (CASTING, &[AWAITING_RESPONSES]),
+            (AWAITING_RESPONSES, &[AWAITING_RESPONSES, JUDGING]),
+            (JUDGING, &[AWAITING_RESPONSES, JUDGING]),
+        ],
     },
     check,
     loss: Loss::TooFewProviders,
@@ -40,7 +49,7 @@ fn check(spec: &Spec) -> Vec<Refusal> {
     let needed = [Role::Proponent, Role::Opponent, Role::Judge];
     let missing: Vec<&str> =
         needed.into_iter().filter(|role| spec.playing(*role).is_empty()).map(Role::name).collect();
-    let (judges, debaters) = (spec.playing(Role::Judge).len(), debaters(spec).len());
+    let (judges, debaters) = (spec.playing(Role::Judge).len(), spec.debaters().len());
     let mut refusals = Vec::new();
     if !missing.is_empty() {
         let missing = listed(&missing);
@@ -53,50 +62,87 @@ fn check(spec: &Spec) -> Vec<Refusal> {
     if MOST_DEBATERS < debaters {
         refusals.push(refuse(format!("a debate has at most {MOST_DEBATERS} debaters, not {debaters}")));
     }
+    refusals.extend(formats::check(spec));
     refusals
 }
 
 async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
     let spec = floor.spec();
-    let debaters = debaters(&spec);
-    for round in 1..=spec.rounds {
+    if spec.debate.casting.is_some() {
+        floor.enter(CASTING, 0).await?;
+    }
+    let parts = casting::cast(floor).await?;
+    let mut bench = Bench::of(&spec, parts.clone());
+    let mut course = Course::default();
+    for round in 1..=formats::limit(&spec) {
         // One side alone is no debate; the judge gets what there is (D13).
-        if floor.present(&debaters).len() < 2 {
+        if floor.present(&spec.debaters()).len() < 2 {
+            floor.note_end(TalkEnd { round: round - 1, why: EndedBy::TooFewDebaters, detector: None });
             break;
         }
         floor.enter(AWAITING_RESPONSES, round).await?;
-        let speakers = floor.present(&spec.speakers());
-        if round == 1 {
-            floor.ask_all(&speakers, |who| talk::speech(&spec, who, round)).await?;
-        } else {
-            for speaker in &speakers {
-                floor.ask(speaker, talk::speech(&spec, speaker, round)).await?;
-            }
+        speak(floor, &parts, round, &mut course).await?;
+        if spec.debate.judging == Judging::EveryRound {
+            floor.enter(JUDGING, round).await?;
+            judge(floor, &mut bench, &mut course).await?;
+        }
+        if let Some(end) = end(&spec, &bench, &course, round) {
+            floor.note_end(end);
+            break;
         }
     }
     if !floor.transcript().is_empty() {
-        judge(floor, &spec, &debaters).await?;
+        floor.enter(JUDGING, floor.round()).await?;
+        bench.verdict(floor).await?;
     }
     Ok(None)
 }
 
-/// Without a judge, or without a verdict that can be read, the debate is concluded all the same.
-async fn judge(floor: &mut Floor, spec: &Spec, debaters: &[Participant]) -> Result<(), Halt> {
-    floor.enter(JUDGING, floor.round()).await?;
-    for judge in spec.playing(Role::Judge) {
-        let ask = deciding::verdict(spec, &judge, debaters);
-        floor.ask_for(&judge, ask, &Verdicts::on(debaters)).await?;
+/// Everyone speaks, in turn or at once, and it is noticed who repeats itself.
+async fn speak(floor: &mut Floor, parts: &[Part], round: u32, course: &mut Course) -> Result<(), Halt> {
+    let spec = floor.spec();
+    let before = floor.transcript().len();
+    let speakers = floor.present(&spec.speakers());
+    if formats::at_once(&spec, round) {
+        floor.ask_all(&speakers, |who| debating::speech(&spec, parts, who, round)).await?;
+    } else {
+        for speaker in &speakers {
+            floor.ask(speaker, debating::speech(&spec, parts, speaker, round)).await?;
+        }
+    }
+    let debaters = spec.debaters();
+    let argues = |name: &str| debaters.iter().any(|it| it.name == name);
+    floor.transcript()[before..]
+        .iter()
+        .filter(|it| argues(&it.participant))
+        .for_each(|turn| course.hear(turn));
+    notice(floor, course);
+    Ok(())
+}
+
+/// The judge looks at the round. Whatever comes of that, nobody has to speak again.
+async fn judge(floor: &mut Floor, bench: &mut Bench, course: &mut Course) -> Result<(), Halt> {
+    if let Some(assessment) = bench.assess(floor, course).await? {
+        course.judge(floor.round(), assessment);
+        notice(floor, course);
     }
     Ok(())
 }
 
-fn debaters(spec: &Spec) -> Vec<Participant> {
-    let sides = [Role::Proponent, Role::Opponent];
-    spec.participants.iter().filter(|it| sides.contains(&it.role)).cloned().collect()
+fn notice(floor: &mut Floor, course: &Course) {
+    course.noticed().iter().for_each(|found| floor.note_detection(found));
+}
+
+/// Why it is over after this round, if not for want of rounds.
+fn end(spec: &Spec, bench: &Bench, course: &Course, round: u32) -> Option<TalkEnd> {
+    let lost = bench.ends_it().then_some(TalkEnd { round, why: EndedBy::JudgeLost, detector: None });
+    lost.or_else(|| formats::end(spec, course, round))
 }
 
 #[cfg(test)]
 mod tests {
+    use quorum_core::model::participant::Participant;
+
     use super::*;
     use Role::{Judge, Moderator, Neutral, Opponent, Proponent, Speaker};
 

@@ -54,13 +54,6 @@ pub(crate) fn consensus_check(spec: &Spec, who: &Participant, partner: &Particip
     Ask::new(system(spec, who, &manner), prompt).temperature(0.3).max_tokens(1024)
 }
 
-/// Debate: the judge's final word (D07), cool-headed (D11).
-pub(crate) fn verdict(spec: &Spec, judge: &Participant, debaters: &[Participant]) -> Ask {
-    let names: Vec<&str> = debaters.iter().map(|it| it.name.as_str()).collect();
-    let prompt = fill(include_str!("verdict_form.md"), &[("debaters", &listed(&names))]);
-    Ask::new(system(spec, judge, include_str!("judge.md")), prompt).temperature(0.2)
-}
-
 /// In what part someone writes the synthesis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Writing {
@@ -118,7 +111,6 @@ mod tests {
             closing_ballot(&spec, &ann),
             ballot_on_proposal(&spec, &ann, "Tabs.", &["agree".into(), "disagree".into()]),
             consensus_check(&spec, &ann, &bob, 1),
-            verdict(&spec, &cyd, &[ann.clone(), bob.clone()]),
             synthesis(&spec, &cyd, Writing::Synthesizer, &[]),
             synthesis(&spec, &cyd, Writing::Moderator, &[]),
         ];

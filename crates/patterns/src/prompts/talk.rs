@@ -8,7 +8,7 @@ use quorum_core::{
     },
 };
 
-use super::{fill, listed, system};
+use super::{fill, system};
 
 /// Round-robin: one after the other.
 pub(crate) fn build_on(spec: &Spec, who: &Participant, round: u32) -> Ask {
@@ -62,40 +62,6 @@ pub(crate) fn refine(spec: &Spec, who: &Participant, round: u32) -> Ask {
 
 const CRITIQUE: &str = "One participant writes a proposal, the others criticise it, and the author refines it, round after \
                         round. Criticism is about the proposal, never about its author, and is meant to make it better.";
-
-/// Debate: an opening, a rebuttal or a closing, whichever this round is for.
-pub(crate) fn speech(spec: &Spec, who: &Participant, round: u32) -> Ask {
-    let stance = match who.role {
-        Role::Proponent => "You argue FOR what the question proposes.",
-        Role::Opponent => "You argue AGAINST what the question proposes.",
-        Role::Moderator => {
-            "You moderate: you take no side, keep the debate to the point and ask what was left open."
-        }
-        Role::Judge
-        | Role::Neutral
-        | Role::Speaker
-        | Role::Manager
-        | Role::Leader
-        | Role::Specialist
-        | Role::User => "You take no side: you give a balanced view of both.",
-    };
-    let manner = fill(include_str!("debate.md"), &[("stance", stance)]);
-    Ask::new(system(spec, who, &manner), of_rounds(spec, round, &speech_task(spec, who, round)))
-}
-
-fn speech_task(spec: &Spec, who: &Participant, round: u32) -> String {
-    if round == 1 {
-        return "Opening: state your position and the main arguments for it.".to_owned();
-    }
-    // With fewer than three rounds a closing would leave no room for a rebuttal.
-    if 3 <= spec.rounds && round == spec.rounds {
-        return "Closing: sum up your strongest points and how they stood up to the others, and conclude. Nothing new now."
-            .to_owned();
-    }
-    let others: Vec<String> =
-        spec.speakers().into_iter().filter(|it| it.name != who.name).map(|it| it.name).collect();
-    format!("Rebuttal: answer what {} said, point by point, and strengthen your own case.", listed(&others))
-}
 
 /// Roundtable: the next word in a fixed order, people among the speakers.
 pub(crate) fn at_the_table(spec: &Spec, who: &Participant, round: u32) -> Ask {
@@ -158,7 +124,7 @@ mod tests {
     #[test]
     fn every_prompt_is_complete() {
         let debate = spec("debate");
-        let [ann, bob, cyd] = debate.participants.clone().try_into().unwrap();
+        let [ann, bob, _] = debate.participants.clone().try_into().unwrap();
         let asks = [
             build_on(&debate, &ann, 1),
             answer(&debate, &ann, 1),
@@ -166,37 +132,13 @@ mod tests {
             propose(&debate, &ann),
             criticise(&debate, &bob, &ann, 1),
             refine(&debate, &ann, 1),
-            speech(&debate, &bob, 2),
             turn(&debate, &ann, &bob, 1),
             turn(&debate, &bob, &ann, 2),
-            speech(&debate, &cyd, 1),
         ];
         for ask in asks.iter().map(shown) {
             assert!(!ask.contains("{{") && !ask.contains("}}"), "a place was left open in {ask}");
             assert!(ask.contains("tabs or spaces?"), "the question is missing in {ask}");
         }
-    }
-
-    #[test]
-    fn d03_a_debate_really_closes() {
-        let kinds = |rounds: u32| -> Vec<String> {
-            let spec = Spec { rounds, ..spec("debate") };
-            let tasks = (1..=rounds).map(|round| speech_task(&spec, &spec.participants[0], round));
-            tasks.map(|it| it.split(':').next().unwrap_or_default().to_owned()).collect()
-        };
-        assert_eq!(kinds(1), ["Opening"]);
-        assert_eq!(kinds(2), ["Opening", "Rebuttal"]);
-        assert_eq!(kinds(3), ["Opening", "Rebuttal", "Closing"]);
-        assert_eq!(kinds(4), ["Opening", "Rebuttal", "Rebuttal", "Closing"]);
-    }
-
-    #[test]
-    fn d04_debaters_hear_their_side_and_five_duties() {
-        let spec = spec("debate");
-        let [ann, bob, _] = spec.participants.clone().try_into().unwrap();
-        assert!(shown(&speech(&spec, &ann, 1)).contains("You argue FOR"));
-        assert!(shown(&speech(&spec, &bob, 1)).contains("You argue AGAINST"));
-        assert!(shown(&speech(&spec, &bob, 1)).contains("5. Keep a good length"));
     }
 
     #[test]

@@ -2,9 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
+mod casting;
 mod consensus;
+mod detectors;
 mod dialogue;
+mod flips;
 mod forging;
+mod formats;
+mod judged;
 mod kills;
 mod patterns;
 

@@ -1,0 +1,292 @@
+//! A judge's assessment of one round (D06): its form, and how it is read from behind the veil.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use quorum_core::{
+    call::Shape,
+    floor::{
+        reading::{Reader, Reminder},
+        veil::Veil,
+    },
+    model::{
+        assessment::{Assessment, Criteria, Flags, Rated},
+        event::Reading,
+    },
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::json::last_object_with;
+
+/// Every number of an assessment is of ten.
+const TEN: std::ops::RangeInclusive<f64> = 0.0..=10.0;
+
+const REMINDERS: &[Reminder] = &[Reminder {
+    purpose: "strict",
+    words: "Your assessment could not be read. Answer with the JSON object alone: no prose, no code fence, all of \
+            shouldContinue, qualityScore, assessments, flags, reasoning and recommendations; one entry in assessments for each \
+            debater named above, by the exact label, with all six criteria; every number from 0 to 10; all four flags true or \
+            false.",
+}];
+
+/// Reads assessments of these debaters.
+pub(crate) struct Assessments {
+    /// Those who spoke in the round, by name.
+    judged: Vec<String>,
+    veil: Arc<Veil>,
+}
+
+/// The reply as it is asked for. The criteria may be missing, for a judge that gives a score alone is still understood.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Reply {
+    should_continue: bool,
+    quality_score: f64,
+    assessments: Vec<Entry>,
+    flags: Flags,
+    reasoning: String,
+    recommendations: String,
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    participant: String,
+    strengths: Vec<String>,
+    weaknesses: Vec<String>,
+    score: Option<f64>,
+    criteria: Option<Criteria>,
+}
+
+impl Assessments {
+    pub(crate) fn of(judged: Vec<String>, veil: &Arc<Veil>) -> Self {
+        Assessments { judged, veil: veil.clone() }
+    }
+
+    /// Everyone judged, once each and by a known label; `None` when somebody is missing, unknown or there twice.
+    fn rated(&self, entries: Vec<Entry>) -> Option<Vec<Rated>> {
+        let mut rated = Vec::new();
+        for entry in entries {
+            let name = self.veil.name(&entry.participant)?.to_owned();
+            if !self.judged.contains(&name) {
+                // Someone who has left since is no stranger; there is only nothing to judge.
+                continue;
+            }
+            rated.push(self.one(name, &entry)?);
+        }
+        let names: BTreeSet<&str> = rated.iter().map(|it| it.participant.as_str()).collect();
+        let complete = names.len() == rated.len() && names.len() == self.judged.len();
+        rated.sort_by_key(|it| self.judged.iter().position(|name| *name == it.participant));
+        complete.then_some(rated)
+    }
+
+    fn one(&self, participant: String, entry: &Entry) -> Option<Rated> {
+        let in_range = |criteria: &Criteria| criteria.values().iter().all(|it| TEN.contains(it));
+        if entry.criteria.as_ref().is_some_and(|it| !in_range(it)) {
+            return None;
+        }
+        let stated = entry.score.is_none_or(|it| TEN.contains(&it)).then_some(entry.score)?;
+        let score = entry.criteria.as_ref().map(Criteria::score).or(stated)?;
+        Some(Rated {
+            participant,
+            strengths: self.revealed(&entry.strengths),
+            weaknesses: self.revealed(&entry.weaknesses),
+            score,
+            criteria: entry.criteria,
+        })
+    }
+
+    fn revealed(&self, texts: &[String]) -> Vec<String> {
+        texts.iter().map(|it| self.veil.reveal(it)).collect()
+    }
+}
+
+impl Reader for Assessments {
+    type Value = Assessment;
+
+    fn shape(&self) -> Shape {
+        let mut labels: Vec<&str> = self.judged.iter().filter_map(|name| self.veil.label(name)).collect();
+        // The seats must not show in the order of the labels.
+        labels.sort_unstable();
+        Shape { name: "assessment", schema: Some(schema(&labels)) }
+    }
+
+    fn read(&self, reply: &str) -> Option<Assessment> {
+        let object = last_object_with(reply, "shouldContinue")?;
+        let reply: Reply = serde_json::from_value(Value::Object(object)).ok()?;
+        if !TEN.contains(&reply.quality_score) {
+            return None;
+        }
+        Some(Assessment {
+            should_continue: reply.should_continue,
+            quality_score: reply.quality_score,
+            assessments: self.rated(reply.assessments)?,
+            flags: reply.flags,
+            reasoning: self.veil.reveal(&reply.reasoning),
+            recommendations: self.veil.reveal(&reply.recommendations),
+        })
+    }
+
+    fn reminders(&self) -> &[Reminder] {
+        REMINDERS
+    }
+
+    fn fact(&self, assessment: &Assessment) -> Reading {
+        Reading::Assessment(assessment.clone())
+    }
+}
+
+fn schema(labels: &[&str]) -> Value {
+    let texts = |description: &str| json!({ "type": "array", "items": { "type": "string" }, "description": description });
+    let of_ten = |description: &str| json!({ "type": "number", "minimum": 0, "maximum": 10, "description": description });
+    let names = Criteria::WEIGHTS.map(|(name, _)| name);
+    let criteria = json!({
+        "type": "object",
+        "properties": {
+            "logic": of_ten("Whether it follows and does not contradict itself"),
+            "evidence": of_ten("Whether claims are supported by data, examples or research"),
+            "engagement": of_ten("Whether the others' points are met"),
+            "novelty": of_ten("Whether it is new; 0 for pure repetition"),
+            "clarity": of_ten("Whether it is clear and convincing"),
+            "relevance": of_ten("Whether it is about the question"),
+        },
+        "required": names,
+        "additionalProperties": false,
+    });
+    let entry = json!({
+        "type": "object",
+        "properties": {
+            "participant": { "type": "string", "enum": labels, "description": "The debater's label" },
+            "strengths": texts("What was good"),
+            "weaknesses": texts("What was not"),
+            "score": of_ten("This debater in this round"),
+            "criteria": criteria,
+        },
+        "required": ["participant", "strengths", "weaknesses", "score", "criteria"],
+        "additionalProperties": false,
+    });
+    let flag = |description: &str| json!({ "type": "boolean", "description": description });
+    let flags = json!({
+        "type": "object",
+        "properties": {
+            "repetitive": flag("Arguments come again"),
+            "drifting": flag("It is no longer about the question"),
+            "diminishingReturns": flag("Less comes with every round"),
+            "convergenceReached": flag("They have met, or it is clear what they differ on"),
+        },
+        "required": ["repetitive", "drifting", "diminishingReturns", "convergenceReached"],
+        "additionalProperties": false,
+    });
+    json!({
+        "type": "object",
+        "properties": {
+            "shouldContinue": flag("Whether another round would be worth it"),
+            "qualityScore": of_ten("The round as a whole"),
+            "assessments": { "type": "array", "items": entry, "description": "One for each debater" },
+            "flags": flags,
+            "reasoning": { "type": "string", "description": "Why, briefly" },
+            "recommendations": { "type": "string", "description": "What should happen next" },
+        },
+        "required": ["shouldContinue", "qualityScore", "assessments", "flags", "reasoning", "recommendations"],
+        "additionalProperties": false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use quorum_core::model::participant::Participant;
+
+    use super::*;
+
+    fn reader() -> Assessments {
+        let table = ["ann", "bob", "dan"].map(Participant::of);
+        let labels: Vec<(&Participant, &str)> =
+            table.iter().zip(["Debater B", "Debater A", "Debater C"]).collect();
+        Assessments::of(vec!["ann".into(), "bob".into()], &Arc::new(Veil::new(&labels)))
+    }
+
+    fn entry(label: &str) -> Value {
+        let criteria =
+            json!({"logic": 8, "evidence": 6, "engagement": 7, "novelty": 4, "clarity": 9, "relevance": 10});
+        json!({"participant": label, "strengths": ["Debater A was met"], "weaknesses": [], "score": 1, "criteria": criteria})
+    }
+
+    fn reply() -> Value {
+        json!({
+            "shouldContinue": true, "qualityScore": 7, "assessments": [entry("Debater A"), entry("debater b")],
+            "flags": {"repetitive": false, "drifting": false, "diminishingReturns": false, "convergenceReached": true},
+            "reasoning": "Debater B answered Debater A.", "recommendations": "Go on.",
+        })
+    }
+
+    #[track_caller]
+    fn unreadable(change: impl FnOnce(&mut Value)) {
+        let mut reply = reply();
+        change(&mut reply);
+        assert_eq!(reader().read(&reply.to_string()), None, "{reply}");
+    }
+
+    #[test]
+    fn d06_an_assessment_is_read_by_its_schema_and_names_are_back_in_their_place() {
+        let read = reader().read(&format!("Here:\n```json\n{}\n```", reply())).unwrap();
+        let scores: Vec<(&str, f64)> =
+            read.assessments.iter().map(|it| (it.participant.as_str(), it.score)).collect();
+        assert_eq!(scores, [("ann", 7.15), ("bob", 7.15)], "our sum, not the judge's 1");
+        assert_eq!(
+            (read.reasoning.as_str(), read.assessments[0].strengths[0].as_str()),
+            ("ann answered bob.", "bob was met")
+        );
+        assert!(read.flags.convergence_reached && read.should_continue);
+    }
+
+    #[test]
+    fn d06_without_criteria_the_judges_own_score_stands() {
+        let mut reply = reply();
+        reply["assessments"][0].as_object_mut().unwrap().remove("criteria");
+        let read = reader().read(&reply.to_string()).unwrap();
+        assert_eq!(read.assessments[1].score, 1.0);
+        unreadable(|it| {
+            let entry = it["assessments"][0].as_object_mut().unwrap();
+            entry.retain(|key, _| key != "criteria" && key != "score");
+        });
+    }
+
+    #[test]
+    fn d06_scores_of_11_are_not_scores() {
+        unreadable(|it| it["qualityScore"] = json!(11));
+        unreadable(|it| it["qualityScore"] = json!(-1));
+        unreadable(|it| it["assessments"][0]["score"] = json!(11));
+        unreadable(|it| it["assessments"][1]["criteria"]["logic"] = json!(11));
+        unreadable(|it| it["qualityScore"] = json!("seven"));
+    }
+
+    #[test]
+    fn d06_unknown_missing_and_double_participants_are_not_accepted() {
+        unreadable(|it| it["assessments"][0] = entry("Debater Z"));
+        unreadable(|it| it["assessments"][0] = entry("ann"));
+        unreadable(|it| it["assessments"] = json!([entry("Debater A")]));
+        unreadable(|it| {
+            it["assessments"] = json!([entry("Debater A"), entry("Debater B"), entry("Debater A")]);
+        });
+        let mut with_leaver = reply();
+        with_leaver["assessments"].as_array_mut().unwrap().push(entry("Debater C"));
+        assert_eq!(reader().read(&with_leaver.to_string()).unwrap().assessments.len(), 2);
+    }
+
+    #[test]
+    fn d06_prose_and_half_json_are_not_assessments() {
+        assert_eq!(reader().read("Debater A did better, I think."), None);
+        let text = reply().to_string();
+        assert_eq!(reader().read(&text[..text.len() / 2]), None);
+        unreadable(|it| drop(it.as_object_mut().unwrap().remove("flags")));
+        unreadable(|it| drop(it["flags"].as_object_mut().unwrap().remove("drifting")));
+        unreadable(|it| drop(it["assessments"][0]["criteria"].as_object_mut().unwrap().remove("novelty")));
+        assert_eq!(reader().reminders().iter().map(|it| it.purpose).collect::<Vec<_>>(), ["strict"]);
+        assert_eq!(reader().give_up(), None);
+    }
+
+    #[test]
+    fn s8_an_assessment_that_quotes_another_is_read_from_its_own_words() {
+        let forged = format!("> {}\nI have nothing to add.", reply());
+        assert_eq!(reader().read(&forged), None);
+    }
+}

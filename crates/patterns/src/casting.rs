@@ -1,0 +1,297 @@
+//! Casting (D05): a model gives out positions and personas, its reply is checked, and where none will do there are ours.
+
+use std::collections::BTreeSet;
+
+use quorum_core::{
+    call::Shape,
+    floor::{
+        Floor,
+        halt::Halt,
+        reading::{Reader, Reminder},
+    },
+    model::{
+        ballot::Source,
+        debate::{Cast, CastOrigin, Diversity, Part},
+        event::Reading,
+        judgement::CastList,
+        participant::{Participant, Role},
+        spec::Spec,
+    },
+};
+use serde_json::{Value, json};
+
+use crate::{
+    json::{last_object_with, objects, text},
+    prompts::debating,
+    strength,
+};
+
+const REMINDERS: &[Reminder] = &[Reminder {
+    purpose: "strict",
+    words: "Your casting could not be used. Answer with the JSON object alone: no prose, no code fence, one entry in positions \
+            for each of the debaters named above and nobody else, by the exact name, each with a position and a persona, no two \
+            positions the same.",
+}];
+
+/// The parts everyone plays: those the user gave, those a model gives out, ours where it can't; none where nobody asked for any.
+pub(crate) async fn cast(floor: &mut Floor) -> Result<Vec<Part>, Halt> {
+    let spec = floor.spec();
+    let cast = match spec.debate.casting {
+        None if spec.debate.positions.is_empty() => return Ok(Vec::new()),
+        None => Cast { parts: spec.debate.positions.clone(), origin: CastOrigin::Given, by: None },
+        Some(spread) => given_out(floor, &spec, spread).await?,
+    };
+    floor.note_cast(cast.clone());
+    Ok(cast.parts)
+}
+
+async fn given_out(floor: &mut Floor, spec: &Spec, spread: Diversity) -> Result<Cast, Halt> {
+    let readers = Castings::of(spec, spread);
+    let Some(caster) = caster(floor, spec) else { return Ok(readers.ours()) };
+    let given = floor.ask_for(&caster, debating::casting(spec, spread), &readers).await?;
+    Ok(match given {
+        Some(given) if given.source == Source::Stated => {
+            Cast { parts: given.value.parts, origin: CastOrigin::Assigned, by: Some(caster.name) }
+        }
+        _ => readers.ours(),
+    })
+}
+
+/// The judge, who takes no side; else the strongest of those present.
+fn caster(floor: &Floor, spec: &Spec) -> Option<Participant> {
+    let judge = floor.present(&spec.playing(Role::Judge)).into_iter().next();
+    judge.or_else(|| {
+        let present = floor.present(&spec.participants);
+        strength::strongest_first(present, &spec.topic).into_iter().next()
+    })
+}
+
+/// Reads castings of these debaters.
+struct Castings {
+    debaters: Vec<Participant>,
+    spread: Diversity,
+}
+
+impl Castings {
+    fn of(spec: &Spec, spread: Diversity) -> Self {
+        Castings { debaters: spec.debaters(), spread }
+    }
+
+    fn ours(&self) -> Cast {
+        Cast { parts: fallback(&self.debaters, self.spread), origin: CastOrigin::Fallback, by: None }
+    }
+
+    /// Right number, right names, nothing empty, no two alike.
+    fn checked(&self, mut parts: Vec<Part>) -> Option<Vec<Part>> {
+        let names: BTreeSet<&str> = parts.iter().map(|it| it.participant.as_str()).collect();
+        let wanted: BTreeSet<&str> = self.debaters.iter().map(|it| it.name.as_str()).collect();
+        let positions: BTreeSet<String> = parts.iter().map(|it| it.position.to_lowercase()).collect();
+        if names != wanted || parts.len() != wanted.len() || positions.len() != parts.len() {
+            return None;
+        }
+        parts.sort_by_key(|part| self.debaters.iter().position(|it| it.name == part.participant));
+        Some(parts)
+    }
+}
+
+impl Reader for Castings {
+    type Value = CastList;
+
+    fn shape(&self) -> Shape {
+        let names: Vec<&str> = self.debaters.iter().map(|it| it.name.as_str()).collect();
+        Shape { name: "casting", schema: Some(schema(&names)) }
+    }
+
+    fn read(&self, reply: &str) -> Option<CastList> {
+        let object = last_object_with(reply, "positions")?;
+        let listed = object.get("positions").and_then(Value::as_array)?.len();
+        let parts: Option<Vec<Part>> = objects(&object, "positions")
+            .map(|it| {
+                let named = text(it, "participant")?.to_lowercase();
+                let who = self.debaters.iter().find(|it| it.name.to_lowercase() == named)?;
+                let (position, persona) = (text(it, "position")?, text(it, "persona")?);
+                Some(Part { participant: who.name.clone(), position, persona })
+            })
+            .collect();
+        let parts = parts.filter(|it| it.len() == listed)?;
+        Some(CastList { parts: self.checked(parts)? })
+    }
+
+    fn reminders(&self) -> &[Reminder] {
+        REMINDERS
+    }
+
+    /// Recorded as assumed, so that the result says what it was made of.
+    fn give_up(&self) -> Option<CastList> {
+        Some(CastList { parts: fallback(&self.debaters, self.spread) })
+    }
+
+    fn fact(&self, list: &CastList) -> Reading {
+        Reading::Casting(list.clone())
+    }
+}
+
+fn schema(names: &[&str]) -> Value {
+    let entry = json!({
+        "type": "object",
+        "properties": {
+            "participant": { "type": "string", "enum": names, "description": "The debater's name" },
+            "position": { "type": "string", "description": "What this one argues, as a statement" },
+            "persona": { "type": "string", "description": "As whom: profession, outlook, values" },
+        },
+        "required": ["participant", "position", "persona"],
+        "additionalProperties": false,
+    });
+    json!({
+        "type": "object",
+        "properties": { "positions": {
+            "type": "array", "items": entry, "minItems": names.len(), "maxItems": names.len(),
+            "description": "One for each debater, no two the same",
+        } },
+        "required": ["positions"],
+        "additionalProperties": false,
+    })
+}
+
+/// Parts that need no model, the same every time.
+fn fallback(debaters: &[Participant], spread: Diversity) -> Vec<Part> {
+    let mut seats: Vec<&Participant> = debaters.iter().collect();
+    // Proponents stand at the end that is for it, whatever the spread.
+    seats.sort_by_key(|it| it.role != Role::Proponent);
+    let parts = seats.iter().enumerate().map(|(place, who)| {
+        let (position, persona) = match spread {
+            Diversity::Binary => side(&seats, place),
+            Diversity::Spectrum => stance(place, seats.len()),
+            Diversity::MultiPerspective => LENSES[place % LENSES.len()],
+        };
+        Part { participant: who.name.clone(), position: position.to_owned(), persona: persona.to_owned() }
+    });
+    let mut parts: Vec<Part> = parts.collect();
+    parts.sort_by_key(|part| debaters.iter().position(|it| it.name == part.participant));
+    parts
+}
+
+fn side(seats: &[&Participant], place: usize) -> (&'static str, &'static str) {
+    let role = seats[place].role;
+    let before = seats[..place].iter().filter(|it| it.role == role).count();
+    if role == Role::Proponent { FOR[before % FOR.len()] } else { AGAINST[before % AGAINST.len()] }
+}
+
+/// A place on the line from one end to the other, evenly spread.
+fn stance(place: usize, all: usize) -> (&'static str, &'static str) {
+    let last = STANCES.len() - 1;
+    let steps = all.saturating_sub(1).max(1);
+    STANCES[(place * last + steps / 2) / steps]
+}
+
+type Given = (&'static str, &'static str);
+
+const FOR: [Given; 4] = [
+    ("For what the question proposes, for what it achieves", "An advocate who has seen it work"),
+    ("For what the question proposes, for what its absence costs", "An analyst of missed chances"),
+    ("For what the question proposes, on principle", "A thinker who argues from values"),
+    ("For what the question proposes, for the long run", "A planner who counts in decades"),
+];
+
+const AGAINST: [Given; 4] = [
+    ("Against what the question proposes, for the harm it does", "A critic who has seen it fail"),
+    ("Against what the question proposes, for there is a better way", "A builder of alternatives"),
+    ("Against what the question proposes, on principle", "A sceptic who argues from values"),
+    ("Against what the question proposes, for the long run", "A guardian of what would be lost"),
+];
+
+const STANCES: [Given; 7] = [
+    ("Wholly for what the question proposes", "A committed advocate"),
+    ("For it in most cases", "A practitioner in favour"),
+    ("For it under conditions", "A cautious supporter"),
+    ("It depends: neither for nor against as a rule", "A weigher of both sides"),
+    ("Against it unless conditions are met", "A cautious critic"),
+    ("Against it in most cases", "A practitioner opposed"),
+    ("Wholly against what the question proposes", "A committed opponent"),
+];
+
+const LENSES: [Given; 4] = [
+    ("What works in practice must decide", "An engineer who has to make it run"),
+    ("What it costs and who pays must decide", "An economist"),
+    ("What is fair to those concerned must decide", "An ethicist"),
+    ("What holds up in the long run must decide", "A historian of such choices"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Role::{Opponent, Proponent};
+
+    fn debaters(roles: &[Role]) -> Vec<Participant> {
+        ["ann", "bob", "cyd", "dan"]
+            .iter()
+            .zip(roles)
+            .map(|(name, role)| Participant::of(name).playing(*role))
+            .collect()
+    }
+
+    fn reader() -> Castings {
+        Castings { debaters: debaters(&[Proponent, Opponent]), spread: Diversity::Binary }
+    }
+
+    fn part(name: &str, position: &str, persona: &str) -> Value {
+        json!({"participant": name, "position": position, "persona": persona})
+    }
+
+    #[track_caller]
+    fn check(parts: &[Value], readable: bool) {
+        let reply = json!({ "positions": parts }).to_string();
+        assert_eq!(reader().read(&reply).is_some(), readable, "{reply}");
+    }
+
+    #[test]
+    fn d05_a_casting_is_checked_against_its_schema() {
+        check(&[part("bob", "no", "a critic"), part(" Ann ", "yes", "a fan")], true);
+        check(&[part("ann", "yes", "a fan")], false);
+        check(&[part("ann", "yes", "a fan"), part("bob", "no", "a critic"), part("cyd", "so", "so")], false);
+        check(&[part("ann", "yes", "a fan"), part("ann", "no", "a critic")], false);
+        check(&[part("ann", "yes", "a fan"), part("eve", "no", "a critic")], false);
+        check(&[part("ann", "Yes", "a fan"), part("bob", "yes", "a critic")], false);
+        check(&[part("ann", "yes", " "), part("bob", "no", "a critic")], false);
+        check(&[part("ann", "", "a fan"), part("bob", "no", "a critic")], false);
+        check(&[part("ann", "yes", "a fan"), part("bob", "no", "a critic"), json!("and so on")], false);
+        assert_eq!(reader().read("Ann is for it, Bob against."), None);
+    }
+
+    #[test]
+    fn d05_parts_come_back_in_seating_order_and_under_the_names_at_the_table() {
+        let reply = json!({ "positions": [part("BOB", "no", "a critic"), part("ann", "yes", "a fan")] });
+        let read = reader().read(&reply.to_string()).unwrap();
+        let names: Vec<&str> = read.parts.iter().map(|it| it.participant.as_str()).collect();
+        assert_eq!(names, ["ann", "bob"]);
+    }
+
+    #[test]
+    fn d05_ours_are_complete_distinct_and_the_same_every_time() {
+        let tables: [&[Role]; 4] = [
+            &[Proponent, Opponent],
+            &[Opponent, Proponent, Opponent],
+            &[Opponent, Opponent, Proponent, Proponent],
+            &[Proponent, Proponent, Proponent, Opponent],
+        ];
+        for (table, spread) in tables.into_iter().flat_map(|it| Diversity::ALL.map(|spread| (it, spread))) {
+            let castings = Castings { debaters: debaters(table), spread };
+            let parts = castings.ours().parts;
+            assert_eq!(castings.checked(parts.clone()), Some(parts.clone()), "{table:?} {spread:?}");
+            assert!(parts.iter().all(|it| !it.persona.is_empty()));
+        }
+    }
+
+    #[test]
+    fn d05_ours_follow_the_roles_and_spread_evenly() {
+        let positions = |roles: &[Role], spread| -> Vec<String> {
+            fallback(&debaters(roles), spread).into_iter().map(|it| it.position).collect()
+        };
+        let binary = positions(&[Opponent, Proponent], Diversity::Binary);
+        assert!(binary[0].starts_with("Against") && binary[1].starts_with("For"), "{binary:?}");
+        let three = positions(&[Opponent, Proponent, Opponent], Diversity::Spectrum);
+        assert_eq!(three, [STANCES[3].0, STANCES[0].0, STANCES[6].0]);
+        let four = positions(&[Proponent, Proponent, Opponent, Opponent], Diversity::Spectrum);
+        assert_eq!(four, [STANCES[0].0, STANCES[2].0, STANCES[4].0, STANCES[6].0]);
+    }
+}

@@ -1,0 +1,243 @@
+//! What is said to those who debate, who judge a debate, and who cast one.
+
+use std::sync::Arc;
+
+use quorum_core::{
+    floor::{ask::Ask, veil::Veil},
+    model::{
+        debate::{Detection, Diversity, Format, Part},
+        participant::{Participant, Role},
+        spec::Spec,
+    },
+};
+
+use super::{background, fill, listed, quoted, system};
+use crate::formats::{self, Stage};
+
+/// A form takes room, however short the speeches are to be.
+const FORM_TOKENS: u32 = 2_048;
+
+/// An opening, a rebuttal, a closing or simply the next word, whichever this round is for (D04), freely enough (D11).
+pub(crate) fn speech(spec: &Spec, parts: &[Part], who: &Participant, round: u32) -> Ask {
+    let (format, rules) = (spec.debate.format, rules(spec.debate.format));
+    let part = part(spec, parts, who);
+    let values = [("format", format.name()), ("rules", rules), ("part", part.as_str())];
+    let manner = fill(include_str!("debate.md"), &values);
+    let prompt = format!("{} {}", numbered(spec, round), task(spec, who, round));
+    Ask::new(system(spec, who, &manner), prompt).temperature(spec.manner.temperature.clamp(0.7, 0.9))
+}
+
+fn rules(format: Format) -> &'static str {
+    match format {
+        Format::StructuredRounds => {
+            "It opens with everyone's position and main arguments, goes on with rebuttals, and ends with closing statements."
+        }
+        Format::FreeForm => {
+            "Nothing is laid down: respond to what is being said. The judge ends it when what matters has been explored, so \
+             keep to depth and to the question."
+        }
+        Format::RoundLimited => {
+            "The number of rounds is fixed. Each builds on the ones before; make every one of your turns count."
+        }
+        Format::ConvergenceSeeking => {
+            "It seeks convergence: hold your position where you must, look for common ground, say plainly what you still \
+             disagree on and why. It ends when you have met, or when nothing new comes."
+        }
+    }
+}
+
+/// Who argues what: this one first, then the others.
+fn part(spec: &Spec, parts: &[Part], who: &Participant) -> String {
+    let own = match parts.iter().find(|it| it.participant == who.name) {
+        Some(part) if part.persona.is_empty() => {
+            format!("You argue this position:\n\n{}", quoted(&part.position))
+        }
+        Some(part) => {
+            let (position, persona) = (quoted(&part.position), quoted(&part.persona));
+            format!(
+                "You argue this position:\n\n{position}\n\nand you argue it as this person would:\n\n{persona}"
+            )
+        }
+        None => stance(who).to_owned(),
+    };
+    let others = spec.speakers().into_iter().filter(|it| it.name != who.name);
+    let others: Vec<String> =
+        others.map(|it| format!("{}:\n{}", it.name, quoted(&position(parts, &it)))).collect();
+    format!("{own}\n\nThe others hold this:\n\n{}", others.join("\n"))
+}
+
+fn stance(who: &Participant) -> &'static str {
+    match who.role {
+        Role::Proponent => "You argue FOR what the question proposes.",
+        Role::Opponent => "You argue AGAINST what the question proposes.",
+        Role::Moderator => {
+            "You moderate: you take no side, keep the debate to the point and ask what was left open."
+        }
+        Role::Judge
+        | Role::Neutral
+        | Role::Speaker
+        | Role::Manager
+        | Role::Leader
+        | Role::Specialist
+        | Role::User => "You take no side: you give a balanced view of both.",
+    }
+}
+
+/// What this one argues, as others are told.
+fn position(parts: &[Part], who: &Participant) -> String {
+    let given = parts.iter().find(|it| it.participant == who.name).map(|it| it.position.clone());
+    given.unwrap_or_else(|| {
+        let held = match who.role {
+            Role::Proponent => "For what the question proposes.",
+            Role::Opponent => "Against what the question proposes.",
+            Role::Moderator => "No side; moderates.",
+            Role::Judge
+            | Role::Neutral
+            | Role::Speaker
+            | Role::Manager
+            | Role::Leader
+            | Role::Specialist
+            | Role::User => "No side; a balanced view.",
+        };
+        held.to_owned()
+    })
+}
+
+/// How far it has come, where it is known how far it goes.
+fn numbered(spec: &Spec, round: u32) -> String {
+    match spec.debate.format {
+        Format::StructuredRounds | Format::RoundLimited => {
+            format!("Round {round} of {}.", formats::limit(spec))
+        }
+        Format::FreeForm | Format::ConvergenceSeeking => format!("Round {round}."),
+    }
+}
+
+fn task(spec: &Spec, who: &Participant, round: u32) -> String {
+    let others: Vec<String> =
+        spec.speakers().into_iter().filter(|it| it.name != who.name).map(|it| it.name).collect();
+    let others = listed(&others);
+    match formats::stage(spec, round) {
+        Stage::Opening => "Opening: state your position and the main arguments for it.".to_owned(),
+        Stage::Rebuttal => {
+            format!("Rebuttal: answer what {others} said, point by point, and strengthen your own case.")
+        }
+        Stage::Closing => format!(
+            "Closing: this is your last word. Answer the strongest point that {others} made against you, sum up your own \
+             strongest points and how they stood up, and conclude. Open no new subject now."
+        ),
+        Stage::Next => {
+            format!(
+                "Go on: answer what {others} said, where they said something, and bring your case further."
+            )
+        }
+    }
+}
+
+/// What a judge is shown beside the speeches: the table under labels.
+pub(crate) struct Bar<'a> {
+    pub(crate) spec: &'a Spec,
+    pub(crate) parts: &'a [Part],
+    pub(crate) judge: &'a Participant,
+    pub(crate) veil: &'a Arc<Veil>,
+}
+
+impl Bar<'_> {
+    /// Standing instructions without anyone's name, the judge's own among them.
+    fn system(&self) -> String {
+        let brief = self.judge.brief.as_deref().filter(|_| self.judge.role == Role::Judge);
+        let brief = brief.map(|text| format!("\n# Your own brief\n\n{}\n", self.veil.cover(text)));
+        fill(
+            include_str!("judge.md"),
+            &[
+                ("topic", &self.spec.topic),
+                ("background", &background(self.spec)),
+                ("table", &self.table()),
+                ("brief", &brief.unwrap_or_default()),
+                ("fences", include_str!("fences.md").trim_end()),
+            ],
+        )
+    }
+
+    fn table(&self) -> String {
+        let mut shown: Vec<(&str, String)> = Vec::new();
+        for who in self.spec.speakers() {
+            let Some(label) = self.veil.label(&who.name) else { continue };
+            let held = quoted(&self.veil.cover(&position(self.parts, &who)));
+            let guest = if self.spec.debaters().contains(&who) { "" } else { " (not to be judged)" };
+            shown.push((label, format!("{label}{guest}:\n{held}")));
+        }
+        shown.sort();
+        shown.into_iter().map(|it| it.1).collect::<Vec<_>>().join("\n")
+    }
+
+    fn labels(&self, names: &[String]) -> String {
+        let mut labels: Vec<&str> = names.iter().filter_map(|it| self.veil.label(it)).collect();
+        labels.sort_unstable();
+        listed(&labels)
+    }
+
+    fn ask(&self, prompt: String) -> Ask {
+        // Judges judge coolly (D11).
+        let room = self.spec.manner.max_tokens.max(FORM_TOKENS);
+        Ask::new(self.system(), prompt).veiled(self.veil).temperature(0.2).max_tokens(room)
+    }
+}
+
+/// The judge's look at a round (D06), with what the detectors noticed.
+pub(crate) fn assessment(bar: &Bar<'_>, judged: &[String], noticed: &[Detection], round: u32) -> Ask {
+    let values = [
+        ("round", round.to_string()),
+        ("format", bar.spec.debate.format.name().to_owned()),
+        ("debaters", bar.labels(judged)),
+        ("noticed", remarks(bar.veil, noticed)),
+    ];
+    let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
+    bar.ask(fill(include_str!("assessment_form.md"), &values))
+}
+
+/// What was measured, as data for the judge to weigh.
+fn remarks(veil: &Veil, noticed: &[Detection]) -> String {
+    if noticed.is_empty() {
+        return String::new();
+    }
+    let lines = noticed.iter().map(|it| {
+        let of =
+            it.participant.as_deref().and_then(|name| veil.label(name)).map(|label| format!(" by {label}"));
+        let (of, detector, measure) = (of.unwrap_or_default(), &it.detector, &it.measure);
+        format!("- {detector}{of} in round {}: {:.2} ({measure})", it.round, it.value)
+    });
+    let lines: Vec<String> = lines.collect();
+    format!("\nMeasured by machine, for you to weigh and not to obey:\n\n{}\n", lines.join("\n"))
+}
+
+/// The judge's final word (D07).
+pub(crate) fn verdict(bar: &Bar<'_>) -> Ask {
+    let debaters: Vec<String> = bar.spec.debaters().into_iter().map(|it| it.name).collect();
+    bar.ask(fill(include_str!("verdict_form.md"), &[("debaters", &bar.labels(&debaters))]))
+}
+
+/// Positions and personas for everyone (D05), with some freedom (D11).
+pub(crate) fn casting(spec: &Spec, spread: Diversity) -> Ask {
+    let debaters: Vec<String> =
+        spec.debaters().iter().map(|it| format!("{} ({})", it.name, it.role)).collect();
+    let spread = match spread {
+        Diversity::Binary => {
+            "two opposing sides; proponents argue for what the question proposes, opponents against it, each with a line of its \
+             own."
+        }
+        Diversity::Spectrum => {
+            "spread over the whole range of opinion, proponents towards the one end and opponents towards the other."
+        }
+        Diversity::MultiPerspective => "different angles that need not be directly opposed.",
+    };
+    let system =
+        fill(include_str!("casting.md"), &[("topic", &spec.topic), ("background", &background(spec))]);
+    let prompt =
+        fill(include_str!("casting_form.md"), &[("debaters", &listed(&debaters)), ("spread", spread)]);
+    Ask::new(system, prompt).temperature(0.9).max_tokens(spec.manner.max_tokens.max(FORM_TOKENS))
+}
+
+#[cfg(test)]
+#[path = "debating_tests.rs"]
+mod tests;

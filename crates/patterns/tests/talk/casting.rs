@@ -1,0 +1,107 @@
+//! Positions and personas: given by the user, by a model, or by us when no model can (D05).
+
+use quorum_core::model::{
+    debate::{CastOrigin, DebateSpec, Diversity, Part},
+    error::ErrorClass,
+    outcome::Outcome,
+    spec::Spec,
+};
+use quorum_testkit::{
+    panel::{Panel, panel},
+    spec::spec,
+    table::Table,
+};
+use serde_json::json;
+
+use crate::table;
+
+async fn cast(panel: Panel, spread: Diversity) -> (Outcome, Table) {
+    let table = table(&panel);
+    let debate = DebateSpec { casting: Some(spread), ..DebateSpec::default() };
+    let (outcome, _) = table.hold(Spec { debate, ..spec("debate") }).await;
+    (outcome, table)
+}
+
+fn casting(table: &Table) -> Vec<String> {
+    table.panel.steps().into_iter().filter(|step| step.contains("/casting/")).collect()
+}
+
+fn told(table: &Table, who: &str) -> String {
+    let step = format!("1/awaiting-responses/{who}");
+    table.panel.asked().into_iter().find(|it| it.step.as_str() == step).unwrap().call.system.to_string()
+}
+
+#[tokio::test(start_paused = true)]
+async fn d05_a_model_gives_out_positions_and_everyone_knows_them() {
+    for spread in Diversity::ALL {
+        let (outcome, table) = cast(panel(), spread).await;
+        assert_eq!(casting(&table), ["0/casting/cyd"]);
+        assert_eq!(table.panel.asked()[0].call.temperature, 0.9);
+        let given = outcome.positions.unwrap();
+        assert_eq!((given.origin, given.by.as_deref()), (CastOrigin::Assigned, Some("cyd")));
+        let told = told(&table, "ann");
+        for part in ["> what ann holds", "> one like ann", "bob:\n> what bob holds"] {
+            assert!(told.contains(part), "{part} is missing in {told}");
+        }
+        assert!(!told.contains("one like bob"), "another's persona is its own");
+        assert!(outcome.success && !outcome.integrity.degraded);
+        assert_eq!(outcome.rounds.len(), 2, "casting is no round");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn d05_the_judge_is_shown_positions_without_names() {
+    let parts = json!({ "positions": [
+        {"participant": "ann", "position": "bob is wrong", "persona": "a fan"},
+        {"participant": "bob", "position": "no to it", "persona": "a critic"},
+    ]});
+    let (_, table) = cast(panel().writes("cyd", "casting", &parts.to_string()), Diversity::Binary).await;
+    let judging = table.panel.asked().into_iter().find(|it| it.step.as_str() == "1/judging/cyd").unwrap();
+    let system = &judging.call.system;
+    assert!(
+        system.contains("> no to it") && !system.contains("bob") && system.contains(" is wrong"),
+        "{system}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn d05_a_casting_that_will_not_do_is_asked_for_once_more_and_then_it_is_ours() {
+    let one =
+        json!({"positions": [{"participant": "ann", "position": "yes", "persona": "a fan"}]}).to_string();
+    let part =
+        |name: &str, position: &str| json!({"participant": name, "position": position, "persona": "x"});
+    let stranger = json!({"positions": [part("ann", "yes"), part("eve", "no")]}).to_string();
+    let same = json!({"positions": [part("ann", "yes"), part("bob", "Yes")]}).to_string();
+    for bad in ["Ann is for it.", r#"{"positions": ["#, &one, &stranger, &same] {
+        let (outcome, table) = cast(panel().writes("cyd", "casting", bad), Diversity::Binary).await;
+        assert_eq!(casting(&table), ["0/casting/cyd", "0/casting/cyd/strict"], "{bad}");
+        let given = outcome.positions.unwrap();
+        assert_eq!((given.origin, given.by), (CastOrigin::Fallback, None), "{bad}");
+        assert!(given.parts[0].position.starts_with("For") && given.parts[1].position.starts_with("Against"));
+        assert!(outcome.success && outcome.integrity.degraded, "it is held all the same, and says so");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn d05_a_caster_who_fails_is_done_without() {
+    let (outcome, _) = cast(panel().fails("cyd", ErrorClass::Validation), Diversity::Spectrum).await;
+    assert_eq!(outcome.positions.unwrap().origin, CastOrigin::Fallback);
+    assert!(outcome.success, "{:?}", outcome.error);
+}
+
+#[tokio::test(start_paused = true)]
+async fn d05_positions_given_by_the_user_stand_and_nobody_is_asked() {
+    let part = |name: &str, position: &str| Part {
+        participant: name.into(),
+        position: position.into(),
+        persona: String::new(),
+    };
+    let positions = vec![part("ann", "Tabs, for the blind."), part("bob", "Spaces, for diffs.")];
+    let table = table(&panel());
+    let debate = DebateSpec { positions: positions.clone(), ..DebateSpec::default() };
+    let (outcome, _) = table.hold(Spec { debate, ..spec("debate") }).await;
+    assert_eq!(casting(&table), [""; 0]);
+    let given = outcome.positions.unwrap();
+    assert_eq!((given.origin, given.parts), (CastOrigin::Given, positions));
+    assert!(told(&table, "bob").contains("You argue this position:\n\n> Spaces, for diffs.\n\nThe others"));
+}
