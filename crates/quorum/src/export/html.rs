@@ -71,6 +71,13 @@ fn block(block: &Block, out: &mut String) {
     let _ = match block {
         Block::Line(text) => writeln!(out, "<p>{}.</p>", escape(text)),
         Block::Said(text) => writeln!(out, "<div class=\"said\">\n{}</div>", rendered(text)),
+        Block::Data(json) => {
+            let json = escape(json);
+            writeln!(
+                out,
+                "<details><summary>The reply as it came</summary><pre><code>{json}</code></pre></details>"
+            )
+        }
         Block::Share { label, value } => {
             writeln!(
                 out,

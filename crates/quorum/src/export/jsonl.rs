@@ -5,7 +5,6 @@ use quorum_core::model::{
     event::Fact,
     state::State,
 };
-use serde_json::{Map, Value, json};
 
 use crate::{export::Format, text::escaped};
 
@@ -19,17 +18,17 @@ pub(super) const FORMAT: Format = Format {
 /// The first line: what the others are.
 #[must_use]
 pub fn header() -> String {
-    json!({ "schema": "quorum.events", "version": 1 }).to_string()
+    r#"{"schema":"quorum.events","version":1}"#.to_owned()
 }
 
 /// One event as a line. Pieces of text have no `seq`.
 #[must_use]
 pub fn line(announcement: &Announcement) -> String {
-    let mut fields = Map::new();
-    fields.extend(announcement.seq.map(|seq| ("seq".to_owned(), json!(seq))));
-    fields.insert("type".to_owned(), json!(announcement.name));
-    fields.extend(announcement.data.as_object().cloned().unwrap_or_default());
-    escaped(&Value::Object(fields).to_string())
+    let seq = announcement.seq.map(|seq| format!("\"seq\":{seq},")).unwrap_or_default();
+    // What it is stands first, for people who look at it. A payload is an object and never empty.
+    let data = announcement.data.to_string();
+    let fields = data.strip_prefix('{').unwrap_or(&data);
+    escaped(&format!("{{{seq}\"type\":\"{}\",{fields}", announcement.name))
 }
 
 fn write(state: &State, facts: &[Fact]) -> String {

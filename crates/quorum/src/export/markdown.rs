@@ -37,6 +37,7 @@ fn block(block: &Block) -> String {
     match block {
         Block::Line(text) => format!("{}.", plain(text)),
         Block::Said(text) => quoted(text),
+        Block::Data(json) => quoted(&format!("```json\n{json}\n```")),
         Block::Share { label, value } => format!("{}: {value:.2}", plain(label)),
         Block::Items(items) => items.iter().map(item).collect::<Vec<_>>().join("\n"),
         Block::Table(rows) => table(rows),

@@ -8,7 +8,7 @@ use quorum_core::model::{
 
 use crate::{
     export::transcript::results::{arguments, checks, costs, dissent, shortfall, subs, verdict, votes},
-    text::{clean, count, time},
+    text::{clean, count, escaped, time},
 };
 
 mod results;
@@ -37,6 +37,8 @@ pub(super) enum Block {
         label: &'static str,
         value: f64,
     },
+    /// A reply in a fixed form, as JSON.
+    Data(String),
     Items(Vec<Item>),
     Table(Table),
     /// What to type.
@@ -51,8 +53,21 @@ pub(super) struct Item {
 
 #[derive(Debug)]
 pub(super) struct Table {
-    pub(super) head: &'static [&'static str],
+    pub(super) head: Vec<&'static str>,
     pub(super) rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// A table without the columns nobody has anything in.
+    fn new(head: &[&'static str], rows: &[Vec<String>]) -> Table {
+        let is_used = |column: &usize| rows.iter().any(|row| !row[*column].is_empty());
+        let used: Vec<usize> = (0..head.len()).filter(is_used).collect();
+        let row = |row: &Vec<String>| used.iter().map(|column| row[*column].clone()).collect();
+        Table {
+            head: used.iter().map(|column| head[*column]).collect(),
+            rows: rows.iter().map(row).collect(),
+        }
+    }
 }
 
 impl Part {
@@ -111,6 +126,7 @@ fn clean_part(part: &mut Part) {
 fn clean_block(block: &mut Block) {
     match block {
         Block::Line(text) | Block::Said(text) => *text = clean(text),
+        Block::Data(json) => *json = escaped(json),
         Block::Items(items) => items.iter_mut().for_each(|item| {
             item.who = item.who.as_deref().map(clean);
             item.text = clean(&item.text);
@@ -154,14 +170,14 @@ fn items(texts: &[String]) -> Block {
 fn table(state: &State, outcome: &Outcome) -> Part {
     let missing = |name: &str| outcome.integrity.missing.iter().find(|it| it.provider == name);
     let row = |seat: &Participant| {
-        let model = seat.model.clone().unwrap_or_else(|| "default".to_owned());
+        let model = seat.model.clone().unwrap_or_default();
         let role = if seat.role == Role::Speaker { String::new() } else { seat.role.to_string() };
         let note = missing(&seat.name).map(|it| it.reason.clone()).unwrap_or_default();
         vec![seat.name.clone(), seat.provider.clone(), model, role, note]
     };
-    let rows = state.spec.participants.iter().map(row).collect();
-    let head = &["participant", "provider", "model", "role", "note"];
-    Part::new("At the table", vec![Block::Table(Table { head, rows })])
+    let rows: Vec<_> = state.spec.participants.iter().map(row).collect();
+    let head = ["participant", "provider", "model", "role", "note"];
+    Part::new("At the table", vec![Block::Table(Table::new(&head, &rows))])
 }
 
 fn background(state: &State) -> Option<Part> {
@@ -186,10 +202,17 @@ fn speech(state: &State, response: &Response) -> Part {
     aside.push(time(response.duration_ms));
     let said = match &response.error {
         Some(error) => Block::Line(format!("Failed: {error}")),
-        None => Block::Said(response.content.clone()),
+        None => reply(&response.content),
     };
     let seat = state.spec.participants.iter().position(|it| it.name == response.provider);
     Part { aside: Some(aside.join(", ")), seat, ..Part::new(response.provider.clone(), vec![said]) }
+}
+
+/// What was asked for in a fixed form is hard to read as a speech.
+fn reply(content: &str) -> Block {
+    let data = serde_json::from_str(content).ok().filter(serde_json::Value::is_object);
+    let pretty = data.and_then(|it| serde_json::to_string_pretty(&it).ok());
+    pretty.map_or_else(|| Block::Said(content.to_owned()), Block::Data)
 }
 
 fn again(outcome: &Outcome) -> Part {

@@ -35,10 +35,10 @@ pub(super) fn votes(outcome: &Outcome) -> Option<Part> {
     let row = |(option, heads): (&String, &u32)| {
         vec![option.clone(), heads.to_string(), format!("{:.2}", weight(option))]
     };
-    let rows = options.into_iter().map(row).collect();
+    let rows: Vec<_> = options.into_iter().map(row).collect();
     let blocks = vec![
         Block::Line(winner(results)),
-        Block::Table(Table { head: &["option", "votes", "weight"], rows }),
+        Block::Table(Table::new(&["option", "votes", "weight"], &rows)),
         Block::Table(ballots(results)),
     ];
     Some(Part::new("Votes", blocks))
@@ -62,7 +62,7 @@ fn ballots(results: &VotingResults) -> Table {
             it.reasoning.clone(),
         ]
     });
-    Table { head: &["voter", "round", "choice", "confidence", "why"], rows: rows.collect() }
+    Table::new(&["voter", "round", "choice", "confidence", "why"], &rows.collect::<Vec<_>>())
 }
 
 pub(super) fn verdict(outcome: &Outcome) -> Option<Part> {
@@ -71,9 +71,10 @@ pub(super) fn verdict(outcome: &Outcome) -> Option<Part> {
     let winner = verdict.winner.as_ref();
     let said = |who: &str, text: &str| Item { who: Some(who.to_owned()), text: text.to_owned() };
     blocks.extend(winner.map(|it| Block::Line(format!("Winner: {}", it.participant))));
-    blocks.extend(winner.map(|it| Block::Items(vec![said("Why", &it.reasoning)])));
+    blocks.extend(winner.map(|it| Block::Said(it.reasoning.clone())));
     blocks.push(Block::Line(format!("The debate as a whole: {:.0} of 100", verdict.quality_score)));
-    let points = verdict.key_points.iter().map(|it| said(&it.participant, &it.main_arguments.join("; ")));
+    let points = verdict.key_points.iter();
+    let points = points.flat_map(|it| it.main_arguments.iter().map(|text| said(&it.participant, text)));
     let lists = [
         ("Agreement", &verdict.areas_of_agreement),
         ("Disagreement", &verdict.areas_of_disagreement),
@@ -103,14 +104,14 @@ pub(super) fn arguments(outcome: &Outcome) -> Option<Part> {
         vec![claim.text.clone(), claim.supported_by.join(", "), answer]
     };
     let rows: Vec<Vec<String>> = outcome.consensus.claims.iter().map(row).collect();
-    let table = Table { head: &["claim", "supported by", "attacked by"], rows };
+    let table = Table::new(&["claim", "supported by", "attacked by"], &rows);
     (!table.rows.is_empty()).then(|| Part::new("Arguments", vec![Block::Table(table)]))
 }
 
 pub(super) fn checks(outcome: &Outcome) -> Option<Part> {
     let asked = outcome.consensus_checks.iter().filter(|check| !check.skipped);
     let rows: Vec<Vec<String>> = asked.flat_map(rows_of).collect();
-    let table = Table { head: &["round", "participant", "agrees", "confidence", "why"], rows };
+    let table = Table::new(&["round", "participant", "agrees", "confidence", "why"], &rows);
     (!table.rows.is_empty()).then(|| Part::new("Consensus checks", vec![Block::Table(table)]))
 }
 
@@ -137,8 +138,8 @@ pub(super) fn costs(outcome: &Outcome) -> Part {
     let costs = &outcome.metadata.cost_summary;
     let mut rows = shares(&costs.by_provider);
     rows.push(total(costs));
-    let head = &["participant", "calls", "tokens read", "tokens written", "USD"];
-    let mut blocks = vec![Block::Table(Table { head, rows })];
+    let head = ["participant", "calls", "tokens read", "tokens written", "USD"];
+    let mut blocks = vec![Block::Table(Table::new(&head, &rows))];
     if outcome.integrity.retries > 0 {
         blocks.push(Block::Line(format!("Attempts repeated after a failure: {}", outcome.integrity.retries)));
     }
