@@ -5,6 +5,7 @@
 mod bad_input;
 mod desk;
 mod discuss;
+mod kept;
 mod past;
 mod steer;
 mod store;
