@@ -89,9 +89,9 @@ impl Desk {
     }
 
     /// The same with something piped in.
-    pub(crate) fn ax_hearing(&self, args: &[&str], input: &str) -> Said {
+    pub(crate) fn ax_hearing(&self, args: &[&str], input: impl AsRef<[u8]>) -> Said {
         let mut child = self.command(args).stdin(Stdio::piped()).spawn().unwrap();
-        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        child.stdin.take().unwrap().write_all(input.as_ref()).unwrap();
         heard(child)
     }
 

@@ -150,7 +150,7 @@ fn the_same_seed_gives_the_same_discussion() {
 #[test]
 fn what_is_piped_in_is_context_or_the_topic() {
     let desk = Desk::new();
-    desk.ax_hearing(&["discuss", "What did we miss?"], &"x".repeat(10_001))
+    desk.ax_hearing(&["discuss", "What did we miss?"], "x".repeat(10_001))
         .ends(2)
         .says(&["--context: may have"]);
     desk.ax_hearing(&["discuss", "What did we miss?"], "Some notes.").ends(0);
