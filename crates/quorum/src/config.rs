@@ -14,7 +14,7 @@ use crate::request::{
 const RETENTION_DAYS: u32 = 30;
 
 /// Values that mean something only where a switch is on. A default for one must not get in the way where it is off.
-const DEPENDENT: &[(&str, &str)] =
+pub(crate) const DEPENDENT: &[(&str, &str)] =
     &[("maxDepth", "recursive"), ("timeoutStrategy", "recursive"), ("confidenceThreshold", "earlyExit")];
 
 /// What the user has set up.
