@@ -2,17 +2,18 @@
 
 use anyhow::Result;
 
-use crate::{Verb, cargo, refuse_arguments};
+use crate::{Verb, cargo};
 
 pub(crate) const VERB: Verb = Verb {
     name: "bench",
-    arguments: "",
-    summary: "Measure time, memory and the store in one run, and print a table",
-    run: |arguments| refuse_arguments(arguments).and_then(|()| bench()),
+    arguments: "[NAME…]",
+    summary: "Measure time, memory and the store in one run, and print a table; names choose rows",
+    run: bench,
 };
 
-fn bench() -> Result<()> {
+fn bench(names: &[String]) -> Result<()> {
     // The start of the command is measured, too, so it must lie beside the bench.
     cargo::run(&mut cargo::command(&["build", "--release", "--package", "ax", "--package", "quorum-bench"]))?;
-    cargo::run(&mut cargo::command(&["run", "--release", "--quiet", "--package", "quorum-bench"]))
+    let run = ["run", "--release", "--quiet", "--package", "quorum-bench", "--"];
+    cargo::run(cargo::command(&run).args(names))
 }

@@ -1,24 +1,27 @@
 //! `ax discuss`, and what every verb does that runs a discussion: follow it, heed Ctrl-C, print the result.
 
+use anyhow::Context;
 use futures::StreamExt;
 use quorum::{
     Error, Finished, Handle, Quorum, RunError, StoreError,
     model::{
         command::Command,
-        id::DiscussionId,
+        id::{DiscussionId, Seq},
         lifecycle::Lifecycle,
         outcome::Outcome,
         participant::{Participant, Role},
         state::State,
     },
+    text::count,
 };
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::{
-    args::{Discuss, Output},
-    exit::{Demand, Exit, of_outcome},
+    args::{Discuss, Output, Shape},
+    exit::{Demand, Exit, Usage, of_outcome},
     input::with_stdin,
-    render::{closing, figures::count, note, print, print_json, progress, result::markdown},
+    render::{closing, note, print, print_json, progress, result::markdown, write},
+    telling::Telling,
 };
 
 /// What to do with the end of a discussion.
@@ -31,14 +34,22 @@ pub(crate) struct Ending {
 /// Starts a discussion and stays until it is over.
 pub(crate) async fn discuss(quorum: &Quorum, args: &Discuss) -> anyhow::Result<Exit> {
     let mut request = args.request();
-    (request.topic, request.context) = with_stdin(&args.topic, args.context.as_deref())?;
+    let (topic, context) = with_stdin(args.topic.as_deref(), args.context.as_deref())?;
+    (request.topic, request.context) = (topic.clone().unwrap_or_default(), context);
     if let Some(session) = &args.session {
         request.session_id = Some(quorum.find_session(session).await?.to_string());
     }
     // What is refused leaves everything as it was.
-    quorum.check(&request)?;
+    let spec = match &args.again {
+        Some(_) if topic.is_some_and(|it| it.trim().is_empty()) => {
+            let message = "<topic>: is empty; leave it out to keep that of the past discussion";
+            return Err(Usage(message.to_owned()).into());
+        }
+        Some(past) => quorum.again(quorum.find(past).await?, &request).await?,
+        None => quorum.check(&request)?,
+    };
     forget_old(quorum).await;
-    let handle = quorum.start(&request).await?;
+    let handle = quorum.begin(spec).await?;
     let ending = Ending { output: args.output, demand: Demand::consensus_if(args.requires_consensus()) };
     attend(quorum, handle, ending).await
 }
@@ -61,15 +72,28 @@ async fn forget_old(quorum: &Quorum) {
 pub(crate) async fn attend(quorum: &Quorum, handle: Handle, ending: Ending) -> anyhow::Result<Exit> {
     let signals = handle.signals();
     greet(&quorum.state(handle.id()).await?);
-    match follow(quorum, &handle, signals).await? {
+    let mut telling = match ending.output.shape() {
+        Shape::Jsonl => Some(Telling::begin(handle.id())?),
+        Shape::Text | Shape::Md | Shape::Json => None,
+    };
+    match follow(quorum, &handle, signals, telling.as_mut()).await? {
         Followed::Left => {
             note(&format!("Left. `ax resume {}` goes on where it was.", handle.id()));
             Ok(Exit::Interrupted)
         }
         Followed::Ended { interrupted } => {
-            let exit = match finished(quorum, &handle).await? {
-                Finished::Over(state) => conclude(&state, ending)?,
-                Finished::Waiting(state) => wait(&state, ending)?,
+            let finished = finished(quorum, &handle).await?;
+            if let Some(telling) = &mut telling {
+                telling.catch_up(quorum).await?;
+            }
+            let exit = match finished {
+                Finished::Over(state) => {
+                    if telling.is_none() {
+                        show(quorum, &state, ending.output).await?;
+                    }
+                    conclude(&state, ending.demand)
+                }
+                Finished::Waiting(state) => wait(&state, ending.output)?,
             };
             Ok(if interrupted { Exit::Interrupted } else { exit })
         }
@@ -102,6 +126,7 @@ async fn follow(
     quorum: &Quorum,
     handle: &Handle,
     signals: impl futures::Stream<Item = quorum::Signal>,
+    mut telling: Option<&mut Telling>,
 ) -> anyhow::Result<Followed> {
     let (mut interrupt, mut terminate) = (caught(SignalKind::interrupt())?, caught(SignalKind::terminate())?);
     let mut signals = std::pin::pin!(signals);
@@ -118,7 +143,12 @@ async fn follow(
                 }
             }
             signal = signals.next() => match signal {
-                Some(signal) => progress::of_signal(handle.id(), &signal).iter().for_each(|line| note(line)),
+                Some(signal) => {
+                    progress::of_signal(handle.id(), &signal).iter().for_each(|line| note(line));
+                    if let Some(telling) = &mut telling {
+                        telling.hear(quorum, &signal).await?;
+                    }
+                }
                 None => return Ok(Followed::Ended { interrupted: interrupts > 0 }),
             },
         }
@@ -163,17 +193,16 @@ async fn finished(quorum: &Quorum, handle: &Handle) -> anyhow::Result<Finished> 
     }
 }
 
-/// Prints the result of a discussion that is over.
-pub(crate) fn conclude(state: &State, ending: Ending) -> anyhow::Result<Exit> {
+/// Says how a discussion ended, and finds its exit code.
+pub(crate) fn conclude(state: &State, demand: Demand) -> Exit {
     let outcome = Outcome::of(state);
-    show(&outcome, ending.output)?;
     closing::lines(&outcome).iter().for_each(|line| note(line));
     let threshold = state.spec.consensus.threshold;
-    let exit = of_outcome(&outcome, threshold, ending.demand);
+    let exit = of_outcome(&outcome, threshold, demand);
     if exit == Exit::NoConsensus {
         note(&no_consensus(&outcome, threshold));
     }
-    Ok(exit)
+    exit
 }
 
 fn no_consensus(outcome: &Outcome, threshold: f64) -> String {
@@ -184,8 +213,8 @@ fn no_consensus(outcome: &Outcome, threshold: f64) -> String {
 }
 
 /// Says how to go on with a discussion that waits.
-fn wait(state: &State, ending: Ending) -> anyhow::Result<Exit> {
-    if ending.output.json {
+fn wait(state: &State, output: Output) -> anyhow::Result<Exit> {
+    if output.shape() == Shape::Json {
         print_json(&Outcome::of(state))?;
     }
     let stands = if state.lifecycle == Lifecycle::Paused { "Paused" } else { "Waiting" };
@@ -193,11 +222,21 @@ fn wait(state: &State, ending: Ending) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Prints an outcome in the form asked for. No answer is no output.
-pub(crate) fn show(outcome: &Outcome, output: Output) -> anyhow::Result<()> {
-    if output.json {
-        return print_json(outcome);
+/// Prints a discussion in the form asked for. No answer is no output.
+pub(crate) async fn show(quorum: &Quorum, state: &State, output: Output) -> anyhow::Result<()> {
+    let outcome = Outcome::of(state);
+    match output.shape() {
+        Shape::Json => print_json(&outcome),
+        Shape::Md => print_export(quorum, state, "markdown").await,
+        Shape::Jsonl => print_export(quorum, state, "jsonl").await,
+        Shape::Text => {
+            let text = markdown(&outcome, output.detail());
+            if text.is_empty() { Ok(()) } else { print(&text) }
+        }
     }
-    let text = markdown(outcome, output.into());
-    if text.is_empty() { Ok(()) } else { print(&text) }
+}
+
+async fn print_export(quorum: &Quorum, state: &State, format: &str) -> anyhow::Result<()> {
+    let format = quorum::export::named(format).context("there is no such format")?;
+    write(&(format.write)(state, &quorum.facts(state.id, Seq::START).await?))
 }

@@ -17,20 +17,23 @@ const MOST_BYTES: u64 = 100_000;
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Topic and context with what was piped in.
-pub(crate) fn with_stdin(topic: &str, context: Option<&str>) -> anyhow::Result<(String, Option<String>)> {
-    let from_stdin = topic == "-";
+pub(crate) fn with_stdin(
+    topic: Option<&str>,
+    context: Option<&str>,
+) -> anyhow::Result<(Option<String>, Option<String>)> {
+    let from_stdin = topic == Some("-");
     if std::io::stdin().is_terminal() {
         if from_stdin {
             let message = "`-` reads the topic from standard input, which is a terminal here; pipe a text into it, or type the topic in place of -";
             return Err(Usage(message.to_owned()).into());
         }
-        return Ok((topic.to_owned(), context.map(str::to_owned)));
+        return Ok((topic.map(str::to_owned), context.map(str::to_owned)));
     }
     let piped = read()?;
     if from_stdin {
-        return Ok((piped, context.map(str::to_owned)));
+        return Ok((Some(piped), context.map(str::to_owned)));
     }
-    Ok((topic.to_owned(), joined(context, &piped)))
+    Ok((topic.map(str::to_owned), joined(context, &piped)))
 }
 
 fn joined(context: Option<&str>, piped: &str) -> Option<String> {

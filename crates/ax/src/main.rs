@@ -3,10 +3,13 @@
 mod args;
 mod discuss;
 mod exit;
+mod export;
 mod input;
 mod past;
 mod render;
+mod replay;
 mod steer;
+mod telling;
 
 use clap::Parser;
 use quorum::{Config, Quorum};
@@ -45,6 +48,8 @@ async fn perform(quorum: &Quorum, verb: Verb) -> anyhow::Result<Exit> {
         Verb::Abort(which) => steer::abort(quorum, &which).await,
         Verb::History(args) => past::history(quorum, &args).await,
         Verb::Show(args) => past::show(quorum, &args).await,
+        Verb::Export(args) => export::export(quorum, &args).await,
+        Verb::Replay(args) => replay::replay(quorum, &args).await,
         Verb::Patterns(listed) => past::patterns(&listed),
         Verb::Sessions(args) => past::sessions(quorum, &args).await,
     }

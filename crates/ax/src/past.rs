@@ -1,16 +1,19 @@
 //! Looking at what there is: past discussions, sessions, patterns.
 
-use quorum::{Quorum, listing::Entry, model::outcome::Outcome};
+use quorum::{
+    Quorum,
+    listing::Entry,
+    model::{outcome::Outcome, state::State},
+    text::line,
+};
 use serde_json::json;
 
 use crate::{
-    args::{History, Listed, SessionVerb, Sessions, Shown},
-    discuss::show as show_outcome,
+    args::{History, Listed, Output, SessionVerb, Sessions, Shape, Shown},
+    discuss::show as print_result,
     exit::{Exit, Usage},
     render::{
-        closing,
-        figures::line,
-        note, print, print_json,
+        closing, note, print, print_json,
         result::{Detail, markdown, moves},
     },
 };
@@ -52,31 +55,36 @@ fn row(entry: &Entry) -> String {
 
 /// `ax show`
 pub(crate) async fn show(quorum: &Quorum, args: &Shown) -> anyhow::Result<Exit> {
-    let id = quorum.find(&args.which.id).await?;
-    let state = quorum.state(id).await?;
-    let outcome = Outcome::of(&state);
-    if args.output.json {
-        show_outcome(&outcome, args.output)?;
+    let state = quorum.state(quorum.find(&args.which.id).await?).await?;
+    show_state(quorum, &state, args.output).await?;
+    Ok(Exit::Done)
+}
+
+/// Prints a discussion, over or not, and says where it stands.
+pub(crate) async fn show_state(quorum: &Quorum, state: &State, output: Output) -> anyhow::Result<()> {
+    if output.shape() == Shape::Text {
+        show_text(state, output)?;
     } else {
-        // Of what is not over there is nothing else to show.
-        let over = state.lifecycle.is_terminal();
-        let detail = if over { args.output.into() } else { Detail::Everything };
-        let moves = args.output.verbose.then(|| moves(&state.transitions));
-        let parts = [Some(markdown(&outcome, detail)), moves].into_iter().flatten();
-        let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
-        if !parts.is_empty() {
-            print(&parts.join("\n\n"))?;
-        }
+        print_result(quorum, state, output).await?;
     }
     if state.lifecycle.is_terminal() {
-        closing::lines(&outcome).iter().for_each(|line| note(line));
+        closing::lines(&Outcome::of(state)).iter().for_each(|line| note(line));
     } else {
         note(&format!(
-            "This discussion is {}; `ax resume {id}` goes on unless it runs elsewhere.",
-            state.lifecycle
+            "This discussion is {}; `ax resume {}` goes on unless it runs elsewhere.",
+            state.lifecycle, state.id
         ));
     }
-    Ok(Exit::Done)
+    Ok(())
+}
+
+fn show_text(state: &State, output: Output) -> anyhow::Result<()> {
+    // Of what is not over there is nothing else to show.
+    let detail = if state.lifecycle.is_terminal() { output.detail() } else { Detail::Everything };
+    let moves = output.verbose.then(|| moves(&state.transitions));
+    let parts = [Some(markdown(&Outcome::of(state), detail)), moves].into_iter().flatten();
+    let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+    if parts.is_empty() { Ok(()) } else { print(&parts.join("\n\n")) }
 }
 
 /// `ax patterns`

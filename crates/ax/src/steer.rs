@@ -7,7 +7,7 @@ use quorum::{
 
 use crate::{
     args::{Resume, Shown, Which},
-    discuss::{Ending, attend, conclude},
+    discuss::{Ending, attend, conclude, show},
     exit::{Demand, Exit},
     render::note,
 };
@@ -21,7 +21,8 @@ pub(crate) async fn resume(quorum: &Quorum, args: &Resume) -> anyhow::Result<Exi
         Resumed::Running(handle) => attend(quorum, handle, ending).await,
         Resumed::Over(state) => {
             note("This discussion is over; here is its result.");
-            conclude(&state, ending)
+            show(quorum, &state, ending.output).await?;
+            Ok(conclude(&state, ending.demand))
         }
     }
 }

@@ -13,25 +13,35 @@ mod start;
 mod table;
 
 use anyhow::Result;
+use futures::future::LocalBoxFuture;
 
 use crate::{place::Place, table::Table};
 
+/// Something that is measured on a fresh database.
+type Measure = for<'a> fn(&'a Place, &'a mut Table) -> LocalBoxFuture<'a, Result<()>>;
+
+/// Everything there is to measure; names on the command line choose from it.
+const MEASURES: &[(&str, Measure)] = &[
+    ("facts", |place, table| Box::pin(record::facts_per_second(place, table))),
+    ("append", |place, table| Box::pin(record::one_append(place, table))),
+    ("one", |place, table| Box::pin(load::one(place, table))),
+    ("hundred", |place, table| Box::pin(load::hundred(place, table))),
+    ("thousand", |place, table| Box::pin(load::thousand(place, table))),
+    ("sequential", |place, table| Box::pin(load::sequential(place, table))),
+    ("resume", |place, table| Box::pin(record::resume(place, table))),
+    ("rounds", |place, table| Box::pin(rounds::late_against_early(place, table))),
+    ("start", |_, table| Box::pin(async { start::version(table) })),
+];
+
 fn main() -> Result<()> {
+    let wanted: Vec<String> = std::env::args().skip(1).collect();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build()?;
     let mut table = Table::default();
-    runtime.block_on(measure(&mut table))?;
-    start::version(&mut table)?;
+    for (name, measure) in MEASURES {
+        if wanted.is_empty() || wanted.iter().any(|it| it == name) {
+            runtime.block_on(async { measure(&Place::fresh()?, &mut table).await })?;
+        }
+    }
     table.print();
     Ok(())
-}
-
-async fn measure(table: &mut Table) -> Result<()> {
-    record::facts_per_second(&Place::fresh()?, table).await?;
-    record::one_append(&Place::fresh()?, table).await?;
-    load::one(&Place::fresh()?, table).await?;
-    load::hundred(&Place::fresh()?, table).await?;
-    load::thousand(&Place::fresh()?, table).await?;
-    load::sequential(&Place::fresh()?, table).await?;
-    record::resume(&Place::fresh()?, table).await?;
-    rounds::late_against_early(&Place::fresh()?, table).await
 }

@@ -47,7 +47,7 @@ impl Place {
     pub(crate) fn fresh() -> Result<Self> {
         let folder = std::env::current_dir()?.join("target").join(format!("bench-{}", uuid::Uuid::new_v4()));
         std::fs::create_dir_all(&folder)?;
-        let store = Arc::new(SqliteStore::open(&folder.join("bench.db"))?);
+        let store = Arc::new(SqliteStore::open(folder.join("bench.db"))?);
         Ok(Place { folder, store, voices: Arc::new(Fixed::new()) })
     }
 

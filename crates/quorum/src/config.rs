@@ -14,7 +14,7 @@ use crate::request::{
 const RETENTION_DAYS: u32 = 30;
 
 /// Values that mean something only where a switch is on. A default for one must not get in the way where it is off.
-const DEPENDENT: &[(&str, &str)] =
+pub(crate) const DEPENDENT: &[(&str, &str)] =
     &[("maxDepth", "recursive"), ("timeoutStrategy", "recursive"), ("confidenceThreshold", "earlyExit")];
 
 /// What the user has set up.
@@ -110,6 +110,10 @@ impl Config {
         let Ok(Value::Object(mut fields)) = serde_json::to_value(request) else {
             return (request.clone(), Vec::new());
         };
+        if fields.values().any(holds_no_number) {
+            // Left as it is, so that the check can refuse it by name.
+            return (request.clone(), Vec::new());
+        }
         let given: Vec<String> = fields.keys().cloned().collect();
         let new = self.defaults.iter().filter(|(field, _)| !given.contains(field));
         let new: Vec<(String, Value)> = new.map(|(field, value)| (field.clone(), value.clone())).collect();
@@ -180,9 +184,22 @@ fn read_defaults(config: &mut Config, table: &toml::Table) -> Result<(), String>
 fn read_default(flag: &Flag, written: &toml::Value) -> Result<Value, String> {
     let written = serde_json::to_value(written).map_err(|error| error.to_string())?;
     let value = flag.read(written)?;
+    if holds_no_number(&value) {
+        return Err("nan and inf are no numbers to go by".to_owned());
+    }
     let alone = json!({ "topic": "", flag.field: value });
     serde_json::from_value::<Request>(alone).map_err(|error| error.to_string())?;
     Ok(value)
+}
+
+/// Whether something in it was NaN or infinite. JSON has no such numbers: they become null, which would pass for left out.
+fn holds_no_number(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(values) => values.iter().any(holds_no_number),
+        Value::Object(fields) => fields.values().any(holds_no_number),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
 }
 
 /// Says that there is no such thing, and which is nearest.

@@ -6,8 +6,14 @@ use quorum_core::{
     craft::{Consensus, Crafts, Pattern},
     engine::{Engine, handle::Handle, shared::Shared},
     model::{
-        command::Command, error::Refusal, id::DiscussionId, lifecycle::Lifecycle, outcome::Outcome,
-        spec::Spec, state::State,
+        command::Command,
+        error::Refusal,
+        event::Fact,
+        id::{DiscussionId, Seq},
+        lifecycle::Lifecycle,
+        outcome::Outcome,
+        spec::Spec,
+        state::State,
     },
     seams::{Archive, Claim, Clock, Session, Store, StoreError, Voices, Wanted},
 };
@@ -21,7 +27,7 @@ use crate::{
     clock::{SystemClock, machine},
     config::make_directory,
     listing::{Entry, SessionEntry},
-    request::{MissingRoles, Setting, draft, flags::field_of},
+    request::{MissingRoles, Setting, again::changed, draft, flags::field_of},
 };
 
 /// How long this process may look at a discussion before others may run it.
@@ -29,6 +35,9 @@ const GLANCE_MS: u64 = 5_000;
 
 /// How many candidates an ambiguous id is answered with.
 const CANDIDATES: usize = 5;
+
+/// How much of a record is read at once.
+const FACTS_AT_ONCE: usize = 1_000;
 
 const DAY_MS: u64 = 86_400_000;
 
@@ -118,15 +127,29 @@ impl Quorum {
     /// What a request amounts to, or everything that is wrong with it. Costs nothing.
     pub fn check(&self, request: &Request) -> Result<Spec, Error> {
         let (request, filled) = self.config.fill(request);
-        let (spec, mut refusals) = draft(&request, &self.setting);
+        self.check_filled(&request).map_err(|refusals| {
+            Error::Refused(refusals.into_iter().map(|it| self.say_where(it, &filled)).collect())
+        })
+    }
+
+    /// The order of a past discussion with these changes, checked anew. Costs nothing.
+    pub async fn again(&self, id: DiscussionId, changes: &Request) -> Result<Spec, Error> {
+        let past = self.state(id).await?;
+        let request = changed(&Request::of(&past.spec), changes);
+        // The past order has its defaults; those of today are not its own.
+        self.check_filled(&request).map_err(|refusals| {
+            let note = |it: Refusal| Refusal { message: format!("{} (again from {id})", it.message), ..it };
+            Error::Refused(refusals.into_iter().map(note).collect())
+        })
+    }
+
+    fn check_filled(&self, request: &Request) -> Result<Spec, Vec<Refusal>> {
+        let (spec, mut refusals) = draft(request, &self.setting);
         let further = self.engine.refusals(&spec).into_iter().map(in_requests_words);
         let is_new = |it: &Refusal| !refusals.iter().any(|known| known.field == it.field);
         let further: Vec<Refusal> = further.filter(is_new).collect();
         refusals.extend(further);
-        if refusals.is_empty() {
-            return Ok(spec);
-        }
-        Err(Error::Refused(refusals.into_iter().map(|it| self.say_where(it, &filled)).collect()))
+        if refusals.is_empty() { Ok(spec) } else { Err(refusals) }
     }
 
     /// A default that is wrong is to be put right in the file.
@@ -140,10 +163,14 @@ impl Quorum {
 
     /// Starts a discussion.
     pub async fn start(&self, request: &Request) -> Result<Handle, Error> {
+        self.begin(self.check(request)?).await
+    }
+
+    /// Starts the discussion that was checked.
+    pub async fn begin(&self, spec: Spec) -> Result<Handle, Error> {
         if !self.config.discussions {
             return Err(Error::SwitchedOff(self.config.file.display().to_string()));
         }
-        let spec = self.check(request)?;
         let id = self.engine.open(spec).await?;
         Ok(self.engine.run(id).await?)
     }
@@ -214,6 +241,19 @@ impl Quorum {
     /// Its result, or as much as there is.
     pub async fn outcome(&self, id: DiscussionId) -> Result<Outcome, Error> {
         Ok(Outcome::of(&self.state(id).await?))
+    }
+
+    /// What happened in it after this number, in order.
+    pub async fn facts(&self, id: DiscussionId, after: Seq) -> Result<Vec<Fact>, Error> {
+        let mut facts: Vec<Fact> = Vec::new();
+        loop {
+            let last = facts.last().map_or(after, |fact| fact.seq);
+            let more = self.engine.shared().store.read(id, last, FACTS_AT_ONCE).await?;
+            if more.is_empty() {
+                return Ok(facts);
+            }
+            facts.extend(more);
+        }
     }
 
     /// The discussion meant by an id, the beginning of one, or `last`.

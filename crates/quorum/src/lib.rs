@@ -15,8 +15,10 @@ mod clock;
 pub mod config;
 mod door;
 mod error;
+pub mod export;
 pub mod listing;
 pub mod request;
+pub mod text;
 
 pub use config::Config;
 pub use door::{Quorum, Resumed, Steered};

@@ -62,6 +62,11 @@ fn a_default_of_the_wrong_kind_is_an_error() {
         "[defaults]\nstop-on-failure = \"x\"",
         "defaults.stop-on-failure: must be true or false, not \"x\"",
     );
+    refuses("[defaults]\nmax-cost = inf", "defaults.max-cost: nan and inf are no numbers to go by");
+    refuses(
+        "[defaults]\nsimulate = \"failure=nan\"",
+        "defaults.simulate: nan and inf are no numbers to go by",
+    );
     let error = parse("[defaults]\nrounds = \"two\"").unwrap_err();
     assert!(error.starts_with("config.toml: defaults.rounds: invalid type"), "{error}");
 }

@@ -78,6 +78,18 @@ fn a_complaint_is_made_once() {
     refuses(&door(""), &json!({ "consensus": "moderator" }), &["synthesizer DISCUSSION_INVALID_REQUEST"]);
 }
 
+#[test]
+fn a_budget_of_nan_or_without_end_is_refused_and_not_left_out() {
+    for odd in [f64::NAN, f64::INFINITY] {
+        let budget = Request { max_cost: Some(odd), ..Request::on("Tabs or spaces?") };
+        let share = Request { threshold: Some(odd), ..Request::on("Tabs or spaces?") };
+        for (request, field) in [(budget, "maxCost"), (share, "threshold")] {
+            let Err(Error::Refused(refusals)) = door("").check(&request) else { panic!("{field} is taken") };
+            assert_eq!(refusals[0].field, field);
+        }
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn b12_switched_off_nothing_starts() {
     let door = door("[features]\ndiscussions = false");
@@ -117,7 +129,7 @@ async fn abort_long_ago(store: &MemoryStore, door: &Quorum) {
     store.create(id, vec![fact(1, Event::Opened { spec, flow: 1, lineage: None })]).await.unwrap();
     let claim = store.claim(id, "someone", 1_000).await.unwrap();
     let end = Event::LifecycleChanged { from: Lifecycle::Configuring, to: Lifecycle::Aborted };
-    let append = Append { claim, id, expected: Seq(1), facts: vec![fact(2, end)], then: Then::Done };
+    let append = Append { claim, id, expected: Seq(1), facts: vec![fact(2, end)].into(), then: Then::Done };
     store.append(append).await.unwrap();
 }
 

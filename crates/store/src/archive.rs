@@ -4,10 +4,15 @@ use quorum_core::{
     model::{id::DiscussionId, time::Timestamp},
     seams::{Session, Summary, Wanted},
 };
-use rusqlite::{Connection, Row, params, types::Type};
+use rusqlite::{Connection, Row, params};
 use uuid::Uuid;
 
-use crate::{desk::Desk, error::Trouble, record::lifecycle, search::question};
+use crate::{
+    desk::Desk,
+    error::Trouble,
+    known::{lifecycle, parsed},
+    search::question,
+};
 
 const SUMMARY: &str = "id, discussions.topic, pattern, status, opened_at, ended_at, success, \
                        discussions.synthesis, simulated, session";
@@ -51,13 +56,6 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<Summary> {
         synthesis: row.get(7)?,
         simulated: row.get(8)?,
         session: session.and_then(|it| it.parse().ok()),
-    })
-}
-
-fn parsed<T: std::str::FromStr<Err = uuid::Error>>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
-    let text: String = row.get(column)?;
-    text.parse().map_err(|error| {
-        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::<uuid::Error>::new(error))
     })
 }
 

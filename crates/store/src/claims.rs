@@ -1,42 +1,40 @@
 //! Who runs which discussion.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use quorum_core::{
     model::{id::DiscussionId, time::Timestamp},
     seams::{Claim, StoreError},
 };
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::params;
 
-use crate::{desk::Desk, error::Trouble, inbox::root};
+use crate::{
+    desk::Desk,
+    error::Trouble,
+    known::{Holder, Known},
+};
 
 /// Who asks, and for how long.
 pub(crate) struct Claimant {
-    pub(crate) owner: String,
+    pub(crate) owner: Arc<str>,
     pub(crate) lease_ms: u64,
-}
-
-/// Somebody who has a discussion, or had it.
-struct Holder {
-    owner: String,
-    runner: String,
-    lease_until: Timestamp,
 }
 
 /// Takes one discussion, unless a living process has it.
 pub(crate) fn claim(desk: &mut Desk, id: DiscussionId, claimant: &Claimant) -> Result<Claim, Trouble> {
-    root(&desk.connection, id)?;
-    desk.runner.sweep();
-    let sql = "SELECT owner, runner, lease_until FROM discussions WHERE id = ?1 AND owner IS NOT NULL";
-    let holder = desk.connection.prepare_cached(sql)?.query_row([id.to_string()], holder).optional()?;
-    if let Some(holder) = holder {
-        let is_own = holder.owner == claimant.owner && holder.runner == desk.runner.name;
+    let known = desk.root(id)?;
+    if let Some(holder) = &known.holder {
+        let is_ours = holder.runner == desk.runner.name;
+        if !is_ours {
+            desk.runner.sweep();
+        }
         let holds = holder.lease_until > desk.now() && desk.runner.is_alive(&holder.runner);
-        if holds && !is_own {
-            return Err(StoreError::Held { id, owner: holder.owner }.into());
+        if holds && !(is_ours && holder.owner == claimant.owner) {
+            return Err(StoreError::Held { id, owner: holder.owner.to_string() }.into());
         }
     }
-    take(desk, id, claimant)
+    desk.runner.sweep_once();
+    take(desk, id, known, claimant)
 }
 
 /// Takes the oldest discussions that could go on and that nobody has.
@@ -44,7 +42,8 @@ pub(crate) fn claim_any(desk: &mut Desk, max: usize, claimant: &Claimant) -> Res
     desk.runner.sweep();
     let mut claims = Vec::new();
     for id in free(desk, max)? {
-        claims.push(take(desk, id, claimant)?);
+        let known = desk.root(id)?;
+        claims.push(take(desk, id, known, claimant)?);
     }
     Ok(claims)
 }
@@ -58,7 +57,7 @@ fn free(desk: &Desk, max: usize) -> Result<Vec<DiscussionId>, Trouble> {
     let (mut free, mut living) = (Vec::new(), HashMap::new());
     while let Some(row) = rows.next()?.filter(|_| free.len() < max) {
         let is_held = row.get::<_, Option<String>>(0)?.is_some() && {
-            let Holder { runner, lease_until, .. } = holder(row)?;
+            let (runner, lease_until) = (row.get(1)?, Timestamp(row.get(2)?));
             // A process may hold thousands; it is asked for once.
             let lives = |runner: &String| desk.runner.is_alive(runner);
             lease_until > desk.now() && *living.entry(runner).or_insert_with_key(lives)
@@ -69,44 +68,48 @@ fn free(desk: &Desk, max: usize) -> Result<Vec<DiscussionId>, Trouble> {
     Ok(free)
 }
 
-fn holder(row: &Row<'_>) -> rusqlite::Result<Holder> {
-    Ok(Holder { owner: row.get(0)?, runner: row.get(1)?, lease_until: Timestamp(row.get(2)?) })
-}
-
-fn take(desk: &Desk, id: DiscussionId, claimant: &Claimant) -> Result<Claim, Trouble> {
+fn take(desk: &mut Desk, id: DiscussionId, known: Known, claimant: &Claimant) -> Result<Claim, Trouble> {
     let Claimant { owner, lease_ms } = claimant;
+    let lease_until = desk.now().plus_ms(*lease_ms);
+    let holder = Holder { owner: owner.clone(), runner: desk.runner.name.clone(), lease_until };
+    let fence = known.fence + 1;
     let mut statement = desk.connection.prepare_cached(
-        "UPDATE discussions SET fence = fence + 1, owner = ?2, runner = ?3, lease_until = ?4 WHERE id = ?1
-         RETURNING fence",
+        "UPDATE discussions SET fence = ?2, owner = ?3, runner = ?4, lease_until = ?5 WHERE number = ?1",
     )?;
-    let until = desk.now().plus_ms(*lease_ms).0;
-    let row = params![id.to_string(), owner, desk.runner.name, until];
-    let fence: i64 = statement.query_row(row, |row| row.get(0))?;
-    Ok(Claim { id, owner: owner.clone(), fence: fence as u64 })
+    statement.execute(params![known.number, fence as i64, holder.owner, holder.runner, lease_until.0])?;
+    drop(statement);
+    desk.learn(id, Known { fence, holder: Some(holder), ..known });
+    Ok(Claim { id, owner: owner.to_string(), fence })
 }
 
 /// Prolongs these; returns those that are another's by now, or nobody's. One whose lease ran out is still good as long
 /// as nobody else came.
 pub(crate) fn extend(desk: &mut Desk, claims: &[Claim], lease_ms: u64) -> Result<Vec<Claim>, Trouble> {
-    let mut statement = desk.connection.prepare_cached(
-        "UPDATE discussions SET lease_until = ?4 WHERE id = ?1 AND owner = ?2 AND fence = ?3",
-    )?;
-    let until = desk.now().plus_ms(lease_ms).0;
+    let lease_until = desk.now().plus_ms(lease_ms);
     let mut lost = Vec::new();
     for claim in claims {
-        let changed =
-            statement.execute(params![claim.id.to_string(), claim.owner, claim.fence as i64, until])?;
-        lost.extend((changed == 0).then(|| claim.clone()));
+        let Some((known, holder)) = held(desk, claim)? else {
+            lost.push(claim.clone());
+            continue;
+        };
+        let sql = "UPDATE discussions SET lease_until = ?2 WHERE number = ?1";
+        desk.connection.prepare_cached(sql)?.execute([known.number, lease_until.0])?;
+        desk.learn(claim.id, Known { holder: Some(Holder { lease_until, ..holder }), ..known });
     }
     Ok(lost)
 }
 
 /// Gives a claim back; one that is gone already is left alone.
 pub(crate) fn release(desk: &mut Desk, claim: &Claim) -> Result<(), Trouble> {
-    let mut statement = desk.connection.prepare_cached(
-        "UPDATE discussions SET owner = NULL, runner = NULL, lease_until = NULL
-         WHERE id = ?1 AND owner = ?2 AND fence = ?3",
-    )?;
-    statement.execute(params![claim.id.to_string(), claim.owner, claim.fence as i64])?;
+    let Some((known, _)) = held(desk, claim)? else { return Ok(()) };
+    let sql = "UPDATE discussions SET owner = NULL, runner = NULL, lease_until = NULL WHERE number = ?1";
+    desk.connection.prepare_cached(sql)?.execute([known.number])?;
+    desk.learn(claim.id, Known { holder: None, ..known });
     Ok(())
+}
+
+/// The claimed discussion and who has it, if it is still this claim.
+fn held(desk: &mut Desk, claim: &Claim) -> Result<Option<(Known, Holder)>, Trouble> {
+    let Some(known) = desk.find(claim.id)?.filter(|known| known.is_held_by(claim)) else { return Ok(None) };
+    Ok(known.holder.clone().map(|holder| (known, holder)))
 }

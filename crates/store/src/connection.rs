@@ -10,6 +10,9 @@ use crate::error::{explain, no_place, unwritable};
 /// How many statements a connection keeps prepared: more than there are.
 const STATEMENTS: usize = 64;
 
+/// How many pages of 4 KiB the log may have before the writer moves them itself, should the keeper not come to it.
+const LONGEST_LOG: u32 = 8_000;
+
 /// How a store is opened; the defaults are right for everyone but tests.
 #[derive(Clone)]
 pub struct Options {
@@ -53,6 +56,7 @@ pub(crate) fn to_write(file: &Path, options: &Options) -> Result<Connection, Sto
         connection.pragma_update(None, "journal_mode", "wal")?;
         connection.pragma_update(None, "synchronous", "full")?;
         connection.pragma_update(None, "foreign_keys", "on")?;
+        connection.pragma_update(None, "wal_autocheckpoint", LONGEST_LOG)?;
         if let Some(pages) = options.max_pages {
             connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
         }
@@ -71,6 +75,13 @@ pub(crate) fn to_write(file: &Path, options: &Options) -> Result<Connection, Sto
 pub(crate) fn to_read(file: &Path, options: &Options) -> rusqlite::Result<Connection> {
     let connection = plain(file, OpenFlags::SQLITE_OPEN_READ_WRITE, options)?;
     connection.pragma_update(None, "query_only", "on")?;
+    Ok(connection)
+}
+
+/// A connection that moves what was written from the log to its place, as durably as it was written.
+pub(crate) fn to_keep(file: &Path, options: &Options) -> rusqlite::Result<Connection> {
+    let connection = plain(file, OpenFlags::SQLITE_OPEN_READ_WRITE, options)?;
+    connection.pragma_update(None, "synchronous", "full")?;
     Ok(connection)
 }
 

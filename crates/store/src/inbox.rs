@@ -7,17 +7,18 @@ use quorum_core::{
     },
     seams::StoreError,
 };
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
 use crate::{
     desk::Desk,
     error::{Trouble, unreadable},
+    known::Run,
 };
 
 /// Puts a command into the inbox, which wakes a discussion that waits.
 pub(crate) fn send(desk: &mut Desk, id: DiscussionId, command: Command) -> Result<CommandId, Trouble> {
-    let run = root(&desk.connection, id)?;
-    if run == "over" {
+    let mut known = desk.root(id)?;
+    if known.run == Run::Over {
         return Err(StoreError::Over(id).into());
     }
     let body = serde_json::to_string(&command).map_err(|error| unreadable(id, "a command", error))?;
@@ -26,18 +27,14 @@ pub(crate) fn send(desk: &mut Desk, id: DiscussionId, command: Command) -> Resul
          SELECT ?1, ifnull(max(id), 0) + 1, ?2, ?3 FROM commands WHERE discussion = ?1 RETURNING id",
     )?;
     let number: i64 = insert.query_row(params![id.to_string(), body, desk.now().0], |row| row.get(0))?;
-    if run == "parked" {
-        let sql = "UPDATE discussions SET run = 'runnable' WHERE id = ?1";
-        desk.connection.prepare_cached(sql)?.execute([id.to_string()])?;
+    drop(insert);
+    if known.run == Run::Parked {
+        let sql = "UPDATE discussions SET run = 'runnable' WHERE number = ?1";
+        desk.connection.prepare_cached(sql)?.execute([known.number])?;
+        known.run = Run::Runnable;
+        desk.learn(id, known);
     }
     Ok(CommandId(number as u64))
-}
-
-/// Whether a discussion that somebody started could go on; those below it have neither a claim nor an inbox.
-pub(crate) fn root(connection: &Connection, id: DiscussionId) -> Result<String, Trouble> {
-    let sql = "SELECT run FROM discussions WHERE id = ?1 AND root = id";
-    let run = connection.prepare_cached(sql)?.query_row([id.to_string()], |row| row.get(0)).optional()?;
-    run.ok_or(Trouble::Refused(StoreError::Unknown(id)))
 }
 
 /// The commands after this one.
@@ -46,7 +43,10 @@ pub(crate) fn commands(
     id: DiscussionId,
     after: CommandId,
 ) -> Result<Vec<(CommandId, Command)>, Trouble> {
-    root(connection, id)?;
+    let sql = "SELECT 1 FROM discussions WHERE id = ?1 AND root = id";
+    if !connection.prepare_cached(sql)?.exists([id.to_string()])? {
+        return Err(StoreError::Unknown(id).into());
+    }
     let sql = "SELECT id, command FROM commands WHERE discussion = ?1 AND id > ?2 ORDER BY id";
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query(params![id.to_string(), after.0 as i64])?;

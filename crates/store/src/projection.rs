@@ -10,6 +10,7 @@ use quorum_core::model::{
     transcript::Turn,
 };
 use serde_json::json;
+use uuid::Uuid;
 
 /// Who sits where, and in which part.
 #[derive(Debug, PartialEq)]
@@ -122,11 +123,11 @@ fn stored_status(status: Lifecycle) -> &'static str {
 
 /// A row of `discussion_logs`.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Log {
+pub(crate) struct Log<'a> {
     pub(crate) id: String,
-    pub(crate) agent: String,
+    pub(crate) agent: &'a str,
     pub(crate) role: &'static str,
-    pub(crate) content: String,
+    pub(crate) content: &'a str,
     pub(crate) turn_index: usize,
     pub(crate) round: u32,
     pub(crate) metadata: String,
@@ -141,17 +142,17 @@ pub(crate) fn needs_seats(facts: &[Fact]) -> bool {
 }
 
 /// The row that follows from a fact: one for each turn, one for each structured reply.
-pub(crate) fn log(id: DiscussionId, fact: &Fact, seats: &Seats) -> Option<Log> {
+pub(crate) fn log<'a>(id: DiscussionId, fact: &'a Fact, seats: &Seats) -> Option<Log<'a>> {
     match &fact.event {
         Event::TurnCompleted { turn } => Some(turn_log(id, fact, turn, seats)),
         Event::ReplyRead { participant, round, source, reading } => {
             let (seat, role) = seats.find(participant);
             let (kind, content) = described(reading);
             Some(Log {
-                id: id.derived(&format!("log/{}", fact.seq)).to_string(),
-                agent: participant.clone(),
+                id: log_id(id, fact),
+                agent: participant,
                 role: stored_role(role),
-                content: content.to_owned(),
+                content,
                 turn_index: seat,
                 round: *round,
                 metadata: reading_metadata(kind, role, *source, reading),
@@ -162,13 +163,26 @@ pub(crate) fn log(id: DiscussionId, fact: &Fact, seats: &Seats) -> Option<Log> {
     }
 }
 
-fn turn_log(id: DiscussionId, fact: &Fact, turn: &Turn, seats: &Seats) -> Log {
+/// A UUIDv7 of the fact's time, number and discussion: the same for the same fact, and after those that were said before,
+/// so that what is said at the same time stands on the same page of the index.
+fn log_id(id: DiscussionId, fact: &Fact) -> String {
+    let (ms, seq) = ((fact.at.0.max(0) as u64 / 1_000).to_be_bytes(), fact.seq.0);
+    let mut bytes = id.to_string().parse::<Uuid>().unwrap_or_default().into_bytes();
+    bytes[..6].copy_from_slice(&ms[2..]);
+    bytes[6] = 0x70 | (seq >> 8 & 0x0f) as u8;
+    bytes[7] = seq as u8;
+    let rest = (seq >> 12).to_be_bytes();
+    bytes[9..].iter_mut().zip(&rest[1..]).for_each(|(byte, more)| *byte ^= more);
+    Uuid::from_bytes(bytes).to_string()
+}
+
+fn turn_log<'a>(id: DiscussionId, fact: &Fact, turn: &'a Turn, seats: &Seats) -> Log<'a> {
     let (seat, role) = seats.find(&turn.participant);
     Log {
-        id: id.derived(&format!("log/{}", fact.seq)).to_string(),
-        agent: turn.participant.clone(),
+        id: log_id(id, fact),
+        agent: &turn.participant,
         role: stored_role(role),
-        content: turn.text.to_string(),
+        content: &turn.text,
         turn_index: seat,
         round: turn.round,
         metadata: json!({ "kind": "turn", "phase": turn.phase, "role": role.name() }).to_string(),
@@ -187,5 +201,32 @@ fn described(reading: &Reading) -> (&'static str, &str) {
         Reading::ConsensusVote(vote) => ("check", &vote.reasoning),
         Reading::Verdict(verdict) => ("verdict", &verdict.summary),
         Reading::Synthesis(synthesis) => ("synthesis", &synthesis.synthesis),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use quorum_core::model::id::Seq;
+
+    use super::*;
+
+    fn said(ms: i64, seq: u64) -> Fact {
+        Fact { seq: Seq(seq), at: Timestamp(ms * 1_000), active_ms: 0, step: None, event: Event::Retried }
+    }
+
+    #[test]
+    fn ids_of_what_was_said_are_stable_distinct_ordered_and_version_7() {
+        let (one, two) = (DiscussionId::fresh(), DiscussionId::fresh());
+        assert_eq!(log_id(one, &said(5, 7)), log_id(one, &said(5, 7)));
+        assert!(log_id(two, &said(5, 7)) < log_id(one, &said(6, 1)));
+        let numbers = [1, 2, 255, 256, 4_095, 4_096, 4_097, 1 << 24, u64::MAX >> 1];
+        let ids: BTreeSet<String> =
+            [one, two].iter().flat_map(|id| numbers.map(|seq| log_id(*id, &said(5, seq)))).collect();
+        assert_eq!(ids.len(), 2 * numbers.len());
+        for id in ids.iter().map(|id| id.parse::<Uuid>().unwrap()) {
+            assert_eq!((id.get_version_num(), id.get_variant()), (7, uuid::Variant::RFC4122));
+        }
     }
 }

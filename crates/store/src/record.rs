@@ -1,23 +1,25 @@
 //! The record: discussions begin, facts are added and read.
 
+use std::sync::Arc;
+
 use quorum_core::{
     model::{
         event::{Event, Fact, Lineage},
         id::{DiscussionId, Seq, Step},
-        lifecycle::Lifecycle,
         spec::Spec,
         time::Timestamp,
     },
     seams::{Append, Created, StoreError, Then},
 };
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, params};
 use uuid::Uuid;
 
 use crate::{
     desk::Desk,
     error::{Trouble, unreadable},
+    known::{Known, Run},
     projection::{self, Seats, Standing},
-    search, tables,
+    tables,
 };
 
 /// The facts as they are kept. Made by the caller's thread, since there is only one that writes.
@@ -33,7 +35,7 @@ pub(crate) fn create(
     facts: &[Fact],
     bodies: &[String],
 ) -> Result<Created, Trouble> {
-    if exists(&desk.connection, id)? {
+    if desk.find(id)?.is_some() {
         return Ok(Created::Existed);
     }
     check_numbers(id, Seq::START, facts)?;
@@ -43,13 +45,13 @@ pub(crate) fn create(
     };
     check_belongings(desk, spec, lineage.as_ref())?;
     let root = lineage.as_ref().map_or(id, |it| it.root);
-    let new = New { id, root, spec, opened_at: *at, standing: Standing::OPENED.after(facts) };
-    new.insert(&desk.connection)?;
-    insert_facts(&desk.connection, id, facts, bodies)?;
-    tables::open(&desk.connection, id, facts, &Seats::of(opened))?;
-    if lineage.is_none() {
-        search::index(&desk.connection, id)?;
-    }
+    let standing = Standing::OPENED.after(facts);
+    let number = New { id, root, spec, opened_at: *at, standing }.insert(&desk.connection)?;
+    let (last, seats) = (facts.last().map_or(Seq::START, |it| it.seq), Arc::new(Seats::of(opened)));
+    insert_facts(&desk.connection, number, facts, bodies)?;
+    tables::open(&desk.connection, id, facts, &seats)?;
+    let run = Run::Runnable;
+    desk.learn(id, Known { number, root, run, standing, last, fence: 0, holder: None, seats: Some(seats) });
     Ok(Created::New)
 }
 
@@ -57,12 +59,9 @@ fn exists(connection: &Connection, id: DiscussionId) -> rusqlite::Result<bool> {
     connection.prepare_cached("SELECT 1 FROM discussions WHERE id = ?1")?.exists([id.to_string()])
 }
 
-fn check_belongings(desk: &Desk, spec: &Spec, lineage: Option<&Lineage>) -> Result<(), Trouble> {
+fn check_belongings(desk: &mut Desk, spec: &Spec, lineage: Option<&Lineage>) -> Result<(), Trouble> {
     if let Some(root) = lineage.map(|it| it.root) {
-        let sql = "SELECT 1 FROM discussions WHERE id = ?1 AND root = id";
-        if !desk.connection.prepare_cached(sql)?.exists([root.to_string()])? {
-            return Err(StoreError::Unknown(root).into());
-        }
+        desk.root(root)?;
     }
     if let Some(session) = spec.session {
         let sql = "SELECT 1 FROM sessions WHERE id = ?1";
@@ -83,17 +82,19 @@ struct New<'a> {
 }
 
 impl New<'_> {
-    fn insert(&self, connection: &Connection) -> rusqlite::Result<()> {
+    /// Returns its number.
+    fn insert(&self, connection: &Connection) -> rusqlite::Result<i64> {
         let mut statement = connection.prepare_cached(
-            "INSERT INTO discussions (id, root, session, pattern, topic, key, simulated, opened_at, status, run)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'runnable')",
+            "INSERT INTO discussions
+             (id, root, session, pattern, topic, key, simulated, opened_at, status, run, unindexed)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'runnable', ?1 = ?2)",
         )?;
         let New { id, root, spec, opened_at, standing } = self;
         let (id, root, session) = (id.to_string(), root.to_string(), spec.session.map(|it| it.to_string()));
         let (key, is_simulated) = (key(&spec.topic), spec.simulation.is_some());
         let (Spec { pattern, topic, .. }, status) = (spec, standing.status.name());
         let row = params![id, root, session, pattern, topic, key, is_simulated, opened_at.0, status];
-        statement.execute(row).map(drop)
+        statement.insert(row)
     }
 }
 
@@ -104,117 +105,101 @@ fn key(topic: &str) -> String {
 
 fn insert_facts(
     connection: &Connection,
-    id: DiscussionId,
+    number: i64,
     facts: &[Fact],
     bodies: &[String],
 ) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
         "INSERT INTO facts (discussion, seq, at, active_ms, step, type, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?;
-    let id = id.to_string();
     for (fact, body) in facts.iter().zip(bodies) {
         let step = fact.step.as_ref().map(Step::as_str);
         let (seq, active_ms) = (fact.seq.0 as i64, fact.active_ms as i64);
-        statement.execute(params![id, seq, fact.at.0, active_ms, step, kind(body), body])?;
+        statement.execute(params![number, seq, fact.at.0, active_ms, step, kind(body), body])?;
     }
     Ok(())
 }
 
 /// The name of what happened: the first thing in its JSON, where serde puts the tag.
 fn kind(body: &str) -> &str {
-    body.trim_start_matches("{\"type\":\"").split('"').next().unwrap_or_default()
+    body.strip_prefix("{\"type\":\"").unwrap_or(body).split('"').next().unwrap_or_default()
 }
 
 /// Adds facts, what follows from them, and what becomes of the claim.
 pub(crate) fn append(desk: &mut Desk, append: &Append, bodies: &[String]) -> Result<Seq, Trouble> {
     let Append { claim, id, expected, facts, .. } = append;
-    let before = find(&desk.connection, *id)?.ok_or(StoreError::Unknown(*id))?;
-    let is_newest = before.owner.as_ref() == Some(&claim.owner) && before.fence == claim.fence as i64;
-    if before.root != claim.id.to_string() || !is_newest || before.last != expected.0 as i64 {
+    let mut known = desk.find(*id)?.ok_or(StoreError::Unknown(*id))?;
+    let is_newest = if known.root == *id {
+        known.is_held_by(claim)
+    } else {
+        desk.find(known.root)?.is_some_and(|root| root.is_held_by(claim))
+    };
+    if known.root != claim.id || !is_newest || known.last != *expected {
         return Err(StoreError::Fenced(*id).into());
     }
-    if before.run == "over" {
+    if known.run == Run::Over {
         return Err(StoreError::Over(*id).into());
     }
     check_numbers(*id, *expected, facts)?;
-    let seats = if projection::needs_seats(facts) { Some(desk.seats(*id)?) } else { None };
-    insert_facts(&desk.connection, *id, facts, bodies)?;
+    let seats = if projection::needs_seats(facts) { Some(desk.seats(*id, &mut known)?) } else { None };
+    insert_facts(&desk.connection, known.number, facts, bodies)?;
     tables::follow(&desk.connection, *id, facts, seats.as_deref().unwrap_or(&Seats(Vec::new())))?;
-    move_on(desk, append, &before)?;
+    move_on(desk, append, known)?;
     Ok(facts.last().map_or(*expected, |fact| fact.seq))
 }
 
-/// A discussion before something is added to it, with the claim of its root.
-struct Before {
-    root: String,
-    run: String,
-    standing: Standing,
-    last: i64,
-    owner: Option<String>,
-    fence: i64,
-}
-
-fn find(connection: &Connection, id: DiscussionId) -> Result<Option<Before>, Trouble> {
-    let mut statement = connection.prepare_cached(
-        "SELECT own.root, own.run, own.status, own.success, own.ended_at, top.owner, top.fence,
-         (SELECT ifnull(max(seq), 0) FROM facts WHERE discussion = own.id)
-         FROM discussions own JOIN discussions top ON top.id = own.root WHERE own.id = ?1",
-    )?;
-    let read = |row: &Row<'_>| {
-        let status: String = row.get(2)?;
-        let standing = Standing {
-            status: lifecycle(&status),
-            success: row.get(3)?,
-            ended_at: row.get::<_, Option<i64>>(4)?.map(Timestamp),
-        };
-        Ok(Before {
-            root: row.get(0)?,
-            run: row.get(1)?,
-            standing,
-            owner: row.get(5)?,
-            fence: row.get(6)?,
-            last: row.get(7)?,
-        })
-    };
-    Ok(statement.query_row([id.to_string()], read).optional()?)
-}
-
-/// The lifecycle of that name.
-pub(crate) fn lifecycle(name: &str) -> Lifecycle {
-    Lifecycle::ALL.into_iter().find(|it| it.name() == name).unwrap_or_default()
-}
-
 /// What becomes of the discussion and its claim. Most facts change neither, and then nothing is written here.
-fn move_on(desk: &mut Desk, append: &Append, before: &Before) -> Result<(), Trouble> {
+fn move_on(desk: &mut Desk, append: &Append, mut known: Known) -> Result<(), Trouble> {
     let Append { id, facts, then, .. } = append;
-    let standing = before.standing.after(facts);
-    let run = match then {
-        Then::Done => "over",
-        _ if standing.is_over() => "over",
-        Then::Park { seen } if !has_newer_command(&desk.connection, *id, seen.0)? => "parked",
-        Then::Continue | Then::Park { .. } => "runnable",
+    let (run, standing) = (known.run, known.standing);
+    known.standing = standing.after(facts);
+    known.last = facts.last().map_or(known.last, |fact| fact.seq);
+    known.run = match then {
+        Then::Done => Run::Over,
+        _ if known.standing.is_over() => Run::Over,
+        Then::Park { seen } if !has_newer_command(&desk.connection, *id, seen.0)? => Run::Parked,
+        Then::Continue | Then::Park { .. } => Run::Runnable,
     };
+    let ends_the_claim = *then != Then::Continue && known.root == *id;
+    if ends_the_claim {
+        known.holder = None;
+    }
     let synthesis = projection::synthesis(facts);
-    if standing != before.standing || run != before.run || synthesis.is_some() {
+    if known.standing != standing || synthesis.is_some() {
         let mut statement = desk.connection.prepare_cached(
-            "UPDATE discussions SET status = ?2, success = ?3, ended_at = ?4, synthesis = ifnull(?5, synthesis),
-             run = ?6 WHERE id = ?1",
+            "UPDATE discussions SET status = ?2, success = ?3, ended_at = ?4, synthesis = ifnull(?5, synthesis)
+             WHERE number = ?1",
         )?;
-        let (status, ended_at) = (standing.status.name(), standing.ended_at.map(|at| at.0));
-        statement.execute(params![id.to_string(), status, standing.success, ended_at, synthesis, run])?;
+        let Standing { status, success, ended_at } = known.standing;
+        statement.execute(params![
+            known.number,
+            status.name(),
+            success,
+            ended_at.map(|at| at.0),
+            synthesis
+        ])?;
     }
-    let is_root = before.root == id.to_string();
-    if run != "runnable" && is_root {
-        search::index(&desk.connection, *id)?;
+    if known.run != run || ends_the_claim {
+        set_run(&desk.connection, &known, *id)?;
     }
-    if run == "over" {
-        desk.clear_seats(*id);
-    }
-    if *then != Then::Continue && is_root {
-        let sql = "UPDATE discussions SET owner = NULL, runner = NULL, lease_until = NULL WHERE id = ?1";
-        desk.connection.prepare_cached(sql)?.execute([id.to_string()])?;
+    match known.run {
+        Run::Over => desk.forget(*id),
+        Run::Runnable | Run::Parked => desk.learn(*id, known),
     }
     Ok(())
+}
+
+/// Whether it could go on, and who has it; where it stands still, its words are to be indexed.
+fn set_run(connection: &Connection, known: &Known, id: DiscussionId) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(
+        "UPDATE discussions SET run = ?2, owner = ?3, runner = ?4, lease_until = ?5, unindexed = max(unindexed, ?6)
+         WHERE number = ?1",
+    )?;
+    let stands_still = known.run != Run::Runnable && known.root == id;
+    let Known { number, run, holder, .. } = known;
+    let (owner, runner) = (holder.as_ref().map(|it| &it.owner), holder.as_ref().map(|it| &it.runner));
+    let lease_until = holder.as_ref().map(|it| it.lease_until.0);
+    statement.execute(params![number, run.name(), owner, runner, lease_until, stands_still]).map(drop)
 }
 
 fn has_newer_command(connection: &Connection, id: DiscussionId, seen: u64) -> rusqlite::Result<bool> {
@@ -236,7 +221,8 @@ pub(crate) fn read(
     limit: usize,
 ) -> Result<Vec<Fact>, Trouble> {
     let mut statement = connection.prepare_cached(
-        "SELECT seq, at, active_ms, step, body FROM facts WHERE discussion = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3",
+        "SELECT seq, at, active_ms, step, body FROM facts
+         WHERE discussion = (SELECT number FROM discussions WHERE id = ?1) AND seq > ?2 ORDER BY seq LIMIT ?3",
     )?;
     let (after, limit) =
         (i64::try_from(after.0).unwrap_or(i64::MAX), i64::try_from(limit).unwrap_or(i64::MAX));

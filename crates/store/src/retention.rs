@@ -12,7 +12,7 @@ const BELONGINGS: &[&str] = &[
     "DELETE FROM discussion_state WHERE project_id IN (SELECT id FROM discussions WHERE root = ?1)",
     "DELETE FROM discussion_participants WHERE project_id IN (SELECT id FROM discussions WHERE root = ?1)",
     "DELETE FROM commands WHERE discussion IN (SELECT id FROM discussions WHERE root = ?1)",
-    "DELETE FROM facts WHERE discussion IN (SELECT id FROM discussions WHERE root = ?1)",
+    "DELETE FROM facts WHERE discussion IN (SELECT number FROM discussions WHERE root = ?1)",
     "DELETE FROM discussions WHERE root = ?1",
 ];
 
@@ -30,6 +30,7 @@ pub(crate) fn forget(desk: &mut Desk, ended_before: Timestamp) -> Result<u64, Tr
         }
     }
     set_forgetting(connection, false)?;
+    desk.forget_all();
     Ok(gone.len() as u64)
 }
 

@@ -5,6 +5,7 @@ use std::{
     fs::{self, File, TryLockError},
     io,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use uuid::Uuid;
@@ -14,7 +15,8 @@ const UNFINISHED: &str = "new";
 
 /// This open store, as others see it.
 pub(crate) struct Runner {
-    pub(crate) name: String,
+    pub(crate) name: Arc<str>,
+    has_swept: bool,
     folder: PathBuf,
     /// Locked as long as it is open.
     _file: File,
@@ -37,17 +39,25 @@ impl Runner {
         let file = File::create_new(&unfinished)?;
         file.lock()?;
         fs::rename(&unfinished, path(&folder, &name))?;
-        Ok(Runner { name, folder, _file: file })
+        Ok(Runner { name: name.into(), has_swept: false, folder, _file: file })
     }
 
     /// Whether the process that made this lock lives. Only to be asked inside a write transaction: two who try the same
     /// lock at the same time would take each other for its owner.
     pub(crate) fn is_alive(&self, name: &str) -> bool {
-        name == self.name || is_locked(&path(&self.folder, name))
+        *name == *self.name || is_locked(&path(&self.folder, name))
+    }
+
+    /// Sweeps unless that was done before: reading a folder takes longer than writing a claim.
+    pub(crate) fn sweep_once(&mut self) {
+        if !self.has_swept {
+            self.sweep();
+        }
     }
 
     /// Removes the files of the dead. Only inside a write transaction, for the same reason.
-    pub(crate) fn sweep(&self) {
+    pub(crate) fn sweep(&mut self) {
+        self.has_swept = true;
         let Ok(entries) = fs::read_dir(&self.folder) else { return };
         let locks =
             entries.flatten().map(|entry| entry.path()).filter(|it| it.extension() == Some(LOCK.as_ref()));

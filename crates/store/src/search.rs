@@ -1,19 +1,45 @@
 //! Finding discussions by their words: the topic counts for more than the synthesis, that for more than the talk.
 
-use quorum_core::model::id::DiscussionId;
 use rusqlite::Connection;
 
-/// Puts a discussion's words into the index, in place of those it had. Done when a discussion opens, waits or ends: doing
-/// it at every turn would read the whole talk again each time.
-pub(crate) fn index(connection: &Connection, id: DiscussionId) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare_cached(
+use crate::{desk::Desk, error::Trouble};
+
+/// How many discussions are indexed in one go, so that whoever writes meanwhile does not wait for all of them.
+pub(crate) const AT_ONCE: usize = 64;
+
+/// Whether there are words that the index does not know. A discussion that opens, waits or ends only says so; it is
+/// indexed when somebody searches, since most of the time nobody does.
+pub(crate) fn is_behind(connection: &Connection) -> Result<bool, Trouble> {
+    Ok(connection.prepare_cached("SELECT 1 FROM discussions WHERE unindexed = 1")?.exists([])?)
+}
+
+/// Indexes some of what is missing. Returns how many; fewer than [`AT_ONCE`] were the last.
+pub(crate) fn catch_up(desk: &mut Desk) -> Result<usize, Trouble> {
+    let connection = &desk.connection;
+    let mut missing =
+        connection.prepare_cached("SELECT number FROM discussions WHERE unindexed = 1 LIMIT ?1")?;
+    let missing: Vec<i64> =
+        missing.query_map([AT_ONCE as i64], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    for number in &missing {
+        index(connection, *number)?;
+    }
+    Ok(missing.len())
+}
+
+/// Puts a discussion's words into the index, in place of those it had.
+fn index(connection: &Connection, number: i64) -> rusqlite::Result<()> {
+    let mut words = connection.prepare_cached(
         "INSERT OR REPLACE INTO search (rowid, topic, synthesis, talk)
          SELECT number, topic, ifnull(synthesis, ''),
              ifnull((SELECT group_concat(content, char(10)) FROM discussion_logs
                      WHERE project_id = discussions.id AND metadata ->> '$.kind' = 'turn'), '')
-         FROM discussions WHERE id = ?1",
+         FROM discussions WHERE number = ?1",
     )?;
-    statement.execute([id.to_string()]).map(drop)
+    words.execute([number])?;
+    connection
+        .prepare_cached("UPDATE discussions SET unindexed = 0 WHERE number = ?1")?
+        .execute([number])
+        .map(drop)
 }
 
 /// Words of fewer bytes mean only themselves: half the language begins with a `t`. Signs of other scripts have three bytes.

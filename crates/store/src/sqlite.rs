@@ -19,10 +19,13 @@ use crate::{
     connection::{self, Options},
     desk::Desk,
     error::{explain, no_place},
-    inbox, migrate,
+    inbox,
+    keeper::Keeper,
+    migrate,
     readers::Readers,
     record, retention,
     runner::{self, Runner},
+    search,
     watch::Watch,
     writer::Writer,
 };
@@ -54,9 +57,11 @@ impl SqliteStore {
         let runner = Runner::start(file).map_err(|error| no_place(&runner::folder(file), &error))?;
         let no_thread = |error| StoreError::Unavailable(format!("no thread can be started: {error}"));
         let watch = Watch::start(watching, seen).map_err(no_thread)?;
+        let keeping = connection::to_keep(file, &options).map_err(wrong)?;
+        let keeper = Keeper::start(keeping).map_err(no_thread)?;
         let readers = Readers::new(file.to_owned(), options.clone());
         let desk = Desk::new(connection, runner, file.to_owned(), options);
-        Ok(SqliteStore { watch, readers, writer: Writer::start(desk).map_err(no_thread)? })
+        Ok(SqliteStore { watch, readers, writer: Writer::start(desk, keeper).map_err(no_thread)? })
     }
 }
 
@@ -106,7 +111,7 @@ impl Store for SqliteStore {
         owner: &str,
         lease_ms: u64,
     ) -> BoxFuture<'_, Result<Claim, StoreError>> {
-        let claimant = Claimant { owner: owner.to_owned(), lease_ms };
+        let claimant = Claimant { owner: owner.into(), lease_ms };
         Box::pin(self.writer.write(move |desk| claims::claim(desk, id, &claimant)))
     }
 
@@ -116,7 +121,7 @@ impl Store for SqliteStore {
         owner: &str,
         lease_ms: u64,
     ) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>> {
-        let claimant = Claimant { owner: owner.to_owned(), lease_ms };
+        let claimant = Claimant { owner: owner.into(), lease_ms };
         Box::pin(self.writer.write(move |desk| claims::claim_any(desk, max, &claimant)))
     }
 
@@ -140,7 +145,12 @@ impl Archive for SqliteStore {
 
     fn search(&self, words: &str, limit: usize) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
         let words = words.to_owned();
-        Box::pin(self.readers.read(move |connection| archive::search(connection, &words, limit)))
+        Box::pin(async move {
+            if self.readers.read(search::is_behind).await? {
+                while self.writer.write(search::catch_up).await? == search::AT_ONCE {}
+            }
+            self.readers.read(move |connection| archive::search(connection, &words, limit)).await
+        })
     }
 
     fn forget(&self, ended_before: Timestamp) -> BoxFuture<'_, Result<u64, StoreError>> {

@@ -9,6 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::{
     desk::{Desk, Unwritten},
     error::{Trouble, explain},
+    keeper::Keeper,
 };
 
 /// How many requests are written at once.
@@ -25,11 +26,11 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub(crate) fn start(desk: Desk) -> std::io::Result<Self> {
+    pub(crate) fn start(desk: Desk, keeper: Keeper) -> std::io::Result<Self> {
         let (requests, waiting) = mpsc::channel(WAITING);
         let file = desk.file.clone();
         let thread = std::thread::Builder::new().name("store-writer".to_owned());
-        let thread = thread.spawn(move || write_all(waiting, desk))?;
+        let thread = thread.spawn(move || write_all(waiting, desk, keeper))?;
         Ok(Writer { requests: Some(requests), thread: Some(thread), file })
     }
 
@@ -63,13 +64,15 @@ impl Drop for Writer {
     }
 }
 
-fn write_all(mut waiting: mpsc::Receiver<Box<dyn Job>>, mut desk: Desk) {
+fn write_all(mut waiting: mpsc::Receiver<Box<dyn Job>>, mut desk: Desk, mut keeper: Keeper) {
     while let Some(first) = waiting.blocking_recv() {
         let mut batch = vec![first];
         while let Some(next) = (batch.len() < BATCH).then(|| waiting.try_recv().ok()).flatten() {
             batch.push(next);
         }
+        let written = batch.len();
         write_batch(&mut desk, batch);
+        keeper.tell(written);
     }
 }
 

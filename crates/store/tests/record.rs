@@ -284,7 +284,8 @@ async fn a_kind_of_fact_from_a_newer_program_is_kept_and_passed_over() {
     let (folder, store, raw) = begin();
     let id = open(&store, "tabs or spaces?", second(1)).await;
     let body = r#"{"type":"telepathy","thought":{"of":"tabs"}}"#;
-    let sql = "INSERT INTO facts VALUES (?1, 4, 0, 0, NULL, 'telepathy', ?2)";
+    let sql =
+        "INSERT INTO facts SELECT number, 4, 0, 0, NULL, 'telepathy', ?2 FROM discussions WHERE id = ?1";
     raw.execute(sql, [id.to_string().as_str(), body]).unwrap();
     let facts = store.read(id, Seq(3), 9).await.unwrap();
     assert_eq!(facts.iter().map(|fact| &fact.event).collect::<Vec<_>>(), [&Event::Unknown]);

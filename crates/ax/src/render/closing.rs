@@ -5,7 +5,7 @@ use quorum::model::{
     outcome::{Integrity, Outcome, StoppingReason},
 };
 
-use crate::render::figures::{count, time};
+use quorum::text::{count, time};
 
 /// The closing lines of a discussion that is over.
 pub(crate) fn lines(outcome: &Outcome) -> Vec<String> {

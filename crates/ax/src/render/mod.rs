@@ -1,16 +1,13 @@
 //! Words for people. Everything that reaches a terminal goes through here, and is harmless afterwards.
 
-pub(crate) mod clean;
 pub(crate) mod closing;
-pub(crate) mod figures;
 pub(crate) mod progress;
 pub(crate) mod result;
 
 use std::io::{ErrorKind, Write};
 
+use quorum::text::{clean, escaped};
 use serde::Serialize;
-
-use crate::render::clean::{clean, escaped};
 
 /// A line on stderr. If nobody can read it, nobody is missing it.
 pub(crate) fn note(line: &str) {
@@ -27,7 +24,8 @@ pub(crate) fn print_json(document: &impl Serialize) -> anyhow::Result<()> {
     write(&format!("{}\n", escaped(&serde_json::to_string_pretty(document)?)))
 }
 
-fn write(text: &str) -> anyhow::Result<()> {
+/// What is harmless already, as it is.
+pub(crate) fn write(text: &str) -> anyhow::Result<()> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),

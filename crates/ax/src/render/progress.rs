@@ -9,9 +9,8 @@ use quorum::{
         lifecycle::Lifecycle,
         transcript::Turn,
     },
+    text::{count, line, time},
 };
-
-use crate::render::figures::{count, line, time};
 
 /// How much of a sub-discussion's topic is shown.
 const TOPIC: usize = 80;

@@ -6,8 +6,6 @@ use quorum::model::{
     state::Transition,
 };
 
-use crate::args::Output;
-
 /// How much of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Detail {
@@ -15,12 +13,6 @@ pub(crate) enum Detail {
     Answer,
     /// Before that, everything that was said.
     Everything,
-}
-
-impl From<Output> for Detail {
-    fn from(output: Output) -> Self {
-        if output.verbose { Detail::Everything } else { Detail::Answer }
-    }
 }
 
 /// The result for people.

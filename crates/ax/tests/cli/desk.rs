@@ -77,7 +77,7 @@ impl Desk {
 
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ax"));
-        command.args(args).env_clear().env("HOME", self.home.path());
+        command.args(args).current_dir(self.home.path()).env_clear().env("HOME", self.home.path());
         command.env("AX_CONFIG", self.config()).env("AX_DATA_DIR", self.data());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
@@ -89,9 +89,9 @@ impl Desk {
     }
 
     /// The same with something piped in.
-    pub(crate) fn ax_hearing(&self, args: &[&str], input: &str) -> Said {
+    pub(crate) fn ax_hearing(&self, args: &[&str], input: impl AsRef<[u8]>) -> Said {
         let mut child = self.command(args).stdin(Stdio::piped()).spawn().unwrap();
-        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        child.stdin.take().unwrap().write_all(input.as_ref()).unwrap();
         heard(child)
     }
 

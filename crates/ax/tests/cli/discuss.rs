@@ -150,7 +150,7 @@ fn the_same_seed_gives_the_same_discussion() {
 #[test]
 fn what_is_piped_in_is_context_or_the_topic() {
     let desk = Desk::new();
-    desk.ax_hearing(&["discuss", "What did we miss?"], &"x".repeat(10_001))
+    desk.ax_hearing(&["discuss", "What did we miss?"], "x".repeat(10_001))
         .ends(2)
         .says(&["--context: may have"]);
     desk.ax_hearing(&["discuss", "What did we miss?"], "Some notes.").ends(0);
@@ -231,7 +231,10 @@ fn version_and_help_need_nothing() {
     let desk = Desk::new();
     std::fs::write(desk.data(), "not a directory").unwrap();
     assert!(desk.ax(&["--version"]).ends(0).out.starts_with("ax "));
-    for verb in ["discuss", "resume", "pause", "stop", "abort", "history", "show", "patterns", "sessions"] {
+    for verb in [
+        "discuss", "resume", "pause", "stop", "abort", "history", "show", "export", "replay", "patterns",
+        "sessions",
+    ] {
         assert!(desk.ax(&[verb, "--help"]).ends(0).out.contains("Example"), "{verb}");
     }
     desk.ax(&["patterns"]).ends(0);

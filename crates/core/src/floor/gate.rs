@@ -12,6 +12,7 @@ use crate::{
         id::Step,
         lifecycle::Lifecycle,
         money::{Spent, Usage, Usd},
+        spec::Limits,
     },
 };
 
@@ -118,6 +119,9 @@ impl Floor {
     /// What the consensus method will need at the worst; so much is not for talking.
     fn cost_of_deciding(&self) -> Spent {
         let spec = &self.record.state.spec;
+        if spec.limits == Limits::default() {
+            return Spent::default();
+        }
         let calls =
             self.shared.crafts.method(&spec.consensus.method).map_or(1, |method| (method.calls)(spec));
         let usage = Usage {

@@ -115,8 +115,11 @@ impl Group<'_, '_> {
     /// Nobody is asked unless all may be.
     async fn open(&mut self) -> Result<(), Halt> {
         self.floor.gate(&self.key).await?;
-        let wanted: Vec<(usize, Spent)> =
-            self.to_ask().map(|index| (index, self.seats[index].worst_case(self.floor))).collect();
+        let wanted: Vec<(usize, Spent)> = self
+            .to_ask()
+            .into_iter()
+            .map(|index| (index, self.seats[index].worst_case(self.floor)))
+            .collect();
         let mut all = Spent::default();
         wanted.iter().for_each(|(_, spent)| all += *spent);
         if let Err(short) = self.floor.ledger.reserve(all) {
@@ -135,9 +138,9 @@ impl Group<'_, '_> {
         Ok(())
     }
 
-    fn to_ask(&self) -> impl Iterator<Item = usize> {
+    fn to_ask(&self) -> Vec<usize> {
         let fresh = self.seats.iter().enumerate().filter(|(_, seat)| matches!(seat.stage, Stage::Fresh));
-        fresh.map(|(index, _)| index).collect::<Vec<_>>().into_iter()
+        fresh.map(|(index, _)| index).collect()
     }
 
     async fn run(&mut self) -> Result<(), Halt> {

@@ -34,6 +34,8 @@ pub(crate) struct Seat {
     pub(crate) stage: Stage,
     /// What the ledger holds for the next call.
     pub(crate) reserved: Option<Spent>,
+    /// What was built to see what the call may cost, kept for the call itself.
+    view: Option<View>,
     attempts: u32,
     cut_off: bool,
     failures: Failures,
@@ -80,6 +82,7 @@ impl Seat {
             voice,
             stage: Stage::Fresh,
             reserved: None,
+            view: None,
             attempts: 0,
             cut_off: false,
             failures: Failures::default(),
@@ -168,10 +171,12 @@ impl Seat {
     }
 
     /// The worst this seat's next call can cost.
-    pub(crate) fn worst_case(&self, floor: &Floor) -> Spent {
-        let ask = &self.asked.ask;
-        let written = u64::from(ask.max_tokens.unwrap_or(floor.record.state.spec.manner.max_tokens));
-        let bytes = self.view(floor).bytes;
+    pub(crate) fn worst_case(&mut self, floor: &Floor) -> Spent {
+        let written = self.asked.ask.max_tokens.unwrap_or(floor.record.state.spec.manner.max_tokens);
+        let written = u64::from(written);
+        let view = self.view(floor);
+        let bytes = view.bytes;
+        self.view = Some(view);
         let usage = Usage { prompt: tokens::at_worst(bytes) + 64, completion: written };
         let price = self.voice.as_ref().and_then(|voice| voice.price);
         Spent { calls: 1, tokens: usage.total(), usd: price.map(|price| price.of(usage)).unwrap_or_default() }
@@ -211,7 +216,7 @@ impl Seat {
         self.began.get_or_insert(now);
         self.deadline.get_or_insert(now + Duration::from_millis(spec.timing.step_ms));
         self.placed_at = floor.shared.clock.now();
-        let view = self.view(floor);
+        let view = self.view.take().unwrap_or_else(|| self.view(floor));
         let (ask, who) = (&self.asked.ask, &self.asked.who);
         let nonce = format!("{:016x}", floor.shared.clock.draw());
         let placed = Placed {

@@ -326,8 +326,12 @@ impl State {
         self.transitions.push(Transition { from: from.to_owned(), to: to.to_owned(), at });
         if let Some(lifecycle) = lifecycle {
             self.lifecycle = lifecycle;
-            // A pause that was obeyed, or a resume, is no wish any more; a stop or an abort remains one until it is obeyed.
-            self.wish = self.wish.filter(|wish| matches!(wish, Command::Stop | Command::Abort));
+            // A wish remains one until it is obeyed, or until it is too late for it.
+            self.wish = match (self.wish, lifecycle) {
+                (Some(Command::Pause), Lifecycle::Paused | Lifecycle::Completing) => None,
+                (Some(Command::Resume), _) => None,
+                (wish, _) => wish,
+            };
         }
     }
 

@@ -10,7 +10,10 @@ use quorum_core::{
     },
 };
 
-use super::draft::{stand_in, write};
+use super::{
+    draft::{stand_in, write},
+    poll,
+};
 use crate::{prompts::deciding::Writing, strength};
 
 pub(crate) const METHOD: Consensus = Consensus {
@@ -43,7 +46,8 @@ async fn decide(floor: &mut Floor) -> Result<Decision, Halt> {
         let message = format!("the moderator {name} could not decide; the last recorded answer stands in");
         stand_in(floor, &message)
     };
-    Ok(written.map_or_else(unwritten, |it| Decision::from_synthesis(it.value, &it.participant)))
+    let decision = written.map_or_else(unwritten, |it| Decision::from_synthesis(it.value, &it.participant));
+    Ok(Decision { tally: poll::tally(floor), ..decision })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use quorum_core::{
     floor::{Floor, halt::Halt, reading::Understood},
     model::{
-        ballot::{Ballot, CastBallot},
+        ballot::{Ballot, CastBallot, Tally},
         error::{Code, Problem, Refusal},
         event::Reading,
         judgement::Synthesis,
@@ -75,6 +75,12 @@ pub(super) async fn decide(floor: &mut Floor, rule: &Rule) -> Result<Decision, H
             Ok(stand_in(floor, message))
         }
     }
+}
+
+/// How the votes fell that the talk itself took, for methods that do not decide by them (INV-DISC-202).
+pub(super) fn tally(floor: &Floor) -> Option<Tally> {
+    let (spec, taken) = (floor.spec(), taken(floor));
+    (!taken.is_empty()).then(|| count(&spec, &spec.options, taken, Measure::Weight).tally)
 }
 
 /// The ballots of the last round that has any, in seating order.

@@ -6,7 +6,10 @@ use quorum_core::{
     model::outcome::Decision,
 };
 
-use super::draft::{draft, stand_in};
+use super::{
+    draft::{draft, stand_in},
+    poll,
+};
 
 pub(crate) const METHOD: Consensus = Consensus {
     name: "synthesis",
@@ -20,5 +23,6 @@ async fn decide(floor: &mut Floor) -> Result<Decision, Halt> {
     let written = draft(floor).await?;
     let unwritten =
         || stand_in(floor, "nobody could write the synthesis; the last recorded answer stands in for it");
-    Ok(written.map_or_else(unwritten, |it| Decision::from_synthesis(it.value, &it.participant)))
+    let decision = written.map_or_else(unwritten, |it| Decision::from_synthesis(it.value, &it.participant));
+    Ok(Decision { tally: poll::tally(floor), ..decision })
 }

@@ -140,6 +140,14 @@ async fn inv_disc_202_all_votes_are_recorded_with_their_confidence() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn inv_disc_202_votes_are_in_the_result_whatever_the_method() {
+    for method in CONSENSUS {
+        let outcome = vote(method.name, [("tabs", 0.9), ("tabs", 0.2), ("spaces", 0.7)]).await;
+        assert_eq!(outcome.voting_results.unwrap().ballots.len(), 3, "{}", method.name);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn inv_disc_200_the_synthesizer_is_shown_what_everyone_said() {
     let table = table(&panel());
     table.hold(spec("synthesis")).await;

@@ -23,14 +23,17 @@ const LONGEST_SYNTHESIS_PROMPT: usize = 5_000;
 const LONGEST_OPTION: usize = 500;
 const MOST_OPTIONS: usize = 10;
 const CALLS_WITH_RECURSION: u32 = 20;
+/// How many must have taken part, unless a request says otherwise.
+pub(super) const USUAL_MINIMUM: u32 = 2;
+
 const DAY_MS: u64 = 86_400_000;
 
 /// What is usual where a request says nothing.
-struct Usual {
-    rounds: u32,
-    method: &'static str,
-    step_ms: u64,
-    panel: &'static [&'static str],
+pub(super) struct Usual {
+    pub(super) rounds: u32,
+    pub(super) method: &'static str,
+    pub(super) step_ms: u64,
+    pub(super) panel: &'static [&'static str],
     /// How many may sit at the table.
     least: usize,
     most: usize,
@@ -46,7 +49,7 @@ const VOTING: Usual = Usual { method: "voting", ..USUAL };
 const DIALOGUE: Usual =
     Usual { rounds: 10, step_ms: 120_000, panel: &["claude", "gemini"], most: 2, ..USUAL };
 
-fn usual(pattern: &str) -> &'static Usual {
+pub(super) fn usual(pattern: &str) -> &'static Usual {
     match pattern {
         "dialogue" => &DIALOGUE,
         "voting" => &VOTING,
@@ -181,8 +184,7 @@ fn manner(request: &Request, wrong: &mut Complaints) -> Manner {
 }
 
 fn timing(request: &Request, usual: &Usual, wrong: &mut Complaints) -> Timing {
-    let all = if request.recursive == Some(true) { 180_000 } else { 30 * 60_000 };
-    let total_ms = wrong.within("budgetMs", request.budget_ms, all, 1_000..=DAY_MS);
+    let total_ms = wrong.within("budgetMs", request.budget_ms, usual_total_ms(request), 1_000..=DAY_MS);
     Timing {
         step_ms: wrong.within("providerTimeout", request.provider_timeout, usual.step_ms, 5_000..=300_000),
         total_ms,
@@ -190,8 +192,12 @@ fn timing(request: &Request, usual: &Usual, wrong: &mut Complaints) -> Timing {
     }
 }
 
+pub(super) fn usual_total_ms(request: &Request) -> u64 {
+    if request.recursive == Some(true) { 180_000 } else { 30 * 60_000 }
+}
+
 fn tolerance(request: &Request, count: u32, wrong: &mut Complaints) -> Tolerance {
-    let min_providers = request.min_providers.unwrap_or(2);
+    let min_providers = request.min_providers.unwrap_or(USUAL_MINIMUM);
     if min_providers == 0 {
         wrong.add("minProviders", "must be at least 1");
     } else if request.min_providers.is_some() && min_providers > count {

@@ -1,5 +1,6 @@
 //! What a user asks for, as JSON and flags say it: everything is optional but the topic.
 
+pub(crate) mod again;
 mod bounds;
 mod check;
 pub mod flags;

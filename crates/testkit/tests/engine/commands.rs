@@ -133,3 +133,12 @@ async fn a03_the_transition_history_is_readable() {
     let facts = table.facts(id).await;
     assert!(story(&facts).ends_with("completing -> completed\n"));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_sent_before_the_talk_begins_is_not_lost() {
+    let table = table(&panel());
+    let id = table.open(order("in-turn")).await.unwrap();
+    table.engine.send(id, Command::Pause).await.unwrap();
+    let Finished::Waiting(state) = table.run(id).await.unwrap() else { panic!("not paused") };
+    assert_eq!((state.lifecycle, table.panel.steps().len()), (Lifecycle::Paused, 0));
+}

@@ -77,7 +77,7 @@ async fn inv_disc_601_no_discussion_within_itself() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn inv_disc_602_603_a_root_is_at_depth_0_and_a_child_one_deeper() {
+async fn inv_disc_602_inv_disc_603_a_root_is_at_depth_0_and_a_child_one_deeper() {
     let table = table(&panel().convenes("ann", "how wide?"));
     let (outcome, _) = table.hold(recursive("in-turn", 2)).await;
     let depths = opened(&table, "1/talking/ann/sub1", outcome.discussion_id).await;

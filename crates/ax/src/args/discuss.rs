@@ -1,60 +1,23 @@
-//! What can be typed.
+//! What can be typed after `ax discuss`.
 
 use std::collections::BTreeMap;
 
-use clap::{Args, Parser, Subcommand, builder::PossibleValuesParser};
+use clap::{Args, builder::PossibleValuesParser};
 use quorum::{
     Quorum, Request,
     model::spec::TimeoutStrategy,
     request::{Simulate, flags},
 };
 
-/// Lets several models discuss a question and hands you one considered answer
-#[derive(Debug, Parser)]
-#[command(name = "ax", version, after_help = "Example: ax discuss \"Which database for a real-time app?\"")]
-pub(crate) struct Cli {
-    #[command(subcommand)]
-    pub(crate) verb: Verb,
-}
+use crate::args::Output;
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum Verb {
-    /// Hold a discussion and print its result
-    #[command(after_help = DISCUSS_EXAMPLES)]
-    Discuss(Box<Discuss>),
-    /// Go on with a discussion that was paused, failed, or cut off
-    #[command(after_help = "Example: ax resume last")]
-    Resume(Resume),
-    /// Hold a running discussion once the calls under way are done; `ax resume` goes on
-    #[command(after_help = "Example: ax pause last")]
-    Pause(Which),
-    /// Ask nobody else, and conclude with what was said
-    #[command(after_help = "Example: ax stop last > answer.md")]
-    Stop(Shown),
-    /// End a discussion at once, calling nobody any more
-    #[command(after_help = "Example: ax abort last")]
-    Abort(Which),
-    /// List past discussions, or search them
-    #[command(after_help = "Examples:\n  ax history\n  ax history event sourcing -n 5")]
-    History(History),
-    /// Print the result of a discussion, or what there is so far
-    #[command(after_help = "Examples:\n  ax show last --verbose\n  ax show last --json | jq .synthesis")]
-    Show(Shown),
-    /// List the patterns and the consensus methods
-    #[command(after_help = "Example: ax patterns")]
-    Patterns(Listed),
-    /// List sessions, or create one: a folder for discussions that belong together
-    #[command(
-        after_help = "Examples:\n  ax sessions create \"Billing rewrite\"\n  ax discuss \"…\" --session \"Billing rewrite\""
-    )]
-    Sessions(Sessions),
-}
-
-const DISCUSS_EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   ax discuss \"What's the best database for a real-time app?\"
   ax discuss \"Microservices vs Monolith\" --pattern debate --rounds 3
   ax discuss \"Best API style\" --pattern voting --options \"REST,GraphQL,gRPC\"
+  ax discuss --again last --pattern debate --rounds 3
+  ax discuss \"Best API style\" --output-format jsonl > events.jsonl
   cat notes.md | ax discuss \"What did we miss?\" > answer.md
 
 The first Ctrl-C asks nobody else and concludes with what was said; the second aborts.
@@ -65,7 +28,11 @@ Exit codes: 0 done, 1 internal, 2 bad input, 3 configuration or store, 4 too few
 #[derive(Debug, Args)]
 pub(crate) struct Discuss {
     /// The question; `-` reads it from standard input
-    pub(crate) topic: String,
+    #[arg(required_unless_present = "again")]
+    pub(crate) topic: Option<String>,
+    /// Hold a past discussion anew, with what else is given here changed: its id, or `last`
+    #[arg(long, value_name = "ID")]
+    pub(crate) again: Option<String>,
     #[command(flatten)]
     pub(crate) output: Output,
     /// What everyone should know; text piped to standard input is added to it
@@ -82,17 +49,6 @@ pub(crate) struct Discuss {
     bounds: Bounds,
     #[command(flatten)]
     voices: Simulated,
-}
-
-/// How much to print, and in which form.
-#[derive(Debug, Clone, Copy, Args)]
-pub(crate) struct Output {
-    /// Print everything that was said
-    #[arg(short, long)]
-    pub(crate) verbose: bool,
-    /// Print one JSON document
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -199,70 +155,6 @@ struct Simulated {
     simulate: Option<Simulate>,
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct Resume {
-    #[command(flatten)]
-    pub(crate) shown: Shown,
-    /// Exit with 6 when there is no consensus, or less agreement than the threshold
-    #[arg(long)]
-    pub(crate) require_consensus: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Which {
-    /// The discussion: its id, the beginning of it, or `last`
-    pub(crate) id: String,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Shown {
-    #[command(flatten)]
-    pub(crate) which: Which,
-    #[command(flatten)]
-    pub(crate) output: Output,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct History {
-    /// Only discussions that have to do with these words, most relevant first
-    pub(crate) words: Vec<String>,
-    /// How many at most
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
-    pub(crate) limit: usize,
-    /// Only those of this session, by id or name
-    #[arg(long, value_name = "SESSION", conflicts_with = "words")]
-    pub(crate) session: Option<String>,
-    #[command(flatten)]
-    pub(crate) listed: Listed,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Listed {
-    /// Print one JSON document
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct Sessions {
-    #[command(subcommand)]
-    pub(crate) verb: Option<SessionVerb>,
-    #[command(flatten)]
-    pub(crate) listed: Listed,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum SessionVerb {
-    /// List them, newest first
-    List(Listed),
-    /// Make one and print its id
-    Create {
-        /// What people call it
-        name: String,
-    },
-}
-
 impl Discuss {
     /// The request these flags describe. Topic, context and session are as they were typed.
     pub(crate) fn request(&self) -> Request {
@@ -270,7 +162,7 @@ impl Discuss {
         let no = |given: bool| given.then_some(false);
         let Discuss { panel, deciding, bounds, voices, .. } = self;
         Request {
-            topic: self.topic.clone(),
+            topic: self.topic.clone().unwrap_or_default(),
             context: self.context.clone(),
             session_id: self.session.clone(),
             providers: panel.providers.clone(),
@@ -314,28 +206,4 @@ fn patterns() -> PossibleValuesParser {
 
 fn methods() -> PossibleValuesParser {
     Quorum::methods().iter().map(|it| it.name).collect::<Vec<_>>().into()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use clap::CommandFactory;
-
-    use super::*;
-
-    #[test]
-    fn the_command_line_makes_sense() {
-        Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn every_flag_of_the_table_can_be_typed() {
-        let command = Cli::command();
-        let discuss = command.find_subcommand("discuss").unwrap();
-        let typed: BTreeSet<&str> = discuss.get_arguments().filter_map(|arg| arg.get_long()).collect();
-        let missing: Vec<&str> =
-            flags::FLAGS.iter().map(|flag| flag.long).filter(|long| !typed.contains(long)).collect();
-        assert_eq!(missing, Vec::<&str>::new());
-    }
 }

@@ -1,7 +1,8 @@
 //! Numbers as people read them.
 
 /// `0.3 s`, `12.0 s`, `2 min 5 s`.
-pub(crate) fn time(ms: u64) -> String {
+#[must_use]
+pub fn time(ms: u64) -> String {
     match ms {
         0..60_000 => format!("{:.1} s", ms as f64 / 1_000.0),
         _ => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1_000),
@@ -9,7 +10,8 @@ pub(crate) fn time(ms: u64) -> String {
 }
 
 /// `1 call`, `12,345 calls`.
-pub(crate) fn count(number: u64, one: &str) -> String {
+#[must_use]
+pub fn count(number: u64, one: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {one}{plural}", grouped(number))
 }
@@ -27,7 +29,8 @@ fn grouped(number: u64) -> String {
 }
 
 /// The beginning of a text, on one line.
-pub(crate) fn line(text: &str, longest: usize) -> String {
+#[must_use]
+pub fn line(text: &str, longest: usize) -> String {
     let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if one_line.chars().count() <= longest {
         return one_line;

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 /// The text without control characters, escape sequences and marks that change the direction of writing.
-pub(crate) fn clean(text: &str) -> String {
+#[must_use]
+pub fn clean(text: &str) -> String {
     let mut cleaned = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(next) = rest.chars().next() {
@@ -22,7 +23,8 @@ pub(crate) fn clean(text: &str) -> String {
 }
 
 /// JSON as it was, with what JSON itself does not escape written as `\u…` as well. Such characters stand only in strings.
-pub(crate) fn escaped(json: &str) -> String {
+#[must_use]
+pub fn escaped(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     for next in json.chars() {
         if is_harmless(next) {

@@ -1,0 +1,38 @@
+//! JSON Lines: what watchers are told, one event a line, under the names and numbers of the live stream.
+
+use quorum_core::model::{
+    announcement::{Announcement, Announcer},
+    event::Fact,
+    state::State,
+};
+
+use crate::{export::Format, text::escaped};
+
+pub(super) const FORMAT: Format = Format {
+    name: "jsonl",
+    summary: "Every event on a line of its own, for programs that follow",
+    ending: "jsonl",
+    write,
+};
+
+/// The first line: what the others are.
+#[must_use]
+pub fn header() -> String {
+    r#"{"schema":"quorum.events","version":1}"#.to_owned()
+}
+
+/// One event as a line. Pieces of text have no `seq`.
+#[must_use]
+pub fn line(announcement: &Announcement) -> String {
+    let seq = announcement.seq.map(|seq| format!("\"seq\":{seq},")).unwrap_or_default();
+    // What it is stands first, for people who look at it. A payload is an object and never empty.
+    let data = announcement.data.to_string();
+    let fields = data.strip_prefix('{').unwrap_or(&data);
+    escaped(&format!("{{{seq}\"type\":\"{}\",{fields}", announcement.name))
+}
+
+fn write(state: &State, facts: &[Fact]) -> String {
+    let mut announcer = Announcer::new(state.id);
+    let events = facts.iter().filter_map(|fact| announcer.announce(fact)).map(|it| line(&it));
+    std::iter::once(header()).chain(events).map(|line| line + "\n").collect()
+}

@@ -1,0 +1,65 @@
+//! Markdown: the whole discussion to read, to keep under version control, to paste.
+//!
+//! What was said stands in quotations, so that nobody's words can pass for a heading, a vote or another's speech.
+
+use quorum_core::model::{event::Fact, state::State};
+
+use crate::export::{
+    Format,
+    transcript::{Block, Item, Part, Table, transcript},
+    words::{cell, inline, plain, tame},
+};
+
+pub(super) const FORMAT: Format =
+    Format { name: "markdown", summary: "Everything that was said, to read", ending: "md", write };
+
+fn write(state: &State, _: &[Fact]) -> String {
+    let mut pieces = Vec::new();
+    part(&transcript(state), Depth::TOP, &mut pieces);
+    format!("{}\n", tame(&pieces.join("\n\n")))
+}
+
+#[derive(Clone, Copy)]
+struct Depth(usize);
+
+impl Depth {
+    const TOP: Depth = Depth(1);
+}
+
+fn part(part: &Part, depth: Depth, pieces: &mut Vec<String>) {
+    let aside = part.aside.as_ref().map(|aside| format!(" ({})", plain(aside))).unwrap_or_default();
+    pieces.push(format!("{} {}{aside}", "#".repeat(depth.0), plain(&part.title)));
+    pieces.extend(part.blocks.iter().map(block));
+    part.parts.iter().for_each(|below| self::part(below, Depth(depth.0 + 1), pieces));
+}
+
+fn block(block: &Block) -> String {
+    match block {
+        Block::Line(text) => format!("{}.", plain(text)),
+        Block::Said(text) => quoted(text),
+        Block::Data(json) => quoted(&format!("```json\n{json}\n```")),
+        Block::Share { label, value } => format!("{}: {value:.2}", plain(label)),
+        Block::Items(items) => items.iter().map(item).collect::<Vec<_>>().join("\n"),
+        Block::Table(rows) => table(rows),
+        Block::Commands(lines) => format!("```console\n{}\n```", lines.join("\n")),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    let quote = |line: &str| if line.trim().is_empty() { ">".to_owned() } else { format!("> {line}") };
+    text.trim().lines().map(quote).collect::<Vec<_>>().join("\n")
+}
+
+/// Others' words on one line can't end the list they stand in.
+fn item(item: &Item) -> String {
+    let who = item.who.as_ref().map(|who| format!("**{}:** ", plain(who))).unwrap_or_default();
+    format!("- {who}{}", inline(&item.text))
+}
+
+fn table(table: &Table) -> String {
+    let row = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
+    let head = row(table.head.iter().map(|cell| plain(cell)).collect());
+    let rule = row(table.head.iter().map(|_| "---".to_owned()).collect());
+    let rows = table.rows.iter().map(|cells| row(cells.iter().map(|text| cell(text)).collect()));
+    [head, rule].into_iter().chain(rows).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,227 @@
+//! What a document for people has in it, and in which order; how it looks is each format's own.
+
+use quorum_core::model::{
+    outcome::{Outcome, Response, Round},
+    participant::{Participant, Role},
+    state::State,
+};
+
+use crate::{
+    export::transcript::results::{arguments, checks, costs, dissent, shortfall, subs, verdict, votes},
+    text::{clean, count, escaped, time},
+};
+
+mod results;
+
+/// A part with a heading; the whole document is one.
+#[derive(Debug, Default)]
+pub(super) struct Part {
+    pub(super) title: String,
+    /// What stands beside the title.
+    pub(super) aside: Option<String>,
+    /// Whose words these are, by place at the table.
+    pub(super) seat: Option<usize>,
+    pub(super) blocks: Vec<Block>,
+    pub(super) parts: Vec<Part>,
+}
+
+/// A piece of a part. All of it is data: only [`Block::Said`] is Markdown, and that by others.
+#[derive(Debug)]
+pub(super) enum Block {
+    /// A sentence of ours, without its full stop.
+    Line(String),
+    /// Words of a participant or a person.
+    Said(String),
+    /// A share from 0 to 1.
+    Share {
+        label: &'static str,
+        value: f64,
+    },
+    /// A reply in a fixed form, as JSON.
+    Data(String),
+    Items(Vec<Item>),
+    Table(Table),
+    /// What to type.
+    Commands(Vec<String>),
+}
+
+#[derive(Debug)]
+pub(super) struct Item {
+    pub(super) who: Option<String>,
+    pub(super) text: String,
+}
+
+#[derive(Debug)]
+pub(super) struct Table {
+    pub(super) head: Vec<&'static str>,
+    pub(super) rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// A table without the columns nobody has anything in.
+    fn new(head: &[&'static str], rows: &[Vec<String>]) -> Table {
+        let is_used = |column: &usize| rows.iter().any(|row| !row[*column].is_empty());
+        let used: Vec<usize> = (0..head.len()).filter(is_used).collect();
+        let row = |row: &Vec<String>| used.iter().map(|column| row[*column].clone()).collect();
+        Table {
+            head: used.iter().map(|column| head[*column]).collect(),
+            rows: rows.iter().map(row).collect(),
+        }
+    }
+}
+
+impl Part {
+    fn new(title: impl Into<String>, blocks: Vec<Block>) -> Part {
+        Part { title: title.into(), blocks, ..Part::default() }
+    }
+
+    /// The part, unless there is nothing in it.
+    fn unless_empty(self) -> Option<Part> {
+        (!self.blocks.is_empty() || !self.parts.is_empty()).then_some(self)
+    }
+}
+
+type Section = fn(&State, &Outcome) -> Vec<Part>;
+
+/// The answer first, then what qualifies it, then how it came about.
+const SECTIONS: &[Section] = &[
+    |_, outcome| synthesis(outcome).into_iter().collect(),
+    |_, outcome| dissent(outcome).into_iter().collect(),
+    |_, outcome| votes(outcome).into_iter().collect(),
+    |_, outcome| verdict(outcome).into_iter().collect(),
+    |_, outcome| arguments(outcome).into_iter().collect(),
+    |state, outcome| vec![table(state, outcome)],
+    |state, _| background(state).into_iter().collect(),
+    |state, outcome| outcome.rounds.iter().map(|it| round(state, it)).collect(),
+    |_, outcome| checks(outcome).into_iter().collect(),
+    |_, outcome| subs(outcome).into_iter().collect(),
+    |_, outcome| vec![costs(outcome)],
+    |_, outcome| vec![again(outcome)],
+];
+
+/// The document about a discussion, finished or not.
+pub(super) fn transcript(state: &State) -> Part {
+    let outcome = Outcome::of(state);
+    let mut blocks = vec![Block::Line(summary(state, &outcome))];
+    if outcome.simulated {
+        blocks.push(Block::Line(
+            "The voices were simulated: no model was asked, and what they say is made up".into(),
+        ));
+    }
+    blocks.extend(shortfall(&outcome));
+    let parts = SECTIONS.iter().flat_map(|section| section(state, &outcome)).collect();
+    let mut whole = Part { parts, ..Part::new(outcome.topic.clone(), blocks) };
+    clean_part(&mut whole);
+    whole
+}
+
+/// Every text by itself, so that a sequence begun in one can't swallow the others up to its end.
+fn clean_part(part: &mut Part) {
+    part.title = clean(&part.title);
+    part.aside = part.aside.as_deref().map(clean);
+    part.blocks.iter_mut().for_each(clean_block);
+    part.parts.iter_mut().for_each(clean_part);
+}
+
+fn clean_block(block: &mut Block) {
+    match block {
+        Block::Line(text) | Block::Said(text) => *text = clean(text),
+        Block::Data(json) => *json = escaped(json),
+        Block::Items(items) => items.iter_mut().for_each(|item| {
+            item.who = item.who.as_deref().map(clean);
+            item.text = clean(&item.text);
+        }),
+        Block::Table(table) => table.rows.iter_mut().flatten().for_each(|cell| *cell = clean(cell)),
+        Block::Share { .. } | Block::Commands(_) => {}
+    }
+}
+
+fn summary(state: &State, outcome: &Outcome) -> String {
+    let rounds = count(outcome.rounds.len() as u64, "round");
+    let method = &state.spec.consensus.method;
+    let (took, at) = (time(outcome.total_duration_ms), moment(&outcome.metadata.started_at));
+    let pattern = &outcome.pattern;
+    format!("{at}: {pattern}, {rounds}, decided by {method}, {}, {took}", outcome.status)
+}
+
+/// `2026-11-02 14:05 UTC`
+fn moment(iso: &str) -> String {
+    format!("{} UTC", iso.get(..16).unwrap_or(iso).replace('T', " "))
+}
+
+fn synthesis(outcome: &Outcome) -> Option<Part> {
+    if outcome.synthesis.trim().is_empty() {
+        return Part::new("Synthesis", vec![Block::Line("There is none yet".into())]).unless_empty();
+    }
+    let consensus = &outcome.consensus;
+    let mut blocks = vec![Block::Said(outcome.synthesis.clone())];
+    blocks.extend(consensus.agreement_score.map(|value| Block::Share { label: "Agreement", value }));
+    if !consensus.agreements.is_empty() {
+        blocks.push(items(&consensus.agreements));
+    }
+    let aside = consensus.synthesizer.as_ref().map(|who| format!("by {who}"));
+    Some(Part { aside, ..Part::new("Synthesis", blocks) })
+}
+
+fn items(texts: &[String]) -> Block {
+    Block::Items(texts.iter().map(|text| Item { who: None, text: text.clone() }).collect())
+}
+
+fn table(state: &State, outcome: &Outcome) -> Part {
+    let missing = |name: &str| outcome.integrity.missing.iter().find(|it| it.provider == name);
+    let row = |seat: &Participant| {
+        let model = seat.model.clone().unwrap_or_default();
+        let role = if seat.role == Role::Speaker { String::new() } else { seat.role.to_string() };
+        let note = missing(&seat.name).map(|it| it.reason.clone()).unwrap_or_default();
+        vec![seat.name.clone(), seat.provider.clone(), model, role, note]
+    };
+    let rows: Vec<_> = state.spec.participants.iter().map(row).collect();
+    let head = ["participant", "provider", "model", "role", "note"];
+    Part::new("At the table", vec![Block::Table(Table::new(&head, &rows))])
+}
+
+fn background(state: &State) -> Option<Part> {
+    let text = state.spec.background.clone()?;
+    Some(Part::new("Known beforehand", vec![Block::Said(text)]))
+}
+
+fn round(state: &State, round: &Round) -> Part {
+    let blocks = round.summary.clone().map(Block::Said).into_iter().collect();
+    Part {
+        aside: Some(time(round.duration_ms)),
+        parts: round.responses.iter().map(|it| speech(state, it)).collect(),
+        ..Part::new(format!("Round {}", round.round_number), blocks)
+    }
+}
+
+fn speech(state: &State, response: &Response) -> Part {
+    let mut aside: Vec<String> = response.role.clone().into_iter().collect();
+    aside.push(response.phase.replace('-', " "));
+    aside.extend(response.vote.as_ref().map(|vote| format!("votes {vote}")));
+    aside.extend(response.confidence.map(|value| format!("confidence {value:.2}")));
+    aside.push(time(response.duration_ms));
+    let said = match &response.error {
+        Some(error) => Block::Line(format!("Failed: {error}")),
+        None => reply(&response.content),
+    };
+    let seat = state.spec.participants.iter().position(|it| it.name == response.provider);
+    Part { aside: Some(aside.join(", ")), seat, ..Part::new(response.provider.clone(), vec![said]) }
+}
+
+/// What was asked for in a fixed form is hard to read as a speech.
+fn reply(content: &str) -> Block {
+    let data = serde_json::from_str(content).ok().filter(serde_json::Value::is_object);
+    let pretty = data.and_then(|it| serde_json::to_string_pretty(&it).ok());
+    pretty.map_or_else(|| Block::Said(content.to_owned()), Block::Data)
+}
+
+fn again(outcome: &Outcome) -> Part {
+    let id = outcome.discussion_id;
+    let commands = vec![
+        format!("ax replay {id}"),
+        format!("ax export {id} --as html -o discussion.html"),
+        format!("ax discuss --again {id}"),
+    ];
+    let line = "Where this discussion is kept, these play it again, write it down, and hold it anew";
+    Part::new("Once more", vec![Block::Line(line.into()), Block::Commands(commands)])
+}

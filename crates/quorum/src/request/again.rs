@@ -1,0 +1,193 @@
+//! From a spec back to a request: a past order, to be given again with changes.
+//!
+//! What is usual for its pattern is left out, so that another pattern brings its own; checking puts it back.
+
+use std::collections::BTreeMap;
+
+use quorum_core::model::{
+    participant::{Participant, Role},
+    spec::{ConsensusSpec, Dialogue, Limits, Manner, Simulation, Spec, Timing, Tolerance},
+};
+use serde_json::{Map, Value};
+
+use crate::{
+    config::DEPENDENT,
+    request::{
+        Request, Simulate,
+        bounds::Complaints,
+        check::{USUAL_MINIMUM, Usual, usual, usual_total_ms},
+        seats,
+    },
+};
+
+impl Request {
+    /// The request that asks for this once more. Nothing of the spec is passed over: a field it gains must find its place here.
+    #[must_use]
+    pub fn of(spec: &Spec) -> Request {
+        let Spec {
+            topic,
+            background,
+            pattern,
+            rounds,
+            participants,
+            options,
+            consensus,
+            manner,
+            timing,
+            tolerance,
+            limits,
+            recursion,
+            early_exit,
+            dialogue,
+            session,
+            simulation,
+        } = spec;
+        let usual = usual(pattern);
+        let request = Request {
+            topic: topic.clone(),
+            context: background.clone(),
+            pattern: Some(pattern.clone()),
+            rounds: unusual(*rounds, usual.rounds),
+            voting_options: (!options.is_empty()).then(|| options.clone()),
+            recursive: recursion.map(|_| true),
+            max_depth: recursion.map(|it| it.max_depth),
+            timeout_strategy: recursion.map(|it| it.strategy.name().to_owned()),
+            early_exit: early_exit.map(|_| true),
+            confidence_threshold: *early_exit,
+            session_id: session.map(|it| it.to_string()),
+            ..Request::default()
+        };
+        let request = with_seats(request, participants, usual);
+        let request = with_deciding(request, consensus, dialogue, usual);
+        let request = with_bounds(request, timing, limits, tolerance, usual);
+        with_voices(request, manner, simulation.as_ref())
+    }
+}
+
+fn unusual<T: PartialEq + Copy>(value: T, usual: T) -> Option<T> {
+    (value != usual).then_some(value)
+}
+
+fn with_seats(request: Request, participants: &[Participant], usual: &Usual) -> Request {
+    let written: Vec<String> = participants.iter().map(written).collect();
+    let names = seats::seated(&written, &mut Complaints::default());
+    // A judge who got a second seat gets it again; nobody asked for it by name.
+    let asked_for = |place: &usize| names.get(*place).is_some_and(|it| it.name == participants[*place].name);
+    let places: Vec<usize> = (0..participants.len()).filter(asked_for).collect();
+    let providers: Vec<String> = places.iter().map(|place| written[*place].clone()).collect();
+    let seats = || places.iter().map(|place| &participants[*place]);
+    let roles = seats().filter(|it| it.role != Role::Speaker);
+    let roles: BTreeMap<String, String> = roles.map(|it| (it.name.clone(), it.role.to_string())).collect();
+    let prompts = seats().filter_map(|it| Some((it.name.clone(), it.brief.clone()?)));
+    let prompts: BTreeMap<String, String> = prompts.collect();
+    Request {
+        providers: (providers != usual.panel).then_some(providers),
+        roles: (!roles.is_empty()).then_some(roles),
+        provider_prompts: (!prompts.is_empty()).then_some(prompts),
+        ..request
+    }
+}
+
+fn written(seat: &Participant) -> String {
+    match &seat.model {
+        Some(model) => format!("{}/{model}", seat.provider),
+        None => seat.provider.clone(),
+    }
+}
+
+fn with_deciding(request: Request, consensus: &ConsensusSpec, dialogue: &Dialogue, usual: &Usual) -> Request {
+    let ConsensusSpec { method, synthesizer, threshold, include_dissent, prompt } = consensus;
+    let Dialogue { both_must_agree, min_rounds } = dialogue;
+    Request {
+        consensus: unusual(method.as_str(), usual.method).map(str::to_owned),
+        synthesizer: synthesizer.clone(),
+        threshold: Some(*threshold),
+        include_dissent: Some(*include_dissent),
+        synthesis_prompt: prompt.clone(),
+        require_both_consensus: Some(*both_must_agree),
+        min_rounds_before_consensus: Some(*min_rounds),
+        ..request
+    }
+}
+
+fn with_bounds(
+    request: Request,
+    timing: &Timing,
+    limits: &Limits,
+    tolerance: &Tolerance,
+    usual: &Usual,
+) -> Request {
+    let Timing { step_ms, total_ms, reserve_ms: _ } = timing;
+    let Limits { calls, tokens, usd, allow_unpriced } = limits;
+    let Tolerance { go_on, min_providers } = tolerance;
+    Request {
+        provider_timeout: unusual(*step_ms, usual.step_ms),
+        budget_ms: unusual(*total_ms, usual_total_ms(&request)),
+        max_calls: *calls,
+        max_tokens: *tokens,
+        max_cost: usd.map(|usd| usd.dollars()),
+        allow_unpriced: Some(*allow_unpriced),
+        continue_on_provider_failure: Some(*go_on),
+        min_providers: unusual(*min_providers, USUAL_MINIMUM),
+        ..request
+    }
+}
+
+fn with_voices(request: Request, manner: &Manner, simulation: Option<&Simulation>) -> Request {
+    let Manner { temperature, max_tokens } = manner;
+    let simulate = |it: &Simulation| Simulate {
+        latency_ms: Some(it.latency_ms),
+        failure: Some(it.failure),
+        stubbornness: Some(it.stubbornness),
+        dead: it.dead.clone(),
+    };
+    Request {
+        temperature: Some(*temperature),
+        max_tokens_per_turn: Some(*max_tokens),
+        offline: simulation.map(|_| true),
+        seed: simulation.map(|it| it.seed),
+        simulate: simulation.map(simulate),
+        ..request
+    }
+}
+
+/// The past request with everything replaced that is changed. What was said of single participants stays only for those who
+/// still take part, and parts to play only in the pattern they were for.
+pub(crate) fn changed(past: &Request, changes: &Request) -> Request {
+    let mut past = past.clone();
+    if changes.pattern.is_some() && changes.pattern != past.pattern {
+        past.roles = None;
+    }
+    if let Some(providers) = &changes.providers {
+        keep_those_present(&mut past, providers);
+    }
+    let (mut fields, changes) = (fields(&past), fields(changes));
+    for (field, switch) in DEPENDENT {
+        if changes.get(*switch) == Some(&Value::Bool(false)) {
+            fields.remove(*field);
+        }
+    }
+    fields.extend(changes);
+    // Both were requests, and so is one that has each field from one of them.
+    serde_json::from_value(Value::Object(fields)).unwrap_or(past)
+}
+
+/// The fields that are given; no topic is none.
+fn fields(request: &Request) -> Map<String, Value> {
+    let fields = serde_json::to_value(request).ok().and_then(|it| it.as_object().cloned());
+    let mut fields = fields.unwrap_or_default();
+    if request.topic.is_empty() {
+        fields.remove("topic");
+    }
+    fields
+}
+
+fn keep_those_present(past: &mut Request, providers: &[String]) {
+    let seats = seats::seated(providers, &mut Complaints::default());
+    let sits = |name: &str| seats.iter().any(|it| it.name == name);
+    past.roles.iter_mut().for_each(|roles| roles.retain(|name, _| sits(name)));
+    past.provider_prompts.iter_mut().for_each(|prompts| prompts.retain(|name, _| sits(name)));
+    past.synthesizer = past.synthesizer.take().filter(|name| sits(name));
+    let speaks = |name: &String| seats.iter().any(|it| it.provider == *name);
+    past.simulate.iter_mut().for_each(|simulate| simulate.dead.retain(speaks));
+}

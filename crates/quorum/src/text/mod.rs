@@ -1,0 +1,7 @@
+//! Words and numbers for people, whatever surface shows them: harmless, and easy to read.
+
+mod clean;
+mod figures;
+
+pub use clean::{clean, escaped};
+pub use figures::{count, line, time};

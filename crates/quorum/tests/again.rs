@@ -1,0 +1,143 @@
+//! A past order given again: nothing is lost on the way, and only what is changed changes.
+
+#![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use quorum::{
+    Config, Error, Quorum, Request,
+    model::{id::DiscussionId, spec::Spec},
+    request::{MissingRoles, Setting, draft},
+};
+use quorum_core::memory::MemoryStore;
+use quorum_providers::SimulatedVoices;
+use serde_json::{Value, json};
+
+fn request(fields: &Value) -> Request {
+    let mut all = json!({ "topic": "Tabs or spaces?" });
+    all.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    serde_json::from_value(all).unwrap()
+}
+
+#[track_caller]
+fn spec(request: &Request) -> Spec {
+    let setting = Setting { missing_roles: MissingRoles::Assign, ..Setting::default() };
+    let (spec, refusals) = draft(request, &setting);
+    assert_eq!(refusals, [], "{request:?}");
+    spec
+}
+
+#[track_caller]
+fn comes_back(fields: &Value) {
+    let before = spec(&request(fields));
+    assert_eq!(spec(&Request::of(&before)), before, "{fields}");
+}
+
+#[test]
+fn every_setting_comes_back() {
+    for fields in [
+        json!({}),
+        json!({ "context": "We are three.", "sessionId": "01890000-0000-7000-8000-000000000000" }),
+        json!({ "providers": ["claude", "claude", "gemini/pro", "somebody"], "rounds": 7, "minProviders": 3 }),
+        json!({ "pattern": "debate" }),
+        json!({ "pattern": "debate", "providers": ["claude", "gemini"] }),
+        json!({ "pattern": "debate", "providers": ["claude", "gemini"], "synthesizer": "gemini" }),
+        json!({ "pattern": "debate", "roles": { "glm": "proponent", "claude": "judge" } }),
+        json!({ "pattern": "dialogue", "requireBothConsensus": false, "minRoundsBeforeConsensus": 3 }),
+        json!({ "pattern": "dialogue", "rounds": 2, "providerTimeout": 60_000 }),
+        json!({ "pattern": "voting", "votingOptions": ["tabs", "spaces"] }),
+        json!({ "pattern": "voting", "votingOptions": ["tabs", "spaces"], "consensus": "synthesis" }),
+        json!({ "consensus": "moderator", "synthesizer": "qwen", "threshold": 0.8, "includeDissent": false }),
+        json!({ "synthesisPrompt": "In verse.", "providerPrompts": { "claude": "Be brief.", "glm": "Be bold." } }),
+        json!({ "temperature": 1.5, "maxTokensPerTurn": 512, "providerTimeout": 5_000, "budgetMs": 60_000 }),
+        json!({ "maxCalls": 30, "maxTokens": 9_000, "maxCost": 0.25, "allowUnpriced": true }),
+        json!({ "continueOnProviderFailure": false, "earlyExit": true, "confidenceThreshold": 0.75 }),
+        json!({ "recursive": true }),
+        json!({ "recursive": true, "maxDepth": 3, "timeoutStrategy": "budget", "budgetMs": 1_800_000 }),
+        json!({ "seed": 42, "simulate": { "latencyMs": 7, "failure": 0.1, "stubbornness": 0.9, "dead": ["glm"] } }),
+    ] {
+        comes_back(&fields);
+    }
+}
+
+/// A door with one past discussion.
+async fn past(fields: &Value, config: &str) -> (Quorum, DiscussionId) {
+    let config = Config::parse(config, Path::new("config.toml"), PathBuf::new()).unwrap();
+    let voices = Arc::new(SimulatedVoices::default());
+    let door = Quorum::over(config, Arc::new(MemoryStore::new()), voices).assigning_roles();
+    let handle = door.start(&request(fields)).await.unwrap();
+    handle.finished().await.unwrap();
+    (door, handle.id())
+}
+
+/// The order of the past discussion with these changes.
+async fn again(fields: &Value, changes: Value) -> Result<Spec, Error> {
+    let (door, id) = past(fields, "").await;
+    let mut all = json!({ "topic": "" });
+    all.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+    door.again(id, &serde_json::from_value(all).unwrap()).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_what_is_changed_changes() {
+    let fields = json!({ "rounds": 1, "threshold": 0.75, "seed": 9, "context": "We are three." });
+    let before = spec(&request(&fields));
+    assert_eq!(again(&fields, json!({})).await.unwrap(), before);
+    let changed = again(&fields, json!({ "topic": "Vim or Emacs?", "seed": 3 })).await.unwrap();
+    let simulation = before.simulation.clone().map(|it| quorum::model::spec::Simulation { seed: 3, ..it });
+    assert_eq!(changed, Spec { topic: "Vim or Emacs?".to_owned(), simulation, ..before });
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_pattern_brings_what_is_usual_for_it() {
+    let dialogue = json!({ "pattern": "dialogue", "providers": ["claude", "gemini"] });
+    let spec = again(&json!({ "rounds": 2 }), dialogue).await.unwrap();
+    assert_eq!((spec.rounds, spec.timing.step_ms), (10, 120_000));
+    let voting = json!({ "pattern": "voting", "votingOptions": ["tabs", "spaces"] });
+    assert_eq!(again(&json!({}), voting).await.unwrap().consensus.method, "voting");
+    let chosen = again(&json!({ "rounds": 1 }), json!({ "pattern": "debate" })).await.unwrap();
+    assert_eq!(chosen.rounds, 1);
+    let quiet = again(&json!({ "pattern": "debate", "rounds": 1 }), json!({ "pattern": "synthesis" })).await;
+    assert_eq!(quiet.unwrap().speakers().len(), 4, "nobody is left a judge where there is nothing to judge");
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_is_gone_takes_their_part_along() {
+    let fields = json!({
+        "rounds": 1, "synthesizer": "qwen", "providerPrompts": { "qwen": "Be bold." },
+        "simulate": { "latencyMs": 0, "dead": ["glm"] },
+    });
+    let spec = again(&fields, json!({ "providers": ["claude", "gemini"] })).await.unwrap();
+    assert_eq!((spec.consensus.synthesizer, spec.simulation.unwrap().dead), (None, vec![]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_switch_that_is_put_off_takes_its_value_along() {
+    let fields = json!({ "rounds": 1, "earlyExit": true, "confidenceThreshold": 0.75 });
+    assert_eq!(again(&fields, json!({ "earlyExit": false })).await.unwrap().early_exit, None);
+    assert_eq!(again(&fields, json!({ "rounds": 2 })).await.unwrap().early_exit, Some(0.75));
+}
+
+#[tokio::test(start_paused = true)]
+async fn defaults_of_today_are_not_those_of_the_past() {
+    let (door, id) = past(&json!({ "rounds": 1 }), "[defaults]\nmax-calls = 50\n").await;
+    assert_eq!(door.again(id, &Request::default()).await.unwrap().limits.calls, Some(50));
+    let (door, id) = past(&json!({ "rounds": 1, "threshold": 0.5 }), "[defaults]\nthreshold = 0.9\n").await;
+    assert_eq!(door.again(id, &Request::default()).await.unwrap().consensus.threshold, 0.5);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_does_not_fit_is_refused_with_its_origin() {
+    let Err(Error::Refused(refusals)) =
+        again(&json!({}), json!({ "pattern": "dialogue", "providers": ["claude"] })).await
+    else {
+        panic!("not refused")
+    };
+    assert_eq!(refusals[0].field, "providers");
+    assert!(refusals[0].message.contains("again from"), "{refusals:?}");
+    let (door, _) = past(&json!({ "rounds": 1 }), "").await;
+    assert!(door.again(DiscussionId::fresh(), &Request::default()).await.is_err());
+}

@@ -1,0 +1,123 @@
+//! A small discussion made of facts, with every time and every word given.
+
+use std::sync::Arc;
+
+use quorum::{
+    Request,
+    export::named,
+    model::{
+        ballot::{Ballot, CastBallot, Confidence, Source, Tally},
+        event::{Conclusion, Event, Fact},
+        id::{DiscussionId, Seq, Step},
+        judgement::{Claim, Dissent},
+        lifecycle::Lifecycle,
+        money::Usage,
+        outcome::{Decision, StoppingReason},
+        spec::Spec,
+        state::State,
+        time::Timestamp,
+        transcript::{Bill, Finish, Turn},
+    },
+    request::{Setting, check},
+};
+
+/// The discussion in which everything anyone wrote is this.
+pub(crate) struct Talk<'t> {
+    pub(crate) topic: &'t str,
+    pub(crate) words: &'t str,
+}
+
+impl Talk<'_> {
+    pub(crate) fn export(&self, format: &str) -> String {
+        let id: DiscussionId = "01890000-0000-7000-8000-000000000000".parse().unwrap();
+        let facts = self.facts();
+        let state = State::of(id, &facts).unwrap();
+        (named(format).unwrap().write)(&state, &facts)
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        let moved = |from, to| Event::LifecycleChanged { from, to };
+        let events = [
+            Event::Opened { spec: Arc::new(self.spec()), flow: 1, lineage: None },
+            Event::PanelSeated { seated: vec!["claude".into(), "gemini".into()], absent: vec![] },
+            moved(Lifecycle::Initializing, Lifecycle::Running),
+            Event::RoundOpened { round: 1 },
+            Event::PhaseEntered { phase: "speaking".into(), round: 1 },
+            self.turn("claude"),
+            self.turn("gemini"),
+            Event::RoundClosed { round: 1 },
+            moved(Lifecycle::Running, Lifecycle::Completing),
+            Event::Decided { decision: Arc::new(self.decision()) },
+            Event::Concluded(Conclusion {
+                success: true,
+                stopping: StoppingReason::Completed,
+                degraded: false,
+                problem: None,
+            }),
+            moved(Lifecycle::Completing, Lifecycle::Completed),
+        ];
+        let fact = |(number, event): (usize, Event)| {
+            let (ms, step) = (number as u64 * 250, None);
+            Fact { seq: Seq(number as u64 + 1), at: moment().plus_ms(ms), active_ms: ms, step, event }
+        };
+        events.into_iter().enumerate().map(fact).collect()
+    }
+
+    fn spec(&self) -> Spec {
+        let request = Request {
+            pattern: Some("round-robin".into()),
+            providers: Some(vec!["claude".into(), "gemini".into()]),
+            context: Some(self.words.to_owned()),
+            ..Request::on(self.topic)
+        };
+        check(&request, &Setting::default()).unwrap()
+    }
+
+    fn turn(&self, participant: &str) -> Event {
+        let turn = Turn {
+            step: Step::new(1, "speaking", participant),
+            participant: participant.to_owned(),
+            round: 1,
+            phase: "speaking".into(),
+            text: self.words.into(),
+            started_at: moment(),
+            duration_ms: 1_200,
+            finish: Finish::Stop,
+            bill: Bill { usage: Usage { prompt: 120, completion: 34 }, ..Bill::default() },
+        };
+        Event::TurnCompleted { turn: Arc::new(turn) }
+    }
+
+    fn decision(&self) -> Decision {
+        let words = || self.words.to_owned();
+        let ballot = Ballot { choice: words(), confidence: Confidence::clamped(0.8), reasoning: words() };
+        let ballots =
+            vec![CastBallot { participant: "claude".into(), round: 1, source: Source::Stated, ballot }];
+        let tally = Tally {
+            winner: Some(words()),
+            votes: [(words(), 1)].into(),
+            weighted: [(words(), 0.8)].into(),
+            ballots,
+            ..Tally::default()
+        };
+        Decision {
+            synthesis: words(),
+            synthesizer: Some("claude".into()),
+            agreement: Some(0.72),
+            agreements: vec![words()],
+            dissent: vec![Dissent { participant: "gemini".into(), position: words() }],
+            claims: vec![Claim {
+                text: words(),
+                supported_by: vec!["claude".into()],
+                attacked_by: vec![],
+                unanswered: true,
+            }],
+            tally: Some(tally),
+            ..Decision::default()
+        }
+    }
+}
+
+fn moment() -> Timestamp {
+    Timestamp(1_790_000_000_000_000)
+}

@@ -1,0 +1,55 @@
+//! Within bounds there is a synthesis or an error with a code, never a panic and never a hang.
+
+use std::{sync::mpsc, thread, time::Duration};
+
+use proptest::prelude::*;
+use quorum::{
+    Finished, Request,
+    model::{error::Code, outcome::Outcome},
+};
+use tokio::time::timeout;
+
+use crate::{door, in_virtual_time, requests::request, trials};
+
+/// In virtual time, beyond every deadline.
+const FOREVER: Duration = Duration::from_secs(30 * 86_400);
+
+/// In real time, for a whole discussion of which nothing takes time.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+proptest! {
+    #![proptest_config(trials(1))]
+
+    #[test]
+    fn a_request_within_bounds_yields_a_synthesis_or_an_error_with_a_code(request in request()) {
+        let outcome = held_in_time(&request).map_err(TestCaseError::fail)?;
+        prop_assert!(outcome.simulated && outcome.status.is_terminal(), "{:?}", outcome.status);
+        match &outcome.error {
+            None => prop_assert!(outcome.success && !outcome.synthesis.trim().is_empty(), "{outcome:?}"),
+            Some(problem) => {
+                let faults = [Code::Unknown, Code::StateInvalid, Code::RecordDiverged];
+                prop_assert!(!faults.contains(&problem.code), "{problem}");
+                prop_assert!(!problem.message.is_empty());
+            }
+        }
+        let written = serde_json::to_string(&outcome).unwrap();
+        prop_assert_eq!(serde_json::from_str::<Outcome>(&written).unwrap(), outcome);
+    }
+}
+
+/// Holds the discussion on a thread of its own, so that one that turns in circles is noticed, too.
+fn held_in_time(request: &Request) -> Result<Outcome, String> {
+    let (done, waiting) = mpsc::channel();
+    let request = request.clone();
+    thread::spawn(move || drop(done.send(in_virtual_time(held(&request)))));
+    waiting.recv_timeout(PATIENCE).map_err(|error| format!("it panicked, or is not over: {error}"))?
+}
+
+async fn held(request: &Request) -> Result<Outcome, String> {
+    let handle = door().start(request).await.map_err(|error| error.to_string())?;
+    match timeout(FOREVER, handle.finished()).await.map_err(|_| "it hangs".to_owned())? {
+        Ok(Finished::Over(state)) => Ok(Outcome::of(&state)),
+        Ok(Finished::Waiting(state)) => Err(format!("it waits: {}", state.lifecycle)),
+        Err(error) => Err(error.to_string()),
+    }
+}

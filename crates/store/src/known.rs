@@ -1,0 +1,121 @@
+//! What is known of a discussion without reading its facts. The writer remembers it from one write to the next.
+
+use std::sync::Arc;
+
+use quorum_core::{
+    model::{
+        id::{DiscussionId, Seq},
+        lifecycle::Lifecycle,
+        time::Timestamp,
+    },
+    seams::Claim,
+};
+use rusqlite::{Connection, OptionalExtension, Row, types::Type};
+
+use crate::{
+    error::Trouble,
+    projection::{Seats, Standing},
+};
+
+/// A discussion as it stands, with the claim on it.
+#[derive(Clone)]
+pub(crate) struct Known {
+    /// What its facts go by.
+    pub(crate) number: i64,
+    /// Its own id where a person started it.
+    pub(crate) root: DiscussionId,
+    pub(crate) run: Run,
+    pub(crate) standing: Standing,
+    pub(crate) last: Seq,
+    pub(crate) fence: u64,
+    pub(crate) holder: Option<Holder>,
+    /// Who sits where; read when the first of them speaks.
+    pub(crate) seats: Option<Arc<Seats>>,
+}
+
+impl Known {
+    /// Whether this claim is the newest one on it.
+    pub(crate) fn is_held_by(&self, claim: &Claim) -> bool {
+        self.fence == claim.fence && self.holder.as_ref().is_some_and(|it| *it.owner == *claim.owner)
+    }
+}
+
+/// Somebody who has a discussion, or had it.
+#[derive(Clone)]
+pub(crate) struct Holder {
+    pub(crate) owner: Arc<str>,
+    /// The lock of the owner's process.
+    pub(crate) runner: Arc<str>,
+    pub(crate) lease_until: Timestamp,
+}
+
+/// Whether a discussion could go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Run {
+    Runnable,
+    /// Waits for a command.
+    Parked,
+    Over,
+}
+
+impl Run {
+    const ALL: [Run; 3] = [Run::Runnable, Run::Parked, Run::Over];
+
+    /// As it is stored.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Run::Runnable => "runnable",
+            Run::Parked => "parked",
+            Run::Over => "over",
+        }
+    }
+}
+
+/// Reads what is to be known of this discussion.
+pub(crate) fn find(connection: &Connection, id: DiscussionId) -> Result<Option<Known>, Trouble> {
+    let mut statement = connection.prepare_cached(
+        "SELECT number, root, run, status, success, ended_at, fence, owner, runner, lease_until,
+         (SELECT ifnull(max(seq), 0) FROM facts WHERE discussion = number) FROM discussions WHERE id = ?1",
+    )?;
+    Ok(statement.query_row([id.to_string()], known).optional()?)
+}
+
+fn known(row: &Row<'_>) -> rusqlite::Result<Known> {
+    let standing = Standing {
+        status: lifecycle(row.get_ref(3)?.as_str()?),
+        success: row.get(4)?,
+        ended_at: row.get::<_, Option<i64>>(5)?.map(Timestamp),
+    };
+    let run = row.get_ref(2)?.as_str()?;
+    let run = Run::ALL.into_iter().find(|it| it.name() == run).ok_or(rusqlite::Error::InvalidQuery)?;
+    Ok(Known {
+        number: row.get(0)?,
+        root: parsed(row, 1)?,
+        run,
+        standing,
+        last: Seq(row.get::<_, i64>(10)? as u64),
+        fence: row.get::<_, i64>(6)? as u64,
+        holder: holder(row)?,
+        seats: None,
+    })
+}
+
+fn holder(row: &Row<'_>) -> rusqlite::Result<Option<Holder>> {
+    let Some(owner) = row.get::<_, Option<Arc<str>>>(7)? else { return Ok(None) };
+    Ok(Some(Holder { owner, runner: row.get(8)?, lease_until: Timestamp(row.get(9)?) }))
+}
+
+/// The lifecycle of that name.
+pub(crate) fn lifecycle(name: &str) -> Lifecycle {
+    Lifecycle::ALL.into_iter().find(|it| it.name() == name).unwrap_or_default()
+}
+
+/// The id in this column.
+pub(crate) fn parsed<T: std::str::FromStr<Err = uuid::Error>>(
+    row: &Row<'_>,
+    column: usize,
+) -> rusqlite::Result<T> {
+    row.get_ref(column)?.as_str()?.parse().map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::<uuid::Error>::new(error))
+    })
+}
