@@ -103,7 +103,10 @@ fn of_door(error: &Error) -> Exit {
 
 fn of_store(error: &StoreError) -> Exit {
     match error {
-        StoreError::Unknown(_) | StoreError::UnknownSession(_) | StoreError::Over(_) => Exit::BadInput,
+        StoreError::Unknown(_)
+        | StoreError::UnknownSession(_)
+        | StoreError::NotAwaited { .. }
+        | StoreError::Over(_) => Exit::BadInput,
         StoreError::Held { .. }
         | StoreError::Fenced(_)
         | StoreError::Unavailable(_)

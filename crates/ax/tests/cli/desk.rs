@@ -77,7 +77,7 @@ impl Desk {
 
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ax"));
-        command.args(args).env_clear().env("HOME", self.home.path());
+        command.args(args).current_dir(self.home.path()).env_clear().env("HOME", self.home.path());
         command.env("AX_CONFIG", self.config()).env("AX_DATA_DIR", self.data());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command

@@ -231,7 +231,10 @@ fn version_and_help_need_nothing() {
     let desk = Desk::new();
     std::fs::write(desk.data(), "not a directory").unwrap();
     assert!(desk.ax(&["--version"]).ends(0).out.starts_with("ax "));
-    for verb in ["discuss", "resume", "pause", "stop", "abort", "history", "show", "patterns", "sessions"] {
+    for verb in [
+        "discuss", "resume", "pause", "stop", "abort", "history", "show", "export", "replay", "patterns",
+        "sessions",
+    ] {
         assert!(desk.ax(&[verb, "--help"]).ends(0).out.contains("Example"), "{verb}");
     }
     desk.ax(&["patterns"]).ends(0);

@@ -6,6 +6,7 @@ mod bad_input;
 mod desk;
 mod discuss;
 mod hostile;
+mod kept;
 mod past;
 mod steer;
 mod store;

@@ -7,7 +7,7 @@ use quorum_core::model::{event::Fact, state::State};
 use crate::export::{
     Format,
     transcript::{Block, Item, Part, Table, transcript},
-    words::{escape, html as rendered},
+    words::{escape, html as rendered, inline_html},
 };
 
 pub(super) const FORMAT: Format =
@@ -94,16 +94,14 @@ fn block(block: &Block, out: &mut String) {
 
 fn item(item: &Item) -> String {
     let who = item.who.as_ref().map(|who| format!("<b>{}:</b> ", escape(who))).unwrap_or_default();
-    format!("<li>{who}{}</li>\n", escape(&item.text))
+    format!("<li>{who}{}</li>\n", inline_html(&item.text))
 }
 
 fn table(table: &Table) -> String {
-    let row = |tag: &str, cells: &mut dyn Iterator<Item = &str>| {
-        let cells: String = cells.map(|cell| format!("<{tag}>{}</{tag}>", escape(cell))).collect();
-        format!("<tr>{cells}</tr>\n")
+    let head: String = table.head.iter().map(|cell| format!("<th>{}</th>", escape(cell))).collect();
+    let cells = |row: &Vec<String>| {
+        row.iter().map(|cell| format!("<td>{}</td>", inline_html(cell))).collect::<String>()
     };
-    let head = row("th", &mut table.head.iter().copied());
-    let rows: String =
-        table.rows.iter().map(|cells| row("td", &mut cells.iter().map(String::as_str))).collect();
-    format!("<table>\n<thead>{head}</thead>\n<tbody>\n{rows}</tbody>\n</table>")
+    let rows: String = table.rows.iter().map(|row| format!("<tr>{}</tr>\n", cells(row))).collect();
+    format!("<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>")
 }

@@ -7,7 +7,7 @@ use quorum_core::model::{event::Fact, state::State};
 use crate::export::{
     Format,
     transcript::{Block, Item, Part, Table, transcript},
-    words::{plain, tame},
+    words::{cell, inline, plain, tame},
 };
 
 pub(super) const FORMAT: Format =
@@ -53,13 +53,13 @@ fn quoted(text: &str) -> String {
 /// Others' words on one line can't end the list they stand in.
 fn item(item: &Item) -> String {
     let who = item.who.as_ref().map(|who| format!("**{}:** ", plain(who))).unwrap_or_default();
-    format!("- {who}{}", plain(&item.text))
+    format!("- {who}{}", inline(&item.text))
 }
 
 fn table(table: &Table) -> String {
     let row = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
     let head = row(table.head.iter().map(|cell| plain(cell)).collect());
     let rule = row(table.head.iter().map(|_| "---".to_owned()).collect());
-    let rows = table.rows.iter().map(|cells| row(cells.iter().map(|cell| plain(cell)).collect()));
+    let rows = table.rows.iter().map(|cells| row(cells.iter().map(|text| cell(text)).collect()));
     [head, rule].into_iter().chain(rows).collect::<Vec<_>>().join("\n")
 }

@@ -23,6 +23,36 @@ pub(super) fn plain(text: &str) -> String {
     plain
 }
 
+/// Others' Markdown on one line: bold and code stay, but it begins no block and ends none.
+pub(super) fn inline(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let marks = line.trim_start_matches(|it: char| it.is_ascii_digit());
+    let begins_block = marks.starts_with(['#', '>', '+', '-', '=', '~', '|', '.', ')']);
+    let begins_block = begins_block || line.starts_with("* ") || line.starts_with("```") || is_rule(&line);
+    if begins_block { plain(&line) } else { line }
+}
+
+fn is_rule(line: &str) -> bool {
+    line.chars().all(|it| "*_ ".contains(it))
+}
+
+/// The same in a cell of a table.
+pub(super) fn cell(text: &str) -> String {
+    // What a backslash means before a bar depends on who reads it.
+    if text.contains(['|', '\\']) { plain(text) } else { inline(text) }
+}
+
+/// The same as HTML.
+pub(super) fn inline_html(text: &str) -> String {
+    let line = inline(text);
+    let is_paragraph =
+        |event: &Event<'_>| matches!(event, Event::Start(Tag::Paragraph) | Event::End(TagEnd::Paragraph));
+    let mut html = String::new();
+    let events = Parser::new_ext(&line, options()).filter(|it| !is_paragraph(it));
+    push_html(&mut html, events.map(harmless));
+    html.trim_end().to_owned()
+}
+
 /// Plain text as HTML.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());

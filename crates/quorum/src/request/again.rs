@@ -64,7 +64,7 @@ impl Request {
     }
 }
 
-fn unusual<T: PartialEq>(value: T, usual: T) -> Option<T> {
+fn unusual<T: PartialEq + Copy>(value: T, usual: T) -> Option<T> {
     (value != usual).then_some(value)
 }
 
