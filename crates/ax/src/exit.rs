@@ -93,6 +93,9 @@ fn of_door(error: &Error) -> Exit {
         | Error::NotFound(_)
         | Error::Ambiguous { .. }
         | Error::NoneYet
+        | Error::NotSaid(_)
+        | Error::WhoSpeaks(_)
+        | Error::NobodyToSpeak(_)
         | Error::NoSession(_)
         | Error::AmbiguousSession { .. } => Exit::BadInput,
         Error::Config(_) | Error::SwitchedOff(_) => Exit::Setup,
