@@ -70,7 +70,8 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
 
 /// A refusal under the name the user typed.
 fn typed(refusal: &Refusal) -> String {
-    let name = flags::filling(&refusal.field).map(|flag| format!("--{}", flag.long));
+    let of_fork = ["at", "drop"].into_iter().find(|it| *it == refusal.field);
+    let name = flags::filling(&refusal.field).map(|flag| flag.long).or(of_fork).map(|it| format!("--{it}"));
     format!("{}: {}", name.unwrap_or_else(|| format!("<{}>", refusal.field)), refusal.message)
 }
 
