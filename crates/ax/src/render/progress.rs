@@ -102,6 +102,10 @@ fn answered(turn: &Turn) -> String {
     if turn.reused {
         return format!("  {} said the same before; nobody is asked", turn.participant);
     }
+    // People are not counted in tokens.
+    if turn.bill.usage.completion == 0 {
+        return format!("  {} spoke", turn.participant);
+    }
     let tokens = count(turn.bill.usage.completion, "token");
     format!("  {} answered in {}, {tokens}", turn.participant, time(turn.duration_ms))
 }

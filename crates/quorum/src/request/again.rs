@@ -15,7 +15,7 @@ use crate::{
     request::{
         Request, Seat, Seating, Simulate,
         bounds::Complaints,
-        check::{USUAL_MINIMUM, Usual, usual, usual_total_ms},
+        check::{Usual, usual, usual_minimum, usual_total_ms},
         debate::{self, with_debate},
         seats,
     },
@@ -63,6 +63,8 @@ impl Request {
         let request = with_deciding(request, consensus, dialogue, usual);
         let request = with_debate(request, debate);
         let request = with_bounds(request, timing, limits, tolerance, usual);
+        let minimum = usual_minimum(participants);
+        let request = Request { min_providers: unusual(tolerance.min_providers, minimum), ..request };
         with_voices(request, manner, simulation.as_ref())
     }
 }
@@ -137,7 +139,7 @@ fn with_bounds(
 ) -> Request {
     let Timing { step_ms, total_ms, reserve_ms: _ } = timing;
     let Limits { calls, tokens, usd, allow_unpriced } = limits;
-    let Tolerance { go_on, min_providers } = tolerance;
+    let Tolerance { go_on, min_providers: _ } = tolerance;
     Request {
         provider_timeout: unusual(*step_ms, usual.step_ms),
         budget_ms: unusual(*total_ms, usual_total_ms(&request)),
@@ -146,7 +148,6 @@ fn with_bounds(
         max_cost: usd.map(|usd| usd.dollars()),
         allow_unpriced: Some(*allow_unpriced),
         continue_on_provider_failure: Some(*go_on),
-        min_providers: unusual(*min_providers, USUAL_MINIMUM),
         ..request
     }
 }

@@ -24,8 +24,8 @@ const LONGEST_SYNTHESIS_PROMPT: usize = 5_000;
 const LONGEST_OPTION: usize = 500;
 const MOST_OPTIONS: usize = 10;
 const CALLS_WITH_RECURSION: u32 = 20;
-/// How many must have taken part, unless a request says otherwise.
-pub(super) const USUAL_MINIMUM: u32 = 2;
+/// How many models must have taken part where no people do, unless a request says otherwise.
+const USUAL_MINIMUM: u32 = 2;
 
 const DAY_MS: u64 = 86_400_000;
 
@@ -81,7 +81,7 @@ pub fn draft(request: &Request, setting: &Setting) -> (Spec, Vec<Refusal>) {
     let (written, field) = panel::panel(request, setting, simulation.is_some(), usual, &mut wrong);
     let mut participants = seats::seated(&written, field, &mut wrong);
     panel::with_a_model(&participants, &mut wrong);
-    let count = participants.len() as u32;
+    let (minimum, models) = (usual_minimum(&participants), models(&participants));
     seats::brief(&mut participants, request, &mut wrong);
     let synthesizer = seats::synthesizer(&participants, request, &mut wrong);
     seats::cast(&mut participants, request, setting.missing_roles, &pattern, &mut wrong);
@@ -97,7 +97,7 @@ pub fn draft(request: &Request, setting: &Setting) -> (Spec, Vec<Refusal>) {
         consensus: consensus(request, synthesizer, usual, &mut wrong),
         manner: manner(request, &mut wrong),
         timing: timing(request, usual, &mut wrong),
-        tolerance: tolerance(request, count, &mut wrong),
+        tolerance: tolerance(request, minimum, models, &mut wrong),
         limits: limits(request, &mut wrong),
         recursion: recursion(request, &mut wrong),
         early_exit: early_exit(request, &mut wrong),
@@ -177,8 +177,18 @@ pub(super) fn usual_total_ms(request: &Request) -> u64 {
     if request.recursive == Some(true) { 180_000 } else { 30 * 60_000 }
 }
 
-fn tolerance(request: &Request, count: u32, wrong: &mut Complaints) -> Tolerance {
-    let min_providers = request.min_providers.unwrap_or(USUAL_MINIMUM);
+/// How many must have taken part, unless a request says otherwise. With people at the table, one model is enough.
+pub(super) fn usual_minimum(seats: &[Participant]) -> u32 {
+    let people = seats.iter().any(Participant::is_person);
+    if people { models(seats).clamp(1, USUAL_MINIMUM) } else { USUAL_MINIMUM }
+}
+
+fn models(seats: &[Participant]) -> u32 {
+    seats.iter().filter(|it| !it.is_person()).count() as u32
+}
+
+fn tolerance(request: &Request, minimum: u32, count: u32, wrong: &mut Complaints) -> Tolerance {
+    let min_providers = request.min_providers.unwrap_or(minimum);
     if min_providers == 0 {
         wrong.add("minProviders", "must be at least 1");
     } else if request.min_providers.is_some() && min_providers > count {
