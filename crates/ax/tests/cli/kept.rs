@@ -232,15 +232,15 @@ fn the_form_of_the_result_is_chosen_once() {
 fn every_example_in_help_runs() {
     let desk = Desk::new();
     desk.ax(&["discuss", "Which database?"]).ends(0);
-    for verb in ["export", "replay", "show", "history", "patterns"] {
+    for verb in ["discuss", "export", "replay", "show", "resume", "history", "patterns", "sessions"] {
         let help = desk.ax(&[verb, "--help"]).ends(0).out;
-        let (_, examples) = help.split_once("Example").unwrap();
-        let examples: Vec<&str> =
-            examples.lines().filter_map(|line| line.split_once("ax ")).map(|it| it.1).collect();
+        let (_, examples) = help.split_once("\nExample").unwrap();
+        let example = |line: &'_ str| {
+            ["  ax ", ": ax ", "| ax "].iter().find_map(|it| line.split_once(it).map(|it| it.1.to_owned()))
+        };
+        let examples: Vec<String> = examples.lines().filter_map(example).collect();
         assert!(!examples.is_empty(), "{help}");
-        for example in examples {
-            desk.ax(&words(example)).ends(0);
-        }
+        examples.iter().for_each(|example| drop(desk.ax(&words(example)).ends(0)));
     }
 }
 
