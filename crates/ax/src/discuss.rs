@@ -3,7 +3,7 @@
 use anyhow::Context;
 use futures::StreamExt;
 use quorum::{
-    Error, Finished, Handle, Quorum, RunError, StoreError,
+    Error, Finished, Handle, Quorum, RunError, Steered, StoreError,
     model::{
         command::Command,
         id::{DiscussionId, Seq},
@@ -17,11 +17,12 @@ use quorum::{
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::{
-    args::{Discuss, Output, Shape},
+    args::{Discuss, Fork, Output, Shape},
     exit::{Demand, Exit, Usage, of_outcome},
     input::with_stdin,
     render::{closing, note, print, print_json, progress, result::markdown, write},
     telling::Telling,
+    turn,
 };
 
 /// What to do with the end of a discussion.
@@ -68,21 +69,50 @@ async fn forget_old(quorum: &Quorum) {
     }
 }
 
-/// Follows a running discussion to its end and prints what came of it.
-pub(crate) async fn attend(quorum: &Quorum, handle: Handle, ending: Ending) -> anyhow::Result<Exit> {
-    let signals = handle.signals();
+/// `ax fork`
+pub(crate) async fn fork(quorum: &Quorum, args: &Fork) -> anyhow::Result<Exit> {
+    let id = quorum.find(&args.which.id).await?;
+    let handle = quorum.fork(id, &args.forking()).await?;
+    attend(quorum, handle, Ending { output: args.output, demand: Demand::Nothing }).await
+}
+
+/// Follows a running discussion to its end, or to where it waits and nobody here answers, and prints what came of it.
+pub(crate) async fn attend(quorum: &Quorum, mut handle: Handle, ending: Ending) -> anyhow::Result<Exit> {
     greet(&quorum.state(handle.id()).await?);
+    loop {
+        match attend_once(quorum, &handle, ending).await? {
+            Attended::Done(exit) => return Ok(exit),
+            Attended::Answered { speaker, text } => {
+                match quorum.say(handle.id(), Some(&speaker), &text, None).await? {
+                    Steered::Here(next) => handle = next,
+                    Steered::Sent { .. } | Steered::Idle(_) => return Ok(Exit::Done),
+                }
+            }
+        }
+    }
+}
+
+/// What became of one run.
+enum Attended {
+    /// There is nothing more to do here.
+    Done(Exit),
+    /// A person's turn came, and they took it.
+    Answered { speaker: String, text: String },
+}
+
+async fn attend_once(quorum: &Quorum, handle: &Handle, ending: Ending) -> anyhow::Result<Attended> {
+    let signals = handle.signals();
     let mut telling = match ending.output.shape() {
         Shape::Jsonl => Some(Telling::begin(handle.id())?),
         Shape::Text | Shape::Md | Shape::Json => None,
     };
-    match follow(quorum, &handle, signals, telling.as_mut()).await? {
+    match follow(quorum, handle, signals, telling.as_mut()).await? {
         Followed::Left => {
             note(&format!("Left. `ax resume {}` goes on where it was.", handle.id()));
-            Ok(Exit::Interrupted)
+            Ok(Attended::Done(Exit::Interrupted))
         }
         Followed::Ended { interrupted } => {
-            let finished = finished(quorum, &handle).await?;
+            let finished = finished(quorum, handle).await?;
             if let Some(telling) = &mut telling {
                 telling.catch_up(quorum).await?;
             }
@@ -93,9 +123,14 @@ pub(crate) async fn attend(quorum: &Quorum, handle: Handle, ending: Ending) -> a
                     }
                     conclude(&state, ending.demand)
                 }
-                Finished::Waiting(state) => wait(&state, ending.output)?,
+                Finished::Waiting(state) => match turn::typed(&state).await? {
+                    Some((speaker, text)) if !interrupted => {
+                        return Ok(Attended::Answered { speaker, text });
+                    }
+                    Some(_) | None => wait(&state, ending.output)?,
+                },
             };
-            Ok(if interrupted { Exit::Interrupted } else { exit })
+            Ok(Attended::Done(if interrupted { Exit::Interrupted } else { exit }))
         }
     }
 }
@@ -197,6 +232,7 @@ async fn finished(quorum: &Quorum, handle: &Handle) -> anyhow::Result<Finished> 
 pub(crate) fn conclude(state: &State, demand: Demand) -> Exit {
     let outcome = Outcome::of(state);
     closing::lines(&outcome).iter().for_each(|line| note(line));
+    closing::of_fork(state).iter().for_each(|line| note(line));
     let threshold = state.spec.consensus.threshold;
     let exit = of_outcome(&outcome, threshold, demand);
     if exit == Exit::NoConsensus {
@@ -216,6 +252,10 @@ fn no_consensus(outcome: &Outcome, threshold: f64) -> String {
 fn wait(state: &State, output: Output) -> anyhow::Result<Exit> {
     if output.shape() == Shape::Json {
         print_json(&Outcome::of(state))?;
+    }
+    if !state.awaiting.is_empty() && state.lifecycle != Lifecycle::Paused {
+        turn::announce(state);
+        return Ok(Exit::Done);
     }
     let stands = if state.lifecycle == Lifecycle::Paused { "Paused" } else { "Waiting" };
     note(&format!("{stands}. `ax resume {}` goes on.", state.id));

@@ -70,7 +70,8 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
 
 /// A refusal under the name the user typed.
 fn typed(refusal: &Refusal) -> String {
-    let name = flags::filling(&refusal.field).map(|flag| format!("--{}", flag.long));
+    let of_fork = ["at", "drop"].into_iter().find(|it| *it == refusal.field);
+    let name = flags::filling(&refusal.field).map(|flag| flag.long).or(of_fork).map(|it| format!("--{it}"));
     format!("{}: {}", name.unwrap_or_else(|| format!("<{}>", refusal.field)), refusal.message)
 }
 
@@ -93,6 +94,9 @@ fn of_door(error: &Error) -> Exit {
         | Error::NotFound(_)
         | Error::Ambiguous { .. }
         | Error::NoneYet
+        | Error::NotSaid(_)
+        | Error::WhoSpeaks(_)
+        | Error::NobodyToSpeak(_)
         | Error::NoSession(_)
         | Error::AmbiguousSession { .. } => Exit::BadInput,
         Error::Config(_) | Error::SwitchedOff(_) => Exit::Setup,
@@ -103,7 +107,10 @@ fn of_door(error: &Error) -> Exit {
 
 fn of_store(error: &StoreError) -> Exit {
     match error {
-        StoreError::Unknown(_) | StoreError::UnknownSession(_) | StoreError::Over(_) => Exit::BadInput,
+        StoreError::Unknown(_)
+        | StoreError::UnknownSession(_)
+        | StoreError::NotAwaited { .. }
+        | StoreError::Over(_) => Exit::BadInput,
         StoreError::Held { .. }
         | StoreError::Fenced(_)
         | StoreError::Unavailable(_)

@@ -11,7 +11,7 @@ use anyhow::Context;
 use crate::{exit::Usage, render::note};
 
 /// More than any field may have; what is longer is refused by its length, not read to its end.
-const MOST_BYTES: u64 = 100_000;
+const MOST_BYTES: u64 = 500_000;
 
 /// How long a silent writer is waited for before the user learns what is waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -34,6 +34,18 @@ pub(crate) fn with_stdin(
         return Ok((Some(piped), context.map(str::to_owned)));
     }
     Ok((topic.map(str::to_owned), joined(context, &piped)))
+}
+
+/// What a person says: as it was typed, or for `-` what is piped in.
+pub(crate) fn spoken(text: &str) -> anyhow::Result<String> {
+    if text != "-" {
+        return Ok(text.to_owned());
+    }
+    if std::io::stdin().is_terminal() {
+        let message = "`-` reads the words from standard input, which is a terminal here; pipe a text into it, or type them in place of -";
+        return Err(Usage(message.to_owned()).into());
+    }
+    read()
 }
 
 fn joined(context: Option<&str>, piped: &str) -> Option<String> {

@@ -8,8 +8,10 @@ mod input;
 mod past;
 mod render;
 mod replay;
+mod say;
 mod steer;
 mod telling;
+mod turn;
 
 use clap::Parser;
 use quorum::{Config, Quorum};
@@ -46,6 +48,8 @@ async fn perform(quorum: &Quorum, verb: Verb) -> anyhow::Result<Exit> {
         Verb::Pause(which) => steer::pause(quorum, &which).await,
         Verb::Stop(shown) => steer::stop(quorum, &shown).await,
         Verb::Abort(which) => steer::abort(quorum, &which).await,
+        Verb::Say(args) => say::say(quorum, &args).await,
+        Verb::Fork(args) => discuss::fork(quorum, &args).await,
         Verb::History(args) => past::history(quorum, &args).await,
         Verb::Show(args) => past::show(quorum, &args).await,
         Verb::Export(args) => export::export(quorum, &args).await,

@@ -3,7 +3,7 @@
 use quorum::{
     Quorum,
     listing::Entry,
-    model::{outcome::Outcome, state::State},
+    model::{lifecycle::Lifecycle, outcome::Outcome, state::State},
     text::line,
 };
 use serde_json::json;
@@ -16,6 +16,7 @@ use crate::{
         closing, note, print, print_json,
         result::{Detail, markdown, moves},
     },
+    turn,
 };
 
 /// How much of a topic a list shows.
@@ -69,6 +70,9 @@ pub(crate) async fn show_state(quorum: &Quorum, state: &State, output: Output) -
     }
     if state.lifecycle.is_terminal() {
         closing::lines(&Outcome::of(state)).iter().for_each(|line| note(line));
+        closing::of_fork(state).iter().for_each(|line| note(line));
+    } else if !state.awaiting.is_empty() && state.lifecycle != Lifecycle::Paused {
+        turn::announce(state);
     } else {
         note(&format!(
             "This discussion is {}; `ax resume {}` goes on unless it runs elsewhere.",

@@ -80,6 +80,23 @@ impl Reader for Ballots {
         Some(Ballot { choice, confidence, reasoning: text(&object, "reasoning").unwrap_or_default() })
     }
 
+    /// The option alone, or on the first line with the reasons below it. Who says nothing else is sure.
+    fn read_from_person(&self, reply: &str) -> Option<Ballot> {
+        let reply = reply.trim();
+        let (first, rest) = reply.split_once('\n').unwrap_or((reply, ""));
+        let (choice, rest) = match self.option(reply) {
+            Some(choice) => (choice, ""),
+            None => (self.option(first)?, rest),
+        };
+        let stated = rest.lines().find_map(confidence::in_last_line);
+        let reasons = rest.lines().filter(|line| confidence::in_last_line(line).is_none());
+        Some(Ballot {
+            choice: choice.clone(),
+            confidence: stated.unwrap_or(Confidence::clamped(1.0)),
+            reasoning: reasons.collect::<Vec<_>>().join("\n").trim().to_owned(),
+        })
+    }
+
     fn reminders(&self) -> &[Reminder] {
         REMINDERS
     }
@@ -128,6 +145,31 @@ mod tests {
         let read = reader.read(reply);
         let read = read.as_ref().map(|it| (it.choice.as_str(), it.confidence.get()));
         assert_eq!(read, expected, "{reply}");
+    }
+
+    #[track_caller]
+    fn hears(reply: &str, expected: Option<(&str, f64, &str)>) {
+        let reader = Ballots::on(&owned(&["Java", "JavaScript", "go", "Go", " C "]));
+        let read = reader.read_from_person(reply);
+        let read = read.as_ref().map(|it| (it.choice.as_str(), it.confidence.get(), it.reasoning.as_str()));
+        assert_eq!(read, expected, "{reply}");
+    }
+
+    #[test]
+    fn a_person_votes_in_plain_words() {
+        hears("Java", Some(("Java", 1.0, "")));
+        hears(" javascript \n", Some(("JavaScript", 1.0, "")));
+        hears("c", Some((" C ", 1.0, "")));
+        hears("Go\n\nIt is small.\nI like that.", Some(("Go", 1.0, "It is small.\nI like that.")));
+        hears("Java\r\nConfidence: 60 %\r\nIt is old.", Some(("Java", 0.6, "It is old.")));
+    }
+
+    #[test]
+    fn a_person_who_leaves_doubt_is_asked_again() {
+        hears("GO", None);
+        hears("Java, I think", None);
+        hears("I vote for\nJava", None);
+        hears("", None);
     }
 
     #[test]

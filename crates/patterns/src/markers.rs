@@ -20,6 +20,9 @@ const SOLUTION: &str = "[PROPOSED_SOLUTION]";
 /// What is assumed of a vote that does not say how sure it is.
 const UNSTATED: u8 = 50;
 
+/// A person who says yes or no in plain words means it.
+const CERTAIN: u8 = 100;
+
 /// A solution no longer than this is none.
 const TOO_SHORT: usize = 10;
 
@@ -58,6 +61,15 @@ impl Reader for ConsensusChecks {
         })
     }
 
+    /// The form, or a plain yes or no as the first word and the reasons after it.
+    fn read_from_person(&self, reply: &str) -> Option<ConsensusVote> {
+        self.read(reply).or_else(|| {
+            let (agrees, reasons) = plain_answer(reply.trim())?;
+            let solution = Some(reasons).filter(|it| agrees && is_solution(it)).map(str::to_owned);
+            Some(ConsensusVote { agrees, confidence: CERTAIN, reasoning: reasons.to_owned(), solution })
+        })
+    }
+
     fn infer(&self, reply: &str) -> Option<ConsensusVote> {
         let form = Form::of(reply);
         // Someone who answers both yes and no is asked again, not guessed at.
@@ -80,6 +92,21 @@ impl Reader for ConsensusChecks {
 /// A no of confidence 0 with this reason.
 pub(crate) fn no(reason: &str) -> ConsensusVote {
     ConsensusVote { agrees: false, confidence: 0, reasoning: reason.to_owned(), solution: None }
+}
+
+/// A first word that is yes or no, and what comes after it.
+fn plain_answer(reply: &str) -> Option<(bool, &str)> {
+    let end = reply.find(|it: char| !it.is_alphanumeric()).unwrap_or(reply.len());
+    let (word, rest) = reply.split_at(end);
+    let agrees = match word.to_lowercase().as_str() {
+        "yes" => true,
+        "no" => false,
+        _ => return None,
+    };
+    Some((
+        agrees,
+        rest.trim_start_matches(|it: char| it.is_whitespace() || ".,;:!–-".contains(it)).trim_end(),
+    ))
 }
 
 fn is_solution(text: &str) -> bool {
@@ -209,6 +236,24 @@ mod tests {
         let read = read.or_else(inferred).unwrap_or_else(|| "unread".to_owned());
         let read = read.split(" \"Inferred").next().unwrap_or_default().to_owned();
         assert_eq!(read, expected, "{reply}");
+    }
+
+    #[track_caller]
+    fn hears(reply: &str, expected: Option<(bool, &str, Option<&str>)>) {
+        let read = ConsensusChecks.read_from_person(reply);
+        let read = read.as_ref().map(|it| (it.agrees, it.reasoning.as_str(), it.solution.as_deref()));
+        assert_eq!(read, expected, "{reply}");
+    }
+
+    #[test]
+    fn a07_a_person_says_yes_or_no() {
+        hears("Yes", Some((true, "", None)));
+        hears("no, not before it was tried.", Some((false, "not before it was tried.", None)));
+        let all = "Tabs for everyone.";
+        hears("YES. Tabs for everyone.", Some((true, all, Some(all))));
+        hears("Nobody knows.", None);
+        hears("Well, yes.", None);
+        hears(&reply("NO", "30", "No consensus yet."), Some((false, "Because.", None)));
     }
 
     #[test]

@@ -28,6 +28,9 @@ const REMINDERS: &[Reminder] = &[Reminder {
 /// What judges write when nobody won.
 const NOBODY: &[&str] = &["", "none", "nobody", "no winner", "tie", "draw", "n/a"];
 
+/// The quality of a debate that a person judged in plain words, without a mark.
+const UNSTATED: f64 = 50.0;
+
 /// Reads verdicts on these debaters.
 pub(crate) struct Verdicts {
     debaters: Vec<String>,
@@ -87,6 +90,22 @@ impl Reader for Verdicts {
             return None;
         }
         self.revealed(verdict)
+    }
+
+    /// The form, or plain words, which are the summary. A winner is nobody's guess to make.
+    fn read_from_person(&self, reply: &str) -> Option<Verdict> {
+        self.read(reply).or_else(|| {
+            let summary = self.veil.reveal(reply.trim());
+            (!summary.is_empty()).then(|| Verdict {
+                summary,
+                key_points: Vec::new(),
+                areas_of_agreement: Vec::new(),
+                areas_of_disagreement: Vec::new(),
+                winner: None,
+                quality_score: UNSTATED,
+                insights: Vec::new(),
+            })
+        })
     }
 
     fn reminders(&self) -> &[Reminder] {
@@ -173,6 +192,15 @@ mod tests {
         check(&won_by("None"), Some((None, 70.0)));
         let fenced = format!("Here it is:\n```json\n{}\n```", reply(&json!({})));
         assert!(reader().read(&fenced).is_some());
+    }
+
+    #[test]
+    fn d07_a_persons_plain_words_are_the_summary() {
+        let read = reader().read_from_person(" Debater A was clearer. ").unwrap();
+        assert_eq!((read.summary.as_str(), read.winner), ("Bob was clearer.", None));
+        assert_eq!(reader().read_from_person("  "), None);
+        let form = reader().read_from_person(&reply(&won_by("Debater B"))).unwrap();
+        assert_eq!(form.winner.map(|it| it.participant), Some("Ann".to_owned()));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use etcetera::BaseStrategy;
 use serde_json::{Map, Value, json};
 
 use crate::request::{
-    Request,
+    Request, debate,
     flags::{FLAGS, Flag},
 };
 
@@ -119,7 +119,14 @@ impl Config {
         let new: Vec<(String, Value)> = new.map(|(field, value)| (field.clone(), value.clone())).collect();
         fields.extend(new.clone());
         let is_on = |field: &str| fields.get(field) == Some(&Value::Bool(true));
-        let idle = |field: &str| DEPENDENT.iter().any(|(it, switch)| *it == field && !is_on(switch));
+        let debates = fields.get("pattern").is_some_and(|it| it == "debate");
+        let table = ["providers", "participants"];
+        let seated = |field: &str| table.contains(&field) && given.iter().any(|it| table.contains(&&**it));
+        let idle = |field: &str| {
+            DEPENDENT.iter().any(|(it, switch)| *it == field && !is_on(switch))
+                || (!debates && debate::FIELDS.contains(&field))
+                || seated(field)
+        };
         let idle: Vec<String> =
             new.iter().map(|(field, _)| field.clone()).filter(|field| idle(field)).collect();
         fields.retain(|field, _| !idle.contains(field));

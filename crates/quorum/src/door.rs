@@ -1,5 +1,8 @@
 //! The door itself: starts, resumes, steers and finds discussions.
 
+mod fork;
+mod say;
+
 use std::sync::Arc;
 
 use quorum_core::{
@@ -17,7 +20,7 @@ use quorum_core::{
     },
     seams::{Archive, Claim, Clock, Session, Store, StoreError, Voices, Wanted},
 };
-use quorum_patterns::{CONSENSUS, PATTERNS};
+use quorum_patterns::{CONSENSUS, DETECTORS, PATTERNS, detect::Detector};
 use quorum_providers::SimulatedVoices;
 use quorum_store::SqliteStore;
 use uuid::Uuid;
@@ -29,6 +32,8 @@ use crate::{
     listing::{Entry, SessionEntry},
     request::{MissingRoles, Setting, again::changed, draft, flags::field_of},
 };
+
+pub use fork::Forking;
 
 /// How long this process may look at a discussion before others may run it.
 const GLANCE_MS: u64 = 5_000;
@@ -122,6 +127,12 @@ impl Quorum {
     #[must_use]
     pub fn methods() -> &'static [Consensus] {
         CONSENSUS
+    }
+
+    /// What can be noticed about a debate.
+    #[must_use]
+    pub fn detectors() -> &'static [Detector] {
+        DETECTORS
     }
 
     /// What a request amounts to, or everything that is wrong with it. Costs nothing.

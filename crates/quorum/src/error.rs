@@ -1,8 +1,8 @@
 //! Why the door stays shut, as facts; what to show and which exit code or status it has is the surface's business.
 
 use quorum_core::{
-    engine::{OpenError, RunError},
-    model::error::Refusal,
+    engine::{OpenError, RunError, SayError},
+    model::{error::Refusal, id::DiscussionId},
     seams::StoreError,
 };
 
@@ -34,6 +34,15 @@ pub enum Error {
         /// Some of those that begin so.
         among: Vec<String>,
     },
+    /// A person's word was not taken; nothing was changed.
+    #[error("{0}; nothing was changed")]
+    NotSaid(SayError),
+    /// Several people are awaited, and it was not said who speaks.
+    #[error("{} are awaited; say who speaks with --as NAME. Nothing was changed", .0.join(" and "))]
+    WhoSpeaks(Vec<String>),
+    /// There is no person at the table.
+    #[error("no person sits at the table of discussion {0}, so nobody can speak in it; nothing was changed")]
+    NobodyToSpeak(DiscussionId),
     /// There is no last discussion.
     #[error("there are no discussions yet; `ax discuss \"…\"` starts one")]
     NoneYet,

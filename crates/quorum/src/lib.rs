@@ -21,7 +21,7 @@ pub mod request;
 pub mod text;
 
 pub use config::Config;
-pub use door::{Quorum, Resumed, Steered};
+pub use door::{Forking, Quorum, Resumed, Steered};
 pub use error::Error;
 pub use quorum_core::{
     craft::{Consensus, Pattern},
@@ -33,4 +33,5 @@ pub use quorum_core::{
     model,
     seams::StoreError,
 };
+pub use quorum_patterns::detect::Detector;
 pub use request::Request;

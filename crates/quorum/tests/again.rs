@@ -9,7 +9,7 @@ use std::{
 
 use quorum::{
     Config, Error, Quorum, Request,
-    model::{id::DiscussionId, spec::Spec},
+    model::{id::DiscussionId, participant::Role, spec::Spec},
     request::{MissingRoles, Setting, draft},
 };
 use quorum_core::memory::MemoryStore;
@@ -46,6 +46,16 @@ fn every_setting_comes_back() {
         json!({ "pattern": "debate", "providers": ["claude", "gemini"] }),
         json!({ "pattern": "debate", "providers": ["claude", "gemini"], "synthesizer": "gemini" }),
         json!({ "pattern": "debate", "roles": { "glm": "proponent", "claude": "judge" } }),
+        json!({ "pattern": "debate", "debateFormat": "round-limited", "roundLimit": 7, "mode": "simultaneous" }),
+        json!({ "pattern": "debate", "judge": "glm", "swapCheck": true, "judgeFailure": "swap", "casting": "spectrum" }),
+        json!({ "pattern": "debate", "judging": "verdict-only", "endOn": ["repetition", "drift"] }),
+        json!({ "pattern": "debate", "providers": ["claude", "glm", "qwen"], "positions": [
+            { "participant": "claude", "position": "Tabs.", "persona": "A typist" }, { "participant": "glm", "position": "Spaces." },
+        ] }),
+        json!({ "pattern": "roundtable", "participants": ["claude", "me:person"] }),
+        json!({ "participants": ["claude", "claude", { "person": "ann", "user": "u1" }, "bob:person"], "minProviders": 1 }),
+        json!({ "pattern": "debate", "participants": ["claude", "gemini", "me:person"], "roles": { "me": "judge" } }),
+        json!({ "pattern": "debate", "participants": ["claude", "gemini", "me:person"] }),
         json!({ "pattern": "dialogue", "requireBothConsensus": false, "minRoundsBeforeConsensus": 3 }),
         json!({ "pattern": "dialogue", "rounds": 2, "providerTimeout": 60_000 }),
         json!({ "pattern": "voting", "votingOptions": ["tabs", "spaces"] }),
@@ -102,6 +112,17 @@ async fn another_pattern_brings_what_is_usual_for_it() {
     assert_eq!(chosen.rounds, 1);
     let quiet = again(&json!({ "pattern": "debate", "rounds": 1 }), json!({ "pattern": "synthesis" })).await;
     assert_eq!(quiet.unwrap().speakers().len(), 4, "nobody is left a judge where there is nothing to judge");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_debate_leaves_nothing_behind_in_another_pattern() {
+    let debate =
+        json!({ "pattern": "debate", "debateFormat": "free-form", "roundLimit": 2, "swapCheck": true });
+    let spec = again(&debate, json!({ "pattern": "synthesis" })).await.unwrap();
+    assert!(spec.debate.is_default());
+    let judged = again(&debate, json!({ "judge": "gemini" })).await.unwrap();
+    let judges: Vec<String> = judged.playing(Role::Judge).into_iter().map(|it| it.name).collect();
+    assert_eq!(judges, ["gemini"]);
 }
 
 #[tokio::test(start_paused = true)]

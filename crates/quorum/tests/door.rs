@@ -126,7 +126,10 @@ async fn abort_long_ago(store: &MemoryStore, door: &Quorum) {
         |seq, event| Fact { seq: Seq(seq), at: Timestamp(seq as i64), active_ms: 0, step: None, event };
     let spec = Arc::new(door.check(&request(&json!({}))).unwrap());
     let id = DiscussionId::fresh();
-    store.create(id, vec![fact(1, Event::Opened { spec, flow: 1, lineage: None })]).await.unwrap();
+    store
+        .create(id, vec![fact(1, Event::Opened { spec, flow: 1, lineage: None, fork: None })])
+        .await
+        .unwrap();
     let claim = store.claim(id, "someone", 1_000).await.unwrap();
     let end = Event::LifecycleChanged { from: Lifecycle::Configuring, to: Lifecycle::Aborted };
     let append = Append { claim, id, expected: Seq(1), facts: vec![fact(2, end)].into(), then: Then::Done };

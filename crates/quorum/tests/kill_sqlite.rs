@@ -108,7 +108,7 @@ impl Doors {
     async fn commands(&self, command: Command) {
         let signals = self.handle.signals();
         let sent = Instant::now();
-        let Steered::Sent { .. } = self.second.steer(self.handle.id(), command).await.unwrap() else {
+        let Steered::Sent { .. } = self.second.steer(self.handle.id(), command.clone()).await.unwrap() else {
             panic!("nobody runs it")
         };
         let taken = signals.any(async |it| is(&it, |it| matches!(it, Event::CommandTaken { .. })));

@@ -6,16 +6,18 @@ use clap::{Args, builder::PossibleValuesParser};
 use quorum::{
     Quorum, Request,
     model::spec::TimeoutStrategy,
-    request::{Simulate, flags},
+    request::{Seating, Simulate, flags},
 };
 
-use crate::args::Output;
+use crate::args::{Output, debate::Debating};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   ax discuss \"What's the best database for a real-time app?\"
   ax discuss \"Microservices vs Monolith\" --pattern debate --rounds 3
   ax discuss \"Best API style\" --pattern voting --options \"REST,GraphQL,gRPC\"
+  ax discuss \"Tabs or spaces?\" --pattern debate --debate-format round-limited --round-limit 4 --judge qwen
+  ax discuss \"What shall we build?\" --pattern roundtable --participants claude,gemini,me:person
   ax discuss --again last --pattern debate --rounds 3
   ax discuss \"Best API style\" --output-format jsonl > events.jsonl
   cat notes.md | ax discuss \"What did we miss?\" > answer.md
@@ -44,6 +46,8 @@ pub(crate) struct Discuss {
     #[command(flatten)]
     panel: Panel,
     #[command(flatten)]
+    debating: Debating,
+    #[command(flatten)]
     deciding: Deciding,
     #[command(flatten)]
     bounds: Bounds,
@@ -57,16 +61,19 @@ struct Panel {
     /// Who takes part, with commas between: claude, or claude/MODEL [default: claude,glm,qwen,gemini]
     #[arg(short, long, value_name = "LIST", value_delimiter = ',')]
     providers: Option<Vec<String>>,
+    /// The whole table in seating order, people among them, in the place of --providers: claude,gemini,me:person
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    participants: Option<Vec<String>>,
     /// How the discussion is held [default: synthesis]
     #[arg(long, value_parser = patterns())]
     pattern: Option<String>,
-    /// How many rounds, 1 to 10 [default: 2; 10 in a dialogue]
+    /// How many rounds, 1 to 10 [default: 2; 10 in a dialogue; 3 at a roundtable]
     #[arg(short, long, value_name = "N", allow_negative_numbers = true)]
     rounds: Option<u32>,
     /// What may be voted for, with commas between
     #[arg(short, long, value_name = "LIST", value_delimiter = ',')]
     options: Option<Vec<String>>,
-    /// Who argues for what: claude=proponent,gemini=opponent,qwen=judge [default: by seat]
+    /// Who plays which part: claude=proponent,gemini=opponent,qwen=judge [default: by seat]
     #[arg(long, value_name = "PAIRS", value_parser = flags::roles)]
     roles: Option<BTreeMap<String, String>>,
     /// How freely they speak, 0 to 2 [default: 0.7]
@@ -160,12 +167,14 @@ impl Discuss {
     pub(crate) fn request(&self) -> Request {
         let yes = |given: bool| given.then_some(true);
         let no = |given: bool| given.then_some(false);
-        let Discuss { panel, deciding, bounds, voices, .. } = self;
-        Request {
+        let Discuss { panel, debating, deciding, bounds, voices, .. } = self;
+        let seats = |it: &Vec<String>| it.iter().cloned().map(Seating::Written).collect();
+        debating.fill(Request {
             topic: self.topic.clone().unwrap_or_default(),
             context: self.context.clone(),
             session_id: self.session.clone(),
             providers: panel.providers.clone(),
+            participants: panel.participants.as_ref().map(seats),
             pattern: panel.pattern.clone(),
             rounds: panel.rounds,
             voting_options: panel.options.clone(),
@@ -192,7 +201,7 @@ impl Discuss {
             seed: voices.seed,
             simulate: voices.simulate.clone(),
             ..Request::default()
-        }
+        })
     }
 
     pub(crate) fn requires_consensus(&self) -> bool {
@@ -200,7 +209,7 @@ impl Discuss {
     }
 }
 
-fn patterns() -> PossibleValuesParser {
+pub(super) fn patterns() -> PossibleValuesParser {
     Quorum::patterns().iter().map(|it| it.name).collect::<Vec<_>>().into()
 }
 

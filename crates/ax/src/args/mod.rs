@@ -1,6 +1,8 @@
 //! What can be typed.
 
+mod debate;
 mod discuss;
+mod fork;
 mod output;
 
 use std::path::PathBuf;
@@ -12,6 +14,7 @@ use clap::{
 use quorum::export::FORMATS;
 
 pub(crate) use discuss::Discuss;
+pub(crate) use fork::Fork;
 pub(crate) use output::{Output, Shape};
 
 /// Lets several models discuss a question and hands you one considered answer
@@ -39,6 +42,16 @@ pub(crate) enum Verb {
     /// End a discussion at once, calling nobody any more
     #[command(after_help = "Example: ax abort last")]
     Abort(Which),
+    /// Give a person's turn in a discussion that waits for it, and go on
+    #[command(
+        after_help = "Examples:\n  ax say last \"I would rather wait a year.\"\n  ax say last - --as ann < answer.md"
+    )]
+    Say(Say),
+    /// Go on from a past discussion in another way, asking only what is new
+    #[command(
+        after_help = "Examples:\n  ax fork last --at 2/awaiting-responses/gemini --judge mistral\n  ax fork last --at 1/answering/claude --drop glm"
+    )]
+    Fork(Fork),
     /// List past discussions, or search them
     #[command(after_help = "Examples:\n  ax history\n  ax history event sourcing -n 5")]
     History(History),
@@ -84,6 +97,22 @@ pub(crate) struct Which {
 pub(crate) struct Shown {
     #[command(flatten)]
     pub(crate) which: Which,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Say {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    /// What is said; `-` reads it from standard input
+    pub(crate) text: String,
+    /// For which seat [default: the one whose turn it is]
+    #[arg(long = "as", value_name = "NAME")]
+    pub(crate) speaker: Option<String>,
+    /// As which user, where the seat belongs to one
+    #[arg(long, value_name = "USER")]
+    pub(crate) user: Option<String>,
     #[command(flatten)]
     pub(crate) output: Output,
 }

@@ -3,6 +3,7 @@
 use quorum::model::{
     lifecycle::Lifecycle,
     outcome::{Integrity, Outcome, StoppingReason},
+    state::State,
 };
 
 use quorum::text::{count, time};
@@ -21,6 +22,14 @@ pub(crate) fn lines(outcome: &Outcome) -> Vec<String> {
         lines.push(format!("`ax resume {}` tries again.", outcome.discussion_id));
     }
     lines
+}
+
+/// How much of a fork was new.
+pub(crate) fn of_fork(state: &State) -> Option<String> {
+    let from = state.fork.as_ref()?;
+    let (reused, asked): (Vec<_>, Vec<_>) = state.turns.iter().partition(|turn| turn.reused);
+    let reused = count(reused.len() as u64, "answer");
+    Some(format!("{reused} taken over from {}, {} asked for.", from.of, asked.len()))
 }
 
 fn sum(outcome: &Outcome) -> String {

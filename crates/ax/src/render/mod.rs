@@ -1,6 +1,7 @@
 //! Words for people. Everything that reaches a terminal goes through here, and is harmless afterwards.
 
 pub(crate) mod closing;
+pub(crate) mod course;
 pub(crate) mod progress;
 pub(crate) mod result;
 

@@ -3,6 +3,8 @@
 use quorum::{
     Signal,
     model::{
+        command::Command,
+        debate::{CastOrigin, Detection, EndedBy, JudgeChange, TalkEnd},
         error::ErrorClass,
         event::{Abandoned, Absent, Check, Event, Fact, FailedTurn, Placed, SubConcluded, WindUp},
         id::DiscussionId,
@@ -54,6 +56,11 @@ fn of_fact(discussion: DiscussionId, fact: &Fact) -> Option<String> {
         }
         Event::SubConcluded(end) => Some(came_back(end)),
         Event::ConsensusChecked(check) => Some(checked(check)),
+        Event::PartsCast(cast) => Some(cast_by(cast.origin, cast.by.as_deref())),
+        Event::Detected(found) => Some(noticed(found)),
+        Event::JudgeChanged(change) => Some(judge_changed(change)),
+        Event::TalkEnded(end) => Some(talk_ended(end)),
+        Event::CommandTaken { command: Command::Say(_), .. } => None,
         Event::CommandTaken { command, .. } => Some(format!("Asked to {command}.")),
         Event::WoundUp { reason } => Some(wound_up(reason)),
         Event::LifecycleChanged { to: Lifecycle::Completing, .. } => Some("Deciding".to_owned()),
@@ -64,6 +71,8 @@ fn of_fact(discussion: DiscussionId, fact: &Fact) -> Option<String> {
         | Event::RoundClosed { .. }
         | Event::GroupClosed { .. }
         | Event::ReplyRead { .. }
+        | Event::OrderDrawn { .. }
+        | Event::PersonAwaited(_)
         | Event::Decided { .. }
         | Event::Concluded(_)
         | Event::Failed { .. }
@@ -90,6 +99,13 @@ fn asked(placed: &Placed) -> String {
 }
 
 fn answered(turn: &Turn) -> String {
+    if turn.reused {
+        return format!("  {} said the same before; nobody is asked", turn.participant);
+    }
+    // People are not counted in tokens.
+    if turn.bill.usage.completion == 0 {
+        return format!("  {} spoke", turn.participant);
+    }
     let tokens = count(turn.bill.usage.completion, "token");
     format!("  {} answered in {}, {tokens}", turn.participant, time(turn.duration_ms))
 }
@@ -131,6 +147,41 @@ fn checked(check: &Check) -> String {
         .collect();
     let result = if check.agreed { "reached" } else { "not yet" };
     format!("  Consensus: {result} ({})", votes.join(", "))
+}
+
+fn cast_by(origin: CastOrigin, by: Option<&str>) -> String {
+    match (origin, by) {
+        (CastOrigin::Given, _) => "  Everyone argues what was given to them".to_owned(),
+        (CastOrigin::Assigned, Some(by)) => format!("  {by} gave out the positions"),
+        (CastOrigin::Assigned, None) => "  The positions are given out".to_owned(),
+        (CastOrigin::Fallback, _) => "  No model could give out positions, so they are plain ones".to_owned(),
+    }
+}
+
+fn noticed(found: &Detection) -> String {
+    let Detection { detector, measure, value, participant, .. } = found;
+    let who = participant.as_ref().map(|it| format!(" of {it}")).unwrap_or_default();
+    format!("  Noticed {}{who} ({measure} {value:.2})", detector.replace('-', " "))
+}
+
+fn judge_changed(change: &JudgeChange) -> String {
+    match &change.to {
+        Some(to) => format!("  {} can't judge; {to} judges from now on", change.from),
+        None => format!("  {} can't judge; nobody judges from now on", change.from),
+    }
+}
+
+fn talk_ended(end: &TalkEnd) -> String {
+    let why = match (end.why, &end.detector) {
+        (EndedBy::Judge, _) => "the judge has heard enough".to_owned(),
+        (EndedBy::Convergence, _) => "the judge finds that they have met".to_owned(),
+        (EndedBy::DiminishingReturns, _) => "the judge finds that nothing new comes".to_owned(),
+        (EndedBy::Detector, Some(detector)) => format!("{} was noticed", detector.replace('-', " ")),
+        (EndedBy::Detector, None) => "a detector noticed enough".to_owned(),
+        (EndedBy::JudgeLost, _) => "the judge failed".to_owned(),
+        (EndedBy::TooFewDebaters, _) => "fewer than two debaters are left".to_owned(),
+    };
+    format!("The debate ends after round {}: {why}.", end.round)
 }
 
 fn wound_up(reason: &WindUp) -> String {

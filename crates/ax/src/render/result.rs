@@ -6,6 +6,8 @@ use quorum::model::{
     state::Transition,
 };
 
+use crate::render::course;
+
 /// How much of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Detail {
@@ -27,6 +29,9 @@ pub(crate) fn markdown(outcome: &Outcome, detail: Detail) -> String {
     parts.extend(outcome.consensus.dissent.as_deref().and_then(dissent));
     parts.extend(outcome.voting_results.as_ref().map(votes));
     parts.extend(outcome.verdict.as_ref().map(verdict));
+    if detail == Detail::Everything {
+        parts.extend(course::parts(outcome));
+    }
     parts.retain(|part| !part.trim().is_empty());
     parts.join("\n\n")
 }

@@ -95,6 +95,21 @@ impl Desk {
         heard(child)
     }
 
+    /// The same with more piped in than may be read to the end.
+    pub(crate) fn ax_hearing_as_much_as_it_takes(&self, args: &[&str], input: &str) -> Said {
+        let mut child = self.command(args).stdin(Stdio::piped()).spawn().unwrap();
+        // Who has read enough closes the pipe.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        heard(child)
+    }
+
+    /// Writes a file of the user's, and returns its path.
+    pub(crate) fn write(&self, name: &str, text: &str) -> String {
+        let file = self.home.path().join(name);
+        fs::write(&file, text).unwrap();
+        file.to_str().unwrap().to_owned()
+    }
+
     /// Starts a discussion slow enough to be met while it runs.
     pub(crate) fn start(&self, args: &[&str]) -> Running {
         let mut all = vec!["discuss", "Tabs or spaces?", "--simulate", "latency=400ms"];

@@ -3,10 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
 mod bad_input;
+mod debate;
 mod desk;
 mod discuss;
 mod hostile;
 mod kept;
 mod past;
+mod people;
 mod steer;
 mod store;

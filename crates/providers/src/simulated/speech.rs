@@ -1,5 +1,7 @@
 //! A free speech: a position, the reasons for it, an answer to the others, and what may change it.
 
+use quorum_core::model::participant::Participant;
+
 use super::{
     mind::Mind,
     table::Heard,
@@ -14,6 +16,9 @@ const ANSWERED: usize = 2;
 
 /// One spoken answer in three opens a side question in the first round, where that is allowed.
 const CONVENES: f64 = 1.0 / 3.0;
+
+/// What stands between paragraphs.
+const PARAGRAPH: &str = "\n\n";
 
 /// The speech, first line to last.
 pub(super) fn speak(mind: &Mind<'_>) -> String {
@@ -57,7 +62,12 @@ pub(super) fn stated(mind: &Mind<'_>) -> String {
 
 /// The paragraphs as one text, with its confidence where that was asked for.
 pub(super) fn finished(mind: &Mind<'_>, paragraphs: &[String]) -> String {
-    let mut text = paragraphs.join("\n\n");
+    // Where a speech ends with its first paragraph, it is one.
+    let one = mind.call.stop.iter().any(|it| it == PARAGRAPH);
+    let mut text = match paragraphs {
+        [stated, rest @ ..] if one => format!("{stated}\n{}", rest.join(" ").replace('[', "(")),
+        all => all.join(PARAGRAPH),
+    };
     if mind.table.asked.contains("Confidence:") {
         text.push_str(&format!("\n\nConfidence: {:.2}", mind.confidence()));
     }
@@ -95,10 +105,13 @@ fn changed(mind: &Mind<'_>, old: usize) -> String {
     mind.say(&mind.bank.speech.changed, &[("old", old), ("name", name), ("quote", &quote)])
 }
 
-/// Answers those who see it differently first; whoever changed its mind has already spoken of the one it follows.
+/// Answers people first, then those who see it differently; whoever changed its mind has already spoken of the one it follows.
 fn answers(mind: &Mind<'_>) -> String {
     let mut others: Vec<&Heard<'_>> = mind.table.others.iter().collect();
-    others.sort_by_key(|it| (mind.held_by(it) == Some(mind.holds), mind.chance(it.name).below(1_000)));
+    let is_model = |name: &str| !mind.call.spec.seat(name).is_some_and(Participant::is_person);
+    others.sort_by_key(|it| {
+        (is_model(it.name), mind.held_by(it) == Some(mind.holds), mind.chance(it.name).below(1_000))
+    });
     if mind.gave_up.is_some() {
         let followed = mind.holders(mind.holds).next().map(|it| it.name);
         others.retain(|it| Some(it.name) != followed);

@@ -180,7 +180,9 @@ fn sentences(line: &str) -> Vec<String> {
     }
     let rest = line[start..].trim();
     if !rest.is_empty() {
-        found.push(format!("{}.", rest.trim_end_matches([',', ';', ':'])));
+        let rest = rest.trim_end_matches([',', ';', ':']);
+        let stop = if rest.ends_with(['.', '!', '?', '…']) { "" } else { "." };
+        found.push(format!("{rest}{stop}"));
     }
     found
 }

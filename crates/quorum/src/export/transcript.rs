@@ -7,10 +7,14 @@ use quorum_core::model::{
 };
 
 use crate::{
-    export::transcript::results::{arguments, checks, costs, dissent, shortfall, subs, verdict, votes},
+    export::transcript::{
+        course::course,
+        results::{arguments, checks, costs, dissent, shortfall, subs, verdict, votes},
+    },
     text::{clean, count, escaped, time},
 };
 
+mod course;
 mod results;
 
 /// A part with a heading; the whole document is one.
@@ -89,6 +93,7 @@ const SECTIONS: &[Section] = &[
     |_, outcome| dissent(outcome).into_iter().collect(),
     |_, outcome| votes(outcome).into_iter().collect(),
     |_, outcome| verdict(outcome).into_iter().collect(),
+    |_, outcome| course(outcome),
     |_, outcome| arguments(outcome).into_iter().collect(),
     |state, outcome| vec![table(state, outcome)],
     |state, _| background(state).into_iter().collect(),

@@ -13,9 +13,10 @@ use serde_json::{Map, Value};
 use crate::{
     config::DEPENDENT,
     request::{
-        Request, Simulate,
+        Request, Seat, Seating, Simulate,
         bounds::Complaints,
-        check::{USUAL_MINIMUM, Usual, usual, usual_total_ms},
+        check::{Usual, usual, usual_minimum, usual_total_ms},
+        debate::{self, with_debate},
         seats,
     },
 };
@@ -39,6 +40,7 @@ impl Request {
             recursion,
             early_exit,
             dialogue,
+            debate,
             session,
             simulation,
         } = spec;
@@ -59,7 +61,10 @@ impl Request {
         };
         let request = with_seats(request, participants, usual);
         let request = with_deciding(request, consensus, dialogue, usual);
+        let request = with_debate(request, debate);
         let request = with_bounds(request, timing, limits, tolerance, usual);
+        let minimum = usual_minimum(participants);
+        let request = Request { min_providers: unusual(tolerance.min_providers, minimum), ..request };
         with_voices(request, manner, simulation.as_ref())
     }
 }
@@ -69,26 +74,41 @@ fn unusual<T: PartialEq + Copy>(value: T, usual: T) -> Option<T> {
 }
 
 fn with_seats(request: Request, participants: &[Participant], usual: &Usual) -> Request {
-    let written: Vec<String> = participants.iter().map(written).collect();
-    let names = seats::seated(&written, &mut Complaints::default());
+    let written: Vec<Seating> = participants.iter().map(written).collect();
+    let names = seats::seated(&written, "participants", &mut Complaints::default());
     // A judge who got a second seat gets it again; nobody asked for it by name.
     let asked_for = |place: &usize| names.get(*place).is_some_and(|it| it.name == participants[*place].name);
     let places: Vec<usize> = (0..participants.len()).filter(asked_for).collect();
-    let providers: Vec<String> = places.iter().map(|place| written[*place].clone()).collect();
     let seats = || places.iter().map(|place| &participants[*place]);
-    let roles = seats().filter(|it| it.role != Role::Speaker);
+    let usual_role = |it: &&Participant| if it.is_person() { Role::User } else { Role::Speaker };
+    let roles = seats().filter(|it| it.role != usual_role(it));
     let roles: BTreeMap<String, String> = roles.map(|it| (it.name.clone(), it.role.to_string())).collect();
     let prompts = seats().filter_map(|it| Some((it.name.clone(), it.brief.clone()?)));
     let prompts: BTreeMap<String, String> = prompts.collect();
+    let (providers, table) = if seats().any(Participant::is_person) {
+        (None, Some(places.iter().map(|place| written[*place].clone()).collect()))
+    } else {
+        let providers: Vec<String> = seats().map(provider).collect();
+        ((providers != usual.panel).then_some(providers), None)
+    };
     Request {
-        providers: (providers != usual.panel).then_some(providers),
+        providers,
+        participants: table,
         roles: (!roles.is_empty()).then_some(roles),
         provider_prompts: (!prompts.is_empty()).then_some(prompts),
         ..request
     }
 }
 
-fn written(seat: &Participant) -> String {
+/// A seat as it would be written.
+pub(crate) fn written(seat: &Participant) -> Seating {
+    match &seat.person {
+        Some(person) => Seating::Person(Seat { person: seat.name.clone(), user: person.user.clone() }),
+        None => Seating::Written(provider(seat)),
+    }
+}
+
+fn provider(seat: &Participant) -> String {
     match &seat.model {
         Some(model) => format!("{}/{model}", seat.provider),
         None => seat.provider.clone(),
@@ -119,7 +139,7 @@ fn with_bounds(
 ) -> Request {
     let Timing { step_ms, total_ms, reserve_ms: _ } = timing;
     let Limits { calls, tokens, usd, allow_unpriced } = limits;
-    let Tolerance { go_on, min_providers } = tolerance;
+    let Tolerance { go_on, min_providers: _ } = tolerance;
     Request {
         provider_timeout: unusual(*step_ms, usual.step_ms),
         budget_ms: unusual(*total_ms, usual_total_ms(&request)),
@@ -128,7 +148,6 @@ fn with_bounds(
         max_cost: usd.map(|usd| usd.dollars()),
         allow_unpriced: Some(*allow_unpriced),
         continue_on_provider_failure: Some(*go_on),
-        min_providers: unusual(*min_providers, USUAL_MINIMUM),
         ..request
     }
 }
@@ -157,9 +176,14 @@ pub(crate) fn changed(past: &Request, changes: &Request) -> Request {
     let mut past = past.clone();
     if changes.pattern.is_some() && changes.pattern != past.pattern {
         past.roles = None;
+        debate::forget(&mut past);
     }
-    if let Some(providers) = &changes.providers {
-        keep_those_present(&mut past, providers);
+    if changes.judge.is_some() {
+        past.roles.iter_mut().for_each(|roles| roles.retain(|_, role| role != Role::Judge.name()));
+    }
+    if let Some(table) = table(changes) {
+        keep_those_present(&mut past, &table);
+        (past.providers, past.participants) = (None, None);
     }
     let (mut fields, changes) = (fields(&past), fields(changes));
     for (field, switch) in DEPENDENT {
@@ -173,7 +197,7 @@ pub(crate) fn changed(past: &Request, changes: &Request) -> Request {
 }
 
 /// The fields that are given; no topic is none.
-fn fields(request: &Request) -> Map<String, Value> {
+pub(super) fn fields(request: &Request) -> Map<String, Value> {
     let fields = serde_json::to_value(request).ok().and_then(|it| it.as_object().cloned());
     let mut fields = fields.unwrap_or_default();
     if request.topic.is_empty() {
@@ -182,11 +206,18 @@ fn fields(request: &Request) -> Map<String, Value> {
     fields
 }
 
-fn keep_those_present(past: &mut Request, providers: &[String]) {
-    let seats = seats::seated(providers, &mut Complaints::default());
+/// Who shall take part, where a request says so.
+fn table(request: &Request) -> Option<Vec<Seating>> {
+    let providers = || Some(request.providers.clone()?.into_iter().map(Seating::Written).collect());
+    request.participants.clone().or_else(providers)
+}
+
+fn keep_those_present(past: &mut Request, table: &[Seating]) {
+    let seats = seats::seated(table, "participants", &mut Complaints::default());
     let sits = |name: &str| seats.iter().any(|it| it.name == name);
     past.roles.iter_mut().for_each(|roles| roles.retain(|name, _| sits(name)));
     past.provider_prompts.iter_mut().for_each(|prompts| prompts.retain(|name, _| sits(name)));
+    past.positions.iter_mut().for_each(|parts| parts.retain(|part| sits(&part.participant)));
     past.synthesizer = past.synthesizer.take().filter(|name| sits(name));
     let speaks = |name: &String| seats.iter().any(|it| it.provider == *name);
     past.simulate.iter_mut().for_each(|simulate| simulate.dead.retain(speaks));

@@ -1,8 +1,9 @@
 //! From a request to a spec: defaults filled in, bounds kept, and everything that is wrong said at once.
 
 use quorum_core::model::{
-    error::{Code, Refusal},
+    error::Refusal,
     money::Usd,
+    participant::Participant,
     spec::{
         ConsensusSpec, Dialogue, Limits, Manner, Recursion, SYNTHESIS_RESERVE_MS, Simulation, Spec,
         TimeoutStrategy, Timing, Tolerance,
@@ -11,7 +12,7 @@ use quorum_core::model::{
 use quorum_providers::catalog::DEFAULT_PANEL;
 use uuid::Uuid;
 
-use crate::request::{Request, Setting, bounds::Complaints, seats};
+use crate::request::{Request, Setting, bounds::Complaints, debate, panel, seats};
 
 /// The longest topic of a request, in characters (B05).
 pub const LONGEST_TOPIC: usize = 5_000;
@@ -23,8 +24,8 @@ const LONGEST_SYNTHESIS_PROMPT: usize = 5_000;
 const LONGEST_OPTION: usize = 500;
 const MOST_OPTIONS: usize = 10;
 const CALLS_WITH_RECURSION: u32 = 20;
-/// How many must have taken part, unless a request says otherwise.
-pub(super) const USUAL_MINIMUM: u32 = 2;
+/// How many models must have taken part where no people do, unless a request says otherwise.
+const USUAL_MINIMUM: u32 = 2;
 
 const DAY_MS: u64 = 86_400_000;
 
@@ -35,8 +36,8 @@ pub(super) struct Usual {
     pub(super) step_ms: u64,
     pub(super) panel: &'static [&'static str],
     /// How many may sit at the table.
-    least: usize,
-    most: usize,
+    pub(super) least: usize,
+    pub(super) most: usize,
 }
 
 const USUAL: Usual =
@@ -49,10 +50,14 @@ const VOTING: Usual = Usual { method: "voting", ..USUAL };
 const DIALOGUE: Usual =
     Usual { rounds: 10, step_ms: 120_000, panel: &["claude", "gemini"], most: 2, ..USUAL };
 
+/// People think between their words, so there are a few more rounds and fewer models (C02).
+const ROUNDTABLE: Usual = Usual { rounds: 3, panel: &["claude", "gemini"], ..USUAL };
+
 pub(super) fn usual(pattern: &str) -> &'static Usual {
     match pattern {
         "dialogue" => &DIALOGUE,
         "voting" => &VOTING,
+        "roundtable" => &ROUNDTABLE,
         _ => &USUAL,
     }
 }
@@ -73,13 +78,15 @@ pub fn draft(request: &Request, setting: &Setting) -> (Spec, Vec<Refusal>) {
     let pattern = request.pattern.clone().unwrap_or_else(|| "synthesis".to_owned());
     let usual = usual(&pattern);
     let simulation = simulation(request, setting, &mut wrong);
-    let providers = providers(request, setting, simulation.is_some(), usual, &mut wrong);
-    let mut participants = seats::seated(&providers, &mut wrong);
-    let count = participants.len() as u32;
+    let (written, field) = panel::panel(request, setting, simulation.is_some(), usual, &mut wrong);
+    let mut participants = seats::seated(&written, field, &mut wrong);
+    panel::with_a_model(&participants, &mut wrong);
+    let (minimum, models) = (usual_minimum(&participants), models(&participants));
     seats::brief(&mut participants, request, &mut wrong);
     let synthesizer = seats::synthesizer(&participants, request, &mut wrong);
     seats::cast(&mut participants, request, setting.missing_roles, &pattern, &mut wrong);
-    known_dead(&simulation, &providers, &mut wrong);
+    known_dead(&simulation, &participants, &mut wrong);
+    let debate = debate::debate(request, &participants, &mut wrong);
     let spec = Spec {
         topic: topic(request, &mut wrong),
         background: wrong.text("context", request.context.as_deref(), LONGEST_CONTEXT),
@@ -90,12 +97,12 @@ pub fn draft(request: &Request, setting: &Setting) -> (Spec, Vec<Refusal>) {
         consensus: consensus(request, synthesizer, usual, &mut wrong),
         manner: manner(request, &mut wrong),
         timing: timing(request, usual, &mut wrong),
-        tolerance: tolerance(request, count, &mut wrong),
+        tolerance: tolerance(request, minimum, models, &mut wrong),
         limits: limits(request, &mut wrong),
         recursion: recursion(request, &mut wrong),
         early_exit: early_exit(request, &mut wrong),
         dialogue: dialogue(request, &mut wrong),
-        debate: quorum_core::model::debate::DebateSpec::default(),
+        debate,
         session: session(request, &mut wrong),
         simulation,
     };
@@ -107,33 +114,6 @@ fn topic(request: &Request, wrong: &mut Complaints) -> String {
         wrong.add("topic", "is empty; say what shall be discussed");
         String::new()
     })
-}
-
-/// Who shall take part, as they were written.
-fn providers(
-    request: &Request,
-    setting: &Setting,
-    simulated: bool,
-    usual: &Usual,
-    wrong: &mut Complaints,
-) -> Vec<String> {
-    let is_there = |name: &&&str| simulated || setting.available.iter().any(|it| it == **name);
-    let panel = || usual.panel.iter().filter(is_there).map(|name| (*name).to_owned()).collect();
-    let providers: Vec<String> = request.providers.clone().unwrap_or_else(panel);
-    let (count, least, most) = (providers.len(), usual.least, usual.most);
-    if request.providers.is_none() && count < least {
-        let there = if count == 0 { "none of them".to_owned() } else { providers.join(", ") };
-        let panel = usual.panel.join(", ");
-        let message = format!(
-            "of the usual panel {panel} only {there} can be used here; name {least} to {most} that can"
-        );
-        wrong.add_coded("providers", Code::InsufficientProviders, message);
-    } else if !(least..=most).contains(&count) {
-        let range = if least == most { least.to_string() } else { format!("{least} to {most}") };
-        let named = if count == 1 { "1 is named".to_owned() } else { format!("{count} are named") };
-        wrong.add("providers", format!("a discussion of this kind takes {range} providers; {named}"));
-    }
-    providers
 }
 
 fn options(request: &Request, wrong: &mut Complaints) -> Vec<String> {
@@ -197,8 +177,18 @@ pub(super) fn usual_total_ms(request: &Request) -> u64 {
     if request.recursive == Some(true) { 180_000 } else { 30 * 60_000 }
 }
 
-fn tolerance(request: &Request, count: u32, wrong: &mut Complaints) -> Tolerance {
-    let min_providers = request.min_providers.unwrap_or(USUAL_MINIMUM);
+/// How many must have taken part, unless a request says otherwise. With people at the table, one model is enough.
+pub(super) fn usual_minimum(seats: &[Participant]) -> u32 {
+    let people = seats.iter().any(Participant::is_person);
+    if people { models(seats).clamp(1, USUAL_MINIMUM) } else { USUAL_MINIMUM }
+}
+
+fn models(seats: &[Participant]) -> u32 {
+    seats.iter().filter(|it| !it.is_person()).count() as u32
+}
+
+fn tolerance(request: &Request, minimum: u32, count: u32, wrong: &mut Complaints) -> Tolerance {
+    let min_providers = request.min_providers.unwrap_or(minimum);
     if min_providers == 0 {
         wrong.add("minProviders", "must be at least 1");
     } else if request.min_providers.is_some() && min_providers > count {
@@ -302,11 +292,11 @@ fn simulation(request: &Request, setting: &Setting, wrong: &mut Complaints) -> O
     })
 }
 
-fn known_dead(simulation: &Option<Simulation>, providers: &[String], wrong: &mut Complaints) {
+fn known_dead(simulation: &Option<Simulation>, seats: &[Participant], wrong: &mut Complaints) {
     for dead in simulation.iter().flat_map(|it| &it.dead) {
-        if !providers.iter().any(|it| seats::provider_of(it) == *dead) {
+        if !seats.iter().any(|it| !it.is_person() && it.provider == *dead) {
             let message =
-                format!("{dead} does not take part, so it can't be dead; there are {}", providers.join(", "));
+                format!("{dead} does not take part, so it can't be dead; there are {}", seats::names(seats));
             wrong.add("simulate", message);
         }
     }

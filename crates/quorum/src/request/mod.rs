@@ -3,11 +3,14 @@
 pub(crate) mod again;
 mod bounds;
 mod check;
+pub(crate) mod debate;
 pub mod flags;
+mod panel;
 mod seats;
 
 use std::collections::BTreeMap;
 
+use quorum_core::model::debate::Part;
 use serde::{Deserialize, Serialize};
 
 pub use check::{LONGEST_PROMPT, LONGEST_TOPIC, check, draft};
@@ -24,6 +27,9 @@ pub struct Request {
     /// Who takes part: `claude`, or `claude/MODEL`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub providers: Option<Vec<String>>,
+    /// The whole table in seating order, people among them; in the place of `providers`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub participants: Option<Vec<Seating>>,
     /// How many rounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounds: Option<u32>,
@@ -108,6 +114,36 @@ pub struct Request {
     /// In a dialogue: rounds before the first consensus check.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_rounds_before_consensus: Option<u32>,
+    /// In a debate: how it goes and when it ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub debate_format: Option<String>,
+    /// In a debate: whether they speak in turn or at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<String>,
+    /// In a debate that is not structured: rounds at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub round_limit: Option<u32>,
+    /// In a debate: who judges.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge: Option<String>,
+    /// In a debate: how often the judge is heard.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judging: Option<String>,
+    /// In a debate: what happens when the judge fails.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge_failure: Option<String>,
+    /// In a debate: whether every judgement is made in both orders.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub swap_check: Option<bool>,
+    /// In a debate: what each debater argues, and as whom.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub positions: Option<Vec<Part>>,
+    /// In a debate: let a model give out positions, spread like this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub casting: Option<String>,
+    /// In a debate: the detectors that may end it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end_on: Option<Vec<String>>,
     /// Whether to use simulated voices although real ones could be had.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offline: Option<bool>,
@@ -125,6 +161,27 @@ impl Request {
     pub fn on(topic: &str) -> Self {
         Request { topic: topic.to_owned(), ..Request::default() }
     }
+}
+
+/// A seat at the table, as it is written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Seating {
+    /// `claude`, `claude/MODEL`, or `me:person`.
+    Written(String),
+    /// A person, and who may speak for the seat.
+    Person(Seat),
+}
+
+/// A person's seat.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Seat {
+    /// What others call this person.
+    pub person: String,
+    /// Who may speak for the seat; anybody, where nobody is named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
 }
 
 /// How simulated voices behave.

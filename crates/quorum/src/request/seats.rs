@@ -2,11 +2,11 @@
 
 use quorum_core::model::{
     error::Code,
-    participant::{Participant, Role},
+    participant::{Participant, Person, Role},
 };
 use quorum_providers::catalog;
 
-use crate::request::{MissingRoles, Request, bounds::Complaints, check::LONGEST_PROMPT};
+use crate::request::{MissingRoles, Request, Seat, Seating, bounds::Complaints, check::LONGEST_PROMPT};
 
 /// In bytes.
 const LONGEST_NAME: usize = 64;
@@ -24,21 +24,54 @@ pub(super) fn provider_of(written: &str) -> String {
     provider_named(written.split_once('/').map_or(written, |(provider, _)| provider))
 }
 
-/// A seat for each; two of one provider are told apart by a number.
-pub(super) fn seated(providers: &[String], wrong: &mut Complaints) -> Vec<Participant> {
+/// What marks a person's seat.
+const PERSON: &str = "person";
+
+/// A seat for each; two of one provider are told apart by a number. What is wrong is wrong with this field.
+pub(super) fn seated(table: &[Seating], field: &str, wrong: &mut Complaints) -> Vec<Participant> {
     let mut seats: Vec<Participant> = Vec::new();
-    for written in providers {
-        let written = written.trim();
-        if !is_name(written) {
-            let message = format!("{written:?} is no provider's name; write claude, or claude/MODEL");
-            wrong.add("providers", message);
-            continue;
+    for written in table {
+        match seat_of(written, field) {
+            Ok(seat) if seat.is_person() && seats.iter().any(|it| it.name == seat.name) => {
+                wrong
+                    .add(field, format!("two are named {}; give each person a name of their own", seat.name));
+            }
+            Ok(seat) => {
+                let name = free_name(&seats, &seat.name);
+                seats.push(Participant { name, ..seat });
+            }
+            Err(message) => wrong.add(field, message),
         }
-        let mut seat = seat(written);
-        seat.name = free_name(&seats, &seat.name);
-        seats.push(seat);
     }
     seats
+}
+
+fn seat_of(written: &Seating, field: &str) -> Result<Participant, String> {
+    let written = match written {
+        Seating::Person(Seat { person, user }) => return person_of(person, user.as_deref()),
+        Seating::Written(written) => written.trim(),
+    };
+    // A model's name may have a colon in it; a seat's kind comes after a plain name.
+    match written.rsplit_once(':').filter(|(name, _)| !name.contains('/')) {
+        Some((name, PERSON)) if field == "participants" => person_of(name, None),
+        Some((_, PERSON)) => {
+            Err(format!("{written} is a person's seat; name the whole table as participants then"))
+        }
+        Some((_, kind)) if field == "participants" => {
+            Err(format!("there is no kind of participant named {kind:?}, as in {written}; there is {PERSON}"))
+        }
+        Some(_) | None if is_name(written) => Ok(seat(written)),
+        Some(_) | None => Err(format!("{written:?} is no provider's name; write claude, or claude/MODEL")),
+    }
+}
+
+fn person_of(name: &str, user: Option<&str>) -> Result<Participant, String> {
+    let name = name.trim();
+    if !is_name(name) || name.contains(['/', ':']) {
+        return Err(format!("{name:?} is no person's name; write one word, like me:{PERSON}"));
+    }
+    let person = Person { user: user.map(str::to_owned) };
+    Ok(Participant { person: Some(person), ..Participant::person(name).playing(Role::User) })
 }
 
 fn is_name(written: &str) -> bool {
@@ -62,12 +95,12 @@ fn free_name(seats: &[Participant], name: &str) -> String {
 }
 
 /// The seat meant by a name: the seat's own, or another name of its provider.
-fn place_of(seats: &[Participant], name: &str) -> Option<usize> {
+pub(super) fn place_of(seats: &[Participant], name: &str) -> Option<usize> {
     let by_name = |name: &str| seats.iter().position(|it| it.name == name);
     by_name(name).or_else(|| by_name(&provider_named(name)))
 }
 
-fn names(seats: &[Participant]) -> String {
+pub(super) fn names(seats: &[Participant]) -> String {
     seats.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
@@ -123,10 +156,22 @@ pub(super) fn cast(
             }
         }
     }
+    seat_judge(seats, request, wrong);
     match (pattern, missing) {
         ("debate", MissingRoles::Assign) => assign(seats, request.synthesizer.as_deref()),
         ("debate", MissingRoles::Refuse) => demand(seats, wrong),
         _ => {}
+    }
+}
+
+fn seat_judge(seats: &mut [Participant], request: &Request, wrong: &mut Complaints) {
+    let Some(judge) = request.judge.as_deref() else { return };
+    match place_of(seats, judge) {
+        Some(place) => seats[place].role = Role::Judge,
+        None => {
+            let message = format!("{judge} does not take part; there are {}", names(seats));
+            wrong.add_coded("judge", Code::InvalidRoles, message);
+        }
     }
 }
 
@@ -164,7 +209,8 @@ fn assign(seats: &mut Vec<Participant>, synthesizer: Option<&str>) {
     }
     assign_the_rest(seats);
     if !is_cast(seats, Role::Judge) && !seats.is_empty() {
-        let again = seats[chair.unwrap_or(0)].clone();
+        let model = seats.iter().position(|it| !it.is_person()).unwrap_or_default();
+        let again = seats[chair.unwrap_or(model)].clone();
         let name = free_name(seats, &format!("{}-judge", again.name));
         seats.push(Participant { name, brief: None, ..again.playing(Role::Judge) });
     }

@@ -38,7 +38,7 @@ impl Talk<'_> {
     fn facts(&self) -> Vec<Fact> {
         let moved = |from, to| Event::LifecycleChanged { from, to };
         let events = [
-            Event::Opened { spec: Arc::new(self.spec()), flow: 1, lineage: None },
+            Event::Opened { spec: Arc::new(self.spec()), flow: 1, lineage: None, fork: None },
             Event::PanelSeated { seated: vec!["claude".into(), "gemini".into()], absent: vec![] },
             moved(Lifecycle::Initializing, Lifecycle::Running),
             Event::RoundOpened { round: 1 },
@@ -84,6 +84,7 @@ impl Talk<'_> {
             duration_ms: 1_200,
             finish: Finish::Stop,
             bill: Bill { usage: Usage { prompt: 120, completion: 34 }, ..Bill::default() },
+            reused: false,
         };
         Event::TurnCompleted { turn: Arc::new(turn) }
     }

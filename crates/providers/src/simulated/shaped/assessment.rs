@@ -12,9 +12,12 @@ use super::{
 /// After this many rounds a judge has mostly heard it all.
 const ENOUGH: u32 = 3;
 
+/// Where the form says whom it is about.
+const LABELS: &str = "/properties/assessments/items/properties/participant/enum";
+
 pub(super) fn assessment(mind: &Mind<'_>, shape: &Shape) -> String {
     let judge = &mind.bank.judge;
-    let heard = &mind.table.others;
+    let heard = judged(mind, shape);
     let round = mind.call.round;
     let positions: Vec<Option<usize>> = heard.iter().map(|it| mind.held_by(it)).collect();
     let converged = heard.len() > 1 && positions.iter().all(|it| it.is_some() && *it == positions[0]);
@@ -35,6 +38,13 @@ pub(super) fn assessment(mind: &Mind<'_>, shape: &Shape) -> String {
         "recommendations": judge.advice.get(usize::from(!goes_on)),
     });
     completed(mind, assessment, shape.schema.as_ref()).to_string()
+}
+
+/// Those who are to be judged, under the labels the judge was shown.
+fn judged<'m>(mind: &'m Mind<'_>, shape: &Shape) -> Vec<&'m Heard<'m>> {
+    let labels = shape.schema.as_ref().and_then(|it| it.pointer(LABELS)).and_then(Value::as_array);
+    let is_judged = |it: &&Heard<'_>| labels.is_none_or(|labels| labels.iter().any(|label| label == it.name));
+    mind.table.others.iter().filter(is_judged).collect()
 }
 
 fn of_one(mind: &Mind<'_>, heard: &Heard<'_>) -> Value {

@@ -2,6 +2,7 @@
 
 mod assessment;
 mod ballot;
+mod casting;
 mod consensus_check;
 mod filler;
 mod synthesis;
@@ -18,6 +19,7 @@ type Writer = fn(&Mind<'_>, &Shape) -> String;
 const SHAPES: &[(&str, Writer)] = &[
     ("assessment", assessment::assessment),
     ("ballot", ballot::ballot),
+    ("casting", casting::casting),
     ("consensus-check", consensus_check::consensus_check),
     ("synthesis", synthesis::synthesis),
     ("verdict", verdict::verdict),

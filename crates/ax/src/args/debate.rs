@@ -1,0 +1,87 @@
+//! What can be typed after `ax discuss` for a debate.
+
+use std::path::Path;
+
+use clap::{
+    Args,
+    builder::{PossibleValue, PossibleValuesParser},
+};
+use quorum::{
+    Quorum, Request,
+    model::debate::{Diversity, Format, JudgeFailure, Judging, Mode, Part},
+};
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "In a debate (--pattern debate)")]
+pub(super) struct Debating {
+    /// How it goes and when it ends [default: structured-rounds]
+    #[arg(long, value_name = "FORMAT", value_parser = formats())]
+    debate_format: Option<String>,
+    /// Whether they speak in turn or at once [default: sequential]
+    #[arg(long, value_parser = Mode::ALL.map(Mode::name))]
+    mode: Option<String>,
+    /// Rounds at most where the format is not structured-rounds, 1 to 1000 [default: 10]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    round_limit: Option<u32>,
+    /// Who judges [default: the third, or the first in a second seat]
+    #[arg(long, value_name = "NAME")]
+    judge: Option<String>,
+    /// How often the judge is heard [default: every-round]
+    #[arg(long, value_name = "WHEN", value_parser = Judging::ALL.map(Judging::name))]
+    judging: Option<String>,
+    /// What happens when the judge fails [default: go-without]
+    #[arg(long, value_name = "WHAT", value_parser = JudgeFailure::ALL.map(JudgeFailure::name))]
+    judge_failure: Option<String>,
+    /// Make every judgement in both orders, and count only what holds in both
+    #[arg(long)]
+    swap_check: bool,
+    /// Who argues what: a file with a JSON list of {"participant", "position", "persona"}
+    #[arg(long, value_name = "FILE", value_parser = positions)]
+    positions: Option<Positions>,
+    /// Let a model give out positions and personas, spread like this
+    #[arg(long, value_name = "SPREAD", value_parser = Diversity::ALL.map(Diversity::name))]
+    casting: Option<String>,
+    /// What may end it once it is noticed, with commas between
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = detectors())]
+    end_on: Option<Vec<String>>,
+}
+
+impl Debating {
+    /// The request with these flags in it.
+    pub(super) fn fill(&self, request: Request) -> Request {
+        Request {
+            debate_format: self.debate_format.clone(),
+            mode: self.mode.clone(),
+            round_limit: self.round_limit,
+            judge: self.judge.clone(),
+            judging: self.judging.clone(),
+            judge_failure: self.judge_failure.clone(),
+            swap_check: self.swap_check.then_some(true),
+            positions: self.positions.clone().map(|it| it.0),
+            casting: self.casting.clone(),
+            end_on: self.end_on.clone(),
+            ..request
+        }
+    }
+}
+
+/// What a file of positions holds.
+#[derive(Debug, Clone)]
+struct Positions(Vec<Part>);
+
+fn positions(file: &str) -> Result<Positions, String> {
+    let text = std::fs::read_to_string(Path::new(file)).map_err(|error| format!("can't be read: {error}"))?;
+    let form = "[{\"participant\": \"claude\", \"position\": \"…\", \"persona\": \"…\"}]";
+    let parts =
+        serde_json::from_str(&text).map_err(|error| format!("is no JSON list like {form}: {error}"))?;
+    Ok(Positions(parts))
+}
+
+fn formats() -> PossibleValuesParser {
+    Format::ALL.map(|it| PossibleValue::new(it.name()).help(it.summary())).into()
+}
+
+fn detectors() -> PossibleValuesParser {
+    let value = |it: &quorum::Detector| PossibleValue::new(it.name).help(it.summary);
+    Quorum::detectors().iter().map(value).collect::<Vec<_>>().into()
+}

@@ -1,0 +1,138 @@
+//! Debates and forks from outside: every format comes to its end, and what is wrong is said before anything is asked.
+
+use serde_json::Value;
+
+use crate::desk::Desk;
+
+const TABLE: [&str; 4] = ["--pattern", "debate", "-p", "claude,glm,qwen"];
+
+#[track_caller]
+fn debated(desk: &Desk, args: &[&str]) -> Value {
+    desk.result(&[&TABLE[..], args].concat())
+}
+
+#[test]
+fn d03_every_format_and_mode_comes_to_its_end() {
+    let desk = Desk::new();
+    for (format, limit) in [
+        ("structured-rounds", &[][..]),
+        ("free-form", &["--round-limit", "4"]),
+        ("round-limited", &["--round-limit", "3"]),
+        ("convergence-seeking", &["--round-limit", "4"]),
+    ] {
+        for mode in ["sequential", "simultaneous"] {
+            let flags = ["--debate-format", format, "--mode", mode];
+            let result = debated(&desk, &[&flags[..], limit].concat());
+            assert_eq!(result["success"], true, "{format} {mode}: {result:#}");
+            assert!(result["verdict"]["winner"].is_object(), "{format} {mode}: {result:#}");
+            let judged = result["judging"]["rounds"].as_array().unwrap();
+            let names: Vec<&str> = judged[0]["assessments"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|it| it["participant"].as_str().unwrap())
+                .collect();
+            assert!(names.contains(&"claude") && names.contains(&"glm"), "{names:?}");
+            if format == "round-limited" {
+                assert_eq!((judged.len(), result["rounds"].as_array().unwrap().len()), (3, 3));
+            }
+        }
+    }
+}
+
+#[test]
+fn d05_positions_are_given_or_given_out() {
+    let desk = Desk::new();
+    for casting in ["binary", "spectrum", "multi-perspective"] {
+        let result = debated(&desk, &["--casting", casting]);
+        assert_eq!(result["positions"]["origin"], "assigned", "{casting}: {result:#}");
+    }
+    let file = desk.write(
+        "positions.json",
+        r#"[{"participant": "anthropic", "position": "Tabs.", "persona": "A typist"}, {"participant": "glm", "position": "Spaces."}]"#,
+    );
+    let result = debated(&desk, &["--positions", &file]);
+    assert_eq!(result["positions"]["origin"], "given");
+    assert_eq!(result["positions"]["parts"][0]["participant"], "claude");
+}
+
+#[test]
+fn d06_judging_is_shown() {
+    let desk = Desk::new();
+    let result = debated(&desk, &["--swap-check", "--judge", "claude"]);
+    assert!(result["judging"]["swapChecked"].as_u64() >= Some(2), "{result:#}");
+    let out = desk.ax(&["show", "last", "-v"]).ends(0).out;
+    assert!(out.contains("## Judging") && out.contains("Round 1, by claude"), "{out}");
+    let document = desk.ax(&["export", "last"]).ends(0).out;
+    assert!(document.contains("## Judging"), "{document}");
+}
+
+#[test]
+fn bad_orders_are_refused_before_anything_is_asked() {
+    let desk = Desk::new();
+    let wrong = desk.write("wrong.json", r#"{"participant": "claude"}"#);
+    let one = desk.write("one.json", r#"[{"participant": "claude", "position": "Tabs."}]"#);
+    for (args, expected) in [
+        (
+            &["--debate-format", "round-limited"][..],
+            "--round-limit: a round-limited debate needs a round limit",
+        ),
+        (
+            &["--debate-format", "free-form", "--round-limit", "1001"],
+            "--round-limit: a round limit is between 1 and 1000",
+        ),
+        (&["--round-limit", "3"], "leave the round limit out"),
+        (&["--debate-format", "loud"], "structured-rounds"),
+        (&["--judge", "grok"], "--judge: grok does not take part; there are claude, glm, qwen"),
+        (&["--judge-failure", "cry"], "go-without"),
+        (&["--end-on", "boredom"], "repetition"),
+        (&["--positions", &one], "there are 2 debaters and 1 positions"),
+        (&["--positions", &wrong], "is no JSON list"),
+        (&["--positions", "nowhere.json"], "can't be read"),
+        (&["--positions", &one, "--casting", "binary"], "nothing to cast"),
+    ] {
+        desk.ax(&[&["discuss", "q"], &TABLE[..], args].concat()).ends(2).says(&[expected]).prints_nothing();
+    }
+    let said = desk.ax(&["discuss", "q", "--judge", "claude", "--swap-check"]).ends(2);
+    said.says(&["--judge: counts only in a debate", "--swap-check: counts only in a debate"]);
+    assert_eq!(desk.ax(&["history", "--json"]).ends(0).out.trim(), "[]");
+}
+
+fn speeches(result: &Value) -> Vec<Value> {
+    let rounds = result["rounds"].as_array().unwrap().iter();
+    let all = rounds.flat_map(|round| round["responses"].as_array().unwrap().clone());
+    all.filter(|it| it["phase"] == "awaiting-responses").map(|it| it["content"].clone()).collect()
+}
+
+#[test]
+fn d15_a_fork_with_another_judge_asks_the_judge_alone() {
+    let desk = Desk::new();
+    let limited = ["--debate-format", "round-limited", "--round-limit", "2"];
+    let past = debated(&desk, &limited);
+    let id = past["discussionId"].as_str().unwrap();
+    let args = ["fork", id, "--at", "2/awaiting-responses/glm", "--judge", "mistral", "--json"];
+    let said = desk.ax(&args).ends(0).says(&["4 answers taken over from", "said the same before"]);
+    let fork = said.json();
+    assert_eq!(speeches(&fork), speeches(&past));
+    let calls = |name: &str| fork["metadata"]["costSummary"]["byProvider"][name]["calls"].as_u64();
+    // The synthesis follows from what the judge says, so whoever writes it is asked once.
+    assert_eq!((calls("claude"), calls("glm")), (Some(1), Some(0)), "{fork:#}");
+    assert_eq!(fork["judging"]["rounds"][0]["judge"], "mistral");
+    assert_ne!(fork["discussionId"], past["discussionId"]);
+}
+
+#[test]
+fn d15_a_fork_may_drop_somebody_or_change_the_pattern() {
+    let desk = Desk::new();
+    let id = desk.result(&["--rounds", "1"])["discussionId"].as_str().unwrap().to_owned();
+    let at =
+        desk.ax(&["fork", &id, "--at", "nowhere"]).ends(2).says(&["--at: nothing was answered at nowhere"]);
+    let step = at.err.split("there are ").nth(1).unwrap().split(',').next().unwrap().trim().to_owned();
+    let fork = desk.ax(&["fork", &id, "--at", &step, "--drop", "glm", "--json"]).ends(0).json();
+    assert_eq!(fork["participatingProviders"].as_array().unwrap().len(), 3, "{fork:#}");
+    desk.ax(&["fork", &id, "--at", &step, "--pattern", "debate", "--rounds", "2"]).ends(0);
+    desk.ax(&["fork", &id, "--at", &step, "--drop", "grok"])
+        .ends(2)
+        .says(&["--drop: grok does not take part"]);
+    desk.ax(&["fork", "ffff", "--at", &step]).ends(2).says(&["there is no discussion"]);
+}

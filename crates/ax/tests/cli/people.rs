@@ -1,0 +1,122 @@
+//! People at the table: a turn from any terminal, and nothing changed by what is refused.
+
+use serde_json::Value;
+
+use crate::desk::{Desk, Said};
+
+/// A roundtable that has come to its person's first turn, and its id.
+fn waiting(desk: &Desk, args: &[&str]) -> String {
+    let table = ["--participants", "claude,gemini,me:person", "--rounds", "2", "--pattern", "roundtable"];
+    let said = desk.ax(&[&["discuss", "What shall we build?"], &table[..], args].concat()).ends(0);
+    said.says(&["It is me's turn (round 1, speaking)", "ax say "]).prints_nothing();
+    desk.ax(&["show", "last", "--json"]).json()["discussionId"].as_str().unwrap().to_owned()
+}
+
+fn contents(result: &Value) -> Vec<(String, String)> {
+    let rounds = result["rounds"].as_array().unwrap().iter();
+    let said = rounds.flat_map(|round| round["responses"].as_array().unwrap().clone());
+    let text = |it: &Value| it.as_str().unwrap().to_owned();
+    said.map(|it| (text(&it["provider"]), text(&it["content"]))).collect()
+}
+
+#[test]
+fn c02_a_roundtable_with_a_person_goes_over_several_processes() {
+    let desk = Desk::new();
+    let id = waiting(&desk, &[]);
+    desk.ax(&["show", &id]).ends(0).says(&["It is me's turn", "ax say"]);
+    desk.ax(&["resume", &id]).ends(0).says(&["It is me's turn", "ax say"]);
+    let said = desk.ax(&["say", &id, "A bridge, I should think."]).ends(0);
+    said.says(&["claude answered", "It is me's turn (round 2"]).prints_nothing();
+    let done =
+        desk.ax_hearing(&["say", &id, "-", "--as", "me", "--json"], "Then let it be a bridge.\n").ends(0);
+    let result = done.json();
+    let (who, texts): (Vec<String>, Vec<String>) = contents(&result).into_iter().unzip();
+    assert_eq!(who[..6], ["claude", "gemini", "me", "claude", "gemini", "me"], "{result:#}");
+    assert_eq!((&*texts[2], texts[5].trim()), ("A bridge, I should think.", "Then let it be a bridge."));
+    assert!(texts[3].contains("me"), "the person is answered by name: {}", texts[3]);
+    assert!(!texts[3].contains("\n\n"), "one paragraph: {}", texts[3]);
+    assert_eq!(result["success"], true);
+}
+
+#[track_caller]
+fn refused(desk: &Desk, id: &str, args: &[&str], expected: &str) {
+    let before = desk.ax(&["export", id, "--as", "jsonl"]).out;
+    desk.ax(&[&["say", id], args].concat()).ends(2).says(&[expected]).prints_nothing();
+    assert_eq!(desk.ax(&["export", id, "--as", "jsonl"]).out, before, "{args:?}");
+}
+
+#[test]
+fn c06_what_is_refused_changes_nothing() {
+    let desk = Desk::new();
+    let id = waiting(&desk, &[]);
+    refused(&desk, &id, &[""], "between 1 and 100000 characters");
+    refused(&desk, &id, &[" \n\t "], "between 1 and 100000 characters");
+    refused(&desk, &id, &["hello", "--as", "claude"], "people there: me");
+    refused(&desk, &id, &["hello", "--as", "nobody"], "people there: me");
+    let long = "x".repeat(1 << 20);
+    desk.ax_hearing_as_much_as_it_takes(&["say", &id, "-"], &long)
+        .ends(2)
+        .says(&["between 1 and 100000 characters"]);
+    desk.ax(&["say", "ffff", "hello"]).ends(2).says(&["there is no discussion"]);
+}
+
+#[test]
+fn c06_nobody_speaks_in_what_is_over_or_without_people() {
+    let desk = Desk::new();
+    let id = waiting(&desk, &[]);
+    desk.ax(&["say", &id, "A bridge."]).ends(0);
+    desk.ax(&["say", &id, "A bridge indeed."]).ends(0).says(&["Done in"]);
+    refused(&desk, &id, &["One more thing."], "is over");
+    desk.ax(&["discuss", "Tabs or spaces?"]).ends(0);
+    refused(&desk, "last", &["hello"], "no person sits at the table");
+}
+
+#[test]
+fn a_person_votes_in_plain_words() {
+    let desk = Desk::new();
+    let table = ["--participants", "claude,gemini,me:person", "--pattern", "voting", "-o", "tabs,spaces"];
+    let said = desk.ax(&[&["discuss", "Tabs or spaces?", "--rounds", "1"], &table[..]].concat()).ends(0);
+    said.says(&["It is me's turn", "the option on the first line"]);
+    let mut said = desk.ax(&["say", "last", "TABS\nThey are smaller.\nConfidence: 0.9", "--json"]).ends(0);
+    if said.json()["status"] != "completed" {
+        said = desk.ax(&["say", "last", "TABS\nThey are smaller.\nConfidence: 0.9", "--json"]).ends(0);
+    }
+    let result = said.json();
+    let ballots = result["votingResults"]["ballots"].as_array().unwrap();
+    let mine = ballots.iter().find(|it| it["provider"] == "me").unwrap();
+    assert_eq!((&mine["choice"], &mine["confidence"]), (&Value::from("tabs"), &Value::from(0.9)));
+    assert_eq!(mine["reasoning"], "They are smaller.");
+}
+
+#[test]
+fn two_people_answer_in_any_order() {
+    let desk = Desk::new();
+    let table = ["--participants", "claude,ann:person,bob:person", "--rounds", "1"];
+    let said = desk.ax(&[&["discuss", "Tabs or spaces?"], &table[..]].concat()).ends(0);
+    said.says(&["It is ann's turn", "It is bob's turn", "--as bob"]);
+    desk.ax(&["say", "last", "hello"]).ends(2).says(&["ann and bob are awaited", "--as NAME"]);
+    desk.ax(&["say", "last", "Spaces.", "--as", "bob"]).ends(0).says(&["It is ann's turn"]);
+    desk.ax(&["say", "last", "Spaces.", "--as", "bob"]).ends(2).says(&["not bob's turn but that of ann"]);
+    let said: Said = desk.ax(&["say", "last", "Tabs."]).ends(0).says(&["Done in"]);
+    assert!(!said.out.trim().is_empty());
+}
+
+#[test]
+fn tables_that_make_no_sense_are_refused() {
+    let desk = Desk::new();
+    for (args, expected) in [
+        (&["--participants", "claude,me:person", "-p", "claude,gemini"][..], "leave one of them out"),
+        (&["--participants", "me:person,you:person"], "at least one model"),
+        (&["--participants", "claude,me:person,me:person"], "two are named me"),
+        (&["--participants", "claude,me:dog"], "there is no kind of participant named \"dog\""),
+        (&["--participants", "claude,:person"], "is no person's name"),
+        (&["--participants", "claude"], "takes 2 to 6 participants; 1 is named"),
+        (&["-p", "claude,me:person"], "is a person's seat"),
+    ] {
+        desk.ax(&[&["discuss", "q"], args].concat())
+            .ends(2)
+            .says(&[expected, "Nothing was asked"])
+            .prints_nothing();
+    }
+    assert_eq!(desk.ax(&["history", "--json"]).ends(0).out.trim(), "[]");
+}

@@ -1,0 +1,94 @@
+//! Forks: a past discussion that goes on in another way, paying only for what is new.
+
+use std::collections::BTreeMap;
+
+use quorum_core::{
+    engine::handle::Handle,
+    model::{
+        error::{Code, Refusal},
+        event,
+        id::{DiscussionId, Step},
+        participant::Role,
+        spec::Spec,
+    },
+};
+
+use crate::{
+    Error, Quorum, Request,
+    request::{
+        Seating,
+        again::{changed, written},
+    },
+};
+
+/// Where and how a fork leaves its discussion.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Forking {
+    /// Everything up to the answer at this step stands.
+    pub at: String,
+    /// Who takes part no longer.
+    pub without: Vec<String>,
+    /// Who judges now. Somebody new takes the judge's seat.
+    pub judge: Option<String>,
+    /// What else is different.
+    pub changes: Request,
+}
+
+impl Quorum {
+    /// Goes on from a past discussion in another way. What was answered there is not asked again, as long as the question is the same.
+    pub async fn fork(&self, id: DiscussionId, forking: &Forking) -> Result<Handle, Error> {
+        if !self.config.discussions {
+            return Err(Error::SwitchedOff(self.config.file.display().to_string()));
+        }
+        let past = self.state(id).await?;
+        let changes = changes(&past.spec, forking).map_err(|it| Error::Refused(vec![it]))?;
+        let request = changed(&Request::of(&past.spec), &changes);
+        let spec = self.check_filled(&request).map_err(Error::Refused)?;
+        let at = Step::from(forking.at.trim());
+        let fork = self.engine.fork(event::Fork { of: id, at }, spec).await?;
+        Ok(self.engine.run(fork).await?)
+    }
+}
+
+/// The fork's changes as those of a request.
+fn changes(past: &Spec, forking: &Forking) -> Result<Request, Refusal> {
+    let mut changes = forking.changes.clone();
+    let mut table: Vec<(String, Seating)> =
+        past.participants.iter().map(|it| (it.name.clone(), written(it))).collect();
+    for name in &forking.without {
+        let place =
+            table.iter().position(|(it, _)| it == name).ok_or_else(|| stranger(past, "drop", name))?;
+        table.remove(place);
+    }
+    if let Some(judge) = &forking.judge {
+        let bench = past.playing(Role::Judge).first().map(|it| it.name.clone());
+        if past.seat(judge).is_none() {
+            let bench = bench.ok_or_else(|| stranger(past, "judge", judge))?;
+            let place = table.iter().position(|(name, _)| *name == bench);
+            let seat = (judge.clone(), Seating::Written(judge.clone()));
+            match place {
+                Some(place) => table[place] = seat,
+                None => table.push(seat),
+            }
+        }
+        changes.judge = Some(judge.clone());
+        changes.roles = Some(roles_without(past, judge));
+    }
+    if table.len() != past.participants.len() || forking.judge.is_some() {
+        changes.participants = Some(table.into_iter().map(|(_, seat)| seat).collect());
+    }
+    Ok(changes)
+}
+
+/// The parts of all but the judges and the new judge.
+fn roles_without(past: &Spec, judge: &str) -> BTreeMap<String, String> {
+    let others = past.participants.iter().filter(|it| it.role != Role::Judge && it.name != judge);
+    let cast = others.filter(|it| it.role != Role::Speaker);
+    cast.map(|it| (it.name.clone(), it.role.to_string())).collect()
+}
+
+fn stranger(past: &Spec, field: &str, name: &str) -> Refusal {
+    let names: Vec<&str> = past.participants.iter().map(|it| it.name.as_str()).collect();
+    let message = format!("{name} does not take part; there are {}", names.join(", "));
+    Refusal::new(field, Code::InvalidRequest, message)
+}

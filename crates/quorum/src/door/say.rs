@@ -1,0 +1,82 @@
+//! A person's word: whose turn it is, and who goes on once it is given.
+
+use std::time::Duration;
+
+use quorum_core::{
+    engine::{RunError, SayError},
+    model::{
+        command::{CommandId, Say},
+        id::DiscussionId,
+        state::State,
+    },
+    seams::StoreError,
+};
+
+use crate::{Error, Quorum, Steered};
+
+/// How often, and after how long, it is looked whether whoever runs the discussion has taken the word.
+const LOOKS: u32 = 20;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+
+impl Quorum {
+    /// Gives a person's turn and, if nobody runs the discussion, goes on with it here. Who does not say for whom they speak, speaks
+    /// for the one who is awaited. Refused with nothing changed when it is not their turn.
+    pub async fn say(
+        &self,
+        id: DiscussionId,
+        speaker: Option<&str>,
+        text: &str,
+        user: Option<&str>,
+    ) -> Result<Steered, Error> {
+        let state = self.state(id).await?;
+        let participant = match speaker {
+            Some(speaker) => speaker.to_owned(),
+            None => who_speaks(&state)?,
+        };
+        let say = Say { participant, text: text.to_owned() };
+        let word = self.engine.say(id, say, user).await?;
+        self.go_on(id, word).await
+    }
+
+    /// Whoever runs it may just be leaving, so a claim that is held is looked at for a while before the word is left to them.
+    async fn go_on(&self, id: DiscussionId, word: CommandId) -> Result<Steered, Error> {
+        let mut looks = 0;
+        loop {
+            match self.engine.run(id).await {
+                Ok(handle) => return Ok(Steered::Here(handle)),
+                Err(RunError::Store(StoreError::Held { owner, .. })) => {
+                    looks += 1;
+                    if looks == LOOKS || word <= self.state(id).await?.seen {
+                        return Ok(Steered::Sent { to: owner });
+                    }
+                    tokio::time::sleep(BETWEEN_LOOKS).await;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+/// The one whose turn it is, or else the only person at the table.
+fn who_speaks(state: &State) -> Result<String, Error> {
+    let awaited: Vec<String> = state.awaiting.iter().map(|it| it.participant.clone()).collect();
+    let people = state.spec.participants.iter().filter(|it| it.is_person());
+    let people: Vec<String> = people.map(|it| it.name.clone()).collect();
+    match (awaited.as_slice(), people.as_slice()) {
+        ([one], _) => Ok(one.clone()),
+        ([], [one, ..]) => Ok(one.clone()),
+        ([], []) => Err(Error::NobodyToSpeak(state.id)),
+        (several, _) => Err(Error::WhoSpeaks(several.to_vec())),
+    }
+}
+
+impl From<SayError> for Error {
+    fn from(error: SayError) -> Self {
+        match error {
+            SayError::Store(error) => Error::Store(error),
+            SayError::Length { .. } | SayError::NoSeat { .. } | SayError::NotTheirs { .. } => {
+                Error::NotSaid(error)
+            }
+        }
+    }
+}
