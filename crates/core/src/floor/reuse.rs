@@ -44,7 +44,7 @@ impl Source {
                     source.answers.insert(step.clone(), answer);
                 }
                 (Event::OrderDrawn { order }, Some(step)) => {
-                    drop(source.orders.insert(step.clone(), order.clone()))
+                    drop(source.orders.insert(step.clone(), order.clone()));
                 }
                 _ => {}
             }
