@@ -104,7 +104,7 @@ async fn write(place: &Place, claim: Claim, count: u64) -> Result<()> {
         let event = Event::PhaseEntered { phase: "speaking".to_owned(), round: 1 };
         let fact = Fact { seq: expected.next(), at: Timestamp(0), active_ms: 0, step, event };
         let (id, claim, then) = (claim.id, claim.clone(), Then::Continue);
-        expected = place.store.append(Append { claim, id, expected, facts: vec![fact], then }).await?;
+        expected = place.store.append(Append { claim, id, expected, facts: vec![fact].into(), then }).await?;
     }
     Ok(())
 }

@@ -150,8 +150,8 @@ pub struct Append {
     pub id: DiscussionId,
     /// The last number the writer knows.
     pub expected: Seq,
-    /// The facts, numbered from `expected` on.
-    pub facts: Vec<Fact>,
+    /// The facts, numbered from `expected` on; shared, for an append may be tried more than once.
+    pub facts: Arc<[Fact]>,
     /// What becomes of the claim, in the same transaction.
     pub then: Then,
 }

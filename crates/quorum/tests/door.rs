@@ -132,7 +132,7 @@ async fn abort_long_ago(store: &MemoryStore, door: &Quorum) {
         .unwrap();
     let claim = store.claim(id, "someone", 1_000).await.unwrap();
     let end = Event::LifecycleChanged { from: Lifecycle::Configuring, to: Lifecycle::Aborted };
-    let append = Append { claim, id, expected: Seq(1), facts: vec![fact(2, end)], then: Then::Done };
+    let append = Append { claim, id, expected: Seq(1), facts: vec![fact(2, end)].into(), then: Then::Done };
     store.append(append).await.unwrap();
 }
 

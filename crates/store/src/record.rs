@@ -122,15 +122,18 @@ fn insert_facts(
 
 /// The name of what happened: the first thing in its JSON, where serde puts the tag.
 fn kind(body: &str) -> &str {
-    body.trim_start_matches("{\"type\":\"").split('"').next().unwrap_or_default()
+    body.strip_prefix("{\"type\":\"").unwrap_or(body).split('"').next().unwrap_or_default()
 }
 
 /// Adds facts, what follows from them, and what becomes of the claim.
 pub(crate) fn append(desk: &mut Desk, append: &Append, bodies: &[String]) -> Result<Seq, Trouble> {
     let Append { claim, id, expected, facts, .. } = append;
     let mut known = desk.find(*id)?.ok_or(StoreError::Unknown(*id))?;
-    let root = if known.root == *id { Some(known.clone()) } else { desk.find(known.root)? };
-    let is_newest = root.is_some_and(|root| root.is_held_by(claim));
+    let is_newest = if known.root == *id {
+        known.is_held_by(claim)
+    } else {
+        desk.find(known.root)?.is_some_and(|root| root.is_held_by(claim))
+    };
     if known.root != claim.id || !is_newest || known.last != *expected {
         return Err(StoreError::Fenced(*id).into());
     }

@@ -16,10 +16,10 @@ use quorum_core::{
         command::{Command, CommandId},
         id::{DiscussionId, Seq},
     },
-    seams::{Store, StoreError, Then},
+    seams::{Archive, Store, StoreError, Then},
 };
 use quorum_store::SqliteStore;
-use quorum_testkit::conformance::store::fixture::{LEASE_MS, Writer, open, said, second};
+use quorum_testkit::conformance::store::fixture::{LEASE_MS, Writer, ending, open, said, second};
 
 mod common;
 
@@ -46,6 +46,24 @@ async fn what_one_process_runs_no_other_takes() {
     assert_eq!(two.read(id, Seq(3), 9).await.unwrap().len(), 1);
     assert_eq!(two.send(id, Command::Pause).await, Ok(CommandId(1)));
     assert_eq!(one.commands(id, CommandId(0)).await, Ok(vec![(CommandId(1), Command::Pause)]));
+}
+
+#[tokio::test]
+async fn what_a_process_remembers_gives_way_to_what_another_wrote() {
+    let folder = Folder::new();
+    let one = SqliteStore::open(folder.database()).unwrap();
+    let two = SqliteStore::open(folder.database()).unwrap();
+    let id = open(&one, "tabs or spaces?", second(1)).await;
+    let claim = one.claim(id, "one", 0).await.unwrap();
+    let mut early = Writer { store: &one, id, claim: claim.clone(), last: Seq(3) };
+    early.write(second(2), vec![said("ann", 1, "tabs")], Then::Continue).await.unwrap();
+    let mut late = Writer { last: Seq(4), ..Writer::claiming(&two, id, "two").await };
+    let refused = early.write(second(3), vec![said("bob", 1, "spaces")], Then::Continue).await;
+    assert_eq!(refused, Err(StoreError::Fenced(id)));
+    assert_eq!(one.extend(vec![claim.clone()], LEASE_MS).await, Ok(vec![claim]));
+    late.write(second(4), ending("spaces"), Then::Done).await.unwrap();
+    assert_eq!(one.send(id, Command::Pause).await, Err(StoreError::Over(id)));
+    assert_eq!(one.search("tabs", 9).await.unwrap().len(), 1);
 }
 
 #[tokio::test]

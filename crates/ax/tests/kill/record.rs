@@ -36,8 +36,8 @@ struct Row {
 }
 
 const ROWS: &str =
-    "SELECT discussion, topic, seq, type, coalesce(json_extract(body, '$.turn.step'), step, ''), body
-    FROM facts JOIN discussions ON discussions.id = discussion";
+    "SELECT discussions.id, topic, seq, type, coalesce(json_extract(body, '$.turn.step'), step, ''), body
+    FROM facts JOIN discussions ON discussions.number = discussion";
 
 impl Record {
     /// Reads the record; a process that died early left none, or one without tables.

@@ -83,8 +83,8 @@ impl Feed {
         Feed(broadcast::Sender::new(BACKLOG))
     }
 
-    pub(crate) fn fact(&self, discussion: DiscussionId, fact: Fact) {
-        self.send(|| Signal::Fact { discussion, fact: Arc::new(fact) });
+    pub(crate) fn fact(&self, discussion: DiscussionId, fact: &Fact) {
+        self.send(|| Signal::Fact { discussion, fact: Arc::new(fact.clone()) });
     }
 
     pub(crate) fn piece(&self, piece: Piece) {

@@ -231,14 +231,14 @@ impl Record {
             claim: self.claim.clone(),
             id: self.state.id,
             expected: self.written,
-            facts: std::mem::take(&mut self.unwritten),
+            facts: std::mem::take(&mut self.unwritten).into(),
             // Only the root has a claim to give up.
             then: if self.state.lineage.is_some() { Then::Continue } else { then },
         };
         self.store(&append).await?;
         self.written = self.state.seq;
-        for fact in append.facts {
-            trace::fact(self.state.id, &fact);
+        for fact in append.facts.iter() {
+            trace::fact(self.state.id, fact);
             self.feed.fact(self.state.id, fact);
         }
         Ok(())
@@ -267,7 +267,7 @@ impl Record {
             (Err(StoreError::Fenced(id)), Waited::Yes) => {
                 // The acknowledgement may have been lost, not the facts.
                 let there = self.shared.store.read(append.id, append.expected, append.facts.len()).await?;
-                if there == append.facts { Ok(()) } else { Err(StoreError::Fenced(id)) }
+                if there[..] == append.facts[..] { Ok(()) } else { Err(StoreError::Fenced(id)) }
             }
             (Err(error), _) => Err(error),
         }

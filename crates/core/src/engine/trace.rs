@@ -8,7 +8,8 @@ use crate::model::{
 };
 
 pub(crate) fn fact(id: DiscussionId, fact: &Fact) {
-    let (discussion, seq) = (id.to_string(), fact.seq.0);
+    // Formatted only where somebody listens.
+    let (discussion, seq) = (tracing::field::display(id), fact.seq.0);
     match &fact.event {
         Event::PanelSeated { seated, .. } => {
             info!(discussion, seq, seated = seated.len(), "discussion.start");

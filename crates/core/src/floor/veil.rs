@@ -112,26 +112,29 @@ fn longest_first(words: impl IntoIterator<Item = (String, String)>) -> Vec<Word>
     words
 }
 
-/// Replaces whole words, whatever the case of their letters.
+/// Replaces whole words, whatever the case of their letters. Looks only where a word begins.
 fn replaced(text: &str, words: &[Word]) -> String {
     let mut out = String::with_capacity(text.len());
-    let (mut rest, mut before) = (text, ' ');
-    while let Some(letter) = rest.chars().next() {
-        let found = words.iter().find_map(|word| {
-            let length = word.length_at(rest, before)?;
-            Some((length, word.becomes.as_str()))
-        });
-        let (length, piece) = found.unwrap_or((letter.len_utf8(), &rest[..letter.len_utf8()]));
-        out.push_str(piece);
-        before = rest[..length].chars().next_back().unwrap_or(letter);
-        rest = &rest[length..];
+    let (mut copied, mut before) = (0, ' ');
+    for (at, letter) in text.char_indices() {
+        let begins = copied <= at && !is_joined(before, letter);
+        before = letter;
+        let rest = &text[at..];
+        let found =
+            begins.then(|| words.iter().find_map(|it| Some((it.length_at(rest)?, &it.becomes)))).flatten();
+        if let Some((length, becomes)) = found {
+            out.push_str(&text[copied..at]);
+            out.push_str(becomes);
+            copied = at + length;
+        }
     }
+    out.push_str(&text[copied..]);
     out
 }
 
 impl Word {
-    /// How many bytes of the text this word takes, if the text begins with it and nothing makes it part of a longer one.
-    fn length_at(&self, text: &str, before: char) -> Option<usize> {
+    /// How many bytes of the text this word takes, if the text begins with it and it does not go on there.
+    fn length_at(&self, text: &str) -> Option<usize> {
         let mut letters = self.letters.iter();
         let mut characters = text.chars();
         while let Some(wanted) = letters.next() {
@@ -141,9 +144,8 @@ impl Word {
             }
         }
         let after = characters.clone().next().unwrap_or(' ');
-        let (first, last) = (self.letters.first()?, self.letters.last()?);
-        let apart = !(is_joined(before, *first) || is_joined(*last, after));
-        apart.then(|| text.len() - characters.as_str().len())
+        let ends = !is_joined(*self.letters.last()?, after);
+        ends.then(|| text.len() - characters.as_str().len())
     }
 }
 

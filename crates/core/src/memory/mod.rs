@@ -207,7 +207,7 @@ impl Shelf {
         }
         check_numbers(id, expected, &facts)?;
         let discussion = self.discussions.get_mut(&id).ok_or(StoreError::Unknown(id))?;
-        Ok(discussion.take(facts, then))
+        Ok(discussion.take(facts.to_vec(), then))
     }
 
     fn send(&mut self, id: DiscussionId, command: Command) -> Result<CommandId, StoreError> {

@@ -158,7 +158,9 @@ fn judged(state: &State) -> Vec<Judged<'_>> {
 }
 
 fn unassessed(state: &State, rounds: &[JudgedRound]) -> Vec<u32> {
-    let judged = state.spec.pattern == "debate" && state.spec.debate.judging == Judging::EveryRound;
+    // Before its second flow a debate was judged at its end alone.
+    let judged = state.spec.pattern == "debate" && 2 <= state.flow;
+    let judged = judged && state.spec.debate.judging == Judging::EveryRound;
     let over = state.rounds.iter().filter(|span| judged && span.to_ms.is_some()).map(|span| span.round);
     over.filter(|round| !rounds.iter().any(|it| it.round == *round)).collect()
 }

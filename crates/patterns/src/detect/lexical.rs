@@ -11,11 +11,17 @@ const WORDS: f64 = 0.6;
 /// How much a word of grammar counts against one with content.
 const GRAMMAR: f64 = 0.2;
 
+/// Texts whose words are less alike than this have no three quarters of their trigrams in common.
+const HALF: f64 = 0.5;
+
 /// Sentences whose words are this alike say something about the same thing.
 const SAME_MATTER: f64 = 0.75;
 
 /// Sentences of a text that are looked at one by one; nobody speaks that many, and a flood must not hold up everyone.
 const MOST_SENTENCES: usize = 200;
+
+/// A longer sentence is a list or a flood, and has no two sides.
+const MOST_WORDS: usize = 150;
 
 /// How far to each side of a word its sides reach, in words with content.
 const SIDE: usize = 4;
@@ -24,41 +30,43 @@ const SIDE: usize = 4;
 pub(super) struct Profile {
     words: Features,
     pairs: Features,
-    trigrams: BTreeSet<String>,
+    /// Sorted, each once.
+    trigrams: Vec<u64>,
     sentences: Vec<Sentence>,
 }
-
-type Features = BTreeMap<String, f64>;
 
 impl Profile {
     pub(super) fn of(text: &str) -> Profile {
         let mut sentences = sentences(text);
         sentences.truncate(MOST_SENTENCES);
-        let (mut words, mut pairs, mut trigrams) = (Features::new(), Features::new(), BTreeSet::new());
+        let (mut words, mut pairs, mut trigrams) = (Vec::new(), Vec::new(), Vec::new());
         for sentence in &sentences {
-            count(&mut words, sentence.0.iter().map(|it| (it.signed(), weight(it))));
+            words.extend(sentence.0.iter().map(|it| (sign(&[it]), weight(it))));
             let content: Vec<&Word> = sentence.content().collect();
             let neighbours = content.windows(2).filter(|pair| pair[0].clause == pair[1].clause);
-            let joined = |pair: &[&Word]| format!("{} {}", pair[0].signed(), pair[1].signed());
-            count(&mut pairs, neighbours.map(|pair| (joined(pair), 1.0)));
-            let all: Vec<String> = sentence.0.iter().map(Word::signed).collect();
-            trigrams.extend(all.windows(3).map(|it| it.join(" ")));
+            pairs.extend(neighbours.map(|pair| (sign(pair), 1.0)));
+            let all: Vec<&Word> = sentence.0.iter().collect();
+            trigrams.extend(all.windows(3).map(sign));
         }
-        Profile { words: damped(words), pairs: damped(pairs), trigrams, sentences }
+        trigrams.sort_unstable();
+        trigrams.dedup();
+        Profile { words: Features::of(words), pairs: Features::of(pairs), trigrams, sentences }
+    }
+
+    /// Whether they have so many words in common that anything more can be.
+    pub(super) fn may_be_alike(&self, other: &Profile) -> bool {
+        HALF <= self.words.cosine(&other.words)
     }
 
     /// How alike they are, 0 to 1; exact only where it may come to `least`.
     pub(super) fn similarity(&self, other: &Profile, least: f64) -> f64 {
-        let words = cosine(&self.words, &other.words);
+        let words = self.words.cosine(&other.words);
         if WORDS * words + 1.0 - WORDS < least {
             return WORDS * words;
         }
         // Texts too short for pairs have nothing but their words.
-        let order = if self.pairs.is_empty() && other.pairs.is_empty() {
-            words
-        } else {
-            cosine(&self.pairs, &other.pairs)
-        };
+        let short = self.pairs.counted.is_empty() && other.pairs.counted.is_empty();
+        let order = if short { words } else { self.pairs.cosine(&other.pairs) };
         let alike = WORDS * words + (1.0 - WORDS) * order;
         let denied = denied(&self.sentences, &other.sentences).max(denied(&other.sentences, &self.sentences));
         alike * (1.0 - denied)
@@ -66,7 +74,12 @@ impl Profile {
 
     /// The share of all word trigrams that both have.
     pub(super) fn trigram_overlap(&self, other: &Profile) -> f64 {
-        let shared = self.trigrams.intersection(&other.trigrams).count();
+        let mut there = other.trigrams.iter().peekable();
+        let mut is_there = |sign: &&u64| {
+            while there.next_if(|it| it < sign).is_some() {}
+            there.next_if(|it| it == sign).is_some()
+        };
+        let shared = self.trigrams.iter().filter(|it| is_there(it)).count();
         let all = self.trigrams.len() + other.trigrams.len() - shared;
         if all == 0 { 0.0 } else { shared as f64 / all as f64 }
     }
@@ -76,33 +89,59 @@ fn weight(word: &Word) -> f64 {
     if word.content { 1.0 } else { GRAMMAR }
 }
 
-fn count(features: &mut Features, found: impl Iterator<Item = (String, f64)>) {
-    for (feature, weight) in found {
-        *features.entry(feature).or_default() += weight;
+/// A number for these words in this order, with what is negated (FNV-1a). Numbers are quicker to compare than texts.
+fn sign(words: &[&Word]) -> u64 {
+    let bytes = words.iter().flat_map(|it| it.form.bytes().chain([if it.negated { 1 } else { 0 }]));
+    bytes.fold(0xcbf2_9ce4_8422_2325, |sign, byte| (sign ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// What is counted in a text, by its number, each with its weight.
+struct Features {
+    counted: Vec<(u64, f64)>,
+    size: f64,
+}
+
+impl Features {
+    fn of(mut found: Vec<(u64, f64)>) -> Features {
+        found.sort_by_key(|it| it.0);
+        let mut features: Vec<(u64, f64)> = Vec::with_capacity(found.len());
+        for (sign, weight) in found {
+            match features.last_mut() {
+                Some(last) if last.0 == sign => last.1 += weight,
+                _ => features.push((sign, weight)),
+            }
+        }
+        // The tenth time says less than the first.
+        features.iter_mut().for_each(|it| it.1 = if it.1 <= 1.0 { it.1 } else { 1.0 + it.1.ln() });
+        let size = features.iter().map(|it| it.1 * it.1).sum::<f64>().sqrt();
+        Features { counted: features, size }
     }
-}
 
-/// The tenth time says less than the first.
-fn damped(mut features: Features) -> Features {
-    features.values_mut().for_each(|it| *it = if *it <= 1.0 { *it } else { 1.0 + it.ln() });
-    features
-}
+    fn cosine(&self, other: &Features) -> f64 {
+        let sizes = self.size * other.size;
+        if sizes == 0.0 { 0.0 } else { self.product(other) / sizes }
+    }
 
-fn cosine(one: &Features, other: &Features) -> f64 {
-    let (few, many) = if one.len() < other.len() { (one, other) } else { (other, one) };
-    let shared: f64 = few.iter().filter_map(|(feature, weight)| Some(weight * many.get(feature)?)).sum();
-    let size = |it: &Features| it.values().map(|weight| weight * weight).sum::<f64>().sqrt();
-    let sizes = size(one) * size(other);
-    if sizes == 0.0 { 0.0 } else { shared / sizes }
+    /// Both are sorted, so that one walk through them is enough.
+    fn product(&self, other: &Features) -> f64 {
+        let mut there = other.counted.iter().peekable();
+        let shared = self.counted.iter().filter_map(|(sign, weight)| {
+            while there.next_if(|it| it.0 < *sign).is_some() {}
+            there.next_if(|it| it.0 == *sign).map(|it| weight * it.1)
+        });
+        shared.sum()
+    }
 }
 
 /// The share of what is said here that is only denied or turned around there.
 fn denied(here: &[Sentence], there: &[Sentence]) -> f64 {
     let said = |it: &Sentence| it.content().count() as f64;
     let all: f64 = here.iter().map(said).sum();
+    let matters: Vec<Features> = there.iter().map(Sentence::matter).collect();
     let against = here.iter().filter(|one| {
-        let mut met =
-            there.iter().filter(|other| cosine(&one.matter(), &other.matter()) >= SAME_MATTER).peekable();
+        let matter = one.matter();
+        let same = |other: &&Features| SAME_MATTER <= matter.cosine(other);
+        let mut met = there.iter().zip(&matters).filter(|it| same(&it.1)).map(|it| it.0).peekable();
         met.peek().is_some() && met.all(|other| one.denies(other) || one.turns_around(other))
     });
     let against: f64 = against.map(said).sum();
@@ -116,9 +155,8 @@ impl Sentence {
 
     /// What it is about, whatever it says of it.
     fn matter(&self) -> Features {
-        let mut matter = Features::new();
-        count(&mut matter, self.content().map(|it| (it.form.clone(), 1.0)));
-        matter
+        let plain = self.content().map(|it| Word { negated: false, ..it.clone() });
+        Features::of(plain.map(|it| (sign(&[&it]), 1.0)).collect())
     }
 
     /// Whether one of the words of both is negated in one and not in the other.
@@ -134,6 +172,9 @@ impl Sentence {
 
     /// Whether two things have changed sides around a word of both: *tabs beat spaces*, *spaces beat tabs*.
     fn turns_around(&self, other: &Sentence) -> bool {
+        if MOST_WORDS < self.0.len().max(other.0.len()) {
+            return false;
+        }
         self.0.iter().enumerate().any(|(place, pivot)| {
             let Some((before, after)) = self.sides(place, pivot) else { return false };
             let same = other.0.iter().position(|it| it.form == pivot.form);
@@ -272,5 +313,7 @@ mod tests {
         let flood = "Not this, but that! ".repeat(50_000);
         let profile = Profile::of(&flood);
         assert!(profile.similarity(&Profile::of(&flood), LEAST) > 0.99);
+        let breathless: String = (0..100_000).map(|word| format!("w{word} ")).collect();
+        assert!(Profile::of(&breathless).similarity(&Profile::of(&breathless), LEAST) > 0.99);
     }
 }

@@ -46,9 +46,14 @@ struct Speech {
 }
 
 impl Course {
-    /// Takes in a speech. What it quotes is not the speaker's.
+    /// Takes in a speech. What it quotes is not the speaker's, and what it said long ago is forgotten.
     pub(crate) fn hear(&mut self, turn: &Turn) {
         let profile = Profile::of(&own_words(&turn.text));
+        let own = |it: &Speech| it.participant == turn.participant;
+        if repetition::LOOKS_BACK < self.speeches.iter().filter(|it| own(it)).count() {
+            let oldest = self.speeches.iter().position(own);
+            oldest.into_iter().for_each(|place| drop(self.speeches.remove(place)));
+        }
         self.speeches.push(Speech { participant: turn.participant.clone(), round: turn.round, profile });
     }
 

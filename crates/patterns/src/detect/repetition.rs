@@ -10,8 +10,8 @@ const ALIKE: f64 = 0.85;
 /// So many of the trigrams of both turns together shared is one as well: about three quarters of each.
 const OVERLAPPING: f64 = 0.6;
 
-/// How many of the speaker's own turns are looked back at, so that a debate of a thousand rounds stays quick.
-const LOOKS_BACK: usize = 20;
+/// How many of the speaker's own turns are looked back at, so that a debate of a thousand rounds stays quick and small.
+pub(super) const LOOKS_BACK: usize = 20;
 
 pub(crate) const DETECTOR: Detector = Detector {
     name: "repetition",
@@ -32,7 +32,7 @@ fn repeated(course: &Course, speech: &Speech) -> impl Iterator<Item = Detection>
     let own = course.speeches.iter().rev().filter(|it| it.participant == speech.participant);
     let earlier = own.filter(|it| it.round < speech.round).take(LOOKS_BACK);
     let (mut alike, mut overlap) = (0.0_f64, 0.0_f64);
-    for before in earlier {
+    for before in earlier.filter(|it| speech.profile.may_be_alike(&it.profile)) {
         alike = alike.max(speech.profile.similarity(&before.profile, ALIKE));
         overlap = overlap.max(speech.profile.trigram_overlap(&before.profile));
     }

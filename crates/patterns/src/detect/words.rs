@@ -23,13 +23,6 @@ pub(super) struct Word {
     pub(super) clause: usize,
 }
 
-impl Word {
-    /// The form with its sign.
-    pub(super) fn signed(&self) -> String {
-        if self.negated { format!("¬{}", self.form) } else { self.form.clone() }
-    }
-}
-
 /// A negation reaches so many words with content.
 const REACH: usize = 4;
 
@@ -240,11 +233,15 @@ static POLAR: LazyLock<BTreeSet<&str>> = LazyLock::new(|| OPPOSITES.values().cop
 mod tests {
     use super::*;
 
+    fn signed(word: &Word) -> String {
+        if word.negated { format!("¬{}", word.form) } else { word.form.clone() }
+    }
+
     #[track_caller]
     fn check(text: &str, expected: &str) {
         let sentences = sentences(text);
         let told = sentences.iter().map(|it| {
-            let words = it.0.iter().filter(|word| word.content).map(Word::signed);
+            let words = it.0.iter().filter(|word| word.content).map(signed);
             words.collect::<Vec<_>>().join(" ")
         });
         assert_eq!(told.collect::<Vec<_>>().join(" | "), expected, "{text}");

@@ -177,3 +177,16 @@ async fn d02_a_debate_that_can_not_be_held_is_refused_with_all_its_problems() {
     let told = refused.to_string();
     assert!(told.contains("needs a round limit") && told.contains("no detector `boredom`"), "{told}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn d17_a_complete_debate_of_three_rounds() {
+    let (outcome, _) = hold(panel(), of(Format::RoundLimited, 3)).await;
+    let speeches = |who: &str| {
+        let responses = outcome.rounds.iter().flat_map(|it| &it.responses);
+        responses.filter(|it| it.provider == who && it.phase == "awaiting-responses").count()
+    };
+    assert_eq!((speeches("ann"), speeches("bob")), (3, 3));
+    let judging = outcome.judging.as_ref().unwrap();
+    assert!(judging.rounds.iter().all(|it| it.assessment.assessments.len() == 2));
+    assert_eq!((judging.rounds.len(), outcome.verdict.is_some(), outcome.success), (3, true, true));
+}

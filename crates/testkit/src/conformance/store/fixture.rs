@@ -124,7 +124,8 @@ impl<'s, S: Store> Writer<'s, S> {
     /// Writes, and remembers how far it came.
     pub async fn write(&mut self, at: Timestamp, events: Vec<Event>, then: Then) -> Result<Seq, StoreError> {
         let facts = numbered(self.last, at, events);
-        let append = Append { claim: self.claim.clone(), id: self.id, expected: self.last, facts, then };
+        let append =
+            Append { claim: self.claim.clone(), id: self.id, expected: self.last, facts: facts.into(), then };
         self.last = self.store.append(append).await?;
         Ok(self.last)
     }

@@ -34,7 +34,7 @@ pub async fn facts_come_back_as_they_were<S: Whole>(subject: Subject<S>) {
     let mut facts = numbered(Seq(3), second(2), vec![said("ann", 1, "tabs – “obviously” \u{1f642}\n\0")]);
     facts[0].step = Some(Step::new(1, "speaking", "ann"));
     facts.extend(numbered(Seq(4), second(3), ending("tabs")));
-    let append = Append { claim, id, expected: Seq(3), facts: facts.clone(), then: Then::Continue };
+    let append = Append { claim, id, expected: Seq(3), facts: facts.clone().into(), then: Then::Continue };
     assert_eq!(store.append(append).await, Ok(Seq(7)));
     assert_eq!(store.read(id, Seq(3), usize::MAX).await, Ok(facts));
 }
@@ -64,7 +64,7 @@ pub async fn an_unknown_discussion_is_unknown<S: Whole>(subject: Subject<S>) {
     assert_eq!(store.claim(id, "one", LEASE_MS).await, Err(unknown.clone()));
     let known = open(store, "tabs or spaces?", second(1)).await;
     let claim = store.claim(known, "one", LEASE_MS).await.expect("nobody has it");
-    let append = Append { claim, id, expected: Seq(0), facts: Vec::new(), then: Then::Continue };
+    let append = Append { claim, id, expected: Seq(0), facts: Vec::new().into(), then: Then::Continue };
     assert_eq!(store.append(append).await, Err(unknown));
 }
 
@@ -74,10 +74,11 @@ pub async fn a_wrong_expected_number_is_fenced<S: Whole>(subject: Subject<S>) {
     let id = open(store, "tabs or spaces?", second(1)).await;
     let claim = store.claim(id, "one", LEASE_MS).await.expect("nobody has it");
     let facts = numbered(Seq(3), second(2), vec![said("ann", 1, "tabs")]);
-    let append = Append { claim, id, expected: Seq(3), facts, then: Then::Continue };
+    let append = Append { claim, id, expected: Seq(3), facts: facts.into(), then: Then::Continue };
     assert_eq!(store.append(append.clone()).await, Ok(Seq(4)));
     assert_eq!(store.append(append.clone()).await, Err(StoreError::Fenced(id)));
-    let ahead = Append { expected: Seq(5), facts: numbered(Seq(5), second(3), ending("tabs")), ..append };
+    let ahead =
+        Append { expected: Seq(5), facts: numbered(Seq(5), second(3), ending("tabs")).into(), ..append };
     assert_eq!(store.append(ahead).await, Err(StoreError::Fenced(id)));
     assert_eq!(store.read(id, Seq(3), usize::MAX).await.map(|facts| facts.len()), Ok(1));
 }
@@ -88,7 +89,7 @@ pub async fn facts_out_of_order_are_refused<S: Whole>(subject: Subject<S>) {
     let id = open(store, "tabs or spaces?", second(1)).await;
     let claim = store.claim(id, "one", LEASE_MS).await.expect("nobody has it");
     let facts = numbered(Seq(4), second(2), vec![said("ann", 1, "tabs")]);
-    let append = Append { claim, id, expected: Seq(3), facts, then: Then::Continue };
+    let append = Append { claim, id, expected: Seq(3), facts: facts.into(), then: Then::Continue };
     assert!(matches!(store.append(append).await, Err(StoreError::Unusable(_))));
     assert_eq!(store.read(id, Seq(3), usize::MAX).await, Ok(Vec::new()));
 }
