@@ -257,7 +257,7 @@ fn wait(state: &State, output: Output) -> anyhow::Result<Exit> {
         turn::announce(state);
         return Ok(Exit::Done);
     }
-    let stands = if state.lifecycle == Lifecycle::Paused { "Paused" } else { "Waiting" };
+    let stands = if state.lifecycle == Lifecycle::Paused { "Paused" } else { "Resting after many turns" };
     note(&format!("{stands}. `ax resume {}` goes on.", state.id));
     Ok(Exit::Done)
 }

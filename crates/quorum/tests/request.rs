@@ -236,7 +236,7 @@ fn inv_disc_008_the_library_demands_the_roles_of_a_debate() {
     );
     refuses(
         &json!({ "roles": { "grok": "judge", "glm": "king" } }),
-        "DISCUSSION_INVALID_ROLES roles: there is no role king, given to glm; there are proponent, opponent, judge, moderator, neutral\n\
+        "DISCUSSION_INVALID_ROLES roles: there is no role king, given to glm; there are proponent, opponent, judge, moderator, neutral, manager, leader, specialist, user\n\
          DISCUSSION_INVALID_ROLES roles: grok does not take part; there are claude, glm, qwen, gemini",
     );
 }

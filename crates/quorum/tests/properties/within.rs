@@ -4,7 +4,7 @@ use std::{sync::mpsc, thread, time::Duration};
 
 use proptest::prelude::*;
 use quorum::{
-    Finished, Request,
+    Finished, Request, Resumed,
     model::{error::Code, outcome::Outcome},
 };
 use tokio::time::timeout;
@@ -46,10 +46,18 @@ fn held_in_time(request: &Request) -> Result<Outcome, String> {
 }
 
 async fn held(request: &Request) -> Result<Outcome, String> {
-    let handle = door().start(request).await.map_err(|error| error.to_string())?;
-    match timeout(FOREVER, handle.finished()).await.map_err(|_| "it hangs".to_owned())? {
-        Ok(Finished::Over(state)) => Ok(Outcome::of(&state)),
-        Ok(Finished::Waiting(state)) => Err(format!("it waits: {}", state.lifecycle)),
-        Err(error) => Err(error.to_string()),
+    let door = door();
+    let mut handle = door.start(request).await.map_err(|error| error.to_string())?;
+    loop {
+        let state = match timeout(FOREVER, handle.finished()).await.map_err(|_| "it hangs".to_owned())? {
+            Ok(Finished::Over(state)) => return Ok(Outcome::of(&state)),
+            Ok(Finished::Waiting(state)) => state,
+            Err(error) => return Err(error.to_string()),
+        };
+        // A roundtable rests after some turns, and only there.
+        match door.resume(state.id).await.map_err(|error| error.to_string())? {
+            Resumed::Running(next) if state.spec.pattern == "roundtable" => handle = next,
+            Resumed::Running(_) | Resumed::Over(_) => return Err(format!("it waits: {}", state.lifecycle)),
+        }
     }
 }

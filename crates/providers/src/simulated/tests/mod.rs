@@ -11,6 +11,7 @@ use quorum_core::{
     call::{Call, Message, Shape},
     model::{
         ballot::Ballot,
+        debate::DebateSpec,
         error::{ErrorClass, ProviderError},
         id::{DiscussionId, Step},
         judgement::{Synthesis, Verdict},
@@ -36,6 +37,7 @@ struct Meeting {
     found: Option<(String, String)>,
     may_convene: bool,
     max_tokens: u32,
+    stop: Vec<String>,
 }
 
 fn meeting(topic: &str) -> Meeting {
@@ -61,6 +63,7 @@ fn meeting(topic: &str) -> Meeting {
         recursion: None,
         early_exit: None,
         dialogue: Dialogue::default(),
+        debate: DebateSpec::default(),
         session: None,
         simulation: Some(simulation),
     };
@@ -71,6 +74,7 @@ fn meeting(topic: &str) -> Meeting {
         found: None,
         may_convene: false,
         max_tokens: 2_048,
+        stop: Vec::new(),
     }
 }
 
@@ -130,6 +134,7 @@ impl Meeting {
             shape,
             temperature: 0.7,
             max_tokens: self.max_tokens,
+            stop: self.stop.clone(),
             may_convene: self.may_convene,
             nonce: String::new(),
         }

@@ -126,3 +126,45 @@ async fn an_unknown_shape_is_filled_by_its_schema() {
     assert_eq!((&reply["final"], &reply["mood"], reply.get("more")), (&json!(true), &json!("calm"), None));
     assert!(reply["tags"][0].is_string());
 }
+
+#[tokio::test]
+async fn d06_only_those_who_are_judged_are_assessed_under_their_labels() {
+    let seats = [("claude", Role::Proponent), ("glm", Role::Opponent), ("qwen", Role::Judge)];
+    let mut meeting = meeting(TOPICS[0]).seats(&seats);
+    for label in ["Debater B", "Debater A", "Speaker A"] {
+        meeting.hear(
+            1,
+            "awaiting-responses",
+            label,
+            "My position: to wait.\n\nIt is early days for all of this.",
+        );
+    }
+    let labels = json!({ "properties": { "assessments": { "items": {
+        "properties": { "participant": { "enum": ["Debater A", "Debater B"] } },
+    } } } });
+    let form = Some(Shape { name: "assessment", schema: Some(labels) });
+    let reply: Value = serde_json::from_str(&meeting.answer(1, "judging", "qwen", form).await).unwrap();
+    let assessed: Vec<&Value> =
+        reply["assessments"].as_array().unwrap().iter().map(|it| &it["participant"]).collect();
+    assert_eq!(assessed, ["Debater B", "Debater A"]);
+}
+
+#[tokio::test]
+async fn d05_parts_are_for_every_debater_and_no_two_are_the_same() {
+    let sides = [Role::Proponent, Role::Opponent, Role::Proponent, Role::Opponent];
+    let names = ["ann", "bob", "cyd", "dan"];
+    let seats: Vec<(&str, Role)> = names.into_iter().zip(sides).chain([("eve", Role::Judge)]).collect();
+    for topic in TOPICS {
+        let names = json!({ "properties": { "positions": { "items": {
+            "properties": { "participant": { "enum": names } },
+        } } } });
+        let form = Some(Shape { name: "casting", schema: Some(names) });
+        let reply = meeting(topic).seats(&seats).answer(0, "casting", "eve", form).await;
+        let reply: Value = serde_json::from_str(&reply).unwrap();
+        let parts = reply["positions"].as_array().unwrap();
+        let held: std::collections::BTreeSet<&str> =
+            parts.iter().map(|it| it["position"].as_str().unwrap()).collect();
+        assert_eq!((parts.len(), held.len()), (4, 4), "{reply:#}");
+        assert!(parts.iter().all(|it| !it["persona"].as_str().unwrap().is_empty()));
+    }
+}

@@ -125,3 +125,17 @@ async fn words_before_a_sub_discussion_are_no_statement() {
     meeting.hear(1, "answering", "claude", "Before I commit myself I would like one thing looked at.");
     assert_eq!(meeting.answer(1, "answering", "claude", None).await, plain);
 }
+
+#[tokio::test]
+async fn c02_at_a_roundtable_a_speech_is_one_paragraph_and_answers_people_by_name() {
+    let mut meeting = meeting("What shall we build?");
+    meeting.spec.participants[1] = Participant::person("ann");
+    meeting.stop = ["[", "\n\n", "Speaker:"].map(str::to_owned).to_vec();
+    meeting.speak(1, "speaking", "claude").await;
+    meeting.hear(1, "speaking", "ann", "A bridge, I should think.");
+    for who in ["qwen", "gemini"] {
+        let text = meeting.speak(1, "speaking", who).await;
+        assert!(text.contains("ann") && text.contains("bridge"), "{text}");
+        assert!(meeting.stop.iter().all(|it| !text.contains(it.as_str())), "{text}");
+    }
+}
