@@ -18,7 +18,8 @@ impl Floor {
         Ok(())
     }
 
-    /// Draws an order by lot for something `who` is asked, and records it; a replay finds the same order.
+    /// Draws an order by lot for something `who` is asked, and records it; a replay finds the same order. Where the voices are
+    /// simulated the lot comes of their seed, so that the same seed is the same discussion.
     pub fn draw_order(&mut self, who: &Participant, purpose: &str, count: usize) -> Vec<usize> {
         let step = self.step(who).purpose(purpose);
         if let Some(order) = self.record.state.orders.get(&step) {
@@ -30,8 +31,11 @@ impl Floor {
             return known;
         }
         for last in (1..count).rev() {
-            let lot = self.shared.clock.draw() % (last as u64 + 1);
-            order.swap(last, lot as usize);
+            let lot = match &self.record.state.spec.simulation {
+                Some(simulation) => lot_of(simulation.seed, &step, last),
+                None => self.shared.clock.draw(),
+            };
+            order.swap(last, (lot % (last as u64 + 1)) as usize);
         }
         self.record.once(step, Event::OrderDrawn { order: order.clone() });
         order
@@ -65,5 +69,30 @@ impl Floor {
     fn note_step(&self, what: &str) -> Step {
         // No participant's name begins with a star, so none can be taken for a note.
         Step::new(self.now.round, self.now.phase.unwrap_or("opening"), &format!("*{what}"))
+    }
+}
+
+/// A number that is the same for the same seed, step and place, and else like any other (splitmix64).
+fn lot_of(seed: u64, step: &Step, place: usize) -> u64 {
+    let bytes = step.as_str().bytes().chain([place as u8]);
+    let mixed = bytes.fold(seed, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte)));
+    let mixed = mixed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_simulated_lot_is_the_same_for_its_seed_and_fair_over_many() {
+        let lots = |seed: u64| -> Vec<u64> {
+            (1..=100).map(|round| lot_of(seed, &Step::new(round, "judging", "cyd"), 1) % 2).collect()
+        };
+        assert_eq!(lots(7), lots(7));
+        assert_ne!(lots(7), lots(8));
+        assert!((35..=65).contains(&lots(7).iter().sum::<u64>()), "{:?}", lots(7));
     }
 }

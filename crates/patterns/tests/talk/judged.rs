@@ -8,7 +8,7 @@ use quorum_core::{
         event::Event,
         outcome::Outcome,
         participant::{Participant, Role},
-        spec::Spec,
+        spec::{Simulation, Spec},
     },
 };
 use quorum_testkit::{
@@ -110,6 +110,23 @@ async fn d06_the_order_is_drawn_for_each_assessment_and_recorded() {
         let shown = &asked.call.render()[0].1;
         assert!(shown.contains(&format!("by=\"Debater A\" round=\"1\">\n{first}\n")), "{shown}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_same_seed_draws_the_same_orders() {
+    let drawn = async |seed: u64| {
+        let simulation =
+            Simulation { seed, latency_ms: 0, failure: 0.0, stubbornness: 0.5, dead: Vec::new() };
+        let order = Spec { simulation: Some(simulation), rounds: 8, ..spec("debate") };
+        let (_, facts) = table(&panel()).hold(order).await;
+        let orders = facts.into_iter().filter_map(|fact| match fact.event {
+            Event::OrderDrawn { order } => Some(order),
+            _ => None,
+        });
+        orders.collect::<Vec<_>>()
+    };
+    assert_eq!(drawn(7).await, drawn(7).await);
+    assert_ne!(drawn(7).await, drawn(8).await);
 }
 
 #[tokio::test(start_paused = true)]
