@@ -7,6 +7,7 @@ mod accord;
 mod ballot;
 mod confidence;
 mod consensus;
+mod context;
 pub mod detect;
 mod json;
 mod markers;
@@ -18,7 +19,7 @@ mod strength;
 mod synopsis;
 mod verdict;
 
-use quorum_core::craft::{Consensus, Pattern};
+use quorum_core::craft::{Consensus, ContextStrategy, Pattern};
 
 use detect::Detector;
 
@@ -40,6 +41,14 @@ pub static CONSENSUS: &[Consensus] = &[
     consensus::moderator::METHOD,
     consensus::unanimous::METHOD,
     consensus::majority::METHOD,
+];
+
+/// Every context strategy, the default first.
+pub static CONTEXTS: &[ContextStrategy] = &[
+    context::slide::STRATEGY,
+    context::truncate::STRATEGY,
+    context::summarise::STRATEGY,
+    context::hybrid::STRATEGY,
 ];
 
 /// Every detector.

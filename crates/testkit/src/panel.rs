@@ -15,6 +15,7 @@ use quorum_core::{
     call::{
         Call, Message,
         lane::{Lane, Width},
+        tokens::Family,
     },
     model::{
         error::{ErrorClass, ProviderError},
@@ -42,6 +43,7 @@ pub fn panel() -> Panel {
 pub struct Panel {
     lines: Vec<(String, Line)>,
     price: Option<Price>,
+    windows: BTreeMap<String, u64>,
     asked: Arc<Mutex<Vec<AskedCall>>>,
     lanes: Arc<Mutex<BTreeMap<String, Arc<Lane>>>>,
 }
@@ -69,6 +71,7 @@ enum Line {
     Away,
     Convenes(String),
     Uses(Usage),
+    Counts(f64),
 }
 
 impl Panel {
@@ -157,6 +160,19 @@ impl Panel {
         self.line(who, Line::Uses(Usage { prompt, completion }))
     }
 
+    /// Counts its requests' tokens so many times as we do, and says so.
+    #[must_use]
+    pub fn counts(self, who: &str, times_ours: f64) -> Self {
+        self.line(who, Line::Counts(times_ours))
+    }
+
+    /// How many tokens this one's model can take in; 100,000 where nothing is said.
+    #[must_use]
+    pub fn window(mut self, who: &str, tokens: u64) -> Self {
+        self.windows.insert(who.to_owned(), tokens);
+        self
+    }
+
     /// What everyone's tokens cost.
     #[must_use]
     pub fn priced(self, price: Price) -> Self {
@@ -179,6 +195,10 @@ impl Panel {
     #[must_use]
     pub fn anew(&self) -> Panel {
         Panel { asked: Arc::default(), lanes: Arc::default(), ..self.clone() }
+    }
+
+    fn window_of(&self, who: &str) -> u64 {
+        self.windows.get(who).or_else(|| self.windows.get("*")).copied().unwrap_or(100_000)
     }
 
     fn line(mut self, who: &str, line: Line) -> Self {
@@ -204,7 +224,7 @@ impl Voices for Panel {
             provider,
             lane: self.lane(&who.name),
             price: self.price,
-            window: 100_000,
+            window: self.window_of(&who.name),
         })
     }
 }
@@ -278,6 +298,9 @@ impl Scripted {
     fn ended(&self, call: &Call, mut chunks: Vec<Result<Chunk, ProviderError>>, finish: Finish) -> Chunks {
         let scripted = self.0.of(&call.participant.name).rev().find_map(|line| match line {
             Line::Uses(usage) => Some(*usage),
+            Line::Counts(times_ours) => {
+                Some(Usage { prompt: (tokens_of(call) as f64 * times_ours) as u64, completion: 20 })
+            }
             _ => None,
         });
         let usage = scripted.unwrap_or(Usage { prompt: 10 * call.messages.len() as u64, completion: 20 });
@@ -305,6 +328,14 @@ impl Scripted {
         });
         scripted.unwrap_or_else(|| default_text(call, shape))
     }
+}
+
+/// The tokens of a whole request by our own count, fences and all.
+#[must_use]
+pub fn tokens_of(call: &Call) -> u64 {
+    let family = Family::of(&call.participant);
+    let messages = call.render();
+    family.estimate(&call.system) + messages.iter().map(|(_, text)| family.estimate(text)).sum::<u64>()
 }
 
 fn wants_help(call: &Call) -> bool {
