@@ -72,6 +72,9 @@ enum Line {
     Convenes(String),
     Uses(Usage),
     Counts(f64),
+    SumsUp,
+    FailsToSumUp,
+    TakesIn(u64),
 }
 
 impl Panel {
@@ -164,6 +167,24 @@ impl Panel {
     #[must_use]
     pub fn counts(self, who: &str, times_ours: f64) -> Self {
         self.line(who, Line::Counts(times_ours))
+    }
+
+    /// Uses all the length it is given when it sums up.
+    #[must_use]
+    pub fn sums_up(self, who: &str) -> Self {
+        self.line(who, Line::SumsUp)
+    }
+
+    /// Speaks, but is never able to sum up.
+    #[must_use]
+    pub fn fails_to_sum_up(self, who: &str) -> Self {
+        self.line(who, Line::FailsToSumUp)
+    }
+
+    /// Finds a speech too long when it is asked with more tokens than this, whatever its window is said to be.
+    #[must_use]
+    pub fn takes_in(self, who: &str, tokens: u64) -> Self {
+        self.line(who, Line::TakesIn(tokens))
     }
 
     /// How many tokens this one's model can take in; 100,000 where nothing is said.
@@ -279,6 +300,12 @@ impl Scripted {
                     let error = ProviderError { retry_after_ms: *retry_after_ms, ..error };
                     return Chunks { chunks: vec![Err(error)], silent: false };
                 }
+                Line::FailsToSumUp if is_summary(call) => {
+                    return failing(ErrorClass::ApiError, format!("{name} failed to sum up by script"));
+                }
+                Line::TakesIn(tokens) if tokens_of(call) > *tokens && !is_summary(call) => {
+                    return failing(ErrorClass::ContextOverflow, format!("too long for {name} by script"));
+                }
                 Line::Hangs => return Chunks { chunks: Vec::new(), silent: true },
                 Line::Breaks => {
                     return Chunks { chunks: vec![Ok(Chunk::Text("half a wo".into()))], silent: false };
@@ -312,6 +339,9 @@ impl Scripted {
         let shape = call.shape.as_ref().map(|shape| shape.name);
         let name = &call.participant.name;
         let scripted = self.0.of(name).rev().find_map(|line| match (line, shape) {
+            (Line::SumsUp, None) if is_summary(call) => {
+                Some("so it was said ".repeat(call.max_tokens as usize / 5))
+            }
             (Line::Says { round, text }, None) if round.is_none_or(|it| it == call.round) => {
                 Some(text.clone())
             }
@@ -336,6 +366,14 @@ pub fn tokens_of(call: &Call) -> u64 {
     let family = Family::of(&call.participant);
     let messages = call.render();
     family.estimate(&call.system) + messages.iter().map(|(_, text)| family.estimate(text)).sum::<u64>()
+}
+
+fn failing(class: ErrorClass, message: String) -> Chunks {
+    Chunks { chunks: vec![Err(ProviderError::new(class, message))], silent: false }
+}
+
+fn is_summary(call: &Call) -> bool {
+    call.step.as_str().starts_with("summary/")
 }
 
 fn wants_help(call: &Call) -> bool {

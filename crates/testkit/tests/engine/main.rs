@@ -11,6 +11,7 @@ mod people;
 mod properties;
 mod subs;
 mod traces;
+mod windows;
 
 use std::sync::Arc;
 
