@@ -1,12 +1,6 @@
 //! How good the token counts are, measured against OpenAI's own tokenizers (D10). None of these
 //! texts was fitted to; what was fitted to was chosen with an eye on them, so take the figures for a fair case, not the worst.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test that can't go on should stop; the figures are worth seeing"
-)]
-
 use quorum_core::call::tokens::Family;
 use tiktoken_rs::{CoreBPE, cl100k_base, o200k_base};
 

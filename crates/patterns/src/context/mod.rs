@@ -102,7 +102,7 @@ mod tests {
         check(75, Some((5, 10)), "summary + 5..");
         check(74, Some((5, 10)), "summary + 5.., sum up 8 in 8, 81 %");
         // A summary that has become too long is no help.
-        check(60, Some((5, 40)), "first + 5.., sum up 8 in 12, 150 %");
+        check(60, Some((5, 40)), "first + 5.., sum up 7 in 12, 166 %");
         check(5, Some((9, 1)), "summary + 10.., 220 %");
     }
 
