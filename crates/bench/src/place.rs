@@ -20,10 +20,14 @@ use quorum_core::{
     craft::Crafts,
     engine::{Engine, shared::Shared},
     model::{
+        debate::DebateSpec,
         error::ProviderError,
         money::{Price, Usage, Usd},
         participant::Participant,
-        spec::{ConsensusSpec, Dialogue, Limits, Manner, SYNTHESIS_RESERVE_MS, Spec, Timing, Tolerance},
+        spec::{
+            ConsensusSpec, Dialogue, Limits, Manner, SYNTHESIS_RESERVE_MS, Spec, Timing, Tolerance,
+            WindowSpec,
+        },
         time::Timestamp,
         transcript::Finish,
     },
@@ -32,8 +36,11 @@ use quorum_core::{
 use quorum_store::SqliteStore;
 use tokio::time::sleep;
 
-pub(crate) const CRAFTS: Crafts =
-    Crafts { patterns: quorum_patterns::PATTERNS, consensus: quorum_patterns::CONSENSUS };
+pub(crate) const CRAFTS: Crafts = Crafts {
+    patterns: quorum_patterns::PATTERNS,
+    consensus: quorum_patterns::CONSENSUS,
+    contexts: quorum_patterns::CONTEXTS,
+};
 
 /// A folder that is gone when this is.
 pub(crate) struct Place {
@@ -95,7 +102,8 @@ pub(crate) fn order(pattern: &str, rounds: u32, voices: usize) -> Spec {
         recursion: None,
         early_exit: None,
         dialogue: Dialogue::default(),
-        debate: quorum_core::model::debate::DebateSpec::default(),
+        debate: DebateSpec::default(),
+        window: WindowSpec::default(),
         session: None,
         simulation: None,
     }

@@ -15,7 +15,7 @@ use quorum_core::model::{
     error::{Code, ErrorClass, Problem},
     event::{
         Abandoned, Absent, Ancestor, Awaited, Check, Conclusion, Event, Fact, FailedTurn, Fork, Lineage,
-        Placed, Reading, SubConcluded, WindUp,
+        Placed, Reading, SubConcluded, Summarised, Tight, WindUp,
     },
     id::{DiscussionId, Seq, Step},
     judgement::{CastList, Claim, Dissent, Synthesis, Verdict},
@@ -24,8 +24,8 @@ use quorum_core::model::{
     outcome::{Decision, StoppingReason},
     participant::{Participant, Role},
     spec::{
-        ConsensusSpec, Dialogue, Limits, Manner, Recursion, Simulation, Spec, TimeoutStrategy, Timing,
-        Tolerance,
+        ConsensusSpec, Dialogue, Limits, Manner, Overflow, Recursion, Simulation, Spec, TimeoutStrategy,
+        Timing, Tolerance, WindowSpec,
     },
     time::Timestamp,
     transcript::{Bill, Finish, Turn},
@@ -54,7 +54,7 @@ fn every_kind_has_a_sample() {
     let mut kinds: Vec<&str> = samples().iter().map(|fact| kind(&fact.event)).collect();
     kinds.sort_unstable();
     kinds.dedup();
-    assert_eq!(kinds.len(), 29, "{kinds:?}");
+    assert_eq!(kinds.len(), 31, "{kinds:?}");
 }
 
 #[test]
@@ -96,6 +96,8 @@ fn kind(event: &Event) -> &'static str {
         Event::Detected(_) => "detected",
         Event::JudgeChanged(_) => "judge_changed",
         Event::TalkEnded(_) => "talk_ended",
+        Event::WindowTight(_) => "window_tight",
+        Event::Summarised(_) => "summarised",
     }
 }
 
@@ -107,7 +109,8 @@ fn samples() -> Vec<Fact> {
         .chain(readings(&step))
         .chain(ending())
         .chain(debating())
-        .chain(people());
+        .chain(people())
+        .chain(windows());
     let number = |(index, (step, event)): (usize, (Option<Step>, Event))| Fact {
         seq: Seq(index as u64 + 1),
         at: Timestamp(1_767_225_600_000_000 + index as i64),
@@ -155,6 +158,7 @@ fn spec() -> Arc<Spec> {
         early_exit: Some(0.9),
         dialogue: Dialogue { both_must_agree: true, min_rounds: 1 },
         debate: DebateSpec::default(),
+        window: WindowSpec::default(),
         session: Some("01890000-0000-7000-8000-0000000000ff".parse().unwrap()),
         simulation: Some(Simulation {
             seed: 7,
@@ -216,6 +220,7 @@ fn calls(step: &Step) -> Vec<Sample> {
         digest: Some("cbf29ce484222325".into()),
         repeats: true,
         unheard: 3,
+        counted: 0,
     };
     let failed = FailedTurn {
         participant: "bob".into(),
@@ -320,6 +325,39 @@ fn people() -> Vec<Sample> {
     vec![
         (Some(answers.purpose("awaited")), Event::PersonAwaited(awaited)),
         (None, Event::CommandTaken { id: CommandId(4), command: Command::Say(say) }),
+    ]
+}
+
+/// What came with windows.
+fn windows() -> Vec<Sample> {
+    let window = WindowSpec { strategy: "hybrid".into(), summaries: true, overflow: Overflow::End };
+    let spec = Arc::new(Spec { window, ..(*spec()).clone() });
+    let summary = Step::from("summary/13");
+    let placed = Placed {
+        attempt: 1,
+        participant: "ann".into(),
+        provider: "ann".into(),
+        model: None,
+        reserved: Spent::default(),
+        nonce: "00000000000000ff".into(),
+        repeats: false,
+        unheard: 0,
+        counted: 12_345,
+    };
+    let full = WindUp::WindowFull { participant: "ann".into() };
+    vec![
+        (None, Event::Opened { spec, flow: 1, lineage: None }),
+        (
+            Some(Step::from("window/ann")),
+            Event::WindowTight(Tight { participant: "ann".into(), percent: 83 }),
+        ),
+        (Some(summary.clone()), Event::CallPlaced(placed)),
+        (
+            Some(summary.clone()),
+            Event::Summarised(Summarised { covers: 13, heard: 25, turn: Some(turn(&summary)) }),
+        ),
+        (Some(Step::from("summary/26")), Event::Summarised(Summarised { covers: 26, heard: 50, turn: None })),
+        (Some(Step::from("9/speaking/ann/wound-up")), Event::WoundUp { reason: full }),
     ]
 }
 

@@ -9,6 +9,7 @@ mod ballot;
 mod casting;
 mod confidence;
 mod consensus;
+mod context;
 pub mod detect;
 mod formats;
 mod json;
@@ -22,7 +23,7 @@ mod strength;
 mod synopsis;
 mod verdict;
 
-use quorum_core::craft::{Consensus, Pattern};
+use quorum_core::craft::{Consensus, ContextStrategy, Pattern};
 
 use detect::Detector;
 
@@ -44,6 +45,14 @@ pub static CONSENSUS: &[Consensus] = &[
     consensus::moderator::METHOD,
     consensus::unanimous::METHOD,
     consensus::majority::METHOD,
+];
+
+/// Every context strategy, the default first.
+pub static CONTEXTS: &[ContextStrategy] = &[
+    context::slide::STRATEGY,
+    context::truncate::STRATEGY,
+    context::summarise::STRATEGY,
+    context::hybrid::STRATEGY,
 ];
 
 /// Every detector.

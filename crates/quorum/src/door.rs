@@ -6,7 +6,7 @@ mod say;
 use std::sync::Arc;
 
 use quorum_core::{
-    craft::{Consensus, Crafts, Pattern},
+    craft::{Consensus, ContextStrategy, Crafts, Pattern},
     engine::{Engine, handle::Handle, shared::Shared},
     model::{
         command::Command,
@@ -20,7 +20,7 @@ use quorum_core::{
     },
     seams::{Archive, Claim, Clock, Session, Store, StoreError, Voices, Wanted},
 };
-use quorum_patterns::{CONSENSUS, DETECTORS, PATTERNS, detect::Detector};
+use quorum_patterns::{CONSENSUS, CONTEXTS, DETECTORS, PATTERNS, detect::Detector};
 use quorum_providers::SimulatedVoices;
 use quorum_store::SqliteStore;
 use uuid::Uuid;
@@ -98,7 +98,7 @@ impl Quorum {
     ) -> Quorum {
         let owner = format!("ax (process {} on {})", std::process::id(), machine());
         let archive: Arc<dyn Archive> = store.clone();
-        let crafts = Crafts { patterns: PATTERNS, consensus: CONSENSUS };
+        let crafts = Crafts { patterns: PATTERNS, consensus: CONSENSUS, contexts: CONTEXTS };
         let shared = Shared { store, voices, clock: Arc::new(SystemClock), crafts };
         let engine = Engine::new(shared, owner.clone());
         Quorum { engine, archive, config, setting: Setting::default(), owner }
@@ -127,6 +127,12 @@ impl Quorum {
     #[must_use]
     pub fn methods() -> &'static [Consensus] {
         CONSENSUS
+    }
+
+    /// The ways to show a talk that outgrows a model's window.
+    #[must_use]
+    pub fn window_strategies() -> &'static [ContextStrategy] {
+        CONTEXTS
     }
 
     /// What can be noticed about a debate.

@@ -21,7 +21,7 @@ use quorum::{
     request::Simulate,
 };
 use quorum_core::{craft::Crafts, seams::Store};
-use quorum_patterns::{CONSENSUS, PATTERNS};
+use quorum_patterns::{CONSENSUS, CONTEXTS, PATTERNS};
 use quorum_providers::SimulatedVoices;
 use quorum_store::SqliteStore;
 use quorum_testkit::{
@@ -33,7 +33,7 @@ use tempfile::TempDir;
 use tokio::time::{Instant, timeout};
 use uuid::Uuid;
 
-const CRAFTS: Crafts = Crafts { patterns: PATTERNS, consensus: CONSENSUS };
+const CRAFTS: Crafts = Crafts { patterns: PATTERNS, consensus: CONSENSUS, contexts: CONTEXTS };
 
 /// The 200 ms within which another process hears of a command, and a second for a busy machine.
 const IN_TIME: Duration = Duration::from_millis(1_200);

@@ -61,6 +61,9 @@ async fn settled_everywhere(store: &Arc<dyn Store>, root: DiscussionId) -> BTree
         for fact in facts {
             match fact.event {
                 Event::TurnCompleted { turn } => drop(settled.insert(format!("{id} {}", turn.step))),
+                Event::Summarised(summary) => {
+                    settled.extend(summary.turn.map(|turn| format!("{id} {}", turn.step)));
+                }
                 Event::SubRequested { turn, .. } => {
                     settled.insert(format!("{id} {}", turn.step));
                     open.extend(fact.step.map(|step| id.derived(step.as_str())));

@@ -74,6 +74,11 @@ fn told(event: &Event) -> String {
             format!("{} no longer judges, but {}", change.from, change.to.as_deref().unwrap_or("nobody"))
         }
         Event::TalkEnded(end) => format!("ended after round {}: {:?}", end.round, end.why),
+        Event::WindowTight(tight) => format!("{}'s window is {} % full", tight.participant, tight.percent),
+        Event::Summarised(summary) => {
+            let text = summary.turn.as_ref().map_or("nothing", |turn| &turn.text);
+            format!("summed up {} of {}: {text}", summary.covers, summary.heard)
+        }
         Event::PersonAwaited(awaited) => format!("waits for {}", awaited.participant),
         Event::SubRequested { turn, topic } => format!("{} convenes: {topic}", turn.participant),
         Event::SubConcluded(end) => {

@@ -15,6 +15,7 @@ use quorum_core::{
     call::{
         Call, Message,
         lane::{Lane, Width},
+        tokens::Family,
     },
     model::{
         error::{ErrorClass, ProviderError},
@@ -42,6 +43,7 @@ pub fn panel() -> Panel {
 pub struct Panel {
     lines: Vec<(String, Line)>,
     price: Option<Price>,
+    windows: BTreeMap<String, u64>,
     asked: Arc<Mutex<Vec<AskedCall>>>,
     lanes: Arc<Mutex<BTreeMap<String, Arc<Lane>>>>,
 }
@@ -69,6 +71,10 @@ enum Line {
     Away,
     Convenes(String),
     Uses(Usage),
+    Counts(f64),
+    SumsUp,
+    FailsToSumUp,
+    TakesIn(u64),
 }
 
 impl Panel {
@@ -157,6 +163,37 @@ impl Panel {
         self.line(who, Line::Uses(Usage { prompt, completion }))
     }
 
+    /// Counts its requests' tokens so many times as we do, and says so.
+    #[must_use]
+    pub fn counts(self, who: &str, times_ours: f64) -> Self {
+        self.line(who, Line::Counts(times_ours))
+    }
+
+    /// Uses all the length it is given when it sums up.
+    #[must_use]
+    pub fn sums_up(self, who: &str) -> Self {
+        self.line(who, Line::SumsUp)
+    }
+
+    /// Speaks, but is never able to sum up.
+    #[must_use]
+    pub fn fails_to_sum_up(self, who: &str) -> Self {
+        self.line(who, Line::FailsToSumUp)
+    }
+
+    /// Finds a speech too long when it is asked with more tokens than this, whatever its window is said to be.
+    #[must_use]
+    pub fn takes_in(self, who: &str, tokens: u64) -> Self {
+        self.line(who, Line::TakesIn(tokens))
+    }
+
+    /// How many tokens this one's model can take in; 100,000 where nothing is said.
+    #[must_use]
+    pub fn window(mut self, who: &str, tokens: u64) -> Self {
+        self.windows.insert(who.to_owned(), tokens);
+        self
+    }
+
     /// What everyone's tokens cost.
     #[must_use]
     pub fn priced(self, price: Price) -> Self {
@@ -179,6 +216,10 @@ impl Panel {
     #[must_use]
     pub fn anew(&self) -> Panel {
         Panel { asked: Arc::default(), lanes: Arc::default(), ..self.clone() }
+    }
+
+    fn window_of(&self, who: &str) -> u64 {
+        self.windows.get(who).or_else(|| self.windows.get("*")).copied().unwrap_or(100_000)
     }
 
     fn line(mut self, who: &str, line: Line) -> Self {
@@ -204,7 +245,7 @@ impl Voices for Panel {
             provider,
             lane: self.lane(&who.name),
             price: self.price,
-            window: 100_000,
+            window: self.window_of(&who.name),
         })
     }
 }
@@ -259,6 +300,12 @@ impl Scripted {
                     let error = ProviderError { retry_after_ms: *retry_after_ms, ..error };
                     return Chunks { chunks: vec![Err(error)], silent: false };
                 }
+                Line::FailsToSumUp if is_summary(call) => {
+                    return failing(ErrorClass::ApiError, format!("{name} failed to sum up by script"));
+                }
+                Line::TakesIn(tokens) if tokens_of(call) > *tokens && !is_summary(call) => {
+                    return failing(ErrorClass::ContextOverflow, format!("too long for {name} by script"));
+                }
                 Line::Hangs => return Chunks { chunks: Vec::new(), silent: true },
                 Line::Breaks => {
                     return Chunks { chunks: vec![Ok(Chunk::Text("half a wo".into()))], silent: false };
@@ -278,6 +325,9 @@ impl Scripted {
     fn ended(&self, call: &Call, mut chunks: Vec<Result<Chunk, ProviderError>>, finish: Finish) -> Chunks {
         let scripted = self.0.of(&call.participant.name).rev().find_map(|line| match line {
             Line::Uses(usage) => Some(*usage),
+            Line::Counts(times_ours) => {
+                Some(Usage { prompt: (tokens_of(call) as f64 * times_ours) as u64, completion: 20 })
+            }
             _ => None,
         });
         let usage = scripted.unwrap_or(Usage { prompt: 10 * call.messages.len() as u64, completion: 20 });
@@ -289,6 +339,9 @@ impl Scripted {
         let shape = call.shape.as_ref().map(|shape| shape.name);
         let name = &call.participant.name;
         let scripted = self.0.of(name).rev().find_map(|line| match (line, shape) {
+            (Line::SumsUp, None) if is_summary(call) => {
+                Some("so it was said ".repeat(call.max_tokens as usize / 5))
+            }
             (Line::Says { round, text }, None) if round.is_none_or(|it| it == call.round) => {
                 Some(text.clone())
             }
@@ -305,6 +358,22 @@ impl Scripted {
         });
         scripted.unwrap_or_else(|| default_text(call, shape))
     }
+}
+
+/// The tokens of a whole request by our own count, fences and all.
+#[must_use]
+pub fn tokens_of(call: &Call) -> u64 {
+    let family = Family::of(&call.participant);
+    let messages = call.render();
+    family.estimate(&call.system) + messages.iter().map(|(_, text)| family.estimate(text)).sum::<u64>()
+}
+
+fn failing(class: ErrorClass, message: String) -> Chunks {
+    Chunks { chunks: vec![Err(ProviderError::new(class, message))], silent: false }
+}
+
+fn is_summary(call: &Call) -> bool {
+    call.step.as_str().starts_with("summary/")
 }
 
 fn wants_help(call: &Call) -> bool {

@@ -3,7 +3,9 @@
 use quorum_core::model::{
     debate::DebateSpec,
     participant::{Participant, Role},
-    spec::{ConsensusSpec, Dialogue, Limits, Manner, SYNTHESIS_RESERVE_MS, Spec, Timing, Tolerance},
+    spec::{
+        ConsensusSpec, Dialogue, Limits, Manner, SYNTHESIS_RESERVE_MS, Spec, Timing, Tolerance, WindowSpec,
+    },
 };
 
 /// An order for this pattern with ann, bob and cyd at the table, as the pattern needs them.
@@ -39,6 +41,7 @@ pub fn spec(pattern: &str) -> Spec {
         early_exit: None,
         dialogue: Dialogue::default(),
         debate: DebateSpec::default(),
+        window: WindowSpec::default(),
         session: None,
         simulation: None,
     }

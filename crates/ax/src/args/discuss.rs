@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use clap::{Args, builder::PossibleValuesParser};
 use quorum::{
     Quorum, Request,
-    model::spec::TimeoutStrategy,
+    model::spec::{Overflow, TimeoutStrategy},
     request::{Seating, Simulate, flags},
 };
 
@@ -79,6 +79,15 @@ struct Panel {
     /// How freely they speak, 0 to 2 [default: 0.7]
     #[arg(long, value_name = "T", allow_negative_numbers = true)]
     temperature: Option<f64>,
+    /// How a talk that outgrows a model's window is shown [default: slide]
+    #[arg(long, value_name = "NAME", value_parser = strategies())]
+    window_strategy: Option<String>,
+    /// Let the hybrid strategy pay for summaries
+    #[arg(long)]
+    window_summaries: bool,
+    /// What follows when a provider says that a request is too long all the same [default: truncate]
+    #[arg(long, value_name = "WHAT", value_parser = Overflow::ALL.map(Overflow::name))]
+    window_overflow: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -180,6 +189,9 @@ impl Discuss {
             voting_options: panel.options.clone(),
             roles: panel.roles.clone(),
             temperature: panel.temperature,
+            window_strategy: panel.window_strategy.clone(),
+            window_summaries: panel.window_summaries.then_some(true),
+            window_overflow: panel.window_overflow.clone(),
             consensus: deciding.consensus.clone(),
             synthesizer: deciding.synthesizer.clone(),
             threshold: deciding.threshold,
@@ -211,6 +223,10 @@ impl Discuss {
 
 pub(super) fn patterns() -> PossibleValuesParser {
     Quorum::patterns().iter().map(|it| it.name).collect::<Vec<_>>().into()
+}
+
+fn strategies() -> PossibleValuesParser {
+    Quorum::window_strategies().iter().map(|it| it.name).collect::<Vec<_>>().into()
 }
 
 fn methods() -> PossibleValuesParser {

@@ -54,6 +54,10 @@ fn of_fact(discussion: DiscussionId, fact: &Fact) -> Option<String> {
             let child = short(discussion.derived(step.as_str()));
             Some(format!("  {} convenes a sub-discussion, {child}: {}", turn.participant, line(topic, TOPIC)))
         }
+        Event::WindowTight(tight) => {
+            Some(format!("  what was said takes {} % of {}'s window", tight.percent, tight.participant))
+        }
+        Event::Summarised(summary) => Some(format!("  the first {} turns are summed up", summary.covers)),
         Event::SubConcluded(end) => Some(came_back(end)),
         Event::ConsensusChecked(check) => Some(checked(check)),
         Event::PartsCast(cast) => Some(cast_by(cast.origin, cast.by.as_deref())),
@@ -193,6 +197,7 @@ fn wound_up(reason: &WindUp) -> String {
         WindUp::Deadline => "the time is used up".to_owned(),
         WindUp::TooFew { left, needed } => format!("{left} of the {needed} providers needed are left"),
         WindUp::ProviderFailed { participant, .. } => format!("{participant} failed, and nobody may"),
+        WindUp::WindowFull { participant } => format!("it no longer fits {participant}'s window"),
     };
     format!("The talk ends here: {why}.")
 }

@@ -2,6 +2,7 @@
 //!
 //! Retries are in [`retry`], waiting for a turn at a provider in [`lane`], budgets in [`ledger`].
 
+mod census;
 pub mod lane;
 pub mod ledger;
 pub mod retry;

@@ -29,6 +29,16 @@ impl Failures {
         *self.by_class.entry(class).or_default() += 1;
     }
 
+    /// Whether the request was too long at some attempt.
+    pub(crate) fn overflowed(&self) -> bool {
+        self.by_class.contains_key(&ErrorClass::ContextOverflow)
+    }
+
+    /// Whether the request was too long for the first time just now, so that a smaller one is worth a try.
+    pub(crate) fn may_shrink(&self) -> bool {
+        self.by_class.get(&ErrorClass::ContextOverflow) == Some(&1)
+    }
+
     /// How long to wait before the next attempt after `error`, which is already counted; `None` when there is none.
     pub(crate) fn wait_ms(&self, error: &ProviderError, retries: Retries, draw: u64) -> Option<u64> {
         let of_class = self.by_class.get(&error.class).copied().unwrap_or_default();

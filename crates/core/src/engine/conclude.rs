@@ -96,6 +96,12 @@ fn wind_up_problem(state: &State, loss: Loss, reason: &WindUp) -> Option<Problem
             );
             Problem { participant: Some(participant.clone()), ..Problem::new(code, message) }
         }
+        WindUp::WindowFull { participant } => {
+            let message = format!(
+                "the talk no longer fits {participant}'s window, and it was to end when that happens"
+            );
+            Problem { participant: Some(participant.clone()), ..Problem::new(Code::ProviderFailed, message) }
+        }
     };
     Some(problem)
 }
@@ -142,7 +148,7 @@ fn stopping(state: &State, decision: &Decision) -> StoppingReason {
         Some(WindUp::CallBudget | WindUp::TokenBudget | WindUp::CostBudget) => StoppingReason::Budget,
         Some(WindUp::Deadline) => StoppingReason::Timeout,
         Some(WindUp::TooFew { .. }) => StoppingReason::ModelUnavailable,
-        Some(WindUp::ProviderFailed { .. }) => StoppingReason::Error,
+        Some(WindUp::ProviderFailed { .. } | WindUp::WindowFull { .. }) => StoppingReason::Error,
         None if state.checks.is_empty() => StoppingReason::Completed,
         None if state.checks.last().is_some_and(|check| check.agreed) => StoppingReason::ConsensusReached,
         None if decision.problem.is_some() => StoppingReason::Error,

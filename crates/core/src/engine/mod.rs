@@ -219,8 +219,16 @@ impl Engine {
                 refusals.push(Refusal::new("consensus", Code::InvalidRequest, message));
             }
         }
+        refusals.extend(self.no_such_strategy(spec));
         refusals.extend(self.unpriced(spec));
         refusals
+    }
+
+    fn no_such_strategy(&self, spec: &Spec) -> Option<Refusal> {
+        let (crafts, name) = (&self.0.shared.crafts, &spec.window.strategy);
+        let names: Vec<&str> = crafts.contexts.iter().map(|it| it.name).collect();
+        let message = format!("there is no context strategy named {name}; there are {}", names.join(", "));
+        crafts.context(name).is_none().then(|| Refusal::new("windowStrategy", Code::InvalidRequest, message))
     }
 
     /// A budget of money is no budget for someone whose price nobody knows.

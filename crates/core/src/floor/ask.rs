@@ -25,8 +25,17 @@ pub struct Ask {
     pub(crate) stop: Vec<String>,
     /// Set when nobody's name may be seen.
     pub(crate) veil: Option<Arc<Veil>>,
+    /// Set beneath the floor when this is a summary of a part of what was said.
+    pub(crate) stretch: Option<Stretch>,
     /// Set beneath the floor when the answer is heard by the others afterwards.
     pub(crate) spoken: bool,
+}
+
+/// The turns that a summary adds to the one before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stretch {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
 }
 
 /// How much of what was said a participant is shown.
@@ -56,6 +65,7 @@ impl Ask {
             exchange: Vec::new(),
             stop: Vec::new(),
             veil: None,
+            stretch: None,
             spoken: false,
         }
     }

@@ -131,12 +131,14 @@ impl Floor {
         }
         let calls =
             self.shared.crafts.method(&spec.consensus.method).map_or(1, |method| (method.calls)(spec));
+        let voices = || spec.participants.iter().filter_map(|who| self.shared.voices.voice(spec, who));
+        // Nobody is shown more than fits, however long the talk.
+        let largest = voices().map(|voice| voice.window).max().unwrap_or(u64::MAX);
         let usage = Usage {
-            prompt: self.now.tokens + INSTRUCTIONS + tokens::at_worst(spec.topic.len()),
+            prompt: (self.now.tokens + INSTRUCTIONS + tokens::at_worst(spec.topic.len())).min(largest),
             completion: u64::from(spec.manner.max_tokens),
         };
-        let voices = spec.participants.iter().filter_map(|who| self.shared.voices.voice(spec, who));
-        let dearest = voices.filter_map(|voice| voice.price).map(|price| price.of(usage)).max();
+        let dearest = voices().filter_map(|voice| voice.price).map(|price| price.of(usage)).max();
         Spent {
             calls,
             tokens: usage.total().saturating_mul(u64::from(calls)),

@@ -16,11 +16,12 @@ use crate::{
         seat::{Arrival, News, Seat, Stage},
     },
     model::{
-        error::ProviderError,
+        error::{ErrorClass, ProviderError},
         event::{Abandoned, Event, WindUp},
         id::Step,
         money::Spent,
         participant::Participant,
+        spec::Overflow,
         transcript::Turn,
     },
 };
@@ -64,14 +65,14 @@ pub(crate) async fn hold(
     group.hold().await
 }
 
-struct Group<'f, 'e> {
-    floor: &'f mut Floor,
-    seats: Vec<Seat>,
-    calls: FuturesUnordered<BoxFuture<'static, Arrival>>,
+pub(crate) struct Group<'f, 'e> {
+    pub(crate) floor: &'f mut Floor,
+    pub(crate) seats: Vec<Seat>,
+    pub(crate) calls: FuturesUnordered<BoxFuture<'static, Arrival>>,
     /// What arrived while something was being recorded.
-    early: VecDeque<Arrival>,
-    key: Step,
-    enough: Enough<'e>,
+    pub(crate) early: VecDeque<Arrival>,
+    pub(crate) key: Step,
+    pub(crate) enough: Enough<'e>,
 }
 
 /// What follows once the facts are recorded.
@@ -93,7 +94,8 @@ impl Group<'_, '_> {
             self.leave();
             return Err(Halt::wind_up());
         }
-        if !self.is_over() {
+        // A second time for whoever was shown too much, once the others have answered.
+        while !self.is_over() {
             if let Err(halt) = self.open().await {
                 self.leave();
                 return Err(halt);
@@ -133,6 +135,7 @@ impl Group<'_, '_> {
     /// Nobody is asked unless all may be.
     async fn open(&mut self) -> Result<(), Halt> {
         self.floor.gate(&self.key).await?;
+        self.make_room().await?;
         self.reuse().await?;
         let wanted: Vec<(usize, Spent)> = self
             .to_ask()
@@ -169,12 +172,12 @@ impl Group<'_, '_> {
         Ok(self.floor.record.append(facts).await?)
     }
 
-    fn to_ask(&self) -> Vec<usize> {
+    pub(crate) fn to_ask(&self) -> Vec<usize> {
         let fresh = self.seats.iter().enumerate().filter(|(_, seat)| matches!(seat.stage, Stage::Fresh));
         fresh.map(|(index, _)| index).collect()
     }
 
-    async fn run(&mut self) -> Result<(), Halt> {
+    pub(crate) async fn run(&mut self) -> Result<(), Halt> {
         let deadline = self.floor.deadline();
         let mut holding: Option<Holding> = None;
         while !self.is_over() && !self.is_idle(holding.as_ref()) {
@@ -194,7 +197,7 @@ impl Group<'_, '_> {
                 }
             }
         }
-        if self.is_over() {
+        if self.is_over() || (holding.is_none() && self.seats.iter().any(|it| it.wants_summary(self.floor))) {
             return Ok(());
         }
         self.give_back();
@@ -277,11 +280,11 @@ impl Group<'_, '_> {
                     facts.push((Some(step), Event::SubRequested { turn, topic }));
                     return Ok(Some(Next::Convene));
                 }
-                facts.push((Some(seat.step.clone()), Event::TurnCompleted { turn: turn.clone() }));
-                self.floor.now.fresh += 1;
+                facts.push((Some(seat.step.clone()), seat.answered(&turn, self.floor)));
+                self.floor.now.fresh += u32::from(seat.asked.ask.stretch.is_none());
                 seat.stage = Stage::Settled(Some(turn));
             }
-            News::Answered(Err(error)) => return Ok(self.fail(index, &error, holding, facts)),
+            News::Answered(Err(error)) => return self.fail(index, &error, holding, facts),
             News::Convened(None) => seat.stage = Stage::Fresh,
             News::Convened(Some(end)) => {
                 let Stage::Convening { step, .. } = &seat.stage else { return Ok(None) };
@@ -299,14 +302,14 @@ impl Group<'_, '_> {
         Ok(None)
     }
 
-    /// A failed attempt: tried again, or the end for this participant.
+    /// A failed attempt: tried again, or the end for this participant, or for the talk.
     fn fail(
         &mut self,
         index: usize,
         error: &ProviderError,
         holding: bool,
         facts: &mut Vec<Entry>,
-    ) -> Option<Next> {
+    ) -> Result<Option<Next>, WindUp> {
         let draw = self.floor.shared.clock.draw();
         let seat = &mut self.seats[index];
         let reserved = seat.reserved.take().unwrap_or_default();
@@ -314,16 +317,27 @@ impl Group<'_, '_> {
         let wait = seat.retry_ms(error, draw).filter(|_| self.floor.ledger.reserve(reserved).is_ok());
         let step = Some(seat.step.clone());
         let (Stage::Calling(placed), Some(wait_ms)) = (&seat.stage, wait) else {
-            facts.push((step, Event::TurnFailed(seat.failed(error, self.floor))));
+            facts.push((step, seat.gave_up(error, self.floor)));
             seat.stage = Stage::Settled(None);
-            return None;
+            return Ok(None);
         };
         let (attempt, participant) = (placed.attempt, placed.participant.clone());
-        let (class, message, retry_in_ms) = (error.class, error.message.clone(), Some(wait_ms));
+        let overflow = (error.class == ErrorClass::ContextOverflow).then(|| self.floor.overflow());
+        let (class, message) = (error.class, error.message.clone());
+        let retry_in_ms = (overflow != Some(Overflow::End)).then_some(wait_ms);
         facts.push((step, Event::CallFailed { attempt, participant, class, message, retry_in_ms }));
-        seat.reserved = Some(reserved);
         seat.stage = Stage::Fresh;
-        (!holding).then_some(Next::Wait(wait_ms))
+        if let Some(Overflow::End | Overflow::Summarise) = overflow {
+            self.floor.ledger.settle(reserved, Spent::default());
+        } else {
+            seat.reserved = Some(reserved);
+        }
+        match overflow {
+            Some(Overflow::End) => Err(WindUp::WindowFull { participant: seat.name().to_owned() }),
+            // The others are heard first; then what was said is summed up for this one.
+            Some(Overflow::Summarise) => Ok(None),
+            Some(Overflow::Truncate) | None => Ok((!holding).then_some(Next::Wait(wait_ms))),
+        }
     }
 
     fn start(&mut self, index: usize, next: Next) {
@@ -401,9 +415,12 @@ impl Group<'_, '_> {
         for seat in &self.seats {
             match &seat.stage {
                 Stage::Settled(Some(turn)) if seat.asked.ask.spoken => self.floor.hear(turn),
-                Stage::Settled(None) => drop(self.floor.now.out.insert(seat.name().to_owned())),
+                Stage::Settled(None) if seat.asked.ask.stretch.is_none() => {
+                    self.floor.now.out.insert(seat.name().to_owned());
+                }
                 _ => {}
             }
+            seat.turn().into_iter().for_each(|turn| self.floor.learn_size(turn));
             turns.push(seat.turn().cloned());
         }
         turns

@@ -14,16 +14,21 @@ mod notes;
 pub mod reading;
 pub(crate) mod reuse;
 mod seat;
+mod summing;
 pub mod veil;
 pub(crate) mod view;
+mod window;
 
 use std::{
-    collections::{BTreeSet, HashSet},
+    collections::{BTreeMap, BTreeSet, HashSet},
     sync::Arc,
 };
 
 use crate::{
-    call::{ledger::Ledger, tokens},
+    call::{
+        ledger::Ledger,
+        tokens::{self, Family},
+    },
     craft::Pattern,
     engine::{control::Control, record::Record, shared::Shared},
     floor::{
@@ -32,6 +37,7 @@ use crate::{
         halt::{Failure, Halt},
         reading::Understood,
         reuse::Source,
+        window::{Lengths, Ratio},
     },
     model::{
         error::StateInvalid,
@@ -76,6 +82,10 @@ pub(crate) struct Now {
     pub(crate) transcript: Vec<Arc<Turn>>,
     /// The transcript's size in tokens, kept so that nobody counts it again.
     pub(crate) tokens: u64,
+    /// Its length after each turn, as each family of models counts.
+    pub(crate) lengths: Lengths,
+    /// How each participant's provider counts beside us.
+    pub(crate) ratios: BTreeMap<String, Ratio>,
     pub(crate) readings: Vec<Understood<(u32, Reading)>>,
     pub(crate) out: BTreeSet<String>,
     /// Turns taken in this run, not replayed.
@@ -182,6 +192,8 @@ impl Floor {
     /// Takes a turn into what everyone has heard.
     pub(crate) fn hear(&mut self, turn: &Arc<Turn>) {
         self.now.tokens += tokens::at_worst(turn.text.len());
+        let models = self.record.state.spec.participants.iter().filter(|it| !it.is_person());
+        self.now.lengths.hear(models.map(Family::of), &turn.text);
         self.now.transcript.push(turn.clone());
     }
 

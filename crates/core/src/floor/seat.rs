@@ -6,7 +6,12 @@ use futures::future::BoxFuture;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::{
-    call::{Call, Message, Reply, collect, lane::Place, retry::Failures, tokens},
+    call::{
+        Call, Message, Reply, collect,
+        lane::Place,
+        retry::Failures,
+        tokens::{self, Family},
+    },
     engine::record::{Record, Settled},
     floor::{
         Floor,
@@ -16,7 +21,7 @@ use crate::{
     },
     model::{
         error::{ErrorClass, ProviderError},
-        event::{Awaited, FailedTurn, Placed, SubConcluded},
+        event::{Awaited, Event, FailedTurn, Placed, SubConcluded, Summarised},
         id::Step,
         money::{Spent, Usage},
         transcript::{Bill, Finish, Turn},
@@ -36,7 +41,7 @@ pub(crate) struct Seat {
     /// What the ledger holds for the next call.
     pub(crate) reserved: Option<Spent>,
     /// What was built to see what the call may cost, kept for the call itself.
-    view: Option<View>,
+    pub(crate) view: Option<View>,
     attempts: u32,
     cut_off: bool,
     failures: Failures,
@@ -196,18 +201,20 @@ impl Seat {
     pub(crate) fn worst_case(&mut self, floor: &Floor) -> Spent {
         let written = self.asked.ask.max_tokens.unwrap_or(floor.record.state.spec.manner.max_tokens);
         let written = u64::from(written);
-        let view = self.view(floor);
-        let bytes = view.bytes;
-        self.view = Some(view);
+        let bytes = self.look(floor).bytes;
         let usage = Usage { prompt: tokens::at_worst(bytes) + 64, completion: written };
         let price = self.voice.as_ref().and_then(|voice| voice.price);
         Spent { calls: 1, tokens: usage.total(), usd: price.map(|price| price.of(usage)).unwrap_or_default() }
     }
 
+    /// What it will be shown, built once for each call.
+    pub(crate) fn look(&mut self, floor: &Floor) -> &View {
+        let view = self.view.take().unwrap_or_else(|| self.view(floor));
+        self.view.insert(view)
+    }
+
     fn view(&self, floor: &Floor) -> View {
-        let window = self.voice.as_ref().map_or(u64::MAX, |voice| voice.window);
-        let transcript: &[_] = &floor.now.transcript;
-        let mut view = view(self.name(), transcript, &self.asked.ask, window);
+        let mut view = view(self.name(), &self.asked.ask, &floor.window(self));
         if self.subs > 0 {
             // The question stands before what was found; it need not be put twice.
             view.messages.pop();
@@ -259,6 +266,7 @@ impl Seat {
             digest: Some(digest(&self.asked.ask, &view.messages)),
             repeats: std::mem::take(&mut self.cut_off),
             unheard: view.unheard,
+            counted: view.counted,
         };
         let call = Call {
             discussion: floor.record.state.id,
@@ -310,16 +318,21 @@ impl Seat {
             let told = error.retry_after_ms.unwrap_or_default();
             voice.lane.close_for(Duration::from_millis(told));
         }
-        let wait = self.failures.wait_ms(error, self.asked.ask.retries, draw)?;
+        let wait = if error.class == ErrorClass::ContextOverflow && self.may_shrink() {
+            0
+        } else {
+            self.failures.wait_ms(error, self.asked.ask.retries, draw)?
+        };
         let deadline = self.deadline?;
         (Instant::now() + Duration::from_millis(wait) < deadline).then_some(wait)
     }
 
     /// The reply as a turn, billed.
     pub(crate) fn spoke(&self, reply: &Reply, floor: &Floor) -> Arc<Turn> {
+        let counted = if let Stage::Calling(placed) = &self.stage { placed.counted } else { 0 };
         let usage = reply.usage.unwrap_or_else(|| Usage {
-            prompt: tokens::at_worst(self.view(floor).bytes),
-            completion: tokens::estimate(&reply.text),
+            prompt: counted,
+            completion: Family::of(&self.asked.who).estimate(&reply.text),
         });
         let price = self.voice.as_ref().and_then(|voice| voice.price);
         let cost = reply.cost.or_else(|| price.map(|price| price.of(usage)));
@@ -337,7 +350,35 @@ impl Seat {
         })
     }
 
-    pub(crate) fn failed(&self, error: &ProviderError, floor: &Floor) -> FailedTurn {
+    /// Whether a request was too long at some attempt of this step.
+    pub(crate) fn overflowed(&self) -> bool {
+        self.failures.overflowed()
+    }
+
+    /// Whether it was so for the first time; a summary is not worth a second try.
+    pub(crate) fn may_shrink(&self) -> bool {
+        self.failures.may_shrink() && self.asked.ask.stretch.is_none()
+    }
+
+    /// The fact of the answer.
+    pub(crate) fn answered(&self, turn: &Arc<Turn>, floor: &Floor) -> Event {
+        match self.asked.ask.stretch {
+            Some(stretch) => {
+                Event::Summarised(Summarised { turn: Some(turn.clone()), ..stretch.tried(floor) })
+            }
+            None => Event::TurnCompleted { turn: turn.clone() },
+        }
+    }
+
+    /// The fact that there will be none.
+    pub(crate) fn gave_up(&self, error: &ProviderError, floor: &Floor) -> Event {
+        match self.asked.ask.stretch {
+            Some(stretch) => Event::Summarised(stretch.tried(floor)),
+            None => Event::TurnFailed(self.failed(error, floor)),
+        }
+    }
+
+    fn failed(&self, error: &ProviderError, floor: &Floor) -> FailedTurn {
         FailedTurn {
             participant: self.name().to_owned(),
             round: floor.now.round,

@@ -1,15 +1,16 @@
-//! What a participant is shown: what was said, cut to what fits its model's window.
+//! What a participant is shown: what was said, as the context strategy fits it to its model's window.
 
 use std::sync::Arc;
 
 use crate::{
-    call::{Message, tokens},
-    floor::ask::{Ask, Hears},
+    call::{Message, tokens::Family},
+    craft::{Before, Covered, Fit, Length, SumUp},
+    floor::{
+        ask::{Ask, Hears, Stretch},
+        window::{FENCE, Window},
+    },
     model::transcript::Turn,
 };
-
-/// Tokens kept free in every window beside the answer (D09).
-const RESERVE: u64 = 4_096;
 
 /// The messages for one request, and what had to be left out.
 pub(crate) struct View {
@@ -18,51 +19,100 @@ pub(crate) struct View {
     pub(crate) unheard: u32,
     /// The size of all of it, system text included.
     pub(crate) bytes: usize,
+    /// The same in tokens, as we count them.
+    pub(crate) counted: u64,
+    /// What the strategy would have summed up first.
+    pub(crate) sum_up: Option<SumUp>,
+    /// How much of the room the talk would take, where that is worth a warning.
+    pub(crate) tight: Option<u32>,
 }
 
 /// Builds what `who` is shown. Costs as much as fits the window, however long the discussion has become.
-pub(crate) fn view(who: &str, transcript: &[Arc<Turn>], ask: &Ask, window: u64) -> View {
-    let asked = ask.system.len() + ask.prompt.len() + ask.exchange.iter().map(size).sum::<usize>();
-    let answer = u64::from(ask.max_tokens.unwrap_or_default());
-    let room = window.saturating_sub(RESERVE + answer + tokens::at_worst(asked));
-    let (heard, unheard) = match ask.hears {
-        Hears::Nothing => (Vec::new(), 0),
-        Hears::Everything => fitting(transcript, ask, room),
-        Hears::Alphabetically => {
-            let (mut heard, unheard) = fitting(transcript, ask, room);
-            heard.sort_by(|one, other| (one.round, &one.participant).cmp(&(other.round, &other.participant)));
-            (heard, unheard)
-        }
-    };
-    let bytes = asked + heard.iter().map(|turn| turn.text.len()).sum::<usize>();
-    let is_own = |turn: &Turn| ask.veil.is_none() && turn.participant == who;
-    let said = heard.into_iter().map(|turn| Message::Said { own: is_own(&turn), turn });
+pub(crate) fn view(who: &str, ask: &Ask, window: &Window<'_>) -> View {
+    let family = window.family;
+    let asked = family.estimate(&ask.system)
+        + family.estimate(&ask.prompt)
+        + ask.exchange.iter().map(|it| tokens_of(it, family)).sum::<u64>();
+    let asked_bytes = ask.system.len() + ask.prompt.len() + ask.exchange.iter().map(size).sum::<usize>();
+    let heard = heard(ask, window, window.room.saturating_sub(asked));
+    let bytes = asked_bytes + heard.turns.iter().map(|turn| turn.text.len()).sum::<usize>();
+    // Who sums up, or may see nobody's name, has said nothing itself.
+    let is_own = |turn: &Turn| ask.veil.is_none() && ask.stretch.is_none() && turn.participant == who;
+    let said = heard.turns.into_iter().map(|turn| Message::Said { own: is_own(&turn), turn });
     let asking = [Message::Ask(ask.prompt.clone())];
     // In a second try the question was put before the failed answer; what is said now comes last.
     let messages = said.chain(ask.exchange.iter().cloned()).chain(asking).collect();
-    View { messages, unheard, bytes }
+    let (unheard, counted) = (heard.unheard, asked + heard.counted);
+    View { messages, unheard, bytes, counted, sum_up: heard.sum_up, tight: heard.tight }
 }
 
-/// The newest turns that fit, the very first always among them.
-fn fitting(transcript: &[Arc<Turn>], ask: &Ask, room: u64) -> (Vec<Arc<Turn>>, u32) {
-    let shown = |turn: &Arc<Turn>| ask.veil.as_ref().map_or_else(|| turn.clone(), |veil| veil.over(turn));
-    let Some((first, rest)) = transcript.split_first() else { return (Vec::new(), 0) };
-    let first = shown(first);
-    let mut left = room.saturating_sub(tokens::at_worst(first.text.len()));
-    let newest = rest.iter().rev().map(shown).take_while(|turn| {
-        let needed = tokens::at_worst(turn.text.len());
-        let fits = needed <= left;
-        left = left.saturating_sub(needed);
-        fits
-    });
-    let mut heard: Vec<Arc<Turn>> = newest.collect();
-    let unheard = (rest.len() - heard.len()) as u32;
-    heard.push(first);
-    heard.reverse();
+/// What is shown of what was said.
+#[derive(Default)]
+struct Heard {
+    turns: Vec<Arc<Turn>>,
+    counted: u64,
+    unheard: u32,
+    sum_up: Option<SumUp>,
+    tight: Option<u32>,
+}
+
+fn heard(ask: &Ask, window: &Window<'_>, room: u64) -> Heard {
+    let summary = window.summary.and_then(|it| Some((it.covers as usize, it.shown()?)));
+    let size = |turn: &Turn| FENCE + window.family.estimate(&turn.text);
+    let covered = summary.as_ref().map(|(turns, turn)| Covered { turns: *turns, size: size(turn) });
+    let talk = Length { sums: window.sums, summary: covered, room, summaries: window.summaries };
+    let (fit, to) = match (ask.hears, ask.stretch) {
+        (_, Some(stretch)) => (stretched(&talk, stretch), stretch.to),
+        (Hears::Nothing, None) => return Heard::default(),
+        (Hears::Everything | Hears::Alphabetically, None) => {
+            let newest =
+                || Fit { before: Before::Nothing, from: talk.newest(0, room), sum_up: None, tight: None };
+            (window.strategy.map_or_else(newest, |it| (it.fit)(&talk)), talk.turns())
+        }
+    };
+    let from = fit.from.min(to);
+    let mut turns = window.transcript.get(from..to).unwrap_or_default().to_vec();
+    let first = window.transcript.first().filter(|_| fit.before == Before::First && from > 0);
+    let summary = summary.filter(|_| fit.before == Before::Summary);
+    let (counted, unheard) = match (first, &summary) {
+        (Some(_), _) => (talk.size(0, 1), from - 1),
+        (None, Some((covers, turn))) => (size(turn), from.saturating_sub(*covers)),
+        (None, None) => (0, from),
+    };
+    turns.splice(0..0, first.cloned());
+    let mut turns = arranged(ask, turns);
+    turns.splice(0..0, summary.map(|(_, turn)| in_front(ask, turn)));
+    let counted = counted + talk.size(from, to);
+    Heard { turns, counted, unheard: unheard as u32, sum_up: fit.sum_up, tight: fit.tight }
+}
+
+/// What is to be summed up: the summary so far and the turns since, as many of the newest as fit.
+fn stretched(talk: &Length<'_>, stretch: Stretch) -> Fit {
+    let (before, size) = match talk.summary {
+        Some(summary) if stretch.from > 0 => (Before::Summary, summary.size),
+        _ => (Before::Nothing, 0),
+    };
+    // Counted from the stretch's own end, not from the end of the talk.
+    let room = talk.room.saturating_sub(size) + talk.since(stretch.to);
+    Fit { before, from: talk.newest(stretch.from, room), sum_up: None, tight: None }
+}
+
+/// The turns as this one is shown them: in order, or by name, or under labels.
+fn arranged(ask: &Ask, mut turns: Vec<Arc<Turn>>) -> Vec<Arc<Turn>> {
     if let Some(veil) = &ask.veil {
-        heard.sort_by_key(|turn| (turn.round, veil.place(&turn.participant)));
+        turns.iter_mut().for_each(|turn| *turn = veil.over(turn));
+        turns.sort_by_key(|turn| (turn.round, veil.place(&turn.participant)));
+    } else if ask.hears == Hears::Alphabetically {
+        turns.sort_by(|one, other| (one.round, &one.participant).cmp(&(other.round, &other.participant)));
     }
-    (heard, unheard)
+    turns
+}
+
+/// The summary before everything else, with nobody's name in it where that is so ordered.
+fn in_front(ask: &Ask, summary: Turn) -> Arc<Turn> {
+    let text =
+        ask.veil.as_ref().map_or_else(|| summary.text.clone(), |veil| veil.cover(&summary.text).into());
+    Arc::new(Turn { text, ..summary })
 }
 
 fn size(message: &Message) -> usize {
@@ -73,11 +123,21 @@ fn size(message: &Message) -> usize {
     }
 }
 
+fn tokens_of(message: &Message, family: Family) -> u64 {
+    match message {
+        Message::Said { turn, .. } => FENCE + family.estimate(&turn.text),
+        Message::Found { topic, text } => FENCE + family.estimate(topic) + family.estimate(text),
+        Message::Ask(text) => family.estimate(text),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::floor::veil::Veil;
+    use crate::craft::{ContextStrategy, Summaries};
+    use crate::floor::{veil::Veil, window::Lengths};
     use crate::model::{
+        event::Summarised,
         id::Step,
         time::Timestamp,
         transcript::{Bill, Finish},
@@ -98,6 +158,35 @@ mod tests {
         })
     }
 
+    /// What is shown in a window with so much room, by a strategy as plain as sliding.
+    fn shown(
+        who: &str,
+        transcript: &[Arc<Turn>],
+        ask: &Ask,
+        room: u64,
+        summary: Option<&Summarised>,
+    ) -> View {
+        let family = Family::Other;
+        let mut lengths = Lengths::default();
+        transcript.iter().for_each(|turn| lengths.hear([family].into_iter(), &turn.text));
+        let (sums, summaries) = (lengths.sums(family), Summaries::Off);
+        view(who, ask, &Window { family, room, strategy: Some(&PLAIN), summaries, transcript, sums, summary })
+    }
+
+    const PLAIN: ContextStrategy = ContextStrategy {
+        name: "plain",
+        summary: "The summary or the first turn, and the newest that fit",
+        fit: |talk| {
+            let (before, done, size) = match talk.summary {
+                Some(summary) => (Before::Summary, summary.turns, summary.size),
+                None => (Before::First, 1, talk.size(0, 1)),
+            };
+            let from = talk.newest(done, talk.room.saturating_sub(size));
+            Fit { before, from, sum_up: None, tight: None }
+        },
+        words: |_, _| Ask::new("", ""),
+    };
+
     fn heard(view: &View) -> Vec<&str> {
         let texts = view.messages.iter().map(|message| match message {
             Message::Said { turn, .. } => &*turn.text,
@@ -107,14 +196,37 @@ mod tests {
         texts.collect()
     }
 
+    fn four() -> [Arc<Turn>; 4] {
+        let long = "many words ".repeat(300);
+        [turn("ann", 1, "first"), turn("bob", 1, &long), turn("ann", 2, "late"), turn("bob", 2, "last")]
+    }
+
     #[test]
     fn the_first_and_the_newest_turns_are_kept() {
-        let long = "x".repeat(300);
-        let transcript =
-            [turn("ann", 1, "first"), turn("bob", 1, &long), turn("ann", 2, "late"), turn("bob", 2, "last")];
-        let view = view("ann", &transcript, &Ask::new("", "now"), RESERVE + 20);
+        let view = shown("ann", &four(), &Ask::new("", "now"), 400, None);
         assert_eq!(heard(&view), ["first", "late", "last", "now"]);
         assert_eq!(view.unheard, 1);
+    }
+
+    #[test]
+    fn a_summary_stands_for_what_it_covers_and_is_nobodys() {
+        let summary = Summarised { covers: 2, heard: 3, turn: Some(turn("ann", 1, "so far")) };
+        let view = shown("ann", &four(), &Ask::new("", "now"), 400, Some(&summary));
+        assert_eq!(heard(&view), ["so far", "late", "last", "now"]);
+        assert_eq!(view.unheard, 0);
+        assert!(
+            matches!(&view.messages[0], Message::Said { own: false, turn } if turn.participant == "summary of turns 1 to 2")
+        );
+    }
+
+    #[test]
+    fn who_sums_up_is_shown_the_summary_before_and_the_turns_since() {
+        let summary = Summarised { covers: 1, heard: 2, turn: Some(turn("ann", 1, "so far")) };
+        let ask = |from, to| Ask { stretch: Some(Stretch { from, to }), ..Ask::new("", "sum up") };
+        let all = shown("ann", &four(), &ask(2, 3), 400, Some(&summary));
+        assert_eq!(heard(&all), ["so far", "late", "sum up"]);
+        let cramped = shown("ann", &four(), &ask(0, 3), 400, None);
+        assert_eq!(heard(&cramped), ["late", "sum up"]);
     }
 
     #[test]
@@ -122,7 +234,7 @@ mod tests {
         let transcript =
             [turn("cyd", 1, "c1"), turn("ann", 1, "a1"), turn("bob", 2, "b2"), turn("ann", 2, "a2")];
         let ask = Ask::new("", "now").hearing(Hears::Alphabetically);
-        assert_eq!(heard(&view("cyd", &transcript, &ask, 100_000)), ["a1", "c1", "a2", "b2", "now"]);
+        assert_eq!(heard(&shown("cyd", &transcript, &ask, 100_000, None)), ["a1", "c1", "a2", "b2", "now"]);
     }
 
     #[test]
@@ -132,7 +244,7 @@ mod tests {
         let veil = Arc::new(Veil::new(&labels));
         let transcript =
             [turn("ann", 1, "I am Ann"), turn("bob", 1, "no, ANN's wrong"), turn("ann", 2, "annex")];
-        let view = view("ann", &transcript, &Ask::new("", "now").veiled(&veil), 100_000);
+        let view = shown("ann", &transcript, &Ask::new("", "now").veiled(&veil), 100_000, None);
         assert_eq!(heard(&view), ["no, Debater B's wrong", "I am Debater B", "annex", "now"]);
         let labels: Vec<(&str, bool)> = view
             .messages
@@ -143,5 +255,24 @@ mod tests {
             })
             .collect();
         assert_eq!(labels, [("Debater A", false), ("Debater B", false), ("Debater B", false)]);
+    }
+
+    #[test]
+    #[ignore = "measures wall time; run it alone"]
+    fn the_view_of_a_late_turn_costs_what_an_early_one_does() {
+        let speech = "the case for it is strong and ".repeat(115);
+        let talk: Vec<Arc<Turn>> = (0..2_000).map(|at| turn("ann", at / 4 + 1, &speech)).collect();
+        for turns in [50, 2_000] {
+            let mut lengths = Lengths::default();
+            talk[..turns].iter().for_each(|it| lengths.hear([Family::Other].into_iter(), &it.text));
+            let (family, sums) = (Family::Other, lengths.sums(Family::Other));
+            let (strategy, summaries, transcript) = (Some(&PLAIN), Summaries::Off, &talk[..turns]);
+            let window =
+                Window { family, room: 27_000, strategy, summaries, transcript, sums, summary: None };
+            let began = std::time::Instant::now();
+            let shown: usize =
+                (0..1_000).map(|_| view("bob", &Ask::new("", "now"), &window).messages.len()).sum();
+            println!("{turns} turns, {} shown: {:?} a view", shown / 1_000, began.elapsed() / 1_000);
+        }
     }
 }

@@ -154,6 +154,10 @@ pub enum Event {
     JudgeChanged(JudgeChange),
     /// A debate ended before its last round, by its own rules.
     TalkEnded(TalkEnd),
+    /// What was said has come near the size of someone's window, for the first time.
+    WindowTight(Tight),
+    /// What was said earlier was summed up for everyone whose window has no room for it, or could not be.
+    Summarised(Summarised),
     /// A reply asked for a sub-discussion before it goes on.
     SubRequested {
         /// The reply so far, paid for.
@@ -284,11 +288,40 @@ pub struct Placed {
     /// How many turns did not fit the model's window.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unheard: u32,
+    /// How many tokens the request has by our own count.
+    #[serde(default, skip_serializing_if = "is_zero_tokens")]
+    pub counted: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero_tokens(count: &u64) -> bool {
+    *count == 0
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(count: &u32) -> bool {
     *count == 0
+}
+
+/// A window that what was said nearly fills.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tight {
+    /// Whose.
+    pub participant: String,
+    /// How much of the room there is for it what was said would take; over 100 when it no longer fits.
+    pub percent: u32,
+}
+
+/// A summary of what was said earlier, the same for everyone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summarised {
+    /// Of how many turns, from the first one on.
+    pub covers: u32,
+    /// How many there were when it was made.
+    pub heard: u32,
+    /// What it says and what it cost; absent when it could not be had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<Arc<Turn>>,
 }
 
 /// Why a call was left behind.
@@ -406,6 +439,11 @@ pub enum WindUp {
         participant: String,
         /// How.
         class: ErrorClass,
+    },
+    /// The talk is too long for someone's window, and was to end then.
+    WindowFull {
+        /// Whose.
+        participant: String,
     },
 }
 

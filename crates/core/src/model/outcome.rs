@@ -9,7 +9,7 @@ use crate::model::{
     ballot::Tally,
     debate::{Cast, Detection},
     error::Problem,
-    event::Check,
+    event::{Check, Tight},
     flips::{Flip, RoundAgreement},
     id::DiscussionId,
     judgement::{Claim, Dissent, Synthesis, Verdict},
@@ -382,10 +382,21 @@ pub struct Integrity {
     pub unread_replies: u32,
     /// Turns that did not fit someone's window, summed over all calls.
     pub truncations: u32,
+    /// Summaries of what was said earlier, made for windows that had no room for it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub summaries: u32,
+    /// Participants whose window what was said came near to filling.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tight_windows: Vec<Tight>,
     /// Replies that ran into their token limit.
     pub cut_short: u32,
     /// Yes when any of this made the result less than it was meant to be.
     pub degraded: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// Someone who is missing.

@@ -306,6 +306,8 @@ fn integrity(state: &State) -> Integrity {
         inferred_readings: readings(Source::Inferred),
         unread_replies: readings(Source::Assumed),
         truncations: state.wear.unheard,
+        summaries: state.summaries.iter().filter(|it| it.turn.is_some()).count() as u32,
+        tight_windows: state.tight.clone(),
         cut_short: state.turns.iter().filter(|turn| turn.finish == Finish::Length).count() as u32,
         degraded: state.conclusion.as_ref().map_or(!missing(state).is_empty(), |it| it.degraded),
     }

@@ -52,6 +52,9 @@ pub struct Spec {
     /// What only a debate looks at.
     #[serde(default, skip_serializing_if = "DebateSpec::is_default")]
     pub debate: DebateSpec,
+    /// How a talk that outgrows a model's window is shown (D09).
+    #[serde(default, skip_serializing_if = "WindowSpec::is_default")]
+    pub window: WindowSpec,
     /// The session it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<Uuid>,
@@ -208,6 +211,59 @@ pub struct Dialogue {
 impl Default for Dialogue {
     fn default() -> Self {
         Dialogue { both_must_agree: true, min_rounds: 1 }
+    }
+}
+
+/// How a talk that outgrows a model's window is shown (D09).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WindowSpec {
+    /// The context strategy's name.
+    pub strategy: String,
+    /// Whether a strategy that can do without may pay for summaries.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub summaries: bool,
+    /// What follows when a provider says that a request is too long all the same.
+    pub overflow: Overflow,
+}
+
+impl Default for WindowSpec {
+    fn default() -> Self {
+        WindowSpec { strategy: "slide".to_owned(), summaries: false, overflow: Overflow::default() }
+    }
+}
+
+impl WindowSpec {
+    fn is_default(&self) -> bool {
+        *self == WindowSpec::default()
+    }
+}
+
+/// What follows when a provider says that a request is too long (D12).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Overflow {
+    /// One more try with half the room, the newest turns alone.
+    #[default]
+    Truncate,
+    /// One more try with half the room, what is older summed up.
+    Summarise,
+    /// The talk is wound up.
+    End,
+}
+
+impl Overflow {
+    /// All of them.
+    pub const ALL: [Overflow; 3] = [Overflow::Truncate, Overflow::Summarise, Overflow::End];
+
+    /// The name in requests; that of the context strategy for the second try, where there is one.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Overflow::Truncate => "truncate",
+            Overflow::Summarise => "summarise",
+            Overflow::End => "end",
+        }
     }
 }
 

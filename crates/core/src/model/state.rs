@@ -11,7 +11,7 @@ use crate::model::{
     error::Problem,
     event::{
         Absent, Awaited, Check, Conclusion, Event, Fact, FailedTurn, Fork, Lineage, Placed, Reading,
-        SubConcluded, WindUp,
+        SubConcluded, Summarised, Tight, WindUp,
     },
     id::{DiscussionId, Seq, Step},
     lifecycle::Lifecycle,
@@ -61,6 +61,12 @@ pub struct State {
     pub orders: BTreeMap<Step, Vec<usize>>,
     /// The people whose turn it is.
     pub awaiting: Vec<Awaited>,
+    /// Summaries of what was said, tried ones included, in order.
+    pub summaries: Vec<Summarised>,
+    /// Windows that became tight.
+    pub tight: Vec<Tight>,
+    /// What we took a request's size to be, and what its provider said.
+    pub counts: BTreeMap<Step, Counted>,
     /// Sub-discussions asked for, by their step.
     pub subs: BTreeMap<Step, Sub>,
     /// When each round was open, in active time.
@@ -134,6 +140,15 @@ pub struct Sub {
     pub end: Option<SubConcluded>,
 }
 
+/// The size of one request in tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counted {
+    /// By our own count.
+    pub ours: u64,
+    /// By the provider's.
+    pub theirs: u64,
+}
+
 /// When a round was open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
@@ -195,6 +210,9 @@ impl State {
             debate: DebateState::default(),
             orders: BTreeMap::new(),
             awaiting: Vec::new(),
+            summaries: Vec::new(),
+            tight: Vec::new(),
+            counts: BTreeMap::new(),
             subs: BTreeMap::new(),
             rounds: Vec::new(),
             spending: BTreeMap::new(),
@@ -251,6 +269,7 @@ impl State {
             Event::PartsCast(_) | Event::Detected(_) | Event::JudgeChanged(_) | Event::TalkEnded(_) => {
                 self.debate.apply(&fact.event);
             }
+            Event::WindowTight(tight) => self.tight.push(tight.clone()),
             Event::CommandTaken { id, command } => self.take(*id, command),
             Event::PersonAwaited(awaited) => self.awaiting.push(awaited.clone()),
             Event::WoundUp { reason } => {
@@ -268,6 +287,7 @@ impl State {
             | Event::CallAbandoned { .. }
             | Event::TurnCompleted { .. }
             | Event::TurnFailed(_)
+            | Event::Summarised(_)
             | Event::SubRequested { .. }
             | Event::SubConcluded(_) => self.apply_call(fact),
             Event::Opened { .. } | Event::GroupClosed { .. } | Event::Unknown => {}
@@ -316,6 +336,13 @@ impl State {
             Event::TurnFailed(failed) => {
                 self.release(fact);
                 self.failures.push(failed.clone());
+            }
+            Event::Summarised(summary) => {
+                match &summary.turn {
+                    Some(turn) => self.bill(fact, turn),
+                    None => self.release(fact),
+                }
+                self.summaries.push(summary.clone());
             }
             Event::SubRequested { turn, topic } => {
                 self.bill(fact, turn);
@@ -395,6 +422,10 @@ impl State {
         });
         if let Some(placed) = placed {
             self.spent = self.spent.less(Spent { calls: 0, ..placed.reserved });
+            if placed.counted > 0 && !turn.bill.estimated {
+                let counted = Counted { ours: placed.counted, theirs: turn.bill.usage.prompt };
+                self.counts.insert(turn.step.clone(), counted);
+            }
         }
         let cost = turn.bill.cost;
         self.spent += Spent { calls: 0, tokens: turn.bill.usage.total(), usd: cost.unwrap_or_default() };

@@ -16,10 +16,10 @@ mod patterns;
 use std::sync::Arc;
 
 use quorum_core::{craft::Crafts, memory::MemoryStore};
-use quorum_patterns::{CONSENSUS, PATTERNS};
+use quorum_patterns::{CONSENSUS, CONTEXTS, PATTERNS};
 use quorum_testkit::{panel::Panel, table::Table};
 
-pub(crate) const CRAFTS: Crafts = Crafts { patterns: PATTERNS, consensus: CONSENSUS };
+pub(crate) const CRAFTS: Crafts = Crafts { patterns: PATTERNS, consensus: CONSENSUS, contexts: CONTEXTS };
 
 /// A table over a fresh store.
 pub(crate) fn table(panel: &Panel) -> Table {

@@ -45,6 +45,10 @@ fn asked(table: &Table, step: &str) -> AskedCall {
 async fn inv_disc_001_each_pattern_has_its_own_flow() {
     let expected = [
         (
+            "roundtable",
+            "1/speaking/ann 1/speaking/bob 1/speaking/cyd 2/speaking/ann 2/speaking/bob 2/speaking/cyd",
+        ),
+        (
             "round-robin",
             "1/speaking/ann 1/speaking/bob 1/speaking/cyd 2/speaking/ann 2/speaking/bob 2/speaking/cyd",
         ),

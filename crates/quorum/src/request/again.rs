@@ -18,6 +18,7 @@ use crate::{
         check::{Usual, usual, usual_minimum, usual_total_ms},
         debate::{self, with_debate},
         seats,
+        window::with_window,
     },
 };
 
@@ -41,6 +42,7 @@ impl Request {
             early_exit,
             dialogue,
             debate,
+            window,
             session,
             simulation,
         } = spec;
@@ -61,7 +63,7 @@ impl Request {
         };
         let request = with_seats(request, participants, usual);
         let request = with_deciding(request, consensus, dialogue, usual);
-        let request = with_debate(request, debate);
+        let request = with_window(with_debate(request, debate), window);
         let request = with_bounds(request, timing, limits, tolerance, usual);
         let minimum = usual_minimum(participants);
         let request = Request { min_providers: unusual(tolerance.min_providers, minimum), ..request };

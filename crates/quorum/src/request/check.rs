@@ -12,7 +12,7 @@ use quorum_core::model::{
 use quorum_providers::catalog::DEFAULT_PANEL;
 use uuid::Uuid;
 
-use crate::request::{Request, Setting, bounds::Complaints, debate, panel, seats};
+use crate::request::{Request, Setting, bounds::Complaints, debate, panel, seats, window};
 
 /// The longest topic of a request, in characters (B05).
 pub const LONGEST_TOPIC: usize = 5_000;
@@ -103,6 +103,7 @@ pub fn draft(request: &Request, setting: &Setting) -> (Spec, Vec<Refusal>) {
         early_exit: early_exit(request, &mut wrong),
         dialogue: dialogue(request, &mut wrong),
         debate,
+        window: window::window(request, &mut wrong),
         session: session(request, &mut wrong),
         simulation,
     };

@@ -7,6 +7,7 @@ pub(crate) mod debate;
 pub mod flags;
 mod panel;
 mod seats;
+mod window;
 
 use std::collections::BTreeMap;
 
@@ -144,6 +145,15 @@ pub struct Request {
     /// In a debate: the detectors that may end it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_on: Option<Vec<String>>,
+    /// How a talk that outgrows a model's window is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window_strategy: Option<String>,
+    /// Whether a strategy that can do without may pay for summaries.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window_summaries: Option<bool>,
+    /// What follows when a provider says that a request is too long all the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window_overflow: Option<String>,
     /// Whether to use simulated voices although real ones could be had.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offline: Option<bool>,

@@ -11,7 +11,7 @@ use quorum::model::{
     transcript::Turn,
 };
 use quorum_core::{craft::Crafts, seams::Store};
-use quorum_patterns::{CONSENSUS, PATTERNS};
+use quorum_patterns::{CONSENSUS, CONTEXTS, PATTERNS};
 use quorum_store::SqliteStore;
 use quorum_testkit::{
     panel::{Panel, panel},
@@ -25,7 +25,7 @@ use crate::{
     trials,
 };
 
-const CRAFTS: Crafts = Crafts { patterns: PATTERNS, consensus: CONSENSUS };
+const CRAFTS: Crafts = Crafts { patterns: PATTERNS, consensus: CONSENSUS, contexts: CONTEXTS };
 
 proptest! {
     #![proptest_config(trials(10))]

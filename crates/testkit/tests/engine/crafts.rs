@@ -1,7 +1,7 @@
-//! Three tiny patterns and one method, so that the engine is tested without the real ones.
+//! Three tiny patterns, one method and three ways to fit a window, so that the engine is tested without the real ones.
 
 use quorum_core::{
-    craft::{Consensus, Crafts, Loss, Pattern},
+    craft::{Before, Consensus, ContextStrategy, Crafts, Fit, Length, Loss, Pattern, SumUp},
     floor::{
         Floor,
         ask::{Ask, Hears},
@@ -15,10 +15,49 @@ use quorum_core::{
 
 const TALKING: Phase = Phase("talking");
 
-pub(crate) const CRAFTS: Crafts = Crafts { patterns: PATTERNS, consensus: METHODS };
+pub(crate) const CRAFTS: Crafts = Crafts { patterns: PATTERNS, consensus: METHODS, contexts: CONTEXTS };
 
 static PATTERNS: &[Pattern] = &[AT_ONCE, IN_TURN, UNTIL_TWO, ROGUE];
 static METHODS: &[Consensus] = &[FIRST_SPEAKS];
+
+static CONTEXTS: &[ContextStrategy] = &[SLIDE, TRUNCATE, SUMMARISE];
+
+const SLIDE: ContextStrategy = ContextStrategy {
+    name: "slide",
+    summary: "The first and the newest",
+    fit: |talk| fitted(talk, Before::First, 1, talk.size(0, 1)),
+    words: |_, most| Ask::new("", format!("sum up in {most}")).temperature(0.3),
+};
+
+const TRUNCATE: ContextStrategy =
+    ContextStrategy { name: "truncate", fit: |talk| fitted(talk, Before::Nothing, 0, 0), ..SLIDE };
+
+/// Sums up the older half when four fifths of the room are taken.
+const SUMMARISE: ContextStrategy = ContextStrategy { name: "summarise", fit: summarise, ..SLIDE };
+
+fn fitted(talk: &Length<'_>, before: Before, done: usize, size: u64) -> Fit {
+    let all = talk.since(0);
+    if all <= talk.room {
+        let tight = (all * 5 > talk.room * 4).then(|| (all * 100 / talk.room) as u32);
+        return Fit { before: Before::Nothing, from: 0, sum_up: None, tight };
+    }
+    let from = talk.newest(done, talk.room.saturating_sub(size));
+    Fit { before, from, sum_up: None, tight: Some((all * 100 / talk.room) as u32) }
+}
+
+fn summarise(talk: &Length<'_>) -> Fit {
+    let (done, size) = talk.summary.map_or((0, 0), |it| (it.turns, it.size));
+    let before = if done > 0 { Before::Summary } else { Before::Nothing };
+    let fit = fitted(talk, before, done, size);
+    let fit = if done > 0 { Fit { before, from: fit.from.max(done), ..fit } } else { fit };
+    if (size + talk.since(done)) * 5 <= talk.room * 4 {
+        return fit;
+    }
+    let half = done + (talk.turns() - done).div_ceil(2);
+    let turns = half.max(talk.newest(0, talk.room / 2)).min(talk.turns() - 1);
+    let most = (size + talk.size(done, turns)) / 5;
+    Fit { sum_up: (turns > done).then_some(SumUp { turns, most }), ..fit }
+}
 
 /// All at once, every round. Called `synthesis` because sub-discussions are held as that.
 const AT_ONCE: Pattern = Pattern {

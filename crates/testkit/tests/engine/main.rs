@@ -12,6 +12,7 @@ mod people;
 mod properties;
 mod subs;
 mod traces;
+mod windows;
 
 use std::sync::Arc;
 

@@ -1,0 +1,159 @@
+//! Where a tokenizer would cut a text: a census of words, numbers, signs and scripts, made in one pass.
+
+/// What is counted.
+pub(crate) const KINDS: usize = 18;
+
+/// The first so many kinds are of Latin words, which are longer than their tokens in other languages than English.
+pub(crate) const OF_WORDS: usize = 6;
+
+const WORDS: usize = 0;
+const BEYOND_FOUR: usize = 1;
+const BEYOND_EIGHT: usize = 2;
+const BEYOND_TWELVE: usize = 3;
+const ACCENTS: usize = 4;
+const CAPITALS: usize = 5;
+const SIGN_RUNS: usize = 6;
+const SIGN_CHANGES: usize = 7;
+const NUMBERS: usize = 8;
+const GAPS: usize = 9;
+const HAN: usize = 10;
+const KANA: usize = 11;
+const HANGUL: usize = 12;
+const ALPHABETS: usize = 13;
+const WIDE_SIGNS: usize = 14;
+const KATAKANA: usize = 15;
+const ALPHABET_WORDS: usize = 16;
+const HAN_AMID_KANA: usize = 17;
+
+/// The census of one text.
+#[derive(Default)]
+pub(crate) struct Census {
+    pub(crate) counts: [f64; KINDS],
+    /// Little words of English, and of its neighbours.
+    english: u32,
+    foreign: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Latin,
+    Digit,
+    Space,
+    Line,
+    Han,
+    Kana,
+    Katakana,
+    Hangul,
+    Alphabet,
+    Sign,
+    WideSign,
+}
+
+impl Census {
+    pub(crate) fn of(text: &str) -> Self {
+        let mut census = Census::default();
+        let mut rest = text;
+        while let Some(first) = rest.chars().next() {
+            let class = class_of(first);
+            let length = rest.find(|it| class_of(it) != class).unwrap_or(rest.len());
+            let (run, after) = rest.split_at(length);
+            census.take(class, run, after);
+            rest = after;
+        }
+        // Japanese has characters and readings of its own, for which the vocabularies have less room.
+        if census.counts[KANA] > 0.0 {
+            census.counts.swap(HAN, HAN_AMID_KANA);
+        }
+        census
+    }
+
+    /// Whether its Latin words are rather not English.
+    pub(crate) fn is_foreign(&self) -> bool {
+        self.foreign > self.english
+    }
+
+    fn take(&mut self, class: Class, run: &str, after: &str) {
+        let characters = run.chars().count() as f64;
+        match class {
+            Class::Latin => self.words(run),
+            Class::Digit => self.counts[NUMBERS] += (characters / 3.0).ceil(),
+            // One space belongs to the word after it; more of them are a gap of their own.
+            Class::Space => self.counts[GAPS] += f64::from(u8::from(characters > 1.0)),
+            Class::Line => self.counts[GAPS] += f64::from(u8::from(!after.is_empty())),
+            Class::Han => self.counts[HAN] += characters,
+            Class::Kana => self.counts[KANA] += characters,
+            Class::Katakana => self.counts[KATAKANA] += characters,
+            Class::Hangul => self.counts[HANGUL] += characters,
+            Class::Alphabet => {
+                self.counts[ALPHABETS] += characters;
+                self.counts[ALPHABET_WORDS] += 1.0;
+            }
+            Class::WideSign => self.counts[WIDE_SIGNS] += characters,
+            Class::Sign => {
+                self.counts[SIGN_RUNS] += 1.0;
+                let pairs = run.as_bytes().windows(2);
+                self.counts[SIGN_CHANGES] += pairs.filter(|pair| pair[0] != pair[1]).count() as f64;
+            }
+        }
+    }
+
+    /// A run of letters; `camelCase` is two words.
+    fn words(&mut self, run: &str) {
+        let mut start = 0;
+        let mut was_lower = false;
+        for (index, letter) in run.char_indices() {
+            if was_lower && letter.is_uppercase() {
+                self.word(&run[start..index]);
+                start = index;
+            }
+            was_lower = letter.is_lowercase();
+        }
+        self.word(&run[start..]);
+    }
+
+    fn word(&mut self, word: &str) {
+        let letters = word.chars().count();
+        let beyond = |most: usize| letters.saturating_sub(most) as f64;
+        self.counts[WORDS] += 1.0;
+        self.counts[BEYOND_FOUR] += beyond(4);
+        self.counts[BEYOND_EIGHT] += beyond(8);
+        self.counts[BEYOND_TWELVE] += beyond(12);
+        self.counts[ACCENTS] += word.chars().filter(|it| !it.is_ascii()).count() as f64;
+        self.counts[CAPITALS] += word.chars().skip(1).filter(char::is_ascii_uppercase).count() as f64;
+        if word.len() <= LITTLE {
+            self.english += u32::from(ENGLISH.contains(&word));
+            self.foreign += u32::from(FOREIGN.contains(&word));
+        }
+    }
+}
+
+/// The longest of the little words, in bytes.
+const LITTLE: usize = 5;
+
+const ENGLISH: &[&str] = &[
+    "the", "of", "and", "to", "is", "that", "it", "for", "with", "this", "be", "are", "if", "not", "or",
+    "by", "we", "you", "The", "It", "This", "If", "what", "can", "will", "would", "which", "they", "have",
+    "from",
+];
+const FOREIGN: &[&str] = &[
+    "der", "die", "das", "und", "ist", "nicht", "ein", "eine", "zu", "den", "mit", "von", "für", "auf", "im",
+    "dem", "sich", "wird", "Die", "Der", "Das", "le", "la", "les", "et", "est", "une", "que", "pas", "pour",
+    "dans", "du", "des", "el", "los", "las", "una", "por", "con", "para", "del", "il", "di", "che", "um",
+    "os", "het", "een", "van", "niet", "dat", "och", "att", "det", "som", "nie",
+];
+
+fn class_of(character: char) -> Class {
+    match character {
+        'a'..='z' | 'A'..='Z' | '\u{c0}'..='\u{24f}' => Class::Latin,
+        '0'..='9' => Class::Digit,
+        '\n' | '\r' => Class::Line,
+        ' ' | '\t' => Class::Space,
+        '\0'..='\u{7f}' => Class::Sign,
+        '\u{3041}'..='\u{309f}' => Class::Kana,
+        '\u{30a0}'..='\u{30ff}' => Class::Katakana,
+        '\u{ac00}'..='\u{d7a3}' => Class::Hangul,
+        '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' => Class::Han,
+        _ if character.is_alphabetic() => Class::Alphabet,
+        _ => Class::WideSign,
+    }
+}

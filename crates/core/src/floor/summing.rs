@@ -1,0 +1,105 @@
+//! Making room: what was said earlier is summed up once for everyone who no longer has room for it. A recorded step like any other,
+//! paid like any other; when it can't be had, the talk goes on without.
+
+use std::collections::VecDeque;
+
+use futures::stream::FuturesUnordered;
+
+use crate::{
+    craft::SumUp,
+    floor::{
+        Floor,
+        ask::{Ask, Stretch},
+        group::{Asked, Group},
+        halt::Halt,
+        seat::{Seat, Stage},
+    },
+    model::{
+        event::{Event, Summarised, Tight},
+        id::Step,
+        participant::Participant,
+        spec::Overflow,
+    },
+};
+
+impl Group<'_, '_> {
+    /// Warns whose window is tight, and has what was said summed up where the strategy wants that.
+    pub(crate) async fn make_room(&mut self) -> Result<(), Halt> {
+        let mut wanted: Option<SumUp> = None;
+        for index in self.to_ask() {
+            let seat = &mut self.seats[index];
+            let view = seat.look(self.floor);
+            let (sum_up, tight) = (view.sum_up, view.tight);
+            wanted = wanted.into_iter().chain(sum_up).max_by_key(|it| it.turns);
+            if let Some(percent) = tight {
+                let participant = seat.name().to_owned();
+                let step = Step::from("window").purpose(&participant.replace('/', ":"));
+                self.floor.record.once(step, Event::WindowTight(Tight { participant, percent }));
+            }
+        }
+        let Some(asked) = wanted.and_then(|wanted| self.floor.summary_to_ask(wanted)) else { return Ok(()) };
+        Box::pin(self.sum_up(asked)).await?;
+        self.seats.iter_mut().for_each(|seat| seat.view = None);
+        Ok(())
+    }
+
+    /// Asks for the summary, in a group of its own whose end, if it must, is this one's end.
+    async fn sum_up(&mut self, asked: Asked) -> Result<(), Halt> {
+        let mut seat = Seat::take(self.floor, asked);
+        let wanted = seat.worst_case(self.floor);
+        // What can't be paid is done without.
+        if self.floor.ledger.reserve(wanted).is_err() {
+            return Ok(());
+        }
+        seat.reserved = Some(wanted);
+        let calls = FuturesUnordered::new();
+        calls.push(seat.wait(0, 0));
+        let (seats, early, key) = (vec![seat], VecDeque::new(), self.key.clone());
+        let mut summing = Group { floor: self.floor, seats, calls, early, key, enough: &|_| false };
+        summing.run().await
+    }
+}
+
+impl Floor {
+    /// Who is asked for this summary and how, unless it is too late or too early for one.
+    fn summary_to_ask(&self, wanted: SumUp) -> Option<Asked> {
+        let from = self.summary().map_or(0, |it| it.covers as usize);
+        // Deciding keeps its calls to itself; what could not be had is tried again when as much again was said.
+        let failed = self.summaries_so_far().next().filter(|it| it.turn.is_none());
+        let not_before = failed.map_or(0, |it| 2 * it.covers as usize - from);
+        if self.now.deciding || wanted.turns <= from || wanted.turns < not_before {
+            return None;
+        }
+        let spec = &self.record.state.spec;
+        let names = [spec.window.strategy.as_str(), Overflow::Summarise.name()];
+        let strategy = names.iter().find_map(|name| self.shared.crafts.context(name))?;
+        let most = u32::try_from(wanted.most).unwrap_or(u32::MAX);
+        let stretch = Some(Stretch { from, to: wanted.turns });
+        let ask = Ask { stretch, ..(strategy.words)(spec, most).max_tokens(most) };
+        let step = Step::from("summary").purpose(&wanted.turns.to_string());
+        Some(Asked::new(&self.summariser()?, step, ask))
+    }
+
+    /// The model with the largest window that is still there; the first of them where several are.
+    fn summariser(&self) -> Option<Participant> {
+        let spec = &self.record.state.spec;
+        let models = self.seats(&spec.participants).filter(|it| !it.is_person());
+        let voiced = models.filter_map(|it| Some((it, self.shared.voices.voice(spec, it)?.window)));
+        let first_largest = voiced.reduce(|best, next| if next.1 > best.1 { next } else { best });
+        first_largest.map(|it| it.0.clone())
+    }
+}
+
+impl Stretch {
+    /// The fact of a summary that was tried.
+    pub(crate) fn tried(self, floor: &Floor) -> Summarised {
+        Summarised { covers: self.to as u32, heard: floor.now.transcript.len() as u32, turn: None }
+    }
+}
+
+impl Seat {
+    /// Whether it was shown too much, and waits until what was said is summed up.
+    pub(crate) fn wants_summary(&self, floor: &Floor) -> bool {
+        matches!(self.stage, Stage::Fresh) && self.may_shrink() && floor.overflow() == Overflow::Summarise
+    }
+}

@@ -1,0 +1,177 @@
+//! What is known about windows: how long the talk is for each family of models, and how far their counts are from ours.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use crate::{
+    call::tokens::Family,
+    craft::{ContextStrategy, Summaries},
+    floor::{Floor, seat::Seat},
+    model::{
+        event::Summarised,
+        spec::Overflow,
+        state::Counted,
+        transcript::{Bill, Turn},
+    },
+};
+
+/// Tokens kept free in every window beside the answer (D09); in a small one a quarter.
+const RESERVE: u64 = 4_096;
+
+/// Tokens of the fence around a turn: the nonce twice, the name, the round.
+pub(crate) const FENCE: u64 = 48;
+
+/// A report that is further off than this counts something else: only what was not cached, for instance.
+const BELIEVED: std::ops::RangeInclusive<f64> = 0.5..=4.0;
+/// Never trusted to be much shorter than we count, for the same reason.
+const CORRECTED: (f64, f64) = (0.8, 2.5);
+/// How much of what was reported before still counts with a new report.
+const FADING: f64 = 0.75;
+
+/// The length of the talk after each turn, by family. Kept up turn by turn, so that nobody counts it again.
+#[derive(Default)]
+pub(crate) struct Lengths(BTreeMap<Family, Vec<u64>>);
+
+impl Lengths {
+    /// Takes in a turn for every family at the table.
+    pub(crate) fn hear(&mut self, families: impl Iterator<Item = Family>, text: &str) {
+        let turns = self.0.values().map(Vec::len).max().unwrap_or(1);
+        for family in families {
+            let sums = self.0.entry(family).or_insert_with(|| vec![0]);
+            if sums.len() == turns {
+                let last = sums.last().copied().unwrap_or_default();
+                sums.push(last + FENCE + family.estimate(text));
+            }
+        }
+    }
+
+    /// The size of the first 0, 1, 2 … turns together.
+    pub(crate) fn sums(&self, family: Family) -> &[u64] {
+        self.0.get(&family).map_or(&[0], Vec::as_slice)
+    }
+}
+
+/// How a provider's counts compare with ours, the newest reports first.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Ratio {
+    ours: f64,
+    theirs: f64,
+}
+
+impl Ratio {
+    pub(crate) fn learn(&mut self, counted: Counted) {
+        let (ours, theirs) = (counted.ours as f64, counted.theirs as f64);
+        if BELIEVED.contains(&(theirs / ours)) {
+            self.ours = self.ours * FADING + ours;
+            self.theirs = self.theirs * FADING + theirs;
+        }
+    }
+
+    /// Their tokens for one of ours.
+    pub(crate) fn value(self) -> f64 {
+        if self.ours > 0.0 { (self.theirs / self.ours).clamp(CORRECTED.0, CORRECTED.1) } else { 1.0 }
+    }
+}
+
+/// One participant's window, and everything that decides what is shown in it.
+pub(crate) struct Window<'f> {
+    pub(crate) family: Family,
+    /// What there is room for beside the answer and the reserve, in tokens as we count them.
+    pub(crate) room: u64,
+    pub(crate) strategy: Option<&'static ContextStrategy>,
+    pub(crate) summaries: Summaries,
+    pub(crate) transcript: &'f [Arc<Turn>],
+    pub(crate) sums: &'f [u64],
+    pub(crate) summary: Option<&'f Summarised>,
+}
+
+impl Floor {
+    /// The window of this seat as it is now.
+    pub(crate) fn window(&self, seat: &Seat) -> Window<'_> {
+        let spec = &self.record.state.spec;
+        let family = Family::of(&seat.asked.who);
+        let tokens = seat.voice.as_ref().map_or(u64::MAX, |voice| voice.window);
+        let answer = u64::from(seat.asked.ask.max_tokens.unwrap_or(spec.manner.max_tokens));
+        let ratio = self.now.ratios.get(seat.name()).copied().unwrap_or_default().value();
+        let room = tokens.saturating_sub(RESERVE.min(tokens / 4) + answer);
+        let room = (room as f64 / ratio) as u64;
+        let name = if seat.overflowed() { self.overflow().name() } else { &spec.window.strategy };
+        Window {
+            family,
+            room: if seat.overflowed() { room / 2 } else { room },
+            strategy: self.shared.crafts.context(name),
+            summaries: if spec.window.summaries { Summaries::On } else { Summaries::Off },
+            transcript: &self.now.transcript,
+            sums: self.now.lengths.sums(family),
+            summary: self.summary(),
+        }
+    }
+
+    /// What follows when a request is too long. Deciding is the end already, and must get through.
+    pub(crate) fn overflow(&self) -> Overflow {
+        match self.record.state.spec.window.overflow {
+            Overflow::End if self.now.deciding => Overflow::Truncate,
+            overflow => overflow,
+        }
+    }
+
+    /// The summary there is at this point of the talk.
+    pub(crate) fn summary(&self) -> Option<&Summarised> {
+        self.summaries_so_far().find(|it| it.turn.is_some())
+    }
+
+    /// Every summary that was tried up to this point of the talk, the newest first.
+    pub(crate) fn summaries_so_far(&self) -> impl Iterator<Item = &Summarised> {
+        let heard = self.now.transcript.len() as u32;
+        self.record.state.summaries.iter().rev().filter(move |it| it.heard <= heard)
+    }
+
+    /// Takes in what the provider said about the size of the request that this turn answers.
+    pub(crate) fn learn_size(&mut self, turn: &Turn) {
+        if let Some(counted) = self.record.state.counts.get(&turn.step) {
+            self.now.ratios.entry(turn.participant.clone()).or_default().learn(*counted);
+        }
+    }
+}
+
+impl Summarised {
+    /// The summary as a turn in front of the others: nobody's, and of the time it covers.
+    pub(crate) fn shown(&self) -> Option<Turn> {
+        let turn = self.turn.as_ref()?;
+        let participant = format!("summary of turns 1 to {}", self.covers);
+        Some(Turn { participant, bill: Bill::default(), ..(**turn).clone() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn d10_what_providers_report_corrects_our_count_within_reason() {
+        let check = |reports: &[(u64, u64)], expected: f64| {
+            let mut ratio = Ratio::default();
+            reports.iter().for_each(|(ours, theirs)| ratio.learn(Counted { ours: *ours, theirs: *theirs }));
+            assert!((ratio.value() - expected).abs() < 0.005, "{reports:?}: {}", ratio.value());
+        };
+        check(&[], 1.0);
+        check(&[(1_000, 1_200)], 1.2);
+        check(&[(1_000, 1_000), (1_000, 1_200)], 1.114);
+        check(&[(1_000, 3_900)], 2.5);
+        // Only what was not cached is reported.
+        check(&[(10_000, 12), (0, 7)], 1.0);
+        check(&[(1_000, 600)], 0.8);
+    }
+
+    #[test]
+    fn lengths_are_kept_for_each_family_once() {
+        let mut lengths = Lengths::default();
+        let table = || [Family::O200k, Family::Claude, Family::O200k].into_iter();
+        lengths.hear(table(), "one two three");
+        lengths.hear(table(), "four");
+        let sizes = lengths.sums(Family::O200k);
+        assert_eq!(sizes.len(), 3);
+        assert_eq!(sizes[2] - sizes[1], FENCE + Family::O200k.estimate("four"));
+        assert_eq!(lengths.sums(Family::Claude).len(), 3);
+        assert_eq!(lengths.sums(Family::Gemini), [0]);
+    }
+}

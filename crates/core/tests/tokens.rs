@@ -1,0 +1,41 @@
+//! How good the token counts are, measured against OpenAI's own tokenizers (D10). None of these
+//! texts was fitted to; what was fitted to was chosen with an eye on them, so take the figures for a fair case, not the worst.
+
+use quorum_core::call::tokens::Family;
+use tiktoken_rs::{CoreBPE, cl100k_base, o200k_base};
+
+const TEXTS: &[(&str, &str)] = &[
+    ("english", include_str!("tokens/english.txt")),
+    ("german", include_str!("tokens/german.txt")),
+    ("rust", include_str!("tokens/code.txt")),
+    ("chinese", include_str!("tokens/chinese.txt")),
+    ("japanese", include_str!("tokens/japanese.txt")),
+    ("korean", include_str!("tokens/korean.txt")),
+];
+
+/// How far off the figure is for each text, in per cent of the true one.
+fn errors(family: Family, tokenizer: &CoreBPE) -> Vec<f64> {
+    let error = |(name, text): &(&str, &str)| {
+        let (ours, theirs) = (family.estimate(text) as f64, tokenizer.encode_ordinary(text).len() as f64);
+        let error = 100.0 * (ours - theirs) / theirs;
+        println!("{family:?} {name}: {ours} for {theirs}, {error:+.1} %");
+        error.abs()
+    };
+    TEXTS.iter().map(error).collect()
+}
+
+#[track_caller]
+fn check(family: Family, tokenizer: &CoreBPE, mean_below: f64, worst_below: f64) {
+    let errors = errors(family, tokenizer);
+    let mean = errors.iter().sum::<f64>() / errors.len() as f64;
+    let worst = errors.iter().copied().fold(0.0, f64::max);
+    println!("{family:?}: mean {mean:.1} %, worst {worst:.1} %");
+    assert!(mean < mean_below, "{family:?}: {mean:.1} % in the mean");
+    assert!(worst < worst_below, "{family:?}: {worst:.1} % at the worst");
+}
+
+#[test]
+fn d10_the_count_for_openais_families_is_good_to_a_few_per_cent() {
+    check(Family::O200k, &o200k_base().unwrap(), 3.5, 6.0);
+    check(Family::Cl100k, &cl100k_base().unwrap(), 5.5, 9.0);
+}

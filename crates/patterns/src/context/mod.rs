@@ -1,0 +1,123 @@
+//! Context strategies: what a participant is shown of a talk that outgrows its model's window (D09). Each is one file and one
+//! line in a list.
+
+pub(crate) mod hybrid;
+pub(crate) mod slide;
+pub(crate) mod summarise;
+pub(crate) mod truncate;
+mod words;
+
+use quorum_core::craft::{Before, Fit, Length};
+
+/// From here on a window is tight, in per cent of the room.
+const TIGHT: u64 = 80;
+
+/// So much of the room, in per cent.
+fn share(room: u64, percent: u64) -> u64 {
+    (u128::from(room) * u128::from(percent) / 100) as u64
+}
+
+/// How much of the room a talk of this size takes, where that is worth a warning.
+fn tight(size: u64, room: u64) -> Option<u32> {
+    let percent = u128::from(size) * 100 / u128::from(room.max(1));
+    (size > share(room, TIGHT)).then_some(u32::try_from(percent).unwrap_or(u32::MAX))
+}
+
+/// The newest turns from here on, and nothing else.
+fn newest(talk: &Length<'_>, from: usize) -> Fit {
+    let tight = tight(talk.since(0), talk.room);
+    Fit { before: Before::Nothing, from, sum_up: None, tight }
+}
+
+#[cfg(test)]
+mod tests {
+    use quorum_core::craft::{ContextStrategy, Covered, Summaries};
+
+    use super::*;
+    use crate::CONTEXTS;
+
+    /// A talk of ten turns of 10 tokens each.
+    fn fit(
+        strategy: &ContextStrategy,
+        room: u64,
+        summary: Option<(usize, u64)>,
+        summaries: Summaries,
+    ) -> Fit {
+        let sums: Vec<u64> = (0..=10).map(|turns| turns * 10).collect();
+        let summary = summary.map(|(turns, size)| Covered { turns, size });
+        (strategy.fit)(&Length { sums: &sums, summary, room, summaries })
+    }
+
+    #[track_caller]
+    fn check(name: &str, room: u64, summary: Option<(usize, u64)>, summaries: Summaries, expected: &str) {
+        let strategy = CONTEXTS.iter().find(|it| it.name == name).expect("it is in the list");
+        let Fit { before, from, sum_up, tight } = fit(strategy, room, summary, summaries);
+        let before = match before {
+            Before::Nothing => "",
+            Before::First => "first + ",
+            Before::Summary => "summary + ",
+        };
+        let sum_up = sum_up.map(|it| format!(", sum up {} in {}", it.turns, it.most)).unwrap_or_default();
+        let tight = tight.map(|percent| format!(", {percent} %")).unwrap_or_default();
+        assert_eq!(format!("{before}{from}..{sum_up}{tight}"), expected, "{name} in {room}");
+    }
+
+    #[test]
+    fn d09_every_strategy_is_registered_and_sliding_is_the_default() {
+        let names: Vec<&str> = CONTEXTS.iter().map(|it| it.name).collect();
+        assert_eq!(names, ["slide", "truncate", "summarise", "hybrid"]);
+        assert_eq!(quorum_core::model::spec::WindowSpec::default().strategy, names[0]);
+    }
+
+    #[test]
+    fn d09_truncating_shows_the_newest_that_fit() {
+        let check = |room, expected| check("truncate", room, None, Summaries::Off, expected);
+        check(1_000, "0..");
+        check(125, "0..");
+        check(100, "0.., 100 %");
+        check(99, "1.., 101 %");
+        check(35, "7.., 285 %");
+        check(0, "10.., 10000 %");
+    }
+
+    #[test]
+    fn d09_sliding_keeps_the_first_turn() {
+        let check = |room, expected| check("slide", room, None, Summaries::Off, expected);
+        check(125, "0..");
+        check(100, "0.., 100 %");
+        check(99, "first + 2.., 101 %");
+        check(35, "first + 8.., 285 %");
+        check(10, "first + 10.., 1000 %");
+        check(9, "10.., 1111 %");
+    }
+
+    #[test]
+    fn d09_summarising_replaces_the_older_half_by_a_fifth_of_it() {
+        let check = |room, summary, expected| check("summarise", room, summary, Summaries::Off, expected);
+        check(125, None, "0..");
+        check(120, None, "0.., sum up 5 in 10, 83 %");
+        // What is kept takes half the room at most.
+        check(60, None, "first + 5.., sum up 7 in 12, 166 %");
+        check(120, Some((5, 10)), "summary + 5..");
+        check(75, Some((5, 10)), "summary + 5..");
+        check(74, Some((5, 10)), "summary + 5.., sum up 8 in 8, 81 %");
+        // A summary that has become too long is no help.
+        check(60, Some((5, 40)), "first + 5.., sum up 7 in 12, 166 %");
+        check(5, Some((9, 1)), "summary + 10.., 220 %");
+    }
+
+    #[test]
+    fn d09_hybrid_has_its_marks_at_80_and_90_per_cent() {
+        let off = |room, expected| check("hybrid", room, None, Summaries::Off, expected);
+        off(125, "0..");
+        off(120, "0.., 83 %");
+        off(112, "0.., 89 %");
+        // Forced: a tenth is kept free.
+        off(110, "first + 2.., 90 %");
+        let on = |room, summary, expected| check("hybrid", room, summary, Summaries::On, expected);
+        on(125, None, "0..");
+        on(120, None, "0.., sum up 5 in 10, 83 %");
+        on(100, None, "0.., sum up 5 in 10, 100 %");
+        on(100, Some((5, 10)), "summary + 5..");
+    }
+}

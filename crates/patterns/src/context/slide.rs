@@ -1,0 +1,25 @@
+//! Slide: the first turn, which says what it is about, and the newest turns that fit beside it.
+
+use quorum_core::craft::{Before, ContextStrategy, Fit, Length};
+
+use super::{newest, words};
+
+pub(crate) const STRATEGY: ContextStrategy = ContextStrategy {
+    name: "slide",
+    summary: "The first turn and the newest ones that fit; what is between is left out",
+    fit,
+    words: words::sum_up,
+};
+
+pub(super) fn fit(talk: &Length<'_>) -> Fit {
+    within(talk, talk.room)
+}
+
+/// The same in less than all of the room.
+pub(super) fn within(talk: &Length<'_>, room: u64) -> Fit {
+    let first = talk.size(0, 1);
+    if talk.since(0) <= room || first > room {
+        return newest(talk, talk.newest(0, room));
+    }
+    Fit { before: Before::First, ..newest(talk, talk.newest(1, room - first)) }
+}

@@ -1,0 +1,47 @@
+//! Summarise: when the room gets tight, the older half gives way to a summary of at most a fifth of its size.
+
+use quorum_core::craft::{Before, ContextStrategy, Covered, Fit, Length, SumUp};
+
+use super::{TIGHT, newest, share, slide, tight, words};
+
+/// A summary takes so much of what it covers at most, and of the room, in per cent.
+const SUMMARY: u64 = 20;
+
+/// What is kept word for word takes so much of the room at most once the rest is summed up, in per cent.
+const KEPT: u64 = 50;
+
+pub(crate) const STRATEGY: ContextStrategy = ContextStrategy {
+    name: "summarise",
+    summary: "The older half is replaced by a summary when the window gets tight; summaries are paid calls",
+    fit,
+    words: words::sum_up,
+};
+
+pub(super) fn fit(talk: &Length<'_>) -> Fit {
+    let summary = talk.summary.filter(|it| it.size <= talk.room / 2);
+    let plenty = share(talk.room, TIGHT);
+    if talk.since(0) <= plenty {
+        return newest(talk, 0);
+    }
+    let Some(summary) = summary else {
+        return Fit { sum_up: sum_up(talk, 0, 0), ..slide::fit(talk) };
+    };
+    let size = summary.size + talk.since(summary.turns);
+    let shown = Fit { sum_up: None, tight: tight(size, talk.room), ..after(talk, summary) };
+    if size <= plenty { shown } else { Fit { sum_up: sum_up(talk, summary.turns, summary.size), ..shown } }
+}
+
+/// The summary, and the newest turns that fit beside it.
+fn after(talk: &Length<'_>, summary: Covered) -> Fit {
+    let from = talk.newest(summary.turns, talk.room - summary.size);
+    Fit { before: Before::Summary, ..newest(talk, from) }
+}
+
+/// The older half of what is not summed up yet, or more where the rest would take too much; never the last turn.
+fn sum_up(talk: &Length<'_>, done: usize, done_size: u64) -> Option<SumUp> {
+    let half = done + (talk.turns() - done).div_ceil(2);
+    let turns = half.max(talk.newest(0, share(talk.room, KEPT))).min(talk.turns().saturating_sub(1));
+    let covered = done_size + talk.size(done, turns);
+    let most = share(covered, SUMMARY).min(share(talk.room, SUMMARY));
+    (turns > done && most > 0).then_some(SumUp { turns, most })
+}

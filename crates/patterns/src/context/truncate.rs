@@ -1,0 +1,16 @@
+//! Truncate: the newest turns that fit, and nothing of what was said before them.
+
+use quorum_core::craft::{ContextStrategy, Fit, Length};
+
+use super::{newest, words};
+
+pub(crate) const STRATEGY: ContextStrategy = ContextStrategy {
+    name: "truncate",
+    summary: "The newest turns that fit; what is older is left out",
+    fit,
+    words: words::sum_up,
+};
+
+fn fit(talk: &Length<'_>) -> Fit {
+    newest(talk, talk.newest(0, talk.room))
+}
