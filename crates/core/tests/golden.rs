@@ -340,13 +340,14 @@ fn windows() -> Vec<Sample> {
         model: None,
         reserved: Spent::default(),
         nonce: "00000000000000ff".into(),
+        digest: None,
         repeats: false,
         unheard: 0,
         counted: 12_345,
     };
     let full = WindUp::WindowFull { participant: "ann".into() };
     vec![
-        (None, Event::Opened { spec, flow: 1, lineage: None }),
+        (None, Event::Opened { spec, flow: 1, lineage: None, fork: None }),
         (
             Some(Step::from("window/ann")),
             Event::WindowTight(Tight { participant: "ann".into(), percent: 83 }),
