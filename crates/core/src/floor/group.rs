@@ -87,7 +87,10 @@ impl Group<'_, '_> {
             // Someone who was let go answers nothing, whatever came in at the last moment.
             let dropped = self.seats.iter_mut().filter(|seat| !taken.iter().any(|name| name == seat.name()));
             dropped.for_each(|seat| seat.stage = Stage::Fresh);
-            return Ok(self.leave());
+            let turns = self.leave();
+            // Whoever failed before it was closed is missed now as it was then.
+            self.floor.bear(&self.key).await?;
+            return Ok(turns);
         }
         if self.floor.record.has_mark(&self.key.purpose("wound-up")) {
             self.leave();
