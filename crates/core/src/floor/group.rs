@@ -3,11 +3,11 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
-use tokio::time::sleep_until;
+use tokio::{sync::watch, time::sleep_until};
 
 use crate::{
     call::{Call, lane::Place},
-    engine::record::Entry,
+    engine::{control::Control, record::Entry},
     floor::{
         Floor,
         ask::Ask,
@@ -16,6 +16,7 @@ use crate::{
         seat::{Arrival, News, Seat, Stage},
     },
     model::{
+        command::Command,
         error::ProviderError,
         event::{Abandoned, Event, WindUp},
         id::Step,
@@ -149,11 +150,12 @@ impl Group<'_, '_> {
     async fn run(&mut self) -> Result<(), Halt> {
         let deadline = self.floor.deadline();
         let mut holding: Option<Holding> = None;
+        let control = self.floor.control.clone();
+        let mut wishes = self.floor.record.state.lineage.is_some().then(|| control.wishes());
         while !self.is_over() && !self.is_idle(holding.as_ref()) {
-            let control = self.floor.control.clone();
             tokio::select! {
                 biased;
-                () = control.woken() => {
+                () = spoken_to(&control, wishes.as_mut()) => {
                     holding = self.heed(holding).await?;
                 }
                 Some(arrival) = next(&mut self.early, &mut self.calls) => {
@@ -386,6 +388,15 @@ impl Group<'_, '_> {
                 self.floor.ledger.settle(reserved, Spent::default());
             }
         }
+    }
+}
+
+/// Waits for a word from a person: the root listens for its inbox, and everyone below for what the root took from it.
+async fn spoken_to(control: &Control, wishes: Option<&mut watch::Receiver<Option<Command>>>) {
+    match wishes {
+        // It fails only when nobody is left who could wish for something.
+        Some(wishes) => drop(wishes.changed().await),
+        None => control.woken().await,
     }
 }
 

@@ -162,3 +162,42 @@ async fn an_abort_ends_the_whole_tree_and_counts_what_it_took() {
     assert_eq!(table.engine.state(child).await.unwrap().lifecycle, Lifecycle::Aborted);
     assert_eq!(outcome.metadata.cost_summary.total_calls, 4, "ann's, and three under way below");
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_abort_is_heard_while_a_sub_discussion_is_under_way_and_others_have_spoken() {
+    let table =
+        table(&panel().takes("*", 50_000).takes("bob", 5_000).takes("ann", 1_000).convenes("ann", "how?"));
+    let id = table.open(recursive("synthesis", 1)).await.unwrap();
+    let handle = table.engine.run(id).await.unwrap();
+    // Sleeps because bob must have spoken above and not below; the time is virtual.
+    sleep(Duration::from_millis(5_500)).await;
+    table.engine.send(id, Command::Abort).await.unwrap();
+    let outcome = handle.finished().await.unwrap().outcome();
+    assert_eq!(outcome.status, Lifecycle::Aborted);
+    assert!(outcome.total_duration_ms < 5_750, "{}", outcome.total_duration_ms);
+}
+
+/// Pauses while, below, ann and bob have answered and cyd was told to wait half a minute.
+async fn paused_below(table: &Table) -> DiscussionId {
+    let id = table.open(recursive("in-turn", 1)).await.unwrap();
+    let handle = table.engine.run(id).await.unwrap();
+    // Sleeps because the pause must come while cyd waits; the time is virtual.
+    sleep(Duration::from_secs(5)).await;
+    table.engine.send(id, Command::Pause).await.unwrap();
+    handle.finished().await.unwrap();
+    id
+}
+
+fn waiting_below() -> Panel {
+    panel().takes("*", 1_000).convenes("ann", "how wide?").asks_to_wait("cyd", 30_000)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_is_heard_below_while_someone_waits_to_be_asked_again() {
+    let table = table(&waiting_below());
+    let id = paused_below(&table).await;
+    let state = table.engine.state(id).await.unwrap();
+    assert_eq!(state.lifecycle, Lifecycle::Paused);
+    assert!(state.active_ms < 5_250, "{}", state.active_ms);
+    assert_eq!(table.panel.steps().len(), 4, "ann, and three below");
+}
