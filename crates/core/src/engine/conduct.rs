@@ -107,7 +107,12 @@ pub(crate) async fn conduct(
     if !make_ready(&mut floor).await? {
         return Ok(floor.ended());
     }
-    match deliberate_and_decide(&mut floor, pattern, method).await {
+    let mut talked = deliberate_and_decide(&mut floor, pattern, method).await;
+    while let Err(Halt(Why::TakenBack)) = talked {
+        floor.now = Now::default();
+        talked = deliberate_and_decide(&mut floor, pattern, method).await;
+    }
+    match talked {
         Ok(()) => {}
         Err(Halt(Why::Suspended)) => {
             let paused = floor.record.change(Lifecycle::Paused)?;
@@ -117,8 +122,8 @@ pub(crate) async fn conduct(
         Err(Halt(Why::Aborted)) => abort(&mut floor).await?,
         Err(Halt(Why::Failed(Failure::Store(error)))) => return Err(Failure::Store(error)),
         Err(Halt(Why::Failed(failure))) => fail(&mut floor, problem_of(&failure)).await?,
-        // Concluding never winds up: it takes what there is.
-        Err(Halt(Why::WindUp)) => {}
+        // Concluding never winds up: it takes what there is. What was taken back has been begun again.
+        Err(Halt(Why::WindUp | Why::TakenBack)) => {}
     }
     Ok(floor.ended())
 }

@@ -175,6 +175,9 @@ impl Group<'_, '_> {
         let key = self.key.clone();
         let halt = match holding {
             Some(Holding::WindUp(reason)) => self.floor.wind_up(&key, reason).await?,
+            Some(Holding::Suspend) if self.floor.control.wished() != Some(Command::Pause) => {
+                Halt::taken_back()
+            }
             Some(Holding::Suspend) | None => Halt::suspended(),
         };
         self.leave();

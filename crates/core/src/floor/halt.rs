@@ -13,6 +13,8 @@ pub struct Halt(pub(crate) Why);
 pub(crate) enum Why {
     /// Nothing more can happen until someone says so; everything needed is in the record.
     Suspended,
+    /// The pause was taken back, or outranked by a stop, before it was obeyed: go on from the record.
+    TakenBack,
     /// Stop deliberating and conclude with what has been said; why is a fact in the record.
     WindUp,
     /// Drop everything; ask nobody.
@@ -40,6 +42,10 @@ pub(crate) enum Failure {
 impl Halt {
     pub(crate) fn suspended() -> Self {
         Halt(Why::Suspended)
+    }
+
+    pub(crate) fn taken_back() -> Self {
+        Halt(Why::TakenBack)
     }
 
     pub(crate) fn wind_up() -> Self {
