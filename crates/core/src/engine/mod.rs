@@ -199,7 +199,7 @@ impl Engine {
                 Ok(record) => conduct(shared.clone(), record, control, None).await.map_err(RunError::from),
                 Err(error) => Err(RunError::Store(error)),
             };
-            engine.running().remove(&id);
+            engine.forget(&claim);
             // A claim that ended with its last fact is gone already; one that is left must not keep others waiting.
             let _ = shared.store.release(claim).await;
             ended
@@ -220,6 +220,14 @@ impl Engine {
 
     pub(crate) fn running(&self) -> std::sync::MutexGuard<'_, HashMap<DiscussionId, Running>> {
         self.0.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A run that was fenced leaves the one that took over alone.
+    fn forget(&self, claim: &Claim) {
+        let mut running = self.running();
+        if running.get(&claim.id).is_some_and(|it| it.claim == *claim) {
+            running.remove(&claim.id);
+        }
     }
 
     fn start_warden(&self) {

@@ -168,3 +168,13 @@ async fn a_stop_after_a_pause_that_is_not_obeyed_yet_concludes() {
     let ended = (outcome.status, outcome.stopping_reason);
     assert_eq!(ended, (Lifecycle::Completed, Some(StoppingReason::UserStop)));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_was_fenced_leaves_the_next_one_its_inbox() {
+    let table = table(&panel().takes("*", 100));
+    let id = table.open(order("in-turn")).await.unwrap();
+    let fenced = table.engine.run(id).await.unwrap();
+    let finished = run_with(&table, id, &[(150, Command::Stop)]).await;
+    assert!(fenced.finished().await.is_err());
+    assert_eq!(finished.outcome().stopping_reason, Some(StoppingReason::UserStop));
+}
