@@ -13,7 +13,9 @@ pub(crate) mod trace;
 mod warden;
 
 use std::{
+    any::Any,
     collections::HashMap,
+    panic::AssertUnwindSafe,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -21,7 +23,7 @@ use futures::FutureExt;
 
 use crate::{
     engine::{
-        conduct::{conduct, first_facts, read_state},
+        conduct::{Ended, conduct, first_facts, read_state},
         control::Control,
         feed::Feed,
         handle::Handle,
@@ -79,6 +81,23 @@ impl From<Failure> for RunError {
             }
         }
     }
+}
+
+async fn hold(
+    shared: Arc<Shared>,
+    id: DiscussionId,
+    claim: Claim,
+    feed: Feed,
+    control: Arc<Control>,
+) -> Result<Ended, RunError> {
+    let record = Record::load(shared.clone(), id, claim, feed).await?;
+    Ok(conduct(shared, record, control, None).await?)
+}
+
+fn fault(panic: &(dyn Any + Send)) -> RunError {
+    let literal = panic.downcast_ref::<&str>().map(|it| (*it).to_owned());
+    let message = literal.or_else(|| panic.downcast_ref::<String>().cloned());
+    RunError::Fault(message.unwrap_or_else(|| "it panicked".to_owned()))
 }
 
 /// Holds discussions. Cheap to clone; all clones are one.
@@ -194,11 +213,10 @@ impl Engine {
         let ear = feed.ear();
         let (shared, engine) = (self.0.shared.clone(), self.clone());
         let task = tokio::spawn(async move {
-            let record = Record::load(shared.clone(), id, claim.clone(), feed).await;
-            let ended = match record {
-                Ok(record) => conduct(shared.clone(), record, control, None).await.map_err(RunError::from),
-                Err(error) => Err(RunError::Store(error)),
-            };
+            let held = hold(shared.clone(), id, claim.clone(), feed, control);
+            // A fault must not keep the claim: nobody could go on.
+            let ended =
+                AssertUnwindSafe(held).catch_unwind().await.unwrap_or_else(|panic| Err(fault(&*panic)));
             engine.forget(&claim);
             // A claim that ended with its last fact is gone already; one that is left must not keep others waiting.
             let _ = shared.store.release(claim).await;

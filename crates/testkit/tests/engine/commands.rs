@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quorum_core::{
-    engine::handle::Finished,
+    engine::{RunError, handle::Finished},
     memory::MemoryStore,
     model::{
         command::Command, error::ErrorClass, id::DiscussionId, lifecycle::Lifecycle, outcome::StoppingReason,
@@ -177,4 +177,14 @@ async fn a_run_that_was_fenced_leaves_the_next_one_its_inbox() {
     let finished = run_with(&table, id, &[(150, Command::Stop)]).await;
     assert!(fenced.finished().await.is_err());
     assert_eq!(finished.outcome().stopping_reason, Some(StoppingReason::UserStop));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_claim_does_not_outlive_a_fault_of_this_program() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let one = Table::owned_by("one", store.clone(), &panel(), CRAFTS);
+    let other = Table::owned_by("other", store, &panel(), CRAFTS);
+    let id = one.open(order("faulty")).await.unwrap();
+    assert!(matches!(one.run(id).await, Err(RunError::Fault(_))));
+    assert!(other.engine.run(id).await.is_ok(), "nobody holds it any more");
 }
