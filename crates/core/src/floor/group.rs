@@ -7,7 +7,7 @@ use tokio::{sync::watch, time::sleep_until};
 
 use crate::{
     call::{Call, lane::Place},
-    engine::{control::Control, record::Entry},
+    engine::{conduct::WENT_ON, control::Control, record::Entry},
     floor::{
         Floor,
         ask::Ask,
@@ -365,6 +365,7 @@ impl Group<'_, '_> {
             self.abandon(Abandoned::Enough).await?;
             self.give_back();
             self.floor.record.append(vec![(Some(self.key.purpose("closed")), closed)]).await?;
+            self.floor.end_below(WENT_ON).await?;
         }
         let turns = self.leave();
         self.floor.bear(&self.key).await?;

@@ -86,3 +86,10 @@ async fn f1_an_early_end_with_a_failure_nobody_bears_survives_every_death() {
     let failing = panel().fails("ann", ErrorClass::Authentication).takes("dan", 50_000);
     survives(failing, spec).await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn f1_a_sub_discussion_nobody_needs_any_more_survives_every_death() {
+    let convening = panel().takes("*", 1_000).takes("ann", 500).convenes("ann", "how wide is a tab?");
+    let recursion = Some(Recursion { max_depth: 1, strategy: TimeoutStrategy::Cascade });
+    survives(convening, Spec { recursion, rounds: 1, ..order("until-two") }).await;
+}
