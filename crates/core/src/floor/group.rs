@@ -148,11 +148,12 @@ impl Group<'_, '_> {
     }
 
     async fn run(&mut self) -> Result<(), Halt> {
-        let deadline = self.floor.deadline();
         let mut holding: Option<Holding> = None;
         let control = self.floor.control.clone();
         let mut wishes = self.floor.record.state.lineage.is_some().then(|| control.wishes());
         while !self.is_over() && !self.is_idle(holding.as_ref()) {
+            // Looked at anew each time: a sub-discussion that has ended gives its time back.
+            let deadline = self.floor.deadline();
             tokio::select! {
                 biased;
                 () = spoken_to(&control, wishes.as_mut()) => {

@@ -15,7 +15,7 @@ use quorum_testkit::{
 };
 use tokio::time::{Duration, sleep};
 
-use crate::{order, table};
+use crate::{for_two, order, table};
 
 fn recursive(pattern: &str, max_depth: u32) -> Spec {
     let spec = order(pattern);
@@ -247,4 +247,13 @@ async fn an_abort_ends_and_counts_two_levels_below() {
     assert_eq!(outcome.metadata.cost_summary.total_calls, table.panel.steps().len() as u32);
     let lowest = id.derived("1/talking/ann/sub1").derived("1/talking/ann/sub1");
     assert_eq!(table.engine.state(lowest).await.unwrap().lifecycle, Lifecycle::Aborted);
+}
+
+#[tokio::test(start_paused = true)]
+async fn inv_disc_612_time_below_is_given_back_within_the_same_step() {
+    let table = table(&panel().takes("*", 21_000).convenes("ann", "how wide?"));
+    let (outcome, _) = table.hold(for_two(recursive("in-turn", 1))).await;
+    assert!(outcome.success, "{:?}", outcome.error);
+    // ann asks, 2 x 21 s below, ann goes on past the 80 s of her level, bob, synthesis.
+    assert_eq!(outcome.total_duration_ms, 126_000);
 }
