@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
+
 use crate::{
     call::ledger::Ledger,
     craft::{Consensus, Pattern},
@@ -32,6 +34,9 @@ use crate::{
     },
     seams::{Claim, StoreError, Then},
 };
+
+/// Why a sub-discussion ends that is no longer waited for; the same words whether or not a crash came between.
+pub(crate) const WENT_ON: &str = "the discussion above went on without it";
 
 /// How a run of a discussion ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -106,7 +111,12 @@ pub(crate) async fn conduct(
     if !make_ready(&mut floor).await? {
         return Ok(floor.ended());
     }
-    match deliberate_and_decide(&mut floor, pattern, method).await {
+    let mut talked = deliberate_and_decide(&mut floor, pattern, method).await;
+    while let Err(Halt(Why::TakenBack)) = talked {
+        floor.now = Now::default();
+        talked = deliberate_and_decide(&mut floor, pattern, method).await;
+    }
+    match talked {
         Ok(()) => {}
         Err(Halt(Why::Suspended)) => {
             let paused = floor.record.change(Lifecycle::Paused)?;
@@ -120,8 +130,8 @@ pub(crate) async fn conduct(
         Err(Halt(Why::Aborted)) => abort(&mut floor).await?,
         Err(Halt(Why::Failed(Failure::Store(error)))) => return Err(Failure::Store(error)),
         Err(Halt(Why::Failed(failure))) => fail(&mut floor, problem_of(&failure)).await?,
-        // Concluding never winds up: it takes what there is.
-        Err(Halt(Why::WindUp)) => {}
+        // Concluding never winds up: it takes what there is. What was taken back has been begun again.
+        Err(Halt(Why::WindUp | Why::TakenBack)) => {}
     }
     Ok(floor.ended())
 }
@@ -252,8 +262,14 @@ async fn deliberate_and_decide(floor: &mut Floor, pattern: &Pattern, method: &Co
         let round = floor.now.round;
         facts.extend((round > 0).then_some((None, Event::RoundClosed { round })));
         facts.push(floor.record.change(Lifecycle::Completing)?);
-        floor.record.note(facts);
+        if open_subs(&floor.record.state).is_empty() {
+            floor.record.note(facts);
+        } else {
+            // That it ends must not be forgotten once those below have ended.
+            floor.record.append(facts).await?;
+        }
     }
+    floor.end_below(WENT_ON).await?;
     (floor.now.deciding, floor.now.phase) = (true, Some(DECIDING));
     let decision = match (&floor.record.state.decision, talked) {
         (Some(recorded), _) => (**recorded).clone(),
@@ -292,7 +308,7 @@ async fn conclude(floor: &mut Floor, decision: Decision) -> Result<(), Halt> {
 
 /// Calls nobody: the best recorded answer is the result, and it says that it is degraded.
 async fn abort(floor: &mut Floor) -> Result<(), Failure> {
-    abort_below(floor).await?;
+    floor.end_below("the discussion above was aborted").await?;
     let decision = best_answer(floor);
     let end = crate::engine::conclude::aborted();
     let facts = vec![
@@ -303,27 +319,46 @@ async fn abort(floor: &mut Floor) -> Result<(), Failure> {
     floor.record.append_then(facts, Then::Done).await
 }
 
-/// Sub-discussions under way end with it, and what they took is counted.
-async fn abort_below(floor: &mut Floor) -> Result<(), Failure> {
-    for step in open_subs(&floor.record.state) {
-        let child = floor.record.state.id.derived(step.as_str());
-        let (claim, feed) = (floor.record.claim().clone(), floor.record.feed().clone());
-        let mut record = match Record::load(floor.shared.clone(), child, claim, feed).await {
-            Ok(record) => record,
-            Err(StoreError::Unknown(_)) => continue,
-            Err(error) => return Err(error.into()),
-        };
-        if !record.state.lifecycle.is_terminal() {
-            let aborted = record.change(Lifecycle::Aborted)?;
-            record.append(vec![aborted]).await?;
+impl Floor {
+    /// Sub-discussions under way end with it, and what they took is counted. Nothing may be under way here.
+    pub(crate) async fn end_below(&mut self, why: &str) -> Result<(), Failure> {
+        if open_subs(&self.record.state).is_empty() {
+            return Ok(());
         }
-        let participant =
-            floor.record.state.subs.get(&step).map(|sub| sub.participant.clone()).unwrap_or_default();
-        let problem = Some(Problem::new(Code::Aborted, "the discussion above was aborted"));
-        let end = SubConcluded { participant, child: Some(child), problem, ..reported(&record.state) };
-        floor.record.append(vec![(Some(step), Event::SubConcluded(end))]).await?;
+        end_all_below(&self.shared, &mut self.record, why).await?;
+        // What they had reserved and not spent is free again: from now on the record is the account.
+        self.ledger.settle(self.ledger.taken(), self.record.state.spent);
+        Ok(())
     }
-    Ok(())
+}
+
+fn end_all_below<'r>(
+    shared: &'r Arc<Shared>,
+    record: &'r mut Record,
+    why: &'r str,
+) -> BoxFuture<'r, Result<(), Failure>> {
+    Box::pin(async move {
+        for step in open_subs(&record.state) {
+            let child = record.state.id.derived(step.as_str());
+            let (claim, feed) = (record.claim().clone(), record.feed().clone());
+            let mut below = match Record::load(shared.clone(), child, claim, feed).await {
+                Ok(below) => below,
+                Err(StoreError::Unknown(_)) => continue,
+                Err(error) => return Err(error.into()),
+            };
+            if !below.state.lifecycle.is_terminal() {
+                end_all_below(shared, &mut below, why).await?;
+                let aborted = below.change(Lifecycle::Aborted)?;
+                below.append(vec![aborted]).await?;
+            }
+            let participant = record.state.subs.get(&step).map(|sub| sub.participant.clone());
+            let (participant, problem) =
+                (participant.unwrap_or_default(), Some(Problem::new(Code::Aborted, why)));
+            let end = SubConcluded { participant, child: Some(child), problem, ..reported(&below.state) };
+            record.append(vec![(Some(step), Event::SubConcluded(end))]).await?;
+        }
+        Ok(())
+    })
 }
 
 async fn fail(floor: &mut Floor, problem: Problem) -> Result<(), Failure> {

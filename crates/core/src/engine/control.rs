@@ -1,11 +1,8 @@
 //! The wishes of people, as the running discussion sees them.
 
-use std::sync::{
-    Mutex, PoisonError,
-    atomic::{AtomicBool, Ordering},
-};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 use crate::model::command::Command;
 
@@ -14,7 +11,7 @@ use crate::model::command::Command;
 pub(crate) struct Control {
     poked: AtomicBool,
     wake: Notify,
-    wish: Mutex<Option<Command>>,
+    wish: watch::Sender<Option<Command>>,
 }
 
 impl Control {
@@ -29,16 +26,26 @@ impl Control {
         self.poked.swap(false, Ordering::AcqRel)
     }
 
-    /// Waits until there may be one.
+    /// Waits until there may be one. For the root alone: only one who waits is woken, and only the root has an inbox.
     pub(crate) async fn woken(&self) {
         self.wake.notified().await;
     }
 
+    /// Says what is wished, to everyone below too.
     pub(crate) fn wish(&self, wish: Option<Command>) {
-        *self.wish.lock().unwrap_or_else(PoisonError::into_inner) = wish;
+        self.wish.send_if_modified(|wished| {
+            let is_new = *wished != wish;
+            *wished = wish;
+            is_new
+        });
     }
 
     pub(crate) fn wished(&self) -> Option<Command> {
-        self.wish.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.wish.borrow().clone()
+    }
+
+    /// A way for a sub-discussion to hear when something else is wished.
+    pub(crate) fn wishes(&self) -> watch::Receiver<Option<Command>> {
+        self.wish.subscribe()
     }
 }

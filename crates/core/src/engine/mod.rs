@@ -13,7 +13,9 @@ pub(crate) mod trace;
 mod warden;
 
 use std::{
+    any::Any,
     collections::{BTreeSet, HashMap},
+    panic::AssertUnwindSafe,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -21,7 +23,7 @@ use futures::FutureExt;
 
 use crate::{
     engine::{
-        conduct::{conduct, first_facts, read_state},
+        conduct::{Ended, conduct, first_facts, read_state},
         control::Control,
         feed::Feed,
         handle::Handle,
@@ -116,6 +118,23 @@ impl From<Failure> for RunError {
             }
         }
     }
+}
+
+async fn hold(
+    shared: Arc<Shared>,
+    id: DiscussionId,
+    claim: Claim,
+    feed: Feed,
+    control: Arc<Control>,
+) -> Result<Ended, RunError> {
+    let record = Record::load(shared.clone(), id, claim, feed).await?;
+    Ok(conduct(shared, record, control, None).await?)
+}
+
+fn fault(panic: &(dyn Any + Send)) -> RunError {
+    let literal = panic.downcast_ref::<&str>().map(|it| (*it).to_owned());
+    let message = literal.or_else(|| panic.downcast_ref::<String>().cloned());
+    RunError::Fault(message.unwrap_or_else(|| "it panicked".to_owned()))
 }
 
 /// Holds discussions. Cheap to clone; all clones are one.
@@ -261,12 +280,11 @@ impl Engine {
         let ear = feed.ear();
         let (shared, engine) = (self.0.shared.clone(), self.clone());
         let task = tokio::spawn(async move {
-            let record = Record::load(shared.clone(), id, claim.clone(), feed).await;
-            let ended = match record {
-                Ok(record) => conduct(shared.clone(), record, control, None).await.map_err(RunError::from),
-                Err(error) => Err(RunError::Store(error)),
-            };
-            engine.running().remove(&id);
+            let held = hold(shared.clone(), id, claim.clone(), feed, control);
+            // A fault must not keep the claim: nobody could go on.
+            let ended =
+                AssertUnwindSafe(held).catch_unwind().await.unwrap_or_else(|panic| Err(fault(&*panic)));
+            engine.forget(&claim);
             // A claim that ended with its last fact is gone already; one that is left must not keep others waiting.
             let _ = shared.store.release(claim).await;
             ended
@@ -306,6 +324,14 @@ impl Engine {
 
     pub(crate) fn running(&self) -> std::sync::MutexGuard<'_, HashMap<DiscussionId, Running>> {
         self.0.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A run that was fenced leaves the one that took over alone.
+    fn forget(&self, claim: &Claim) {
+        let mut running = self.running();
+        if running.get(&claim.id).is_some_and(|it| it.claim == *claim) {
+            running.remove(&claim.id);
+        }
     }
 
     fn start_warden(&self) {

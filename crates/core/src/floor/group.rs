@@ -3,11 +3,11 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
-use tokio::time::sleep_until;
+use tokio::{sync::watch, time::sleep_until};
 
 use crate::{
     call::{Call, lane::Place},
-    engine::record::Entry,
+    engine::{conduct::WENT_ON, control::Control, record::Entry},
     floor::{
         Floor,
         ask::Ask,
@@ -16,6 +16,7 @@ use crate::{
         seat::{Arrival, News, Seat, Stage},
     },
     model::{
+        command::Command,
         error::{ErrorClass, ProviderError},
         event::{Abandoned, Event, WindUp},
         id::Step,
@@ -88,7 +89,10 @@ impl Group<'_, '_> {
             // Someone who was let go answers nothing, whatever came in at the last moment.
             let dropped = self.seats.iter_mut().filter(|seat| !taken.iter().any(|name| name == seat.name()));
             dropped.for_each(|seat| seat.stage = Stage::Fresh);
-            return Ok(self.leave());
+            let turns = self.leave();
+            // Whoever failed before it was closed is missed now as it was then.
+            self.floor.bear(&self.key).await?;
+            return Ok(turns);
         }
         if self.floor.record.has_mark(&self.key.purpose("wound-up")) {
             self.leave();
@@ -178,13 +182,15 @@ impl Group<'_, '_> {
     }
 
     pub(crate) async fn run(&mut self) -> Result<(), Halt> {
-        let deadline = self.floor.deadline();
         let mut holding: Option<Holding> = None;
+        let control = self.floor.control.clone();
+        let mut wishes = self.floor.record.state.lineage.is_some().then(|| control.wishes());
         while !self.is_over() && !self.is_idle(holding.as_ref()) {
-            let control = self.floor.control.clone();
+            // Looked at anew each time: a sub-discussion that has ended gives its time back.
+            let deadline = self.floor.deadline();
             tokio::select! {
                 biased;
-                () = control.woken() => {
+                () = spoken_to(&control, wishes.as_mut()) => {
                     holding = self.heed(holding).await?;
                 }
                 Some(arrival) = next(&mut self.early, &mut self.calls) => {
@@ -204,6 +210,9 @@ impl Group<'_, '_> {
         let key = self.key.clone();
         let halt = match holding {
             Some(Holding::WindUp(reason)) => self.floor.wind_up(&key, reason).await?,
+            Some(Holding::Suspend) if self.floor.control.wished() != Some(Command::Pause) => {
+                Halt::taken_back()
+            }
             Some(Holding::Suspend) | None => Halt::suspended(),
         };
         self.leave();
@@ -403,6 +412,7 @@ impl Group<'_, '_> {
             self.abandon(Abandoned::Enough).await?;
             self.give_back();
             self.floor.record.append(vec![(Some(self.key.purpose("closed")), closed)]).await?;
+            self.floor.end_below(WENT_ON).await?;
         }
         let turns = self.leave();
         self.floor.bear(&self.key).await?;
@@ -432,6 +442,15 @@ impl Group<'_, '_> {
                 self.floor.ledger.settle(reserved, Spent::default());
             }
         }
+    }
+}
+
+/// Waits for a word from a person: the root listens for its inbox, and everyone below for what the root took from it.
+async fn spoken_to(control: &Control, wishes: Option<&mut watch::Receiver<Option<Command>>>) {
+    match wishes {
+        // It fails only when nobody is left who could wish for something.
+        Some(wishes) => drop(wishes.changed().await),
+        None => control.woken().await,
     }
 }
 

@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use quorum_core::{
-    engine::handle::Finished,
+    engine::{RunError, handle::Finished},
     memory::MemoryStore,
-    model::{command::Command, id::DiscussionId, lifecycle::Lifecycle, outcome::StoppingReason, spec::Spec},
+    model::{
+        command::Command, error::ErrorClass, id::DiscussionId, lifecycle::Lifecycle, outcome::StoppingReason,
+        spec::Spec,
+    },
     seams::{Store, StoreError},
 };
 use quorum_testkit::{log::story, panel::panel, table::Table};
@@ -141,4 +144,47 @@ async fn a_pause_sent_before_the_talk_begins_is_not_lost() {
     table.engine.send(id, Command::Pause).await.unwrap();
     let Finished::Waiting(state) = table.run(id).await.unwrap() else { panic!("not paused") };
     assert_eq!((state.lifecycle, table.panel.steps().len()), (Lifecycle::Paused, 0));
+}
+
+/// Sends this after a pause that is not obeyed yet: ann still speaks while bob's second attempt has been held.
+async fn pause_then(command: Command) -> (Table, Finished) {
+    let table = table(&panel().takes("ann", 5_000).fails_first("bob", ErrorClass::Network, 1));
+    let id = table.open(Spec { rounds: 1, ..order("synthesis") }).await.unwrap();
+    let finished = run_with(&table, id, &[(500, Command::Pause), (3_000, command)]).await;
+    (table, finished)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_that_is_taken_back_before_it_is_obeyed_holds_nothing() {
+    let (table, finished) = pause_then(Command::Resume).await;
+    let outcome = finished.outcome();
+    assert_eq!((outcome.status, outcome.success), (Lifecycle::Completed, true));
+    assert_eq!(table.panel.steps().len(), 5, "everyone, bob once more, and the synthesis");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_after_a_pause_that_is_not_obeyed_yet_concludes() {
+    let outcome = pause_then(Command::Stop).await.1.outcome();
+    let ended = (outcome.status, outcome.stopping_reason);
+    assert_eq!(ended, (Lifecycle::Completed, Some(StoppingReason::UserStop)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_was_fenced_leaves_the_next_one_its_inbox() {
+    let table = table(&panel().takes("*", 100));
+    let id = table.open(order("in-turn")).await.unwrap();
+    let fenced = table.engine.run(id).await.unwrap();
+    let finished = run_with(&table, id, &[(150, Command::Stop)]).await;
+    assert!(fenced.finished().await.is_err());
+    assert_eq!(finished.outcome().stopping_reason, Some(StoppingReason::UserStop));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_claim_does_not_outlive_a_fault_of_this_program() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let one = Table::owned_by("one", store.clone(), &panel(), CRAFTS);
+    let other = Table::owned_by("other", store, &panel(), CRAFTS);
+    let id = one.open(order("faulty")).await.unwrap();
+    assert!(matches!(one.run(id).await, Err(RunError::Fault(_))));
+    assert!(other.engine.run(id).await.is_ok(), "nobody holds it any more");
 }

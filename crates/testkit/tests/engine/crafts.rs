@@ -17,7 +17,7 @@ const TALKING: Phase = Phase("talking");
 
 pub(crate) const CRAFTS: Crafts = Crafts { patterns: PATTERNS, consensus: METHODS, contexts: CONTEXTS };
 
-static PATTERNS: &[Pattern] = &[AT_ONCE, IN_TURN, UNTIL_TWO, ROGUE];
+static PATTERNS: &[Pattern] = &[AT_ONCE, IN_TURN, UNTIL_TWO, ROGUE, FAULTY];
 static METHODS: &[Consensus] = &[FIRST_SPEAKS];
 
 static CONTEXTS: &[ContextStrategy] = &[SLIDE, TRUNCATE, SUMMARISE];
@@ -73,6 +73,7 @@ const AT_ONCE: Pattern = Pattern {
 const IN_TURN: Pattern = Pattern { name: "in-turn", run: |floor| Box::pin(in_turn(floor)), ..AT_ONCE };
 const UNTIL_TWO: Pattern = Pattern { name: "until-two", run: |floor| Box::pin(until_two(floor)), ..AT_ONCE };
 const ROGUE: Pattern = Pattern { name: "rogue", run: |floor| Box::pin(rogue(floor)), ..AT_ONCE };
+const FAULTY: Pattern = Pattern { name: "faulty", run: |_| panic!("a fault by script"), ..AT_ONCE };
 
 async fn at_once(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
     let spec = floor.spec();

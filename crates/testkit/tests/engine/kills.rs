@@ -6,6 +6,7 @@ use quorum_core::{
     memory::MemoryStore,
     model::{
         error::ErrorClass,
+        participant::Participant,
         spec::{Recursion, Spec, TimeoutStrategy},
     },
     seams::Store,
@@ -75,4 +76,20 @@ async fn f10_an_answer_in_hand_outlives_a_store_that_is_away() {
             "{fault:?}: no gap, no repeat"
         );
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn f1_an_early_end_with_a_failure_nobody_bears_survives_every_death() {
+    let mut spec = order("until-two");
+    spec.participants.push(Participant { name: "dan".to_owned(), ..spec.participants[0].clone() });
+    spec.tolerance.go_on = false;
+    let failing = panel().fails("ann", ErrorClass::Authentication).takes("dan", 50_000);
+    survives(failing, spec).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn f1_a_sub_discussion_nobody_needs_any_more_survives_every_death() {
+    let convening = panel().takes("*", 1_000).takes("ann", 500).convenes("ann", "how wide is a tab?");
+    let recursion = Some(Recursion { max_depth: 1, strategy: TimeoutStrategy::Cascade });
+    survives(convening, Spec { recursion, rounds: 1, ..order("until-two") }).await;
 }

@@ -6,6 +6,7 @@ use quorum_core::model::{
     event::Event,
     id::{DiscussionId, Step},
     lifecycle::Lifecycle,
+    participant::Participant,
     spec::{Limits, Recursion, Spec, TimeoutStrategy, Timing},
 };
 use quorum_testkit::{
@@ -14,7 +15,7 @@ use quorum_testkit::{
 };
 use tokio::time::{Duration, sleep};
 
-use crate::{order, table};
+use crate::{for_two, order, table};
 
 fn recursive(pattern: &str, max_depth: u32) -> Spec {
     let spec = order(pattern);
@@ -161,4 +162,98 @@ async fn an_abort_ends_the_whole_tree_and_counts_what_it_took() {
     let child = id.derived("1/talking/ann/sub1");
     assert_eq!(table.engine.state(child).await.unwrap().lifecycle, Lifecycle::Aborted);
     assert_eq!(outcome.metadata.cost_summary.total_calls, 4, "ann's, and three under way below");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_abort_is_heard_while_a_sub_discussion_is_under_way_and_others_have_spoken() {
+    let table =
+        table(&panel().takes("*", 50_000).takes("bob", 5_000).takes("ann", 1_000).convenes("ann", "how?"));
+    let id = table.open(recursive("synthesis", 1)).await.unwrap();
+    let handle = table.engine.run(id).await.unwrap();
+    // Sleeps because bob must have spoken above and not below; the time is virtual.
+    sleep(Duration::from_millis(5_500)).await;
+    table.engine.send(id, Command::Abort).await.unwrap();
+    let outcome = handle.finished().await.unwrap().outcome();
+    assert_eq!(outcome.status, Lifecycle::Aborted);
+    assert!(outcome.total_duration_ms < 5_750, "{}", outcome.total_duration_ms);
+}
+
+/// Pauses while, below, ann and bob have answered and cyd was told to wait half a minute.
+async fn paused_below(table: &Table) -> DiscussionId {
+    let id = table.open(recursive("in-turn", 1)).await.unwrap();
+    let handle = table.engine.run(id).await.unwrap();
+    // Sleeps because the pause must come while cyd waits; the time is virtual.
+    sleep(Duration::from_secs(5)).await;
+    table.engine.send(id, Command::Pause).await.unwrap();
+    handle.finished().await.unwrap();
+    id
+}
+
+fn waiting_below() -> Panel {
+    panel().takes("*", 1_000).convenes("ann", "how wide?").asks_to_wait("cyd", 30_000)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_is_heard_below_while_someone_waits_to_be_asked_again() {
+    let table = table(&waiting_below());
+    let id = paused_below(&table).await;
+    let state = table.engine.state(id).await.unwrap();
+    assert_eq!(state.lifecycle, Lifecycle::Paused);
+    assert!(state.active_ms < 5_250, "{}", state.active_ms);
+    assert_eq!(table.panel.steps().len(), 4, "ann, and three below");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_ends_sub_discussions_under_way_and_counts_what_they_took() {
+    let table = table(&waiting_below());
+    let id = paused_below(&table).await;
+    table.engine.send(id, Command::Stop).await.unwrap();
+    let outcome = table.run(id).await.unwrap().outcome();
+    let child = id.derived("1/talking/ann/sub1");
+    assert_eq!(table.engine.state(child).await.unwrap().lifecycle, Lifecycle::Aborted);
+    assert_eq!(outcome.metadata.cost_summary.total_calls, table.panel.steps().len() as u32);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sub_discussion_nobody_needs_any_more_is_ended_and_counted() {
+    let table = table(&panel().takes("*", 1_000).takes("ann", 500).convenes("ann", "how wide?"));
+    let (outcome, _) = table.hold(recursive("until-two", 1)).await;
+    let child = outcome.discussion_id.derived("1/talking/ann/sub1");
+    assert_eq!(table.engine.state(child).await.unwrap().lifecycle, Lifecycle::Aborted);
+    assert_eq!(outcome.metadata.cost_summary.total_calls, table.panel.steps().len() as u32);
+}
+
+#[tokio::test(start_paused = true)]
+async fn s9_what_a_sub_discussion_had_reserved_is_free_again_when_it_is_let_go() {
+    let table =
+        table(&waiting_below().takes("ann", 500).takes("bob", 100).takes("cyd", 700).takes("dan", 2_000));
+    let limits = Limits { calls: Some(13), ..Limits::default() };
+    let mut spec = Spec { limits, rounds: 2, ..recursive("until-two", 1) };
+    spec.participants.push(Participant { name: "dan".to_owned(), ..spec.participants[0].clone() });
+    table.hold(spec).await;
+    // Four above and four below were asked, cyd below waited to be asked again: a second round and the end just fit.
+    assert!(table.panel.steps().contains(&"2/talking/bob".to_owned()), "{:?}", table.panel.steps());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_abort_ends_and_counts_two_levels_below() {
+    let table = table(&deepening().takes("*", 1_000));
+    let id = table.open(recursive("in-turn", 2)).await.unwrap();
+    let handle = table.engine.run(id).await.unwrap();
+    // Sleeps because the abort must come while both levels below are under way; the time is virtual.
+    sleep(Duration::from_millis(2_500)).await;
+    table.engine.send(id, Command::Abort).await.unwrap();
+    let outcome = handle.finished().await.unwrap().outcome();
+    assert_eq!(outcome.metadata.cost_summary.total_calls, table.panel.steps().len() as u32);
+    let lowest = id.derived("1/talking/ann/sub1").derived("1/talking/ann/sub1");
+    assert_eq!(table.engine.state(lowest).await.unwrap().lifecycle, Lifecycle::Aborted);
+}
+
+#[tokio::test(start_paused = true)]
+async fn inv_disc_612_time_below_is_given_back_within_the_same_step() {
+    let table = table(&panel().takes("*", 21_000).convenes("ann", "how wide?"));
+    let (outcome, _) = table.hold(for_two(recursive("in-turn", 1))).await;
+    assert!(outcome.success, "{:?}", outcome.error);
+    // ann asks, 2 x 21 s below, ann goes on past the 80 s of her level, bob, synthesis.
+    assert_eq!(outcome.total_duration_ms, 126_000);
 }

@@ -64,6 +64,7 @@ fn meeting(topic: &str) -> Meeting {
         early_exit: None,
         dialogue: Dialogue::default(),
         debate: DebateSpec::default(),
+        window: quorum_core::model::spec::WindowSpec::default(),
         session: None,
         simulation: Some(simulation),
     };
