@@ -223,7 +223,7 @@ async fn an_unknown_context_strategy_is_refused() {
     let refused = table(&panel()).open(long_talk(1, "hope")).await.unwrap_err().to_string();
     assert_eq!(
         refused,
-        "context: there is no context strategy named hope; there are slide, truncate, summarise"
+        "windowStrategy: there is no context strategy named hope; there are slide, truncate, summarise"
     );
 }
 
