@@ -193,18 +193,23 @@ impl Seat {
         view
     }
 
-    /// Waits, then queues at the provider.
+    /// Waits, then queues at the provider; before a retry not beyond the step's deadline.
     pub(crate) fn wait(&mut self, index: usize, wait_ms: u64) -> BoxFuture<'static, Arrival> {
         self.stage = Stage::Waiting;
         let lane = self.voice.as_ref().map(|voice| voice.lane.clone());
+        let deadline = self.deadline;
         Box::pin(async move {
             if wait_ms > 0 {
                 sleep(Duration::from_millis(wait_ms)).await;
             }
-            match lane {
-                Some(lane) => (index, News::Cleared(lane.enter().await)),
-                None => (index, News::Answered(Err(no_such_voice()))),
-            }
+            let Some(lane) = lane else { return (index, News::Answered(Err(no_such_voice()))) };
+            let entered = match deadline {
+                Some(deadline) => timeout_at(deadline, lane.enter()).await.ok(),
+                None => Some(lane.enter().await),
+            };
+            let too_late =
+                || ProviderError::new(ErrorClass::Timeout, "its turn at the provider came too late");
+            (index, entered.map_or_else(|| News::Answered(Err(too_late())), News::Cleared))
         })
     }
 
