@@ -7,6 +7,8 @@ use tokio::{
     time::{Duration, Instant, sleep_until},
 };
 
+use crate::call::retry::LONGEST_WAIT_MS;
+
 /// One provider's lane, shared by all discussions of a process. First come, first served.
 #[derive(Debug)]
 pub struct Lane {
@@ -36,6 +38,10 @@ pub struct Width {
 #[derive(Debug)]
 pub struct Place(#[expect(dead_code, reason = "held for its drop")] OwnedSemaphorePermit);
 
+/// The provider asked us to wait for so long that nobody does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Closed(pub Duration);
+
 impl Lane {
     /// A lane of this width.
     #[must_use]
@@ -44,18 +50,20 @@ impl Lane {
         Lane { places: Arc::new(Semaphore::new(width.concurrency.max(1))), spacing, times: Mutex::default() }
     }
 
-    /// Waits for a place.
-    pub async fn enter(&self) -> Place {
+    /// Waits for a place; not in a lane that stays closed for longer than anyone waits.
+    pub async fn enter(&self) -> Result<Place, Closed> {
         #[expect(clippy::expect_used, reason = "the semaphore is private and nothing closes it")]
         let permit = self.places.clone().acquire_owned().await.expect("never closed");
-        while let Some(slot) = self.next_slot() {
+        loop {
+            self.check_closed()?;
+            let Some(slot) = self.next_slot() else { break };
             sleep_until(slot).await;
             // If it was closed meanwhile, another slot is taken, so that not all come at once when it opens.
-            if !self.is_closed() {
+            if self.closed_for().is_zero() {
                 break;
             }
         }
-        Place(permit)
+        Ok(Place(permit))
     }
 
     /// Keeps everyone out for so long: a provider asked us to wait.
@@ -65,8 +73,13 @@ impl Lane {
         times.closed = times.closed.max(Some(until));
     }
 
-    fn is_closed(&self) -> bool {
-        self.times().closed.is_some_and(|until| until > Instant::now())
+    fn check_closed(&self) -> Result<(), Closed> {
+        let wait = self.closed_for();
+        if wait > Duration::from_millis(LONGEST_WAIT_MS) { Err(Closed(wait)) } else { Ok(()) }
+    }
+
+    fn closed_for(&self) -> Duration {
+        self.times().closed.map_or(Duration::ZERO, |until| until.saturating_duration_since(Instant::now()))
     }
 
     /// Takes the next free slot; `None` when it is now.
@@ -109,7 +122,7 @@ mod tests {
         let second = tokio::time::timeout(Duration::from_secs(1), lane.enter());
         assert!(second.await.is_err());
         drop(place);
-        lane.enter().await;
+        assert!(lane.enter().await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]

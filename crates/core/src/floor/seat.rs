@@ -6,7 +6,12 @@ use futures::future::BoxFuture;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::{
-    call::{Call, Message, Reply, collect, lane::Place, retry::Failures, tokens},
+    call::{
+        Call, Message, Reply, collect,
+        lane::{Closed, Place},
+        retry::Failures,
+        tokens,
+    },
     engine::record::{Record, Settled},
     floor::{
         Floor,
@@ -203,13 +208,14 @@ impl Seat {
                 sleep(Duration::from_millis(wait_ms)).await;
             }
             let Some(lane) = lane else { return (index, News::Answered(Err(no_such_voice()))) };
-            let entered = match deadline {
-                Some(deadline) => timeout_at(deadline, lane.enter()).await.ok(),
-                None => Some(lane.enter().await),
-            };
             let too_late =
-                || ProviderError::new(ErrorClass::Timeout, "its turn at the provider came too late");
-            (index, entered.map_or_else(|| News::Answered(Err(too_late())), News::Cleared))
+                |_| ProviderError::new(ErrorClass::Timeout, "its turn at the provider came too late");
+            let entered = match deadline {
+                Some(deadline) => timeout_at(deadline, lane.enter()).await.map_err(too_late),
+                None => Ok(lane.enter().await),
+            };
+            let place = entered.and_then(|entered| entered.map_err(closed));
+            (index, place.map_or_else(|error| News::Answered(Err(error)), News::Cleared))
         })
     }
 
@@ -345,4 +351,10 @@ impl Seat {
 
 fn no_such_voice() -> ProviderError {
     ProviderError::new(ErrorClass::Validation, "there is no provider of that name")
+}
+
+fn closed(Closed(wait): Closed) -> ProviderError {
+    let message = format!("the provider asked to be left alone for {} s", wait.as_secs());
+    let retry_after_ms = Some(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+    ProviderError { retry_after_ms, ..ProviderError::new(ErrorClass::RateLimit, message) }
 }

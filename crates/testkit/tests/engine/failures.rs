@@ -197,3 +197,16 @@ async fn inv_disc_102_waiting_in_a_closed_lane_before_a_retry_is_inside_the_time
     assert_eq!(table.panel.asked().iter().filter(|it| it.call.participant.name == "bob").count(), 1);
     assert_eq!(outcome.metadata.cost_summary.total_calls, 4);
 }
+
+#[tokio::test(start_paused = true)]
+async fn f5_nobody_queues_at_a_provider_that_is_closed_for_longer_than_a_minute() {
+    let table = table(&panel());
+    let spec = Spec { rounds: 1, ..order("synthesis") };
+    let lane = table.panel.voice(&spec, &spec.participants[1]).unwrap().lane;
+    lane.close_for(Duration::from_secs(3_600));
+    let began = Instant::now();
+    let (outcome, _) = table.hold(spec).await;
+    assert!(outcome.success, "{:?}", outcome.error);
+    assert_eq!(outcome.failed_providers, ["bob"]);
+    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+}
