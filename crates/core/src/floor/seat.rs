@@ -177,8 +177,7 @@ impl Seat {
 
     /// The worst this seat's next call can cost.
     pub(crate) fn worst_case(&mut self, floor: &Floor) -> Spent {
-        let written = self.asked.ask.max_tokens.unwrap_or(floor.record.state.spec.manner.max_tokens);
-        let written = u64::from(written);
+        let written = self.longest_answer(floor);
         let view = self.view(floor);
         let bytes = view.bytes;
         self.view = Some(view);
@@ -187,8 +186,13 @@ impl Seat {
         Spent { calls: 1, tokens: usage.total(), usd: price.map(|price| price.of(usage)).unwrap_or_default() }
     }
 
+    fn longest_answer(&self, floor: &Floor) -> u64 {
+        u64::from(self.asked.ask.max_tokens.unwrap_or(floor.record.state.spec.manner.max_tokens))
+    }
+
     fn view(&self, floor: &Floor) -> View {
         let window = self.voice.as_ref().map_or(u64::MAX, |voice| voice.window);
+        let window = window.saturating_sub(self.longest_answer(floor));
         let transcript: &[_] = &floor.now.transcript;
         let mut view = view(self.name(), transcript, &self.asked.ask, window);
         if self.subs > 0 {

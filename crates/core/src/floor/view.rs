@@ -20,11 +20,10 @@ pub(crate) struct View {
     pub(crate) bytes: usize,
 }
 
-/// Builds what `who` is shown. Costs as much as fits the window, however long the discussion has become.
+/// Builds what `who` is shown in a window less the answer. Costs as much as fits the window, however long the discussion has become.
 pub(crate) fn view(who: &str, transcript: &[Arc<Turn>], ask: &Ask, window: u64) -> View {
     let asked = ask.system.len() + ask.prompt.len() + ask.exchange.iter().map(size).sum::<usize>();
-    let answer = u64::from(ask.max_tokens.unwrap_or_default());
-    let room = window.saturating_sub(RESERVE + answer + tokens::at_worst(asked));
+    let room = window.saturating_sub(RESERVE + tokens::at_worst(asked));
     let (heard, unheard) = match ask.hears {
         Hears::Nothing => (Vec::new(), 0),
         Hears::Everything => fitting(transcript, room),

@@ -4,7 +4,7 @@ use quorum_core::{
     model::{
         error::{Code, ErrorClass},
         outcome::StoppingReason,
-        spec::{Spec, Timing, Tolerance},
+        spec::{Manner, Spec, Timing, Tolerance},
     },
     seams::Voices,
 };
@@ -209,4 +209,13 @@ async fn f5_nobody_queues_at_a_provider_that_is_closed_for_longer_than_a_minute(
     assert!(outcome.success, "{:?}", outcome.error);
     assert_eq!(outcome.failed_providers, ["bob"]);
     assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn d09_a_window_has_room_for_the_longest_answer_allowed() {
+    // A window of 100,000 tokens, less 90,000 for the answer and the reserve, holds one turn of 3,000 and not two.
+    let table = table(&panel().says("*", &"x".repeat(9_000)));
+    let manner = Manner { max_tokens: 90_000, ..order("in-turn").manner };
+    let (outcome, _) = table.hold(Spec { manner, rounds: 1, ..order("in-turn") }).await;
+    assert!(outcome.integrity.truncations > 0);
 }
