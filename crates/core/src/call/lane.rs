@@ -1,18 +1,28 @@
 //! Waiting for a turn at a provider: so many calls at once, so many a minute, none while it told us to wait.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::{Duration, Instant, sleep_until},
 };
 
+use crate::call::retry::LONGEST_WAIT_MS;
+
 /// One provider's lane, shared by all discussions of a process. First come, first served.
 #[derive(Debug)]
 pub struct Lane {
     places: Arc<Semaphore>,
     spacing: Duration,
-    opens: Mutex<Option<Instant>>,
+    times: Mutex<Times>,
+}
+
+#[derive(Debug, Default)]
+struct Times {
+    /// When the next slot is free.
+    free: Option<Instant>,
+    /// Until when the provider told us to wait.
+    closed: Option<Instant>,
 }
 
 /// How wide a lane is.
@@ -28,38 +38,61 @@ pub struct Width {
 #[derive(Debug)]
 pub struct Place(#[expect(dead_code, reason = "held for its drop")] OwnedSemaphorePermit);
 
+/// The provider asked us to wait for so long that nobody does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Closed(pub Duration);
+
 impl Lane {
     /// A lane of this width.
     #[must_use]
     pub fn new(width: Width) -> Self {
         let spacing = width.per_minute.map_or(Duration::ZERO, |calls| Duration::from_secs(60) / calls.max(1));
-        Lane { places: Arc::new(Semaphore::new(width.concurrency.max(1))), spacing, opens: Mutex::new(None) }
+        Lane { places: Arc::new(Semaphore::new(width.concurrency.max(1))), spacing, times: Mutex::default() }
     }
 
-    /// Waits for a place.
-    pub async fn enter(&self) -> Place {
+    /// Waits for a place; not in a lane that stays closed for longer than anyone waits.
+    pub async fn enter(&self) -> Result<Place, Closed> {
         #[expect(clippy::expect_used, reason = "the semaphore is private and nothing closes it")]
         let permit = self.places.clone().acquire_owned().await.expect("never closed");
-        if let Some(opens) = self.next_slot() {
-            sleep_until(opens).await;
+        loop {
+            self.check_closed()?;
+            let Some(slot) = self.next_slot() else { break };
+            sleep_until(slot).await;
+            // If it was closed meanwhile, another slot is taken, so that not all come at once when it opens.
+            if self.closed_for().is_zero() {
+                break;
+            }
         }
-        Place(permit)
+        Ok(Place(permit))
     }
 
     /// Keeps everyone out for so long: a provider asked us to wait.
     pub fn close_for(&self, wait: Duration) {
         let until = Instant::now() + wait;
-        let mut opens = self.opens.lock().unwrap_or_else(PoisonError::into_inner);
-        *opens = Some(opens.map_or(until, |already| already.max(until)));
+        let mut times = self.times();
+        times.closed = times.closed.max(Some(until));
+    }
+
+    fn check_closed(&self) -> Result<(), Closed> {
+        let wait = self.closed_for();
+        if wait > Duration::from_millis(LONGEST_WAIT_MS) { Err(Closed(wait)) } else { Ok(()) }
+    }
+
+    fn closed_for(&self) -> Duration {
+        self.times().closed.map_or(Duration::ZERO, |until| until.saturating_duration_since(Instant::now()))
     }
 
     /// Takes the next free slot; `None` when it is now.
     fn next_slot(&self) -> Option<Instant> {
         let now = Instant::now();
-        let mut opens = self.opens.lock().unwrap_or_else(PoisonError::into_inner);
-        let slot = opens.map_or(now, |opens| opens.max(now));
-        *opens = (slot + self.spacing > now).then_some(slot + self.spacing);
+        let mut times = self.times();
+        let slot = times.free.max(times.closed).map_or(now, |free| free.max(now));
+        times.free = (slot + self.spacing > now).then_some(slot + self.spacing);
         (slot > now).then_some(slot)
+    }
+
+    fn times(&self) -> MutexGuard<'_, Times> {
+        self.times.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -89,6 +122,15 @@ mod tests {
         let second = tokio::time::timeout(Duration::from_secs(1), lane.enter());
         assert!(second.await.is_err());
         drop(place);
-        lane.enter().await;
+        assert!(lane.enter().await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn f5_a_lane_that_closes_keeps_out_who_waits_for_a_slot_already() {
+        let lane = Lane::new(Width { concurrency: 9, per_minute: Some(60) });
+        let _place = lane.enter().await;
+        let began = Instant::now();
+        let (_second, ()) = tokio::join!(lane.enter(), async { lane.close_for(Duration::from_secs(30)) });
+        assert_eq!(began.elapsed().as_secs(), 30);
     }
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use crate::model::error::{ErrorClass, ProviderError};
 
 const FIRST_WAIT_MS: u64 = 1_000;
-const LONGEST_WAIT_MS: u64 = 60_000;
+/// Nobody waits longer for a provider.
+pub(crate) const LONGEST_WAIT_MS: u64 = 60_000;
 const JITTER_MS: u64 = 1_000;
 
 /// How often a step is tried again.

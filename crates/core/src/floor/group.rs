@@ -322,7 +322,9 @@ impl Group<'_, '_> {
         let draw = self.floor.shared.clock.draw();
         let seat = &mut self.seats[index];
         let reserved = seat.reserved.take().unwrap_or_default();
-        self.floor.ledger.settle(reserved, Spent { calls: 1, ..Spent::default() });
+        // Whoever did not get as far as the provider has taken nothing.
+        let calls = u32::from(matches!(seat.stage, Stage::Calling(_)));
+        self.floor.ledger.settle(reserved, Spent { calls, ..Spent::default() });
         let wait = seat.retry_ms(error, draw).filter(|_| self.floor.ledger.reserve(reserved).is_ok());
         let step = Some(seat.step.clone());
         let (Stage::Calling(placed), Some(wait_ms)) = (&seat.stage, wait) else {

@@ -8,7 +8,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 use crate::{
     call::{
         Call, Message, Reply, collect,
-        lane::Place,
+        lane::{Closed, Place},
         retry::Failures,
         tokens::{self, Family},
     },
@@ -199,12 +199,15 @@ impl Seat {
 
     /// The worst this seat's next call can cost.
     pub(crate) fn worst_case(&mut self, floor: &Floor) -> Spent {
-        let written = self.asked.ask.max_tokens.unwrap_or(floor.record.state.spec.manner.max_tokens);
-        let written = u64::from(written);
+        let written = self.longest_answer(floor);
         let bytes = self.look(floor).bytes;
         let usage = Usage { prompt: tokens::at_worst(bytes) + 64, completion: written };
         let price = self.voice.as_ref().and_then(|voice| voice.price);
         Spent { calls: 1, tokens: usage.total(), usd: price.map(|price| price.of(usage)).unwrap_or_default() }
+    }
+
+    pub(crate) fn longest_answer(&self, floor: &Floor) -> u64 {
+        u64::from(self.asked.ask.max_tokens.unwrap_or(floor.record.state.spec.manner.max_tokens))
     }
 
     /// What it will be shown, built once for each call.
@@ -230,18 +233,24 @@ impl Seat {
         }
     }
 
-    /// Waits, then queues at the provider.
+    /// Waits, then queues at the provider; before a retry not beyond the step's deadline.
     pub(crate) fn wait(&mut self, index: usize, wait_ms: u64) -> BoxFuture<'static, Arrival> {
         self.stage = Stage::Waiting;
         let lane = self.voice.as_ref().map(|voice| voice.lane.clone());
+        let deadline = self.deadline;
         Box::pin(async move {
             if wait_ms > 0 {
                 sleep(Duration::from_millis(wait_ms)).await;
             }
-            match lane {
-                Some(lane) => (index, News::Cleared(lane.enter().await)),
-                None => (index, News::Answered(Err(no_such_voice()))),
-            }
+            let Some(lane) = lane else { return (index, News::Answered(Err(no_such_voice()))) };
+            let too_late =
+                |_| ProviderError::new(ErrorClass::Timeout, "its turn at the provider came too late");
+            let entered = match deadline {
+                Some(deadline) => timeout_at(deadline, lane.enter()).await.map_err(too_late),
+                None => Ok(lane.enter().await),
+            };
+            let place = entered.and_then(|entered| entered.map_err(closed));
+            (index, place.map_or_else(|error| News::Answered(Err(error)), News::Cleared))
         })
     }
 
@@ -414,4 +423,10 @@ impl Seat {
 
 fn no_such_voice() -> ProviderError {
     ProviderError::new(ErrorClass::Validation, "there is no provider of that name")
+}
+
+fn closed(Closed(wait): Closed) -> ProviderError {
+    let message = format!("the provider asked to be left alone for {} s", wait.as_secs());
+    let retry_after_ms = Some(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+    ProviderError { retry_after_ms, ..ProviderError::new(ErrorClass::RateLimit, message) }
 }

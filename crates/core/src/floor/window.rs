@@ -90,7 +90,7 @@ impl Floor {
         let spec = &self.record.state.spec;
         let family = Family::of(&seat.asked.who);
         let tokens = seat.voice.as_ref().map_or(u64::MAX, |voice| voice.window);
-        let answer = u64::from(seat.asked.ask.max_tokens.unwrap_or(spec.manner.max_tokens));
+        let answer = seat.longest_answer(self);
         let ratio = self.now.ratios.get(seat.name()).copied().unwrap_or_default().value();
         let room = tokens.saturating_sub(RESERVE.min(tokens / 4) + answer);
         let room = (room as f64 / ratio) as u64;

@@ -1,12 +1,15 @@
 //! Members that fail: retried as their class says, left behind at their time, never asked again.
 
-use quorum_core::model::{
-    error::{Code, ErrorClass},
-    outcome::StoppingReason,
-    spec::{Spec, Timing, Tolerance},
+use quorum_core::{
+    model::{
+        error::{Code, ErrorClass},
+        outcome::StoppingReason,
+        spec::{Manner, Spec, Timing, Tolerance},
+    },
+    seams::Voices,
 };
 use quorum_testkit::{log::story, panel::panel};
-use tokio::time::{Duration, Instant};
+use tokio::time::{Duration, Instant, sleep};
 
 use crate::{for_two, order, table};
 
@@ -174,4 +177,45 @@ async fn a03_a_pattern_that_leaves_its_table_is_state_invalid() {
     let problem = outcome.error.unwrap();
     assert_eq!(problem.code, Code::StateInvalid);
     assert_eq!(problem.message, "a discussion can't go from talking in round 1 to talking in round 3");
+}
+
+#[tokio::test(start_paused = true)]
+async fn inv_disc_102_waiting_in_a_closed_lane_before_a_retry_is_inside_the_timeout() {
+    let table = table(&panel().fails_first("bob", ErrorClass::Network, 1));
+    let timing = Timing { step_ms: 5_000, ..order("synthesis").timing };
+    let spec = Spec { timing, rounds: 1, ..order("synthesis") };
+    let lane = table.panel.voice(&spec, &spec.participants[1]).unwrap().lane;
+    let began = Instant::now();
+    let closing = async {
+        // Sleeps because the lane must close while bob waits for his second attempt; the time is virtual.
+        sleep(Duration::from_millis(500)).await;
+        lane.close_for(Duration::from_secs(50));
+    };
+    let ((outcome, _), ()) = tokio::join!(table.hold(spec), closing);
+    assert_eq!(outcome.failed_providers, ["bob"]);
+    assert!(began.elapsed() < Duration::from_millis(5_250), "{:?}", began.elapsed());
+    assert_eq!(table.panel.asked().iter().filter(|it| it.call.participant.name == "bob").count(), 1);
+    assert_eq!(outcome.metadata.cost_summary.total_calls, 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn f5_nobody_queues_at_a_provider_that_is_closed_for_longer_than_a_minute() {
+    let table = table(&panel());
+    let spec = Spec { rounds: 1, ..order("synthesis") };
+    let lane = table.panel.voice(&spec, &spec.participants[1]).unwrap().lane;
+    lane.close_for(Duration::from_secs(3_600));
+    let began = Instant::now();
+    let (outcome, _) = table.hold(spec).await;
+    assert!(outcome.success, "{:?}", outcome.error);
+    assert_eq!(outcome.failed_providers, ["bob"]);
+    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn d09_a_window_has_room_for_the_longest_answer_allowed() {
+    // A window of 100,000 tokens, less 90,000 for the answer and the reserve, holds one turn of 3,000 and not two.
+    let table = table(&panel().says("*", &"x".repeat(9_000)));
+    let manner = Manner { max_tokens: 90_000, ..order("in-turn").manner };
+    let (outcome, _) = table.hold(Spec { manner, rounds: 1, ..order("in-turn") }).await;
+    assert!(outcome.integrity.truncations > 0);
 }
