@@ -1,6 +1,6 @@
 //! One feed for everyone who watches a discussion: facts as they are recorded, text as it comes.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tokio::sync::broadcast;
 
@@ -8,7 +8,7 @@ use crate::{
     call::Call,
     model::{
         event::Fact,
-        id::{DiscussionId, Step},
+        id::{DiscussionId, Seq, Step},
     },
 };
 
@@ -66,21 +66,37 @@ impl Piece {
 
 /// Listens to a feed as long as there is one. Who has an ear and does not listen costs nothing.
 #[derive(Debug, Clone)]
-pub(crate) struct Ear(broadcast::WeakSender<Signal>);
+pub(crate) struct Ear {
+    sender: broadcast::WeakSender<Signal>,
+    began: Arc<OnceLock<Seq>>,
+}
 
 impl Ear {
     pub(crate) fn listen(&self) -> Option<broadcast::Receiver<Signal>> {
-        self.0.upgrade().map(|sender| sender.subscribe())
+        self.sender.upgrade().map(|sender| sender.subscribe())
+    }
+
+    /// The last fact before this run, once that is known.
+    pub(crate) fn began(&self) -> Option<Seq> {
+        self.began.get().copied()
     }
 }
 
 /// Where signals go out. Nobody listening costs nothing; a slow listener holds nobody up.
 #[derive(Debug, Clone)]
-pub(crate) struct Feed(broadcast::Sender<Signal>);
+pub(crate) struct Feed {
+    sender: broadcast::Sender<Signal>,
+    began: Arc<OnceLock<Seq>>,
+}
 
 impl Feed {
     pub(crate) fn new() -> Self {
-        Feed(broadcast::Sender::new(BACKLOG))
+        Feed { sender: broadcast::Sender::new(BACKLOG), began: Arc::default() }
+    }
+
+    /// Says after which fact the run begins. The root says it first, and once.
+    pub(crate) fn begins_after(&self, seq: Seq) {
+        let _ = self.began.set(seq);
     }
 
     pub(crate) fn fact(&self, discussion: DiscussionId, fact: &Fact) {
@@ -97,13 +113,13 @@ impl Feed {
 
     /// A way to listen that does not keep the feed open.
     pub(crate) fn ear(&self) -> Ear {
-        Ear(self.0.downgrade())
+        Ear { sender: self.sender.downgrade(), began: self.began.clone() }
     }
 
     fn send(&self, signal: impl FnOnce() -> Signal) {
-        if self.0.receiver_count() > 0 {
+        if self.sender.receiver_count() > 0 {
             // Fails only when the last listener left in between.
-            let _ = self.0.send(signal());
+            let _ = self.sender.send(signal());
         }
     }
 }

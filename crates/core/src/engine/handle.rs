@@ -1,11 +1,13 @@
 //! The handle on a running discussion: watch it, steer it, wait for it.
 
+use std::{collections::VecDeque, sync::Arc};
+
 use futures::{
     FutureExt, Stream,
     future::{BoxFuture, Shared},
     stream,
 };
-use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::{Receiver, error::RecvError};
 
 use crate::{
     engine::{
@@ -13,13 +15,19 @@ use crate::{
         conduct::Ended,
         feed::{Ear, Signal},
     },
-    model::{id::DiscussionId, outcome::Outcome, state::State},
+    model::{
+        id::{DiscussionId, Seq},
+        outcome::Outcome,
+        state::State,
+    },
+    seams::Store,
 };
 
 /// A running discussion. Dropping the handle changes nothing: the discussion goes on.
 pub struct Handle {
     id: DiscussionId,
     ear: Ear,
+    store: Arc<dyn Store>,
     end: Shared<BoxFuture<'static, Result<Ended, RunError>>>,
 }
 
@@ -49,18 +57,20 @@ impl Handle {
         self.id
     }
 
-    /// Everything that happens from now on, ending with the run. A watcher that is too slow misses the oldest signals; the
-    /// record has all facts.
+    /// Everything that happens from now on, ending with the run. A watcher that is too slow misses pieces of text and what
+    /// happens below, but no fact: those are read from the record then.
     pub fn signals(&self) -> impl Stream<Item = Signal> + Send + use<> {
-        stream::unfold(self.ear.listen(), |receiver| async move {
-            let mut receiver = receiver?;
-            loop {
-                match receiver.recv().await {
-                    Ok(signal) => return Some((signal, Some(receiver))),
-                    Err(RecvError::Lagged(_)) => {}
-                    Err(RecvError::Closed) => return None,
-                }
-            }
+        let listener = self.ear.listen().map(|receiver| Listener {
+            id: self.id,
+            receiver,
+            ear: self.ear.clone(),
+            store: self.store.clone(),
+            last: None,
+            missed: VecDeque::new(),
+        });
+        stream::unfold(listener, |listener| async move {
+            let mut listener = listener?;
+            listener.next().await.map(|signal| (signal, Some(listener)))
         })
     }
 
@@ -72,7 +82,52 @@ impl Handle {
         }
     }
 
-    pub(crate) fn new(id: DiscussionId, ear: Ear, end: BoxFuture<'static, Result<Ended, RunError>>) -> Self {
-        Handle { id, ear, end: end.shared() }
+    pub(crate) fn new(
+        id: DiscussionId,
+        ear: Ear,
+        store: Arc<dyn Store>,
+        end: BoxFuture<'static, Result<Ended, RunError>>,
+    ) -> Self {
+        Handle { id, ear, store, end: end.shared() }
+    }
+}
+
+/// One watcher, and how far it has come.
+struct Listener {
+    id: DiscussionId,
+    receiver: Receiver<Signal>,
+    ear: Ear,
+    store: Arc<dyn Store>,
+    last: Option<Seq>,
+    missed: VecDeque<Signal>,
+}
+
+impl Listener {
+    async fn next(&mut self) -> Option<Signal> {
+        loop {
+            if let Some(signal) = self.missed.pop_front() {
+                return Some(signal);
+            }
+            match self.receiver.recv().await {
+                Ok(Signal::Fact { discussion, fact }) if discussion == self.id => {
+                    if self.last.is_none_or(|last| fact.seq > last) {
+                        self.last = Some(fact.seq);
+                        return Some(Signal::Fact { discussion, fact });
+                    }
+                }
+                Ok(signal) => return Some(signal),
+                Err(RecvError::Lagged(_)) => self.catch_up().await,
+                Err(RecvError::Closed) => return None,
+            }
+        }
+    }
+
+    /// Reads what was missed. If even that fails there will be another chance, or the end.
+    async fn catch_up(&mut self) {
+        let after = self.last.or_else(|| self.ear.began()).unwrap_or(Seq::START);
+        let facts = self.store.read(self.id, after, usize::MAX).await.unwrap_or_default();
+        self.last = facts.last().map(|fact| fact.seq).or(self.last);
+        let discussion = self.id;
+        self.missed.extend(facts.into_iter().map(|fact| Signal::Fact { discussion, fact: Arc::new(fact) }));
     }
 }

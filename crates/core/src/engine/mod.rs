@@ -290,7 +290,7 @@ impl Engine {
             ended
         });
         let end = task.map(|joined| joined.unwrap_or_else(|panic| Err(RunError::Fault(panic.to_string()))));
-        Ok(Handle::new(id, ear, end.boxed()))
+        Ok(Handle::new(id, ear, self.0.shared.store.clone(), end.boxed()))
     }
 
     /// Sends a command to whoever runs the discussion, here or elsewhere.

@@ -103,6 +103,7 @@ impl Record {
         }
         let state = state.ok_or(StoreError::Unknown(id))?;
         let (before_ms, written) = (state.active_ms, state.seq);
+        feed.begins_after(written);
         let unwritten = Vec::new();
         Ok(Record { state, index, unwritten, written, shared, claim, feed, before_ms, began: Instant::now() })
     }

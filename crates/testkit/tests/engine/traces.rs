@@ -5,6 +5,8 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use futures::StreamExt;
+use quorum_core::engine::feed::Signal;
 use quorum_core::model::{
     announcement::{Announcer, NAMES},
     spec::Spec,
@@ -60,6 +62,8 @@ impl Visit for Message {
 async fn inv_disc_301_inv_disc_015_a_discussion_leaves_traces_of_its_rounds_and_responses() {
     let heard = Heard::default();
     let _guard = tracing::subscriber::set_default(heard.clone());
+    // Tests beside this one may have asked before anybody listened.
+    tracing::callsite::rebuild_interest_cache();
     table(&panel()).hold(Spec { rounds: 2, ..order("in-turn") }).await;
     let messages = heard.0.lock().unwrap().clone();
     let named: Vec<&str> =
@@ -81,6 +85,27 @@ async fn inv_disc_301_inv_disc_015_a_discussion_leaves_traces_of_its_rounds_and_
         "discussion.end",
     ];
     assert_eq!(named, expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn f11_a_watcher_that_is_too_slow_misses_no_fact() {
+    let table = table(&panel());
+    let id = table.open(Spec { rounds: 60, ..order("in-turn") }).await.unwrap();
+    let handle = table.engine.run(id).await.unwrap();
+    let signals = handle.signals();
+    // Nobody listens until it is over, and far more happened than is kept for a slow watcher.
+    handle.finished().await.unwrap();
+    let seen: Vec<u64> = signals
+        .filter_map(|signal| async move {
+            match signal {
+                Signal::Fact { fact, .. } => Some(fact.seq.0),
+                Signal::Piece(_) | Signal::Trouble(_) => None,
+            }
+        })
+        .collect()
+        .await;
+    let last = table.facts(id).await.len() as u64;
+    assert_eq!(seen, (4..=last).collect::<Vec<_>>(), "the first three are the order, from before the run");
 }
 
 #[tokio::test(start_paused = true)]
