@@ -256,23 +256,4 @@ mod tests {
             .collect();
         assert_eq!(labels, [("Debater A", false), ("Debater B", false), ("Debater B", false)]);
     }
-
-    #[test]
-    #[ignore = "measures wall time; run it alone"]
-    fn the_view_of_a_late_turn_costs_what_an_early_one_does() {
-        let speech = "the case for it is strong and ".repeat(115);
-        let talk: Vec<Arc<Turn>> = (0..2_000).map(|at| turn("ann", at / 4 + 1, &speech)).collect();
-        for turns in [50, 2_000] {
-            let mut lengths = Lengths::default();
-            talk[..turns].iter().for_each(|it| lengths.hear([Family::Other].into_iter(), &it.text));
-            let (family, sums) = (Family::Other, lengths.sums(Family::Other));
-            let (strategy, summaries, transcript) = (Some(&PLAIN), Summaries::Off, &talk[..turns]);
-            let window =
-                Window { family, room: 27_000, strategy, summaries, transcript, sums, summary: None };
-            let began = std::time::Instant::now();
-            let shown: usize =
-                (0..1_000).map(|_| view("bob", &Ask::new("", "now"), &window).messages.len()).sum();
-            println!("{turns} turns, {} shown: {:?} a view", shown / 1_000, began.elapsed() / 1_000);
-        }
-    }
 }

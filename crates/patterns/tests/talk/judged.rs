@@ -5,7 +5,8 @@ use quorum_core::{
     model::{
         debate::{DebateSpec, EndedBy, Format, JudgeFailure},
         error::ErrorClass,
-        event::Event,
+        event::{Event, Fork},
+        id::Step,
         outcome::Outcome,
         participant::{Participant, Role},
         spec::{Simulation, Spec},
@@ -314,4 +315,27 @@ async fn d11_debaters_are_freer_than_their_judge() {
             assert!((0.0..=0.3).contains(&temperature), "{step} {temperature}");
         }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn d15_a_fork_that_changes_only_the_judge_pays_only_the_judge_and_what_follows() {
+    let table = table(&panel());
+    let debate = DebateSpec { format: Format::RoundLimited, round_limit: Some(3), ..DebateSpec::default() };
+    let order = Spec { debate, ..spec("debate") };
+    let (first, _) = table.hold(order.clone()).await;
+    let asked = table.panel.steps().len();
+    let mut changed = order;
+    changed.participants[2].name = "dan".to_owned();
+    let fork = Fork { of: first.discussion_id, at: Step::from("1/awaiting-responses/ann") };
+    let id = table.engine.fork(fork, changed).await.unwrap();
+    let second = table.run(id).await.unwrap().outcome();
+    let anew = table.panel.steps()[asked..].to_vec();
+    let expected =
+        ["1/judging/dan", "2/judging/dan", "3/judging/dan", "3/judging/dan/verdict", "3/deciding/ann"];
+    assert_eq!(anew, expected);
+    let speeches = |outcome: &Outcome| -> Vec<String> {
+        let said = outcome.rounds.iter().flat_map(|round| round.responses.iter());
+        said.filter(|it| it.phase == "awaiting-responses").map(|it| it.content.clone()).collect()
+    };
+    assert_eq!(speeches(&second), speeches(&first));
 }

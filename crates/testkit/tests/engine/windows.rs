@@ -1,6 +1,6 @@
 //! Windows: every request fits, what it costs stays flat, and what was summed up once is never summed up again (D09, D10, D12).
 
-use std::{collections::BTreeSet, sync::Arc, time::Instant};
+use std::{collections::BTreeSet, sync::Arc};
 
 use quorum_core::{
     memory::MemoryStore,
@@ -225,20 +225,4 @@ async fn an_unknown_context_strategy_is_refused() {
         refused,
         "windowStrategy: there is no context strategy named hope; there are slide, truncate, summarise"
     );
-}
-
-/// Not a test of speed, but of shape: late turns must not cost more than early ones.
-#[tokio::test(start_paused = true)]
-#[ignore = "measures wall time; run it alone"]
-async fn the_time_of_a_turn_does_not_grow_with_the_talk() {
-    for (rounds, strategy) in [(125, "slide"), (500, "slide"), (125, "summarise"), (500, "summarise")] {
-        let table = table(&talkative().sums_up("*"));
-        let began = Instant::now();
-        table.hold(long_talk(rounds, strategy)).await;
-        let turns = f64::from(rounds) * 4.0;
-        println!(
-            "{strategy}, {turns} turns: {:.2} ms a turn",
-            began.elapsed().as_secs_f64() * 1_000.0 / turns
-        );
-    }
 }
