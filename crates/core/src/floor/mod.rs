@@ -84,6 +84,8 @@ pub(crate) struct Now {
     pub(crate) tokens: u64,
     /// Its length after each turn, as each family of models counts.
     pub(crate) lengths: Lengths,
+    /// The families of models at the table, found out once.
+    pub(crate) families: Option<BTreeSet<Family>>,
     /// How each participant's provider counts beside us.
     pub(crate) ratios: BTreeMap<String, Ratio>,
     pub(crate) readings: Vec<Understood<(u32, Reading)>>,
@@ -193,7 +195,9 @@ impl Floor {
     pub(crate) fn hear(&mut self, turn: &Arc<Turn>) {
         self.now.tokens += tokens::at_worst(turn.text.len());
         let models = self.record.state.spec.participants.iter().filter(|it| !it.is_person());
-        self.now.lengths.hear(models.map(Family::of), &turn.text);
+        let Now { families, lengths, .. } = &mut self.now;
+        let families = families.get_or_insert_with(|| models.map(Family::of).collect());
+        lengths.hear(families.iter().copied(), &turn.text);
         self.now.transcript.push(turn.clone());
     }
 
