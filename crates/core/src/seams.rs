@@ -91,6 +91,8 @@ pub trait Clock: Send + Sync {
 /// - `create` is idempotent: the same id again answers [`Created::Existed`] and changes nothing.
 /// - A discussion is claimed by one owner at a time. A claim ends when it is released, when its lease runs out, or when
 ///   the store knows that its owner is dead. A sub-discussion is never claimed alone: it is written under the claim of its root.
+/// - After [`Then::Done`] the claim is gone: a further append under it is [`StoreError::Fenced`], by which a lost acknowledgement is
+///   recognised. A claim whose lease ran out is still good as long as nobody else came. A finished discussion may be claimed, to look at it.
 /// - Facts of a finished discussion never change (INV-DISC-630).
 pub trait Store: Send + Sync {
     /// Puts a new discussion there with its first facts; it becomes claimable unless it is a sub-discussion.
