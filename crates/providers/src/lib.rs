@@ -4,11 +4,13 @@
 //!
 //! - [`catalog`]: what is known of each provider; a row is a provider.
 //! - `simulated/`: a provider without a model, the same every time.
+//! - [`wire`]: how the vendors speak; pure translations.
 //! - `voices.rs`: which voice answers for which seat.
 
 pub mod catalog;
 mod simulated;
 mod voices;
+pub mod wire;
 
 pub use simulated::Simulated;
 pub use voices::SimulatedVoices;

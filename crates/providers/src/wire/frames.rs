@@ -1,0 +1,216 @@
+//! Cuts a stream of bytes into frames: server-sent events, or JSON lines.
+//!
+//! Bytes come as they come: a frame may be spread over many pieces, cut inside a character, between CR and LF, or never end.
+//! One that never ends is refused at a cap, so that nobody fills the memory with a single line.
+
+use std::borrow::Cow;
+
+use quorum_core::model::error::{ErrorClass, ProviderError};
+
+/// A frame longer than this is no piece of an answer.
+const LONGEST_FRAME: usize = 2 << 20;
+
+const BYTE_ORDER_MARK: &str = "\u{feff}";
+
+/// How an answer is cut into frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Framing {
+    /// Server-sent events.
+    Events,
+    /// A JSON document a line.
+    Lines,
+}
+
+/// One frame of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Frame<'f> {
+    /// The event's name, where it has one.
+    pub event: &'f str,
+    /// What it carries.
+    pub data: &'f str,
+}
+
+/// The frames of one answer, as its bytes come in.
+#[derive(Debug)]
+pub(crate) struct Frames {
+    framing: Framing,
+    /// The line that is not complete yet.
+    line: Vec<u8>,
+    /// Whether the last line ended with CR, so that a LF right after it belongs to the same end.
+    after_return: bool,
+    is_first: bool,
+    event: String,
+    data: String,
+    has_data: bool,
+}
+
+impl Frames {
+    pub(crate) fn new(framing: Framing) -> Self {
+        Frames {
+            framing,
+            line: Vec::new(),
+            after_return: false,
+            is_first: true,
+            event: String::new(),
+            data: String::new(),
+            has_data: false,
+        }
+    }
+
+    /// Hands each frame that these bytes complete to `each`, until one is refused. What is left waits for more.
+    pub(crate) fn feed(
+        &mut self,
+        mut bytes: &[u8],
+        mut each: impl FnMut(Frame<'_>) -> Result<(), ProviderError>,
+    ) -> Result<(), ProviderError> {
+        while let Some(first) = bytes.first() {
+            if std::mem::take(&mut self.after_return) && *first == b'\n' {
+                bytes = &bytes[1..];
+                continue;
+            }
+            let Some(end) = bytes.iter().position(|it| matches!(it, b'\n' | b'\r')) else {
+                self.line.extend_from_slice(bytes);
+                break;
+            };
+            self.after_return = bytes[end] == b'\r';
+            self.end_line(&bytes[..end], &mut each)?;
+            bytes = &bytes[end + 1..];
+        }
+        self.within_bounds()
+    }
+
+    /// A line is complete; most of them lie in one piece and need not be copied.
+    fn end_line(
+        &mut self,
+        rest: &[u8],
+        each: &mut impl FnMut(Frame<'_>) -> Result<(), ProviderError>,
+    ) -> Result<(), ProviderError> {
+        if self.line.is_empty() {
+            return self.take_line(&String::from_utf8_lossy(rest), each);
+        }
+        let mut line = std::mem::take(&mut self.line);
+        line.extend_from_slice(rest);
+        self.take_line(&String::from_utf8_lossy(&line), each)?;
+        line.clear();
+        self.line = line;
+        self.within_bounds()
+    }
+
+    fn take_line(
+        &mut self,
+        line: &Cow<'_, str>,
+        each: &mut impl FnMut(Frame<'_>) -> Result<(), ProviderError>,
+    ) -> Result<(), ProviderError> {
+        let is_first = std::mem::take(&mut self.is_first);
+        let line = if is_first { line.trim_start_matches(BYTE_ORDER_MARK) } else { line };
+        match self.framing {
+            Framing::Lines if line.trim().is_empty() => Ok(()),
+            Framing::Lines => each(Frame { event: "", data: line }),
+            Framing::Events if line.is_empty() => self.dispatch(each),
+            Framing::Events => {
+                self.take_field(line);
+                Ok(())
+            }
+        }
+    }
+
+    /// An empty line ends an event; one without data is none.
+    fn dispatch(
+        &mut self,
+        each: &mut impl FnMut(Frame<'_>) -> Result<(), ProviderError>,
+    ) -> Result<(), ProviderError> {
+        let read = if self.has_data { each(Frame { event: &self.event, data: &self.data }) } else { Ok(()) };
+        self.event.clear();
+        self.data.clear();
+        self.has_data = false;
+        read
+    }
+
+    fn take_field(&mut self, line: &str) {
+        let (name, value) = line.split_once(':').unwrap_or((line, ""));
+        let value = value.strip_prefix(' ').unwrap_or(value);
+        match name {
+            "event" => value.clone_into(&mut self.event),
+            "data" => {
+                if std::mem::replace(&mut self.has_data, true) {
+                    self.data.push('\n');
+                }
+                self.data.push_str(value);
+            }
+            // A comment has no name; ids and retry hints are for browsers.
+            _ => {}
+        }
+    }
+
+    fn within_bounds(&self) -> Result<(), ProviderError> {
+        if self.line.len() + self.data.len() <= LONGEST_FRAME {
+            return Ok(());
+        }
+        let message = format!("a piece of the answer was longer than {} MiB", LONGEST_FRAME >> 20);
+        Err(ProviderError::new(ErrorClass::InvalidResponse, message))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frames(framing: Framing, pieces: &[&[u8]]) -> Vec<String> {
+        let mut frames = Frames::new(framing);
+        let mut all = Vec::new();
+        for piece in pieces {
+            let each = |frame: Frame<'_>| {
+                all.push(format!("{}|{}", frame.event, frame.data));
+                Ok(())
+            };
+            frames.feed(piece, each).unwrap();
+        }
+        all
+    }
+
+    #[test]
+    fn f4_events_come_in_many_spellings() {
+        let check = |text: &str, expected: &[&str]| {
+            assert_eq!(frames(Framing::Events, &[text.as_bytes()]), expected, "{text:?}");
+        };
+        check("data: one\n\ndata: two\n\n", &["|one", "|two"]);
+        check("event: delta\ndata: one\n\n", &["delta|one"]);
+        check("data:one\r\n\r\ndata: two\r\r", &["|one", "|two"]);
+        check("\u{feff}data: one\n\n", &["|one"]);
+        check(": ping\n\ndata: a\ndata: b\n\n", &["|a\nb"]);
+        check("id: 7\nretry: 5\nother: x\n\n", &[]);
+        check("data\n\n", &["|"]);
+        check("data: never ended\n", &[]);
+    }
+
+    #[test]
+    fn f3_pieces_cut_anywhere_mean_the_same() {
+        let whole = "event: x\r\ndata: grüße \u{1f600}\r\n\r\n: c\r\n\r\ndata: 2\n\n".as_bytes();
+        let expected = frames(Framing::Events, &[whole]);
+        assert_eq!(expected, ["x|grüße \u{1f600}", "|2"]);
+        for cut in 0..=whole.len() {
+            assert_eq!(frames(Framing::Events, &[&whole[..cut], &whole[cut..]]), expected, "cut at {cut}");
+        }
+        let single: Vec<&[u8]> = whole.chunks(1).collect();
+        assert_eq!(frames(Framing::Events, &single), expected);
+    }
+
+    #[test]
+    fn lines_are_frames_of_their_own() {
+        assert_eq!(frames(Framing::Lines, &[b"{\"a\":", b"1}\r", b"\n\n{}\n{"]), ["|{\"a\":1}", "|{}"]);
+    }
+
+    #[test]
+    fn f4_bytes_that_are_no_text_are_shown_as_such() {
+        assert_eq!(frames(Framing::Events, &[b"data: a\xff\0b\n\n"]), ["|a\u{fffd}\0b"]);
+    }
+
+    #[test]
+    fn f7_a_frame_without_end_is_refused_at_the_cap() {
+        for piece in [&[b'x'; 4096][..], &b"data: x\n".repeat(512)] {
+            let mut frames = Frames::new(Framing::Events);
+            let fed = (0..100_000).take_while(|_| frames.feed(piece, |_| Ok(())).is_ok()).count();
+            assert!(fed * piece.len() <= 4 * LONGEST_FRAME, "{fed} pieces of {}", piece.len());
+        }
+    }
+}

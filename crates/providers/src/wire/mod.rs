@@ -1,0 +1,202 @@
+//! How the vendors speak: each wire is a pure translation, without a socket, a key or a clock.
+//!
+//! A wire is one file with a constant and one line in [`WIRES`]. It makes a request of a [`Call`], reads the frames of the
+//! answer, and says what a refusal means. Keys, connections, deadlines and caps are `http.rs`'s.
+
+mod frames;
+mod refusal;
+
+use std::collections::VecDeque;
+
+use quorum_core::{
+    call::{Call, Voiced},
+    model::error::ProviderError,
+    seams::Chunk,
+};
+use serde_json::Value;
+
+pub use frames::{Frame, Framing};
+pub use refusal::{Refused, retry_after_ms};
+
+/// The wires there are.
+pub const WIRES: &[Wire] = &[];
+
+/// The wire of that name.
+#[must_use]
+pub fn wire(name: &str) -> Option<&'static Wire> {
+    WIRES.iter().find(|wire| wire.name == name)
+}
+
+/// One vendor's way of speaking.
+#[derive(Debug)]
+pub struct Wire {
+    /// What the configuration calls it.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub summary: &'static str,
+    /// How the key is sent.
+    pub auth: Auth,
+    /// Headers that every request carries.
+    pub headers: &'static [(&'static str, &'static str)],
+    /// How the answer is cut into frames.
+    pub framing: Framing,
+    /// The request for this call.
+    pub encode: fn(&Call, &Model) -> Outgoing,
+    /// Reads one answer, from its first frame on.
+    pub decoder: fn() -> Box<dyn Decoder>,
+    /// What an answer other than 200 means.
+    pub refusal: fn(&Refused<'_>) -> ProviderError,
+    /// Where to look whether the model is there; costs nothing.
+    pub probe: fn(&Model) -> Probe,
+}
+
+/// How a key is sent: in a header, never in an address, for addresses end up in logs and errors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Auth {
+    /// The header.
+    pub header: &'static str,
+    /// What stands before the key in it.
+    pub prefix: &'static str,
+}
+
+/// What a wire must know of the model it speaks to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Model {
+    /// What the vendor calls it.
+    pub name: String,
+    /// Where it differs from what its wire usually takes.
+    pub quirks: Quirks,
+}
+
+/// Where a model differs from what its wire usually takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Quirks {
+    /// Whether it may be told how freely to speak.
+    pub temperature: bool,
+    /// Whether it takes stop sequences. Where not, they are enforced on what comes back all the same.
+    pub stop: bool,
+    /// Whether it can be offered a tool.
+    pub tools: bool,
+    /// How it can be held to a form.
+    pub schema: Schema,
+    /// What the limit of an answer's length is called.
+    pub limit: Limit,
+}
+
+impl Default for Quirks {
+    fn default() -> Self {
+        let (schema, limit) = (Schema::default(), Limit::default());
+        Quirks { temperature: true, stop: true, tools: true, schema, limit }
+    }
+}
+
+/// How a model can be held to a form.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Schema {
+    /// By a JSON schema, in its vendor's own way.
+    #[default]
+    Strict,
+    /// To JSON, but to no schema.
+    Json,
+    /// Only by what the prompt says.
+    Prompt,
+}
+
+/// What the limit of an answer's length is called, on wires that have had two names for it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Limit {
+    /// `max_tokens`, which most compatible servers know.
+    #[default]
+    MaxTokens,
+    /// `max_completion_tokens`, which newer models of OpenAI demand.
+    MaxCompletionTokens,
+}
+
+/// A request without its address and its key.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outgoing {
+    /// What comes after the base address: `/chat/completions`.
+    pub path: String,
+    /// What is sent.
+    pub body: Value,
+}
+
+/// A question about a model that costs nothing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Probe {
+    /// What comes after the base address, and what is sent, if anything.
+    pub path: String,
+    /// Sent where the question is a POST; a GET otherwise.
+    pub body: Option<Value>,
+    /// How the answer shows that there is such a model.
+    pub shows: Shows,
+}
+
+/// How the answer to a probe shows that there is such a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shows {
+    /// 200 says yes, 404 says no.
+    ByStatus,
+    /// It lists all there are, as `data[].id`; a server without such a list (404) tells nothing.
+    ByList,
+}
+
+/// Reads the frames of one answer.
+pub trait Decoder: Send {
+    /// Adds what this frame means to `out`. [`Chunk::End`] is added at the vendor's own end marker and never before: an answer that
+    /// stops without it is not finished. Frames of unknown kinds are passed over; a frame that can't be read is an
+    /// `InvalidResponse`, and an error inside a stream is the error it says.
+    fn take(&mut self, frame: Frame<'_>, out: &mut VecDeque<Chunk>) -> Result<(), ProviderError>;
+}
+
+/// The messages of a call as every vendor takes them: the model's own and the others' in turn, the others first.
+#[must_use]
+pub fn turns(call: &Call) -> Vec<(Voiced, String)> {
+    let mut turns: Vec<(Voiced, String)> = Vec::new();
+    for (voiced, text) in call.render() {
+        match turns.last_mut() {
+            Some((last, so_far)) if *last == voiced => {
+                so_far.push_str("\n\n");
+                so_far.push_str(&text);
+            }
+            Some(_) => turns.push((voiced, text)),
+            None if voiced == Voiced::Assistant => {
+                turns.push((Voiced::User, OPENING.to_owned()));
+                turns.push((voiced, text));
+            }
+            None => turns.push((voiced, text)),
+        }
+    }
+    turns
+}
+
+/// Stands before a model's own first words, for no vendor lets a model begin.
+const OPENING: &str = "The discussion so far:";
+
+/// The tool by which a model asks for a sub-discussion, where a call allows it.
+pub const DISCUSS: &str = "discuss";
+
+/// What the tool is for, as the model reads it.
+pub const DISCUSS_SUMMARY: &str = "Ask the other participants to discuss one narrower question first, and get what they found. \
+     Use it only where your answer depends on it.";
+
+/// The tool's arguments.
+#[must_use]
+pub fn discuss_schema() -> Value {
+    serde_json::json!({
+        "type": "object",
+        "properties": { "topic": { "type": "string", "description": "The question, complete in itself." } },
+        "required": ["topic"],
+        "additionalProperties": false,
+    })
+}
+
+/// The topic in a tool call's arguments.
+#[must_use]
+pub fn topic_of(arguments: &Value) -> Option<String> {
+    let topic = arguments.get("topic")?.as_str()?.trim();
+    (!topic.is_empty()).then(|| topic.to_owned())
+}

@@ -1,0 +1,239 @@
+//! What an answer other than 200 means: the class of the error, what it says, how long to wait.
+
+use jiff::{SignedDuration, Timestamp};
+use quorum_core::model::error::{ErrorClass, ProviderError};
+use serde_json::Value;
+
+/// More of a vendor's own words than this helps nobody.
+const LONGEST_MESSAGE: usize = 300;
+
+/// An answer other than 200.
+#[derive(Clone, Copy)]
+pub struct Refused<'r> {
+    /// Its status.
+    pub status: u16,
+    /// A header's value, by its name in small letters.
+    pub header: &'r dyn Fn(&str) -> Option<String>,
+    /// What it says, cut at a cap.
+    pub body: &'r str,
+    /// When it came, for dates in it.
+    pub now: Timestamp,
+}
+
+impl Refused<'_> {
+    /// The error as most vendors mean it. A wire puts right what it knows better.
+    #[must_use]
+    pub fn usual(&self) -> ProviderError {
+        let body: Value = serde_json::from_str(self.body).unwrap_or_default();
+        let said = said(&body);
+        let class = match self.status {
+            _ if is_too_long(&body, said.unwrap_or_default()) => ErrorClass::ContextOverflow,
+            401 | 403 => ErrorClass::Authentication,
+            408 | 504 => ErrorClass::Timeout,
+            413 => ErrorClass::ContextOverflow,
+            429 => ErrorClass::RateLimit,
+            300..=499 => ErrorClass::Validation,
+            _ => ErrorClass::ApiError,
+        };
+        let message = match said {
+            Some(said) => format!("{} ({})", shortened(said), self.status),
+            None => format!("the answer was {} {}", self.status, meaning(self.status)),
+        };
+        let waits = matches!(class, ErrorClass::RateLimit | ErrorClass::ApiError);
+        let retry_after_ms = if waits { retry_after_ms(self, &body) } else { None };
+        ProviderError { retry_after_ms, ..ProviderError::new(class, message.trim_end()) }
+    }
+}
+
+/// What the vendor says in its error's body, wherever it puts it.
+pub(crate) fn said(body: &Value) -> Option<&str> {
+    let body = if let Value::Array(list) = body { list.first()? } else { body };
+    let places = ["/error/message", "/message", "/error", "/detail", "/detail/0/msg", "/error_msg"];
+    places.iter().filter_map(|place| body.pointer(place)?.as_str()).find(|it| !it.trim().is_empty())
+}
+
+/// What vendors call a request that is longer than the model's window.
+const TOO_LONG: &[&str] = &[
+    "context_length_exceeded",
+    "context length",
+    "context window",
+    "prompt is too long",
+    "too many tokens",
+    "input token count",
+    "exceeds the maximum number of tokens",
+    "maximum context",
+    "request_too_large",
+    "exceed context limit",
+    "exceed_context_size",
+];
+
+/// Whether the request was too long, by its code or by what was said.
+pub(crate) fn is_too_long(body: &Value, said: &str) -> bool {
+    let code = |place: &str| body.pointer(place).and_then(Value::as_str).unwrap_or_default().to_lowercase();
+    let words = [said.to_lowercase(), code("/error/code"), code("/error/type"), code("/code"), code("/type")];
+    // A limit of tokens a minute speaks of tokens, too, and passes.
+    let of_time = words[0].contains("per minute") || words[0].contains("per day");
+    !of_time && TOO_LONG.iter().any(|it| words.iter().any(|word| word.contains(it)))
+}
+
+/// How long the vendor asks us to wait: `retry-after-ms`, `retry-after` as seconds or as a date, a delay in the body, or the moment its
+/// limits are renewed.
+#[must_use]
+pub fn retry_after_ms(refused: &Refused<'_>, body: &Value) -> Option<u64> {
+    let header = |name: &str| (refused.header)(name).map(|it| it.trim().to_owned());
+    let number = |name: &str| header(name)?.parse::<f64>().ok().and_then(in_ms);
+    let millis = || number("retry-after-ms").map(|it| it / 1_000);
+    let seconds = || number("retry-after");
+    let date = || until(&header("retry-after")?, refused.now);
+    let body_delay = || delay_in(body);
+    let renewed = || RENEWALS.iter().find_map(|name| renewal(&header(name)?, refused.now));
+    millis().or_else(seconds).or_else(date).or_else(body_delay).or_else(renewed)
+}
+
+/// Headers in which vendors say when a limit is renewed.
+const RENEWALS: &[&str] = &[
+    "anthropic-ratelimit-requests-reset",
+    "anthropic-ratelimit-tokens-reset",
+    "x-ratelimit-reset-requests",
+    "x-ratelimit-reset-tokens",
+    "x-ratelimit-reset",
+];
+
+fn renewal(text: &str, now: Timestamp) -> Option<u64> {
+    duration_ms(text).or_else(|| until(text, now))
+}
+
+/// Seconds as whole milliseconds; nonsense is nothing.
+fn in_ms(seconds: f64) -> Option<u64> {
+    (0.0..=1e9).contains(&seconds).then(|| (seconds * 1_000.0).ceil() as u64)
+}
+
+/// From now to a date as HTTP or ISO 8601 writes it; a date gone by is no wait.
+fn until(text: &str, now: Timestamp) -> Option<u64> {
+    let http = || jiff::fmt::rfc2822::parse(text).ok().map(|it| it.timestamp());
+    let at = text.parse::<Timestamp>().ok().or_else(http)?;
+    let left = at.duration_since(now).max(SignedDuration::ZERO);
+    u64::try_from(left.as_millis()).ok()
+}
+
+/// `12`, `1.5s`, `6m0s`, `250ms`, `1h2m`.
+fn duration_ms(text: &str) -> Option<u64> {
+    if let Ok(seconds) = text.parse::<f64>() {
+        // A large number is a moment, which some vendors write as seconds since 1970: no duration at all.
+        return (seconds < 1e8).then(|| in_ms(seconds)).flatten();
+    }
+    let mut rest = text;
+    let mut total = 0.0;
+    while !rest.is_empty() {
+        let number = rest.find(|it: char| !it.is_ascii_digit() && it != '.')?;
+        let (value, after) = (rest[..number].parse::<f64>().ok()?, &rest[number..]);
+        let (factor, unit) = UNITS.iter().find(|(_, unit)| after.starts_with(unit))?;
+        total += value * factor;
+        rest = &after[unit.len()..];
+    }
+    in_ms(total)
+}
+
+/// In seconds; the longer names first, so that `ms` is not read as minutes.
+const UNITS: &[(f64, &str)] = &[(0.001, "ms"), (60.0, "m"), (1.0, "s"), (3_600.0, "h")];
+
+/// Google says it as `error.details[].retryDelay`, others in a sentence: "try again in 7.66s".
+fn delay_in(body: &Value) -> Option<u64> {
+    let error = if let Value::Array(list) = body { list.first()? } else { body };
+    let details = error.pointer("/error/details").and_then(Value::as_array).into_iter().flatten();
+    let told = details.filter_map(|it| it.get("retryDelay")?.as_str()).find_map(duration_ms);
+    told.or_else(|| {
+        let said = said(body)?;
+        let after = &said[said.find("try again in ")? + "try again in ".len()..];
+        let end = after.find(char::is_whitespace).unwrap_or(after.len());
+        duration_ms(after[..end].trim_end_matches('.'))
+    })
+}
+
+/// The first sentence or so, on one line.
+pub(crate) fn shortened(said: &str) -> String {
+    let line = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(LONGEST_MESSAGE) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+fn meaning(status: u16) -> &'static str {
+    match status {
+        300..=399 => "(it points elsewhere; put the address it points to into base_url)",
+        404 => "(not found; check base_url and the model's name)",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(status: u16, headers: &[(&str, &str)], body: &str) -> ProviderError {
+        let header = |name: &str| headers.iter().find(|it| it.0 == name).map(|it| it.1.to_owned());
+        let now = "2026-11-15T12:00:00Z".parse().unwrap();
+        Refused { status, header: &header, body, now }.usual()
+    }
+
+    #[test]
+    fn f5_retry_after_in_all_its_forms() {
+        let check = |headers: &[(&str, &str)], body: &str, expected: Option<u64>| {
+            assert_eq!(refused(429, headers, body).retry_after_ms, expected, "{headers:?} {body}");
+        };
+        check(&[("retry-after", "7")], "", Some(7_000));
+        check(&[("retry-after", "0.25")], "", Some(250));
+        check(&[("retry-after-ms", "300"), ("retry-after", "1")], "", Some(300));
+        check(&[("retry-after", "Sun, 15 Nov 2026 12:00:30 GMT")], "", Some(30_000));
+        check(&[("retry-after", "Sun, 15 Nov 2026 11:00:00 GMT")], "", Some(0));
+        check(&[("retry-after", "soon")], "", None);
+        check(&[("retry-after", "-5")], "", None);
+        check(&[("x-ratelimit-reset-requests", "6m0s")], "", Some(360_000));
+        check(&[("x-ratelimit-reset-tokens", "120ms")], "", Some(120));
+        check(&[("anthropic-ratelimit-requests-reset", "2026-11-15T12:00:10Z")], "", Some(10_000));
+        check(&[], r#"{"error":{"details":[{"@type":"x"},{"retryDelay":"34s"}]}}"#, Some(34_000));
+        check(&[], r#"{"error":{"message":"Please try again in 7.66s. Visit us"}}"#, Some(7_660));
+        check(&[], "", None);
+    }
+
+    #[test]
+    fn d12_refusals_are_classed_by_status_and_words() {
+        let check = |status: u16, body: &str, class: ErrorClass, message: &str| {
+            let error = refused(status, &[], body);
+            assert_eq!((error.class, error.message.as_str()), (class, message), "{status} {body}");
+        };
+        check(401, r#"{"error":{"message":"bad key"}}"#, ErrorClass::Authentication, "bad key (401)");
+        check(403, "", ErrorClass::Authentication, "the answer was 403");
+        check(429, r#"{"message":"slow down"}"#, ErrorClass::RateLimit, "slow down (429)");
+        check(500, "<html>oops</html>", ErrorClass::ApiError, "the answer was 500");
+        check(
+            529,
+            r#"{"error":{"type":"overloaded_error","message":"Overloaded"}}"#,
+            ErrorClass::ApiError,
+            "Overloaded (529)",
+        );
+        check(504, "", ErrorClass::Timeout, "the answer was 504");
+        check(400, r#"{"error":"no such field"}"#, ErrorClass::Validation, "no such field (400)");
+        check(
+            400,
+            r#"{"error":{"message":"m","code":"context_length_exceeded"}}"#,
+            ErrorClass::ContextOverflow,
+            "m (400)",
+        );
+        let per_minute = r#"{"error":{"message":"too many tokens per minute"}}"#;
+        check(429, per_minute, ErrorClass::RateLimit, "too many tokens per minute (429)");
+        check(
+            307,
+            "",
+            ErrorClass::Validation,
+            "the answer was 307 (it points elsewhere; put the address it points to into base_url)",
+        );
+    }
+
+    #[test]
+    fn a_vendors_words_are_cut_short() {
+        let long = format!(r#"{{"error":{{"message":"{}"}}}}"#, "x ".repeat(1_000));
+        assert!(refused(500, &[], &long).message.chars().count() < LONGEST_MESSAGE + 10);
+    }
+}
