@@ -135,7 +135,7 @@ impl Voices for Fixed {
     fn voice(&self, _spec: &Spec, _who: &Participant) -> Option<Voice> {
         let latency = *self.latency.read().unwrap_or_else(PoisonError::into_inner);
         let provider = Arc::new(FixedVoice { latency, speech: self.speech.clone() });
-        let price = Some(Price { input: Usd::ZERO, output: Usd::ZERO });
+        let price = Some(Price::new(Usd::ZERO, Usd::ZERO));
         Some(Voice { provider, lane: self.lane.clone(), price, window: 128_000 })
     }
 }
@@ -152,7 +152,7 @@ impl Provider for FixedVoice {
             if !latency.is_zero() {
                 sleep(latency).await;
             }
-            let usage = Some(Usage { prompt: 300, completion: 300 });
+            let usage = Some(Usage::new(300, 300));
             stream::iter([
                 Ok(Chunk::Text(speech.to_string())),
                 Ok(Chunk::End { finish: Finish::Stop, usage, cost: None }),

@@ -171,8 +171,8 @@ fn spec() -> Arc<Spec> {
 }
 
 fn turn(step: &Step) -> Arc<Turn> {
-    let price = Price { input: Usd::from_dollars(3.0).unwrap(), output: Usd::from_dollars(15.0).unwrap() };
-    let usage = Usage { prompt: 100, completion: 20 };
+    let price = Price::new(Usd::from_dollars(3.0).unwrap(), Usd::from_dollars(15.0).unwrap());
+    let usage = Usage::new(100, 20);
     Arc::new(Turn {
         step: step.clone(),
         participant: "ann".into(),

@@ -9,6 +9,7 @@
 
 pub mod catalog;
 mod simulated;
+pub mod source;
 mod voices;
 pub mod wire;
 

@@ -21,7 +21,7 @@ use crate::{catalog, simulated::Simulated};
 const WIDTH: Width = Width { concurrency: 10_000, per_minute: None };
 
 /// They cost nothing, and it is known that they do.
-const FREE: Price = Price { input: Usd::ZERO, output: Usd::ZERO };
+const FREE: Price = Price::new(Usd::ZERO, Usd::ZERO);
 
 /// The window of a provider that isn't in the catalogue.
 const WINDOW: u64 = 128_000;

@@ -160,7 +160,7 @@ impl Panel {
     /// What each of its answers uses.
     #[must_use]
     pub fn uses(self, who: &str, prompt: u64, completion: u64) -> Self {
-        self.line(who, Line::Uses(Usage { prompt, completion }))
+        self.line(who, Line::Uses(Usage::new(prompt, completion)))
     }
 
     /// Counts its requests' tokens so many times as we do, and says so.
@@ -325,12 +325,10 @@ impl Scripted {
     fn ended(&self, call: &Call, mut chunks: Vec<Result<Chunk, ProviderError>>, finish: Finish) -> Chunks {
         let scripted = self.0.of(&call.participant.name).rev().find_map(|line| match line {
             Line::Uses(usage) => Some(*usage),
-            Line::Counts(times_ours) => {
-                Some(Usage { prompt: (tokens_of(call) as f64 * times_ours) as u64, completion: 20 })
-            }
+            Line::Counts(times_ours) => Some(Usage::new((tokens_of(call) as f64 * times_ours) as u64, 20)),
             _ => None,
         });
-        let usage = scripted.unwrap_or(Usage { prompt: 10 * call.messages.len() as u64, completion: 20 });
+        let usage = scripted.unwrap_or(Usage::new(10 * call.messages.len() as u64, 20));
         chunks.push(Ok(Chunk::End { finish, usage: Some(usage), cost: None }));
         Chunks { chunks, silent: false }
     }

@@ -134,10 +134,10 @@ impl Floor {
         let voices = || spec.participants.iter().filter_map(|who| self.shared.voices.voice(spec, who));
         // Nobody is shown more than fits, however long the talk.
         let largest = voices().map(|voice| voice.window).max().unwrap_or(u64::MAX);
-        let usage = Usage {
-            prompt: (self.now.tokens + INSTRUCTIONS + tokens::at_worst(spec.topic.len())).min(largest),
-            completion: u64::from(spec.manner.max_tokens),
-        };
+        let usage = Usage::new(
+            (self.now.tokens + INSTRUCTIONS + tokens::at_worst(spec.topic.len())).min(largest),
+            u64::from(spec.manner.max_tokens),
+        );
         let dearest = voices().filter_map(|voice| voice.price).map(|price| price.of(usage)).max();
         Spent {
             calls,

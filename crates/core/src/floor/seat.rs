@@ -201,7 +201,7 @@ impl Seat {
     pub(crate) fn worst_case(&mut self, floor: &Floor) -> Spent {
         let written = self.longest_answer(floor);
         let bytes = self.look(floor).bytes;
-        let usage = Usage { prompt: tokens::at_worst(bytes) + 64, completion: written };
+        let usage = Usage::new(tokens::at_worst(bytes) + 64, written);
         let price = self.voice.as_ref().and_then(|voice| voice.price);
         Spent { calls: 1, tokens: usage.total(), usd: price.map(|price| price.of(usage)).unwrap_or_default() }
     }
@@ -339,10 +339,9 @@ impl Seat {
     /// The reply as a turn, billed.
     pub(crate) fn spoke(&self, reply: &Reply, floor: &Floor) -> Arc<Turn> {
         let counted = if let Stage::Calling(placed) = &self.stage { placed.counted } else { 0 };
-        let usage = reply.usage.unwrap_or_else(|| Usage {
-            prompt: counted,
-            completion: Family::of(&self.asked.who).estimate(&reply.text),
-        });
+        let usage = reply
+            .usage
+            .unwrap_or_else(|| Usage::new(counted, Family::of(&self.asked.who).estimate(&reply.text)));
         let price = self.voice.as_ref().and_then(|voice| voice.price);
         let cost = reply.cost.or_else(|| price.map(|price| price.of(usage)));
         Arc::new(Turn {

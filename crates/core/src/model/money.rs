@@ -68,13 +68,24 @@ pub struct Price {
     pub input: Usd,
     /// For a million completion tokens.
     pub output: Usd,
+    /// For a million prompt tokens that the provider remembered; as `input` where it says nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached: Option<Usd>,
 }
 
 impl Price {
+    /// A price without a discount.
+    #[must_use]
+    pub const fn new(input: Usd, output: Usd) -> Self {
+        Price { input, output, cached: None }
+    }
+
     /// What so many tokens cost, rounded up so that a reservation is never too small.
     #[must_use]
     pub fn of(self, usage: Usage) -> Usd {
-        let input = u128::from(self.input.0) * u128::from(usage.prompt);
+        let cached = usage.cached.min(usage.prompt);
+        let input = u128::from(self.input.0) * u128::from(usage.prompt - cached)
+            + u128::from(self.cached.unwrap_or(self.input).0) * u128::from(cached);
         let output = u128::from(self.output.0) * u128::from(usage.completion);
         Usd(u64::try_from((input + output).div_ceil(1_000_000)).unwrap_or(u64::MAX))
     }
@@ -87,9 +98,26 @@ pub struct Usage {
     pub prompt: u64,
     /// Tokens the model wrote.
     pub completion: u64,
+    /// How many of those read the provider remembered from before.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cached: u64,
+    /// How many of those written were thought and not said.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reasoning: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Usage {
+    /// So many read and so many written.
+    #[must_use]
+    pub const fn new(prompt: u64, completion: u64) -> Self {
+        Usage { prompt, completion, cached: 0, reasoning: 0 }
+    }
+
     /// Both together.
     #[must_use]
     pub fn total(self) -> u64 {
@@ -101,6 +129,8 @@ impl AddAssign for Usage {
     fn add_assign(&mut self, other: Usage) {
         self.prompt = self.prompt.saturating_add(other.prompt);
         self.completion = self.completion.saturating_add(other.completion);
+        self.cached = self.cached.saturating_add(other.cached);
+        self.reasoning = self.reasoning.saturating_add(other.reasoning);
     }
 }
 
@@ -141,11 +171,19 @@ mod tests {
 
     #[test]
     fn a_price_is_exact_and_rounds_up() {
-        let price =
-            Price { input: Usd::from_dollars(3.0).unwrap(), output: Usd::from_dollars(15.0).unwrap() };
-        assert_eq!(price.of(Usage { prompt: 1_000, completion: 200 }).dollars(), 0.006);
-        let cheap = Price { input: Usd(1), output: Usd(0) };
-        assert_eq!(cheap.of(Usage { prompt: 1, completion: 0 }), Usd(1));
+        let price = Price::new(Usd::from_dollars(3.0).unwrap(), Usd::from_dollars(15.0).unwrap());
+        assert_eq!(price.of(Usage::new(1_000, 200)).dollars(), 0.006);
+        let cheap = Price::new(Usd(1), Usd(0));
+        assert_eq!(cheap.of(Usage::new(1, 0)), Usd(1));
+    }
+
+    #[test]
+    fn d10_what_was_remembered_costs_its_own_price() {
+        let usd = |dollars| Usd::from_dollars(dollars).unwrap();
+        let price = Price { cached: Some(usd(0.3)), ..Price::new(usd(3.0), usd(15.0)) };
+        let usage = Usage { cached: 900_000, ..Usage::new(1_000_000, 0) };
+        assert_eq!(price.of(usage).dollars(), 0.57);
+        assert_eq!(Price { cached: None, ..price }.of(usage).dollars(), 3.0);
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub(super) fn answering(
     takes: Duration,
 ) -> BoxStream<'static, Result<Chunk, ProviderError>> {
     let (text, mut finish) = cut(answer.text, call.max_tokens);
-    let usage = Usage { prompt: prompt_tokens(call), completion: tokens::estimate(&text) };
+    let usage = Usage::new(prompt_tokens(call), tokens::estimate(&text));
     let pieces = pieces(&text);
     let thinking = takes.mul_f64(THINKING);
     let between =

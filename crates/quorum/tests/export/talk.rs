@@ -83,7 +83,7 @@ impl Talk<'_> {
             started_at: moment(),
             duration_ms: 1_200,
             finish: Finish::Stop,
-            bill: Bill { usage: Usage { prompt: 120, completion: 34 }, ..Bill::default() },
+            bill: Bill { usage: Usage::new(120, 34), ..Bill::default() },
             reused: false,
         };
         Event::TurnCompleted { turn: Arc::new(turn) }

@@ -15,7 +15,7 @@ fn usd(dollars: f64) -> Usd {
 }
 
 fn priced(panel: Panel) -> Panel {
-    panel.priced(Price { input: usd(3.0), output: usd(15.0) })
+    panel.priced(Price::new(usd(3.0), usd(15.0)))
 }
 
 #[tokio::test(start_paused = true)]

@@ -132,7 +132,7 @@ prop_compose! {
         convenes in vec(any::<bool>(), 3),
         fails in proptest::option::of(0..3_usize),
     ) -> Panel {
-        let price = Price { input: Usd::from_dollars(3.0).unwrap(), output: Usd::from_dollars(15.0).unwrap() };
+        let price = Price::new(Usd::from_dollars(3.0).unwrap(), Usd::from_dollars(15.0).unwrap());
         let mut panel = panel().priced(price);
         for (index, name) in ["ann", "bob", "cyd"].into_iter().enumerate() {
             let (prompt, completion, takes) = used[index];
