@@ -122,7 +122,7 @@ struct Fixed {
 
 impl Fixed {
     fn new() -> Self {
-        let lane = Arc::new(Lane::new(Width { concurrency: 100_000, per_minute: None }));
+        let lane = Arc::new(Lane::new(Width::at_once(100_000)));
         Fixed { latency: RwLock::new(Duration::ZERO), lane, speech: speech().into() }
     }
 

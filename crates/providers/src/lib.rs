@@ -3,15 +3,19 @@
 //! # Layout
 //!
 //! - [`catalog`]: what is known of each provider; a row is a provider.
+//! - `http/`, `health.rs`, [`guard`]: how a wire's requests travel, and where they may not.
 //! - `simulated/`: a provider without a model, the same every time.
 //! - [`wire`]: how the vendors speak; pure translations.
 //! - `voices.rs`: which voice answers for which seat.
 
 pub mod catalog;
+pub mod guard;
+mod health;
+mod http;
 mod simulated;
 pub mod source;
 mod voices;
 pub mod wire;
 
 pub use simulated::Simulated;
-pub use voices::SimulatedVoices;
+pub use voices::{AllVoices, SimulatedVoices};

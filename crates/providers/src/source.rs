@@ -1,6 +1,6 @@
 //! A provider as it can be used on this machine: by which way, with which key, at which price.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use quorum_core::{call::lane::Width, model::money::Price};
 use reqwest::Url;
@@ -31,7 +31,7 @@ pub struct Source {
 #[derive(Debug, Clone)]
 pub enum Way {
     /// Over HTTP.
-    Http(Endpoint),
+    Http(Arc<Endpoint>),
     /// By a program on this machine.
     Command(Program),
 }

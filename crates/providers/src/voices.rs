@@ -1,4 +1,4 @@
-//! Who answers for whom: the simulated voices of a process, with a lane for each provider.
+//! Who answers for whom: the voices of a process, simulated and real, with a lane for each provider.
 
 use std::{
     collections::BTreeMap,
@@ -12,13 +12,20 @@ use quorum_core::{
         participant::Participant,
         spec::Spec,
     },
-    seams::{Voice, Voices},
+    seams::{Provider, Voice, Voices},
 };
 
-use crate::{catalog, simulated::Simulated};
+use crate::{
+    catalog,
+    health::Health,
+    http::{Remote, Web},
+    simulated::Simulated,
+    source::{Source, Way},
+    wire::Model,
+};
 
 /// Simulated voices wait for nobody; the number only has to be larger than any test's.
-const WIDTH: Width = Width { concurrency: 10_000, per_minute: None };
+const WIDTH: Width = Width::at_once(10_000);
 
 /// They cost nothing, and it is known that they do.
 const FREE: Price = Price::new(Usd::ZERO, Usd::ZERO);
@@ -28,6 +35,57 @@ const WINDOW: u64 = 128_000;
 
 /// A provider's name has so many bytes at most.
 const LONGEST_NAME: usize = 64;
+
+/// Answers for every provider: simulated in discussions that are simulated, the provider itself in others.
+#[derive(Debug, Default)]
+pub struct AllVoices {
+    simulated: SimulatedVoices,
+    real: BTreeMap<String, Line>,
+    web: Web,
+}
+
+/// A provider with what all its calls share.
+#[derive(Debug)]
+struct Line {
+    source: Source,
+    lane: Arc<Lane>,
+    health: Arc<Health>,
+}
+
+impl AllVoices {
+    /// The voices of these providers.
+    #[must_use]
+    pub fn of(sources: Vec<Source>) -> Self {
+        let line = |source: Source| {
+            let lane = Arc::new(Lane::new(source.width));
+            (source.name.clone(), Line { source, lane, health: Arc::default() })
+        };
+        AllVoices { real: sources.into_iter().map(line).collect(), ..AllVoices::default() }
+    }
+
+    fn real(&self, who: &Participant) -> Option<Voice> {
+        let Line { source, lane, health } = self.real.get(&who.provider)?;
+        let name = who.model.as_deref().unwrap_or(&source.model);
+        let facts = source.facts(name);
+        let provider: Arc<dyn Provider> = match &source.way {
+            Way::Http(endpoint) => Arc::new(Remote {
+                web: self.web.clone(),
+                endpoint: endpoint.clone(),
+                model: Model { name: name.to_owned(), quirks: facts.quirks },
+                patience: source.patience,
+                health: health.clone(),
+            }),
+            Way::Command(program) => todo!("{program:?}"),
+        };
+        Some(Voice { provider, lane: lane.clone(), price: facts.price, window: facts.window })
+    }
+}
+
+impl Voices for AllVoices {
+    fn voice(&self, spec: &Spec, who: &Participant) -> Option<Voice> {
+        if spec.simulation.is_some() { self.simulated.voice(spec, who) } else { self.real(who) }
+    }
+}
 
 /// Answers for every provider in discussions that are simulated, and for none in others.
 #[derive(Debug, Default)]

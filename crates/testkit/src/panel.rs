@@ -233,7 +233,7 @@ impl Panel {
 
     fn lane(&self, who: &str) -> Arc<Lane> {
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
-        let wide = || Arc::new(Lane::new(Width { concurrency: 1_000, per_minute: None }));
+        let wide = || Arc::new(Lane::new(Width::at_once(1_000)));
         lanes.entry(who.to_owned()).or_insert_with(wide).clone()
     }
 }

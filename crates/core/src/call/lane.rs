@@ -14,6 +14,7 @@ use crate::call::retry::LONGEST_WAIT_MS;
 pub struct Lane {
     places: Arc<Semaphore>,
     spacing: Duration,
+    tokens_per_minute: Option<u64>,
     times: Mutex<Times>,
 }
 
@@ -32,6 +33,16 @@ pub struct Width {
     pub concurrency: usize,
     /// Calls a minute; `None` is without limit.
     pub per_minute: Option<u32>,
+    /// Tokens a minute, read and written; `None` is without limit.
+    pub tokens_per_minute: Option<u64>,
+}
+
+impl Width {
+    /// So many at once, and no other limit.
+    #[must_use]
+    pub const fn at_once(concurrency: usize) -> Self {
+        Width { concurrency, per_minute: None, tokens_per_minute: None }
+    }
 }
 
 /// A place in a lane; dropping it frees it.
@@ -47,16 +58,21 @@ impl Lane {
     #[must_use]
     pub fn new(width: Width) -> Self {
         let spacing = width.per_minute.map_or(Duration::ZERO, |calls| Duration::from_secs(60) / calls.max(1));
-        Lane { places: Arc::new(Semaphore::new(width.concurrency.max(1))), spacing, times: Mutex::default() }
+        Lane {
+            places: Arc::new(Semaphore::new(width.concurrency.max(1))),
+            spacing,
+            tokens_per_minute: width.tokens_per_minute,
+            times: Mutex::default(),
+        }
     }
 
-    /// Waits for a place; not in a lane that stays closed for longer than anyone waits.
-    pub async fn enter(&self) -> Result<Place, Closed> {
+    /// Waits for a place for a call of so many tokens; not in a lane that stays closed for longer than anyone waits.
+    pub async fn enter(&self, tokens: u64) -> Result<Place, Closed> {
         #[expect(clippy::expect_used, reason = "the semaphore is private and nothing closes it")]
         let permit = self.places.clone().acquire_owned().await.expect("never closed");
         loop {
             self.check_closed()?;
-            let Some(slot) = self.next_slot() else { break };
+            let Some(slot) = self.next_slot(tokens) else { break };
             sleep_until(slot).await;
             // If it was closed meanwhile, another slot is taken, so that not all come at once when it opens.
             if self.closed_for().is_zero() {
@@ -82,13 +98,20 @@ impl Lane {
         self.times().closed.map_or(Duration::ZERO, |until| until.saturating_duration_since(Instant::now()))
     }
 
-    /// Takes the next free slot; `None` when it is now.
-    fn next_slot(&self) -> Option<Instant> {
+    /// Takes the next free slot; `None` when it is now. The slot after it is as far away as this call is large.
+    fn next_slot(&self, tokens: u64) -> Option<Instant> {
         let now = Instant::now();
+        let spacing = self.spacing.max(self.time_of(tokens));
         let mut times = self.times();
         let slot = times.free.max(times.closed).map_or(now, |free| free.max(now));
-        times.free = (slot + self.spacing > now).then_some(slot + self.spacing);
+        times.free = (slot + spacing > now).then_some(slot + spacing);
         (slot > now).then_some(slot)
+    }
+
+    /// How long the provider's allowance takes to bring in so many tokens.
+    fn time_of(&self, tokens: u64) -> Duration {
+        let Some(per_minute) = self.tokens_per_minute else { return Duration::ZERO };
+        Duration::from_secs(60).mul_f64((tokens as f64 / per_minute.max(1) as f64).min(1.0))
     }
 
     fn times(&self) -> MutexGuard<'_, Times> {
@@ -102,35 +125,47 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_lane_spaces_its_calls_and_closes_when_told() {
-        let lane = Lane::new(Width { concurrency: 9, per_minute: Some(60) });
+        let lane = Lane::new(Width { per_minute: Some(60), ..Width::at_once(9) });
         let began = Instant::now();
         let mut entered = Vec::new();
         for _ in 0..3 {
-            let _place = lane.enter().await;
+            let _place = lane.enter(0).await;
             entered.push(began.elapsed().as_secs());
         }
         lane.close_for(Duration::from_secs(30));
-        let _place = lane.enter().await;
+        let _place = lane.enter(0).await;
         entered.push(began.elapsed().as_secs());
         assert_eq!(entered, [0, 1, 2, 32]);
     }
 
     #[tokio::test(start_paused = true)]
+    async fn d14_large_calls_leave_room_after_them() {
+        let lane = Lane::new(Width { tokens_per_minute: Some(60_000), ..Width::at_once(9) });
+        let began = Instant::now();
+        let mut entered = Vec::new();
+        for tokens in [10_000, 500, 500_000, 0] {
+            let _place = lane.enter(tokens).await;
+            entered.push(began.elapsed().as_millis());
+        }
+        assert_eq!(entered, [0, 10_000, 10_500, 70_500]);
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn only_so_many_at_once() {
-        let lane = Lane::new(Width { concurrency: 1, per_minute: None });
-        let place = lane.enter().await;
-        let second = tokio::time::timeout(Duration::from_secs(1), lane.enter());
+        let lane = Lane::new(Width::at_once(1));
+        let place = lane.enter(0).await;
+        let second = tokio::time::timeout(Duration::from_secs(1), lane.enter(0));
         assert!(second.await.is_err());
         drop(place);
-        assert!(lane.enter().await.is_ok());
+        assert!(lane.enter(0).await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]
     async fn f5_a_lane_that_closes_keeps_out_who_waits_for_a_slot_already() {
-        let lane = Lane::new(Width { concurrency: 9, per_minute: Some(60) });
-        let _place = lane.enter().await;
+        let lane = Lane::new(Width { per_minute: Some(60), ..Width::at_once(9) });
+        let _place = lane.enter(0).await;
         let began = Instant::now();
-        let (_second, ()) = tokio::join!(lane.enter(), async { lane.close_for(Duration::from_secs(30)) });
+        let (_second, ()) = tokio::join!(lane.enter(0), async { lane.close_for(Duration::from_secs(30)) });
         assert_eq!(began.elapsed().as_secs(), 30);
     }
 }

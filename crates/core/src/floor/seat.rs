@@ -238,6 +238,7 @@ impl Seat {
         self.stage = Stage::Waiting;
         let lane = self.voice.as_ref().map(|voice| voice.lane.clone());
         let deadline = self.deadline;
+        let tokens = self.reserved.map_or(0, |reserved| reserved.tokens);
         Box::pin(async move {
             if wait_ms > 0 {
                 sleep(Duration::from_millis(wait_ms)).await;
@@ -246,8 +247,8 @@ impl Seat {
             let too_late =
                 |_| ProviderError::new(ErrorClass::Timeout, "its turn at the provider came too late");
             let entered = match deadline {
-                Some(deadline) => timeout_at(deadline, lane.enter()).await.map_err(too_late),
-                None => Ok(lane.enter().await),
+                Some(deadline) => timeout_at(deadline, lane.enter(tokens)).await.map_err(too_late),
+                None => Ok(lane.enter(tokens).await),
             };
             let place = entered.and_then(|entered| entered.map_err(closed));
             (index, place.map_or_else(|error| News::Answered(Err(error)), News::Cleared))

@@ -15,6 +15,7 @@ use quorum_core::{
 };
 use serde_json::Value;
 
+pub(crate) use frames::Frames;
 pub use frames::{Frame, Framing};
 pub use refusal::{Refused, retry_after_ms};
 

@@ -1,0 +1,166 @@
+//! Addresses nobody may be sent to. Base addresses come from the user's own configuration; still, a name may resolve to the
+//! place where a cloud keeps its machines' secrets, and no model lives there (S4).
+
+use std::{
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    sync::Arc,
+};
+
+use reqwest::{
+    Url,
+    dns::{Addrs, Name, Resolve, Resolving},
+};
+
+/// An address that is never asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{host} is an address that is never asked: link-local, a cloud's metadata service, or nobody's")]
+pub struct Forbidden {
+    /// Which.
+    pub host: String,
+}
+
+/// Whether this address may be asked, as far as it is written there. What a name resolves to is looked at when it is asked.
+pub fn allowed(base: &Url) -> Result<(), Forbidden> {
+    let host = base.host_str().unwrap_or_default();
+    let literal = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    let is_known = METADATA_NAMES.iter().any(|it| host.trim_end_matches('.').eq_ignore_ascii_case(it));
+    if is_known || literal.is_ok_and(is_forbidden) {
+        return Err(Forbidden { host: host.to_owned() });
+    }
+    Ok(())
+}
+
+const METADATA_NAMES: &[&str] = &["metadata.google.internal", "metadata.goog", "metadata", "instance-data"];
+
+/// Where some clouds have their metadata service beside the link-local one.
+const METADATA: &[IpAddr] = &[
+    IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
+    IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)),
+    IpAddr::V4(Ipv4Addr::new(192, 0, 0, 192)),
+    IpAddr::V4(Ipv4Addr::new(168, 63, 129, 16)),
+];
+
+fn is_forbidden(address: IpAddr) -> bool {
+    let nobodys = address.is_unspecified() || address.is_multicast();
+    nobodys || METADATA.contains(&address) || is_link_local(address)
+}
+
+fn is_link_local(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(it) => it.is_link_local() || it.is_broadcast(),
+        IpAddr::V6(it) => it.is_unicast_link_local() || hidden(it).is_some_and(|it| is_forbidden(it.into())),
+    }
+}
+
+/// The IPv4 address inside an IPv6 one: mapped, translated (NAT64), or 6to4.
+fn hidden(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    let word = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
+    match address.segments() {
+        [0, 0, 0, 0, 0, 0xffff, high, low] => Some(word(high, low)),
+        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => Some(word(high, low)),
+        [0x2002, high, low, ..] => Some(word(high, low)),
+        [0, 0, 0, 0, 0, 0, high, low] if high != 0 => Some(word(high, low)),
+        _ => None,
+    }
+}
+
+/// Resolves names as the system does, and leaves out what must not be asked.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Guarded;
+
+impl Resolve for Guarded {
+    fn resolve(&self, name: Name) -> Resolving {
+        Box::pin(async move {
+            let host = name.as_str().to_owned();
+            let found: Vec<SocketAddr> = tokio::net::lookup_host((host.as_str(), 0)).await?.collect();
+            let good: Vec<SocketAddr> = found.into_iter().filter(|it| !is_forbidden(it.ip())).collect();
+            if good.is_empty() {
+                return Err(Box::new(Forbidden { host }) as Box<dyn std::error::Error + Send + Sync>);
+            }
+            Ok(Box::new(good.into_iter()) as Addrs)
+        })
+    }
+}
+
+/// The guard's own refusal inside another error, wherever it is.
+pub(crate) fn forbidden_in(error: &(dyn std::error::Error + 'static)) -> Option<Forbidden> {
+    let mut inner = Some(error);
+    while let Some(error) = inner {
+        if let Some(forbidden) = error.downcast_ref::<Forbidden>() {
+            return Some(forbidden.clone());
+        }
+        inner = error.source();
+    }
+    None
+}
+
+/// The guarded resolver, as the client takes it.
+pub(crate) fn resolver() -> Arc<Guarded> {
+    Arc::new(Guarded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s4_forty_addresses() {
+        let is_allowed = |url: &str| allowed(&url.parse().unwrap()).is_ok();
+        let good = [
+            "https://api.anthropic.com/v1",
+            "https://api.openai.com/v1",
+            "http://127.0.0.1:9000/v1",
+            "http://localhost:11434",
+            "http://[::1]:8080/v1",
+            "http://192.168.1.20:1234/v1",
+            "http://10.0.0.5/v1",
+            "http://172.16.9.1/v1",
+            "http://[fd12:3456::1]/v1",
+            "https://[2001:db8::1]/v1",
+            "https://example.com:8443/v1",
+            "https://8.8.8.8/v1",
+            "http://100.64.0.1/v1",
+            "https://metadata.example.com/v1",
+            "http://0x7f000001/v1",
+            "http://2130706433/v1",
+        ];
+        let bad = [
+            "http://169.254.169.254/latest/meta-data",
+            "http://169.254.0.1/v1",
+            "http://169.254.170.2/v1",
+            "http://0xa9fea9fe/v1",
+            "http://2852039166/v1",
+            "http://0251.0376.0251.0376/v1",
+            "http://169.254.43518/v1",
+            "http://[fe80::1]/v1",
+            "http://[febf::1]/v1",
+            "http://[fd00:ec2::254]/v1",
+            "http://[::ffff:169.254.169.254]/v1",
+            "http://[::ffff:a9fe:a9fe]/v1",
+            "http://[64:ff9b::a9fe:a9fe]/v1",
+            "http://[2002:a9fe:a9fe::]/v1",
+            "http://[::a9fe:a9fe]/v1",
+            "http://100.100.100.200/v1",
+            "http://192.0.0.192/v1",
+            "http://168.63.129.16/v1",
+            "http://metadata.google.internal/v1",
+            "http://METADATA.google.internal./v1",
+            "http://0.0.0.0:80/v1",
+            "http://[::]:80/v1",
+            "http://255.255.255.255/v1",
+            "http://224.0.0.1/v1",
+            "http://[ff02::1]/v1",
+        ];
+        let wrong: Vec<&str> = good.into_iter().filter(|it| !is_allowed(it)).collect();
+        assert_eq!(wrong, [""; 0]);
+        let wrong: Vec<&str> = bad.into_iter().filter(|it| is_allowed(it)).collect();
+        assert_eq!(wrong, [""; 0]);
+        assert!(good.len() + bad.len() >= 40);
+    }
+
+    #[tokio::test]
+    async fn s4_names_are_looked_at_after_resolving() {
+        let resolved = Guarded.resolve("localhost".parse().unwrap()).await.unwrap();
+        assert!(resolved.into_iter().all(|it| it.ip().is_loopback()));
+    }
+}

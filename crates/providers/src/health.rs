@@ -1,0 +1,108 @@
+//! Whether a provider could answer, found out without paying, and remembered for a while (INV-DISC-100, D02).
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use quorum_core::model::error::{ErrorClass, ProviderError};
+use serde_json::Value;
+use tokio::time::Instant;
+
+use crate::{
+    http::{Remote, read_some, refused},
+    wire::Shows,
+};
+
+/// So long a provider that was there is taken to be there.
+const GOOD_FOR: Duration = Duration::from_secs(60);
+
+/// So long one that was not is not asked again: long enough for a burst of discussions, short enough for a person who put it right.
+const BAD_FOR: Duration = Duration::from_secs(3);
+
+/// The longest list of models that is read; one vendor's is about a megabyte.
+const LONGEST_LIST: usize = 8 << 20;
+
+/// What was found out about the models of one provider.
+#[derive(Debug, Default)]
+pub(crate) struct Health {
+    found: Mutex<BTreeMap<String, Found>>,
+}
+
+#[derive(Debug, Clone)]
+struct Found {
+    at: Instant,
+    result: Result<(), ProviderError>,
+}
+
+impl Health {
+    pub(crate) async fn check(self: Arc<Self>, remote: Remote) -> Result<(), ProviderError> {
+        if let Some(known) = self.known(&remote.model.name) {
+            return known;
+        }
+        let result = ask(&remote).await;
+        let found = Found { at: Instant::now(), result: result.clone() };
+        self.found().insert(remote.model.name, found);
+        result
+    }
+
+    fn known(&self, model: &str) -> Option<Result<(), ProviderError>> {
+        let found = self.found().get(model).cloned()?;
+        let holds = if found.result.is_ok() { GOOD_FOR } else { BAD_FOR };
+        (found.at.elapsed() < holds).then_some(found.result)
+    }
+
+    fn found(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Found>> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn ask(remote: &Remote) -> Result<(), ProviderError> {
+    let probe = (remote.endpoint.wire.probe)(&remote.model);
+    let request = remote.request(&probe.path, probe.body.as_ref())?;
+    let response = request.send().await.map_err(|error| remote.trouble(error))?;
+    match (response.status().as_u16(), probe.shows) {
+        (200, Shows::ByStatus) => Ok(()),
+        (404, Shows::ByStatus) => Err(no_such_model(&remote.model.name)),
+        (200, Shows::ByList) => listed(&remote.model.name, &read_some(response, LONGEST_LIST).await),
+        // A server without such a list may have the model all the same.
+        (404 | 405 | 501, Shows::ByList) => Ok(()),
+        _ => Err(refused(remote, response).await),
+    }
+}
+
+/// Whether the list has the model. What can't be read as a list tells nothing, and vendors don't list their `-latest` names.
+fn listed(model: &str, list: &str) -> Result<(), ProviderError> {
+    let list: Value = serde_json::from_str(list).unwrap_or_default();
+    let models = list.get("data").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let mut names = models.iter().filter_map(|it| it.get("id")?.as_str());
+    let is_there = names.any(|name| name.starts_with(model) || name.ends_with(&format!("/{model}")));
+    if models.is_empty() || is_there || model.ends_with("-latest") {
+        return Ok(());
+    }
+    Err(no_such_model(model))
+}
+
+fn no_such_model(model: &str) -> ProviderError {
+    ProviderError::new(ErrorClass::Validation, format!("it has no model named {model}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inv_disc_100_a_list_shows_whether_the_model_is_there() {
+        let check = |model: &str, list: &str, expected: bool| {
+            assert_eq!(listed(model, list).is_ok(), expected, "{model} in {list}");
+        };
+        let list = r#"{"data":[{"id":"gpt-5.1-2026-01-01"},{"id":"models/alpha-1"}]}"#;
+        check("gpt-5.1", list, true);
+        check("alpha-1", list, true);
+        check("beta-1", list, false);
+        check("beta-latest", list, true);
+        check("beta-1", r#"{"data":[]}"#, true);
+        check("beta-1", "<html>", true);
+    }
+}

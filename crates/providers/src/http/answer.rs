@@ -1,0 +1,217 @@
+//! One answer as it comes in: sent, opened, read frame by frame, under three deadlines and a cap.
+
+use std::{
+    collections::VecDeque,
+    time::{Duration, SystemTime},
+};
+
+use jiff::Timestamp;
+use quorum_core::{
+    model::error::{ErrorClass, ProviderError},
+    seams::Chunk,
+};
+use reqwest::{
+    RequestBuilder, Response,
+    header::{CONTENT_ENCODING, CONTENT_TYPE},
+};
+use tokio::time::{Instant, timeout, timeout_at};
+
+use crate::{
+    http::{Remote, trouble},
+    wire::{Decoder, Frames, Framing, Refused},
+};
+
+/// No honest answer is longer, with everything around its words.
+const LONGEST_ANSWER: usize = 64 << 20;
+
+/// As much of a refusal as is read.
+const LONGEST_REFUSAL: usize = 64 << 10;
+
+/// How long the rest of a refusal is waited for.
+const REFUSAL: Duration = Duration::from_secs(5);
+
+/// How long after its end an answer may take to close, so that its connection can be used again.
+const CLOSING: Duration = Duration::from_millis(50);
+
+/// How far a call has come.
+pub(super) enum Stage {
+    /// Not sent.
+    Unsent(Box<(Remote, Result<RequestBuilder, ProviderError>)>),
+    /// Being answered.
+    Open(Box<Open>),
+    /// Over.
+    Over,
+}
+
+/// An answer under way.
+pub(super) struct Open {
+    remote: Remote,
+    response: Response,
+    frames: Frames,
+    decoder: Box<dyn Decoder>,
+    /// What was read and not yet passed on.
+    ready: VecDeque<Chunk>,
+    /// What is to be said after that.
+    failed: Option<ProviderError>,
+    has_spoken: bool,
+    /// Until when something must have come.
+    patient_until: Instant,
+    bytes: usize,
+}
+
+/// The next piece of the answer, and where it stands then.
+pub(super) async fn next(mut stage: Stage) -> Result<Option<(Chunk, Stage)>, ProviderError> {
+    loop {
+        stage = match stage {
+            Stage::Unsent(unsent) => Stage::Open(Box::new(send(unsent.0, unsent.1?).await?)),
+            Stage::Open(mut open) => match open.next().await? {
+                Some(end @ Chunk::End { .. }) => {
+                    open.close().await;
+                    return Ok(Some((end, Stage::Over)));
+                }
+                Some(chunk) => return Ok(Some((chunk, Stage::Open(open)))),
+                // It stopped without its end; the engine says so.
+                None => Stage::Over,
+            },
+            Stage::Over => return Ok(None),
+        }
+    }
+}
+
+async fn send(remote: Remote, request: RequestBuilder) -> Result<Open, ProviderError> {
+    let patient_until = Instant::now() + Duration::from_millis(remote.patience.first_ms);
+    let sent = timeout_at(patient_until, request.send()).await.map_err(|_| silent(&remote, "nothing"))?;
+    let response = sent.map_err(|error| remote.trouble(error))?;
+    if response.status() != reqwest::StatusCode::OK {
+        return Err(refused(&remote, response).await);
+    }
+    let response = checked(&remote, response).await?;
+    let wire = remote.endpoint.wire;
+    Ok(Open {
+        frames: Frames::new(wire.framing),
+        decoder: (wire.decoder)(),
+        ready: VecDeque::new(),
+        failed: None,
+        has_spoken: false,
+        patient_until,
+        bytes: 0,
+        remote,
+        response,
+    })
+}
+
+impl Open {
+    async fn next(&mut self) -> Result<Option<Chunk>, ProviderError> {
+        loop {
+            if let Some(chunk) = self.ready.pop_front() {
+                return Ok(Some(chunk));
+            }
+            if let Some(error) = self.failed.take() {
+                return Err(error);
+            }
+            let read = timeout_at(self.patient_until, self.response.chunk()).await;
+            let read = read.map_err(|_| silent(&self.remote, self.what_was_heard()))?;
+            match read.map_err(|error| self.remote.trouble(error))? {
+                Some(bytes) => self.take(&bytes),
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// What was said before an error is passed on before it.
+    fn take(&mut self, bytes: &[u8]) {
+        self.bytes += bytes.len();
+        let (decoder, ready) = (&mut self.decoder, &mut self.ready);
+        let mut is_alive = false;
+        let read = self.frames.feed(bytes, |frame| {
+            is_alive = true;
+            decoder.take(frame, ready)
+        });
+        self.has_spoken |= !self.ready.is_empty();
+        if is_alive && self.has_spoken {
+            self.patient_until = Instant::now() + Duration::from_millis(self.remote.patience.idle_ms);
+        }
+        let too_long = || self.bytes > LONGEST_ANSWER && self.ready.is_empty();
+        self.failed = match read {
+            Err(error) => Some(trouble::scrubbed(error, self.remote.endpoint.key.as_ref())),
+            Ok(()) if too_long() => {
+                let message = format!("the answer went on for more than {} MiB", LONGEST_ANSWER >> 20);
+                Some(ProviderError::new(ErrorClass::InvalidResponse, message))
+            }
+            Ok(()) => None,
+        };
+    }
+
+    /// Reads on to where the connection is free for the next request. Who does not close in time loses it.
+    async fn close(&mut self) {
+        let rest = async {
+            let mut left = LONGEST_REFUSAL;
+            while let Ok(Some(bytes)) = self.response.chunk().await {
+                left = left.saturating_sub(bytes.len());
+                if left == 0 {
+                    break;
+                }
+            }
+        };
+        // Being too late is not worth a word: the answer is complete.
+        let _ = timeout(CLOSING, rest).await;
+    }
+
+    fn what_was_heard(&self) -> &'static str {
+        if self.has_spoken { "nothing more" } else { "nothing" }
+    }
+}
+
+fn silent(remote: &Remote, what: &str) -> ProviderError {
+    let ms = if what == "nothing" { remote.patience.first_ms } else { remote.patience.idle_ms };
+    ProviderError::new(ErrorClass::Timeout, format!("{what} came for {ms} ms"))
+}
+
+/// An answer that is no stream says why, or is somebody else's.
+async fn checked(remote: &Remote, response: Response) -> Result<Response, ProviderError> {
+    let header = |name| response.headers().get(name).and_then(|it| it.to_str().ok()).unwrap_or_default();
+    let kind = header(CONTENT_TYPE).split(';').next().unwrap_or_default().trim().to_lowercase();
+    let packed = header(CONTENT_ENCODING).to_owned();
+    let wrong = |message: String| Err(ProviderError::new(ErrorClass::InvalidResponse, message));
+    if !packed.is_empty() && packed != "identity" {
+        return wrong(format!("the answer came packed ({packed}), which nobody asked for"));
+    }
+    let is_stream = matches!(kind.as_str(), "" | "text/event-stream" | "application/x-ndjson")
+        || (remote.endpoint.wire.framing == Framing::Lines && kind == "application/json");
+    match kind.as_str() {
+        _ if is_stream => Ok(response),
+        "application/json" => Err(refused(remote, response).await),
+        "text/html" => wrong("it answered with a web page; is base_url right, or is a login needed?".into()),
+        _ => wrong(format!("it answered with {kind}, which is no stream of words")),
+    }
+}
+
+/// What an answer other than a stream means.
+pub(crate) async fn refused(remote: &Remote, response: Response) -> ProviderError {
+    let status = response.status().as_u16();
+    let headers = response.headers().clone();
+    let header = |name: &str| headers.get(name)?.to_str().ok().map(str::to_owned);
+    let body = read_some(response, LONGEST_REFUSAL).await;
+    let now = Timestamp::try_from(SystemTime::now()).unwrap_or(Timestamp::UNIX_EPOCH);
+    let refused = Refused { status, header: &header, body: &body, now };
+    let error = (remote.endpoint.wire.refusal)(&refused);
+    tracing::debug!(status, class = error.class.name(), "refused");
+    trouble::scrubbed(error, remote.endpoint.key.as_ref())
+}
+
+/// The beginning of a body, as far as it comes in time.
+pub(crate) async fn read_some(mut response: Response, most: usize) -> String {
+    let mut body = Vec::new();
+    let reading = async {
+        while let Ok(Some(bytes)) = response.chunk().await {
+            let room = most - body.len();
+            body.extend_from_slice(&bytes[..bytes.len().min(room)]);
+            if body.len() == most {
+                break;
+            }
+        }
+    };
+    // What came in time is enough to go by.
+    let _ = timeout(REFUSAL, reading).await;
+    String::from_utf8_lossy(&body).into_owned()
+}

@@ -1,0 +1,102 @@
+//! What went wrong on the way, in words without addresses and without keys (S1).
+
+use std::error::Error;
+
+use quorum_core::model::error::{ErrorClass, ProviderError};
+use secrecy::{ExposeSecret, SecretString};
+
+use crate::guard;
+
+/// So many characters of a key in a row are a part of it and no chance.
+const TELLING: usize = 8;
+
+/// How the vendors' keys begin.
+const BEGINNINGS: &[&str] = &["sk-", "sk_", "gsk_", "xai-", "AIza", "pplx-", "key-"];
+
+/// The class and the sentence for a failure of the client's.
+pub(super) fn of(error: reqwest::Error, key: Option<&SecretString>) -> ProviderError {
+    if let Some(forbidden) = guard::forbidden_in(&error) {
+        return ProviderError::new(ErrorClass::Validation, forbidden.to_string());
+    }
+    // The address may hold what is nobody's business.
+    let error = error.without_url();
+    let class = if error.is_timeout() { ErrorClass::Timeout } else { ErrorClass::Network };
+    let reason = innermost(&error);
+    let message = if error.is_connect() {
+        format!("it can't be reached: {reason}")
+    } else if error.is_timeout() {
+        "it did not answer in time".to_owned()
+    } else {
+        format!("the connection broke: {reason}")
+    };
+    scrubbed(ProviderError::new(class, message), key)
+}
+
+/// What is behind it all; what stands around it says only that something is.
+fn innermost(error: &dyn Error) -> String {
+    let mut inner = error;
+    while let Some(source) = inner.source() {
+        inner = source;
+    }
+    inner.to_string()
+}
+
+/// The same error without the key, or a part of it, or anything that looks like one.
+pub(super) fn scrubbed(error: ProviderError, key: Option<&SecretString>) -> ProviderError {
+    let message = without_parts_of(&error.message, key.map_or("", |key| key.expose_secret()));
+    let word_ends = |it: char| it.is_whitespace() || "\"'`,;()<>{}[]".contains(it);
+    let words = message.split_inclusive(word_ends).map(|word| {
+        let bare = word.trim_end_matches(word_ends);
+        let value = bare.rsplit(['=', ':']).next().unwrap_or(bare);
+        let is_key = value.len() > TELLING && BEGINNINGS.iter().any(|it| value.starts_with(it));
+        if is_key { word.replace(value, HIDDEN) } else { word.to_owned() }
+    });
+    ProviderError { message: words.collect(), ..error }
+}
+
+const HIDDEN: &str = "[key]";
+
+fn without_parts_of(message: &str, key: &str) -> String {
+    let mut clean = message.replace(key, if key.is_empty() { "" } else { HIDDEN });
+    if key.len() < TELLING || !key.is_ascii() {
+        return clean;
+    }
+    for start in 0..=key.len() - TELLING {
+        let part = &key[start..start + TELLING];
+        while let Some(at) = clean.find(part) {
+            // As much as goes on like the key.
+            let alike = clean[at..].bytes().zip(key[start..].bytes()).take_while(|(one, other)| one == other);
+            let end = at + alike.count();
+            clean.replace_range(at..end, HIDDEN);
+        }
+    }
+    clean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s1_no_part_of_a_key_stays_in_an_error() {
+        let check = |message: &str, expected: &str| {
+            let key = SecretString::from("canary-1234567890-abcdef");
+            let error = ProviderError::new(ErrorClass::Authentication, message);
+            assert_eq!(scrubbed(error, Some(&key)).message, expected);
+        };
+        check("key canary-1234567890-abcdef refused", "key [key] refused");
+        check("key canary-1234 refused", "key [key] refused");
+        check("key ...7890-abcdef refused", "key ...[key] refused");
+        check("Incorrect API key provided: sk-proj-****wxyz.", "Incorrect API key provided: [key]");
+        check("url?key=AIzaSyD-123456789 failed", "url?key=[key] failed");
+        check("the task-list is long", "the task-list is long");
+        check("", "");
+    }
+
+    #[test]
+    fn s1_an_empty_key_hides_nothing() {
+        let error = ProviderError::new(ErrorClass::Network, "it can't be reached");
+        assert_eq!(scrubbed(error.clone(), Some(&SecretString::from(""))), error);
+        assert_eq!(scrubbed(error.clone(), None), error);
+    }
+}
