@@ -14,8 +14,8 @@ use quorum_core::model::{
     },
     error::{Code, ErrorClass, Problem},
     event::{
-        Abandoned, Absent, Ancestor, Awaited, Check, Conclusion, Event, Fact, FailedTurn, Fork, Lineage,
-        Placed, Reading, SubConcluded, Summarised, Tight, WindUp,
+        Abandoned, Absent, Ancestor, Awaited, Broken, Check, Conclusion, Event, Fact, FailedTurn, Fork,
+        Lineage, Placed, Reading, SubConcluded, Summarised, Tight, WindUp,
     },
     id::{DiscussionId, Seq, Step},
     judgement::{CastList, Claim, Dissent, Synthesis, Verdict},
@@ -110,7 +110,8 @@ fn samples() -> Vec<Fact> {
         .chain(ending())
         .chain(debating())
         .chain(people())
-        .chain(windows());
+        .chain(windows())
+        .chain(broken(&step));
     let number = |(index, (step, event)): (usize, (Option<Step>, Event))| Fact {
         seq: Seq(index as u64 + 1),
         at: Timestamp(1_767_225_600_000_000 + index as i64),
@@ -230,6 +231,7 @@ fn calls(step: &Step) -> Vec<Sample> {
         message: "no answer".into(),
         attempts: 3,
         duration_ms: 60_000,
+        broken: None,
     };
     let (participant, message) = ("ann".to_owned(), "busy".to_owned());
     let class = ErrorClass::RateLimit;
@@ -253,6 +255,7 @@ fn calls(step: &Step) -> Vec<Sample> {
                 class,
                 message,
                 retry_in_ms: Some(1_000),
+                broken: None,
             },
         ),
         (at(), Event::CallAbandoned { attempt: 3, participant, why: Abandoned::Enough }),
@@ -265,6 +268,31 @@ fn calls(step: &Step) -> Vec<Sample> {
         (sub.clone(), Event::SubRequested { turn: turn(step), topic: "eight or four?".into() }),
         (sub, Event::SubConcluded(concluded)),
     ]
+}
+
+/// Answers that broke off.
+fn broken(step: &Step) -> Vec<Sample> {
+    let usage = Usage { cached: 40, reasoning: 5, ..Usage::new(100, 20) };
+    let half = Broken { text: "half a wo".into(), bill: Bill { usage, ..turn(step).bill } };
+    let failed = Event::CallFailed {
+        attempt: 3,
+        participant: "ann".into(),
+        class: ErrorClass::Network,
+        message: "broke off".into(),
+        retry_in_ms: None,
+        broken: Some(half.clone()),
+    };
+    let out = FailedTurn {
+        participant: "cyd".into(),
+        round: 1,
+        phase: "speaking".into(),
+        class: ErrorClass::Network,
+        message: "broke off".into(),
+        attempts: 1,
+        duration_ms: 70,
+        broken: Some(half),
+    };
+    vec![(Some(step.clone()), failed), (Some(Step::new(1, "speaking", "cyd")), Event::TurnFailed(out))]
 }
 
 fn readings(step: &Step) -> Vec<Sample> {

@@ -167,14 +167,16 @@ pub(crate) struct Reply {
     pub(crate) convene: Option<String>,
 }
 
-/// Makes the call and collects its answer, passing each piece on to whoever listens. Dropping this drops the call.
+/// Makes the call and collects its answer in `text`, passing each piece on to whoever listens. Dropping this drops the call; what
+/// came until then, or until it failed, stays in `text`.
 pub(crate) async fn collect(
     provider: Arc<dyn Provider>,
     call: Arc<Call>,
     feed: Feed,
+    text: &mut String,
 ) -> Result<Reply, ProviderError> {
     let mut stream = provider.reply(call.clone());
-    let (mut text, mut convene) = (String::new(), None);
+    let mut convene = None;
     while let Some(chunk) = stream.next().await {
         match chunk? {
             Chunk::Text(piece) => {
@@ -182,12 +184,12 @@ pub(crate) async fn collect(
                 text.push_str(&piece);
                 feed.piece(Piece::of(&call, offset, piece));
                 if text.len() > MAX_ANSWER_BYTES {
-                    return Ok(cut_off(text));
+                    return Ok(cut_off(std::mem::take(text)));
                 }
             }
             Chunk::Convene { topic } => convene = Some(topic),
             Chunk::End { finish, usage, cost } => {
-                let text = until_stop(text, &call.stop);
+                let text = until_stop(std::mem::take(text), &call.stop);
                 return finished(Reply { text, finish, usage, cost, convene });
             }
         }

@@ -13,11 +13,11 @@ use crate::{
         ask::Ask,
         gate::Holding,
         halt::{Failure, Halt},
-        seat::{Arrival, News, Seat, Stage},
+        seat::{Arrival, Failed, News, Seat, Stage},
     },
     model::{
         command::Command,
-        error::{ErrorClass, ProviderError},
+        error::ErrorClass,
         event::{Abandoned, Event, WindUp},
         id::Step,
         money::Spent,
@@ -277,12 +277,7 @@ impl Group<'_, '_> {
             }
             News::Answered(Ok(reply)) => {
                 let turn = seat.spoke(&reply, self.floor);
-                let used = Spent {
-                    calls: 1,
-                    tokens: turn.bill.usage.total(),
-                    usd: turn.bill.cost.unwrap_or_default(),
-                };
-                self.floor.ledger.settle(seat.reserved.take().unwrap_or_default(), used);
+                self.floor.ledger.settle(seat.reserved.take().unwrap_or_default(), turn.bill.spent());
                 let heeded = seat.may_ask_for_help();
                 if let Some(topic) = reply.convene.filter(|_| heeded) {
                     let step = seat.begin_sub(&topic, &turn);
@@ -293,7 +288,7 @@ impl Group<'_, '_> {
                 self.floor.now.fresh += u32::from(seat.asked.ask.stretch.is_none());
                 seat.stage = Stage::Settled(Some(turn));
             }
-            News::Answered(Err(error)) => return self.fail(index, &error, holding, facts),
+            News::Answered(Err(failed)) => return self.fail(index, &failed, holding, facts),
             News::Convened(None) => seat.stage = Stage::Fresh,
             News::Convened(Some(end)) => {
                 let Stage::Convening { step, .. } = &seat.stage else { return Ok(None) };
@@ -315,20 +310,23 @@ impl Group<'_, '_> {
     fn fail(
         &mut self,
         index: usize,
-        error: &ProviderError,
+        failed: &Failed,
         holding: bool,
         facts: &mut Vec<Entry>,
     ) -> Result<Option<Next>, WindUp> {
+        let error = &failed.error;
         let draw = self.floor.shared.clock.draw();
         let seat = &mut self.seats[index];
+        let broken = seat.broken(&failed.said);
         let reserved = seat.reserved.take().unwrap_or_default();
         // Whoever did not get as far as the provider has taken nothing.
         let calls = u32::from(matches!(seat.stage, Stage::Calling(_)));
-        self.floor.ledger.settle(reserved, Spent { calls, ..Spent::default() });
+        let taken = broken.as_ref().map(|it| it.bill.spent()).unwrap_or_default();
+        self.floor.ledger.settle(reserved, Spent { calls, ..taken });
         let wait = seat.retry_ms(error, draw).filter(|_| self.floor.ledger.reserve(reserved).is_ok());
         let step = Some(seat.step.clone());
         let (Stage::Calling(placed), Some(wait_ms)) = (&seat.stage, wait) else {
-            facts.push((step, seat.gave_up(error, self.floor)));
+            facts.push((step, seat.gave_up(failed, self.floor)));
             seat.stage = Stage::Settled(None);
             return Ok(None);
         };
@@ -336,7 +334,7 @@ impl Group<'_, '_> {
         let overflow = (error.class == ErrorClass::ContextOverflow).then(|| self.floor.overflow());
         let (class, message) = (error.class, error.message.clone());
         let retry_in_ms = (overflow != Some(Overflow::End)).then_some(wait_ms);
-        facts.push((step, Event::CallFailed { attempt, participant, class, message, retry_in_ms }));
+        facts.push((step, Event::CallFailed { attempt, participant, class, message, retry_in_ms, broken }));
         seat.stage = Stage::Fresh;
         if let Some(Overflow::End | Overflow::Summarise) = overflow {
             self.floor.ledger.settle(reserved, Spent::default());

@@ -21,9 +21,9 @@ use crate::{
     },
     model::{
         error::{ErrorClass, ProviderError},
-        event::{Awaited, Event, FailedTurn, Placed, SubConcluded, Summarised},
+        event::{Awaited, Broken, Event, FailedTurn, Placed, SubConcluded, Summarised},
         id::Step,
-        money::{Spent, Usage},
+        money::{Spent, Usage, Usd},
         transcript::{Bill, Finish, Turn},
     },
     seams::Voice,
@@ -72,9 +72,22 @@ pub(crate) enum News {
     /// It is this seat's turn at the provider.
     Cleared(Place),
     /// The call is over.
-    Answered(Result<Reply, ProviderError>),
+    Answered(Result<Reply, Failed>),
     /// The sub-discussion is over; `None` when it is suspended.
     Convened(Option<Box<SubConcluded>>),
+}
+
+/// A call that failed.
+pub(crate) struct Failed {
+    pub(crate) error: ProviderError,
+    /// What had come of its answer.
+    pub(crate) said: String,
+}
+
+impl From<ProviderError> for Failed {
+    fn from(error: ProviderError) -> Self {
+        Failed { error, said: String::new() }
+    }
 }
 
 pub(crate) type Arrival = (usize, News);
@@ -243,7 +256,7 @@ impl Seat {
             if wait_ms > 0 {
                 sleep(Duration::from_millis(wait_ms)).await;
             }
-            let Some(lane) = lane else { return (index, News::Answered(Err(no_such_voice()))) };
+            let Some(lane) = lane else { return (index, News::Answered(Err(no_such_voice().into()))) };
             let too_late =
                 |_| ProviderError::new(ErrorClass::Timeout, "its turn at the provider came too late");
             let entered = match deadline {
@@ -251,7 +264,7 @@ impl Seat {
                 None => Ok(lane.enter(tokens).await),
             };
             let place = entered.and_then(|entered| entered.map_err(closed));
-            (index, place.map_or_else(|error| News::Answered(Err(error)), News::Cleared))
+            (index, place.map_or_else(|error| News::Answered(Err(error.into())), News::Cleared))
         })
     }
 
@@ -307,17 +320,19 @@ impl Seat {
         floor: &Floor,
     ) -> BoxFuture<'static, Arrival> {
         let Some(voice) = &self.voice else {
-            return Box::pin(async move { (index, News::Answered(Err(no_such_voice()))) });
+            return Box::pin(async move { (index, News::Answered(Err(no_such_voice().into()))) });
         };
         let step_ms = call.spec.timing.step_ms;
         let deadline = self.deadline.unwrap_or_else(Instant::now);
-        let answering = collect(voice.provider.clone(), call, floor.record.feed().clone());
+        let (provider, feed) = (voice.provider.clone(), floor.record.feed().clone());
         Box::pin(async move {
-            let answered = timeout_at(deadline, answering).await;
+            let mut said = String::new();
+            let answered = timeout_at(deadline, collect(provider, call, feed, &mut said)).await;
             drop(place);
             let too_late =
                 || Err(ProviderError::new(ErrorClass::Timeout, format!("no answer within {step_ms} ms")));
-            (index, News::Answered(answered.unwrap_or_else(|_| too_late())))
+            let answered = answered.unwrap_or_else(|_| too_late());
+            (index, News::Answered(answered.map_err(|error| Failed { error, said })))
         })
     }
 
@@ -337,14 +352,24 @@ impl Seat {
         (Instant::now() + Duration::from_millis(wait) < deadline).then_some(wait)
     }
 
+    /// What an answer cost: as the provider says, or as far as we can tell.
+    fn bill(&self, text: &str, usage: Option<Usage>, cost: Option<Usd>) -> Bill {
+        let counted = if let Stage::Calling(placed) = &self.stage { placed.counted } else { 0 };
+        let estimate = || Usage::new(counted, Family::of(&self.asked.who).estimate(text));
+        let estimated = usage.is_none();
+        let usage = usage.unwrap_or_else(estimate);
+        let price = self.voice.as_ref().and_then(|voice| voice.price);
+        let cost = cost.or_else(|| price.map(|price| price.of(usage)));
+        Bill { usage, estimated, price, cost }
+    }
+
+    /// What came of an answer that broke off, where something did.
+    pub(crate) fn broken(&self, said: &str) -> Option<Broken> {
+        (!said.is_empty()).then(|| Broken { text: said.into(), bill: self.bill(said, None, None) })
+    }
+
     /// The reply as a turn, billed.
     pub(crate) fn spoke(&self, reply: &Reply, floor: &Floor) -> Arc<Turn> {
-        let counted = if let Stage::Calling(placed) = &self.stage { placed.counted } else { 0 };
-        let usage = reply
-            .usage
-            .unwrap_or_else(|| Usage::new(counted, Family::of(&self.asked.who).estimate(&reply.text)));
-        let price = self.voice.as_ref().and_then(|voice| voice.price);
-        let cost = reply.cost.or_else(|| price.map(|price| price.of(usage)));
         Arc::new(Turn {
             step: self.step.clone(),
             participant: self.name().to_owned(),
@@ -354,7 +379,7 @@ impl Seat {
             started_at: self.placed_at,
             duration_ms: self.elapsed_ms(),
             finish: if reply.convene.is_some() { Finish::Convene } else { reply.finish },
-            bill: Bill { usage, estimated: reply.usage.is_none(), price, cost },
+            bill: self.bill(&reply.text, reply.usage, reply.cost),
             reused: false,
         })
     }
@@ -380,14 +405,15 @@ impl Seat {
     }
 
     /// The fact that there will be none.
-    pub(crate) fn gave_up(&self, error: &ProviderError, floor: &Floor) -> Event {
+    pub(crate) fn gave_up(&self, failed: &Failed, floor: &Floor) -> Event {
         match self.asked.ask.stretch {
             Some(stretch) => Event::Summarised(stretch.tried(floor)),
-            None => Event::TurnFailed(self.failed(error, floor)),
+            None => Event::TurnFailed(self.failed(failed, floor)),
         }
     }
 
-    fn failed(&self, error: &ProviderError, floor: &Floor) -> FailedTurn {
+    fn failed(&self, failed: &Failed, floor: &Floor) -> FailedTurn {
+        let error = &failed.error;
         FailedTurn {
             participant: self.name().to_owned(),
             round: floor.now.round,
@@ -396,6 +422,7 @@ impl Seat {
             message: error.message.clone(),
             attempts: self.attempts,
             duration_ms: self.elapsed_ms(),
+            broken: self.broken(&failed.said),
         }
     }
 

@@ -20,7 +20,7 @@ use crate::model::{
     outcome::{Decision, StoppingReason},
     spec::Spec,
     time::Timestamp,
-    transcript::Turn,
+    transcript::{Bill, Turn},
 };
 
 /// A fact in its place.
@@ -104,6 +104,9 @@ pub enum Event {
         /// When it is tried again; absent when it is not.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retry_in_ms: Option<u64>,
+        /// What had come of the answer until then.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        broken: Option<Broken>,
     },
     /// A call was left behind; what was reserved for it counts as spent.
     CallAbandoned {
@@ -355,6 +358,18 @@ pub struct FailedTurn {
     pub attempts: u32,
     /// How long that took.
     pub duration_ms: u64,
+    /// What had come of the last answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub broken: Option<Broken>,
+}
+
+/// An answer that was never finished: kept, and paid for as far as we can tell, but nobody's turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Broken {
+    /// What was said before it broke off.
+    pub text: Arc<str>,
+    /// What that will have cost: nobody reports it.
+    pub bill: Bill,
 }
 
 /// What a structured reply says.

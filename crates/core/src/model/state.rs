@@ -19,7 +19,7 @@ use crate::model::{
     outcome::Decision,
     spec::Spec,
     time::Timestamp,
-    transcript::Turn,
+    transcript::{Bill, Turn},
 };
 
 /// The read model. Built with [`State::opened`], kept up with [`State::apply`].
@@ -319,8 +319,9 @@ impl State {
     fn apply_call(&mut self, fact: &Fact) {
         match &fact.event {
             Event::CallPlaced(placed) => self.place(fact, placed),
-            Event::CallFailed { retry_in_ms, .. } => {
+            Event::CallFailed { retry_in_ms, participant, broken, .. } => {
                 self.release(fact);
+                self.charge(participant, broken.as_ref().map(|it| &it.bill));
                 self.wear.retries += u32::from(retry_in_ms.is_some());
             }
             Event::CallAbandoned { .. } => {
@@ -335,6 +336,7 @@ impl State {
             }
             Event::TurnFailed(failed) => {
                 self.release(fact);
+                self.charge(&failed.participant, failed.broken.as_ref().map(|it| &it.bill));
                 self.failures.push(failed.clone());
             }
             Event::Summarised(summary) => {
@@ -427,11 +429,15 @@ impl State {
                 self.counts.insert(turn.step.clone(), counted);
             }
         }
-        let cost = turn.bill.cost;
-        self.spent += Spent { calls: 0, tokens: turn.bill.usage.total(), usd: cost.unwrap_or_default() };
-        let spending = self.spending.entry(turn.participant.clone()).or_default();
-        spending.usage += turn.bill.usage;
-        spending.cost += cost.unwrap_or_default();
-        spending.unpriced |= cost.is_none();
+        self.charge(&turn.participant, Some(&turn.bill));
+    }
+
+    fn charge(&mut self, participant: &str, bill: Option<&Bill>) {
+        let Some(bill) = bill else { return };
+        self.spent += Spent { calls: 0, ..bill.spent() };
+        let spending = self.spending.entry(participant.to_owned()).or_default();
+        spending.usage += bill.usage;
+        spending.cost += bill.cost.unwrap_or_default();
+        spending.unpriced |= bill.cost.is_none();
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{
     id::Step,
-    money::{Price, Usage, Usd},
+    money::{Price, Spent, Usage, Usd},
     time::Timestamp,
 };
 
@@ -37,7 +37,7 @@ pub struct Turn {
 }
 
 /// What one reply used and cost. The price is frozen here: later price lists change nothing.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bill {
     /// Tokens read and written.
     pub usage: Usage,
@@ -50,6 +50,14 @@ pub struct Bill {
     /// The cost; absent means unpriced, which is not the same as free.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Usd>,
+}
+
+impl Bill {
+    /// What one call with this bill took from the budgets.
+    #[must_use]
+    pub fn spent(&self) -> Spent {
+        Spent { calls: 1, tokens: self.usage.total(), usd: self.cost.unwrap_or_default() }
+    }
 }
 
 /// Why a model stopped.

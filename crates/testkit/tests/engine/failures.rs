@@ -3,12 +3,17 @@
 use quorum_core::{
     model::{
         error::{Code, ErrorClass},
+        event::Event,
+        money::{Price, Usd},
         outcome::StoppingReason,
         spec::{Manner, Spec, Timing, Tolerance},
     },
     seams::Voices,
 };
-use quorum_testkit::{log::story, panel::panel};
+use quorum_testkit::{
+    log::story,
+    panel::{Panel, panel},
+};
 use tokio::time::{Duration, Instant, sleep};
 
 use crate::{for_two, order, table};
@@ -58,6 +63,31 @@ concluded: success Completed
 completing -> completed
 ";
     assert_eq!(normalised(&story(&facts)), normalised(expected));
+}
+
+#[tokio::test(start_paused = true)]
+async fn f3_what_was_said_before_an_answer_broke_off_is_kept_and_counted_and_nobodys_turn() {
+    let table = table(&priced(panel().breaks_off("bob")));
+    let (outcome, facts) = table.hold(Spec { rounds: 1, ..order("in-turn") }).await;
+    let broken: Vec<(&str, u64)> = facts.iter().filter_map(|it| said_by(&it.event)).collect();
+    assert_eq!(broken, [("half a wo", 3); 4]);
+    let spent = outcome.metadata.cost_summary.by_provider["bob"].cost_usd;
+    assert!(spent.is_some_and(|usd| usd > 0.0), "{:?}", outcome.metadata.cost_summary);
+    let heard = outcome.rounds.iter().flat_map(|it| &it.responses).any(|it| it.content.contains("half a wo"));
+    assert!(!heard);
+}
+
+fn said_by(event: &Event) -> Option<(&str, u64)> {
+    let broken = match event {
+        Event::CallFailed { broken, .. } => broken.as_ref()?,
+        Event::TurnFailed(failed) => failed.broken.as_ref()?,
+        _ => return None,
+    };
+    Some((&broken.text, broken.bill.usage.completion))
+}
+
+fn priced(panel: Panel) -> Panel {
+    panel.priced(Price::new(Usd::from_dollars(3.0).unwrap(), Usd::from_dollars(15.0).unwrap()))
 }
 
 /// Jitter depends on how many numbers were drawn before; its place does not matter here.
