@@ -10,7 +10,7 @@ use quorum_core::{
 };
 use serde_json::{Value, json};
 
-use self::reading::{Reading, Response};
+use self::reading::{Reading, Response, status};
 use super::{
     Auth, DISCUSS, DISCUSS_SUMMARY, Framing, Model, Outgoing, Probe, Refused, Schema, Shows, Wire,
     discuss_schema, text::in_path, turns,
@@ -94,7 +94,7 @@ fn path(model: &Model) -> String {
 
 fn refusal(refused: &Refused<'_>) -> ProviderError {
     let status = match (refused.status, serde_json::from_str::<Response<'_>>(refused.body)) {
-        (200, Ok(Response { error: Some(error), .. })) => error.code,
+        (200, Ok(Response { error: Some(error), .. })) => status(&error),
         (status, _) => status,
     };
     let usual = Refused { status, ..*refused }.usual();

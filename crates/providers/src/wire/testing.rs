@@ -117,8 +117,13 @@ fn is_part(part: &[Chunk], whole: &[Chunk]) -> bool {
     part.len() < whole.len() && whole.starts_with(part)
 }
 
-/// Reads what may be nonsense: an end, if there is one, is the only one and the last.
+/// Reads what may be nonsense, as it is and as a frame: an end, if there is one, is the only one and the last.
 pub(super) fn check_nonsense(wire: &Wire, bytes: &[u8]) {
+    check_one_end(wire, bytes);
+    check_one_end(wire, &[b"data: ", bytes, b"\n\n"].concat());
+}
+
+fn check_one_end(wire: &Wire, bytes: &[u8]) {
     let (chunks, _) = chunks(wire, bytes);
     let end = chunks.iter().position(|it| matches!(it, Chunk::End { .. }));
     assert!(end.is_none_or(|at| at + 1 == chunks.len()), "{chunks:?}");

@@ -80,14 +80,13 @@ impl Reading {
 
     fn conclude(&mut self, concluded: Concluded<'_>) {
         self.finish = concluded.delta.stop_reason.as_deref().map(finish).or(self.finish);
-        if let Some(tokens) = concluded.usage {
-            self.count(tokens);
-        }
+        self.count(concluded.usage);
     }
 
     /// Later counts are of the whole answer and take the place of earlier ones.
-    fn count(&mut self, tokens: Tokens) {
-        self.tokens = Some(tokens.or(self.tokens.unwrap_or_default()));
+    fn count(&mut self, tokens: Option<Tokens>) {
+        let earlier = self.tokens.unwrap_or_default();
+        self.tokens = tokens.map(|it| it.or(earlier)).or(self.tokens);
     }
 
     fn end(&mut self, out: &mut VecDeque<Chunk>) {
@@ -164,8 +163,7 @@ struct Started {
 
 #[derive(Deserialize)]
 struct Message {
-    #[serde(default)]
-    usage: Tokens,
+    usage: Option<Tokens>,
 }
 
 #[derive(Deserialize)]
@@ -189,7 +187,7 @@ pub(super) struct Failed<'f> {
 
 #[derive(Deserialize)]
 pub(super) struct Failure<'f> {
-    #[serde(borrow, rename = "type")]
+    #[serde(borrow, rename = "type", default)]
     kind: Cow<'f, str>,
 }
 

@@ -32,7 +32,7 @@ impl Decoder for Reading {
         }
         let response: Response<'_> = read(frame.data)?;
         if let Some(error) = response.error {
-            return Err(failure(error.code, frame.data));
+            return Err(failure(status(&error), frame.data));
         }
         // Every frame counts the whole answer so far.
         self.usage = response.usage_metadata.map(Tokens::usage).or(self.usage);
@@ -97,6 +97,12 @@ fn finish(reason: &str) -> Result<Option<Finish>, ProviderError> {
     }
 }
 
+/// The status an error has as an answer of its own.
+pub(super) fn status(error: &Value) -> u16 {
+    let code = error.get("code").and_then(Value::as_u64).and_then(|it| u16::try_from(it).ok());
+    code.unwrap_or(500)
+}
+
 /// An error inside a stream means what it means as an answer of its own.
 fn failure(status: u16, body: &str) -> ProviderError {
     refusal(&Refused { status, header: &|_| None, body, now: Timestamp::UNIX_EPOCH })
@@ -110,7 +116,7 @@ pub(super) struct Response<'f> {
     #[serde(borrow)]
     prompt_feedback: Option<Feedback<'f>>,
     usage_metadata: Option<Tokens>,
-    pub(super) error: Option<Failure>,
+    pub(super) error: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -152,11 +158,6 @@ struct FunctionCall<'f> {
 struct Feedback<'f> {
     #[serde(borrow)]
     block_reason: Option<Cow<'f, str>>,
-}
-
-#[derive(Deserialize)]
-pub(super) struct Failure {
-    pub(super) code: u16,
 }
 
 #[derive(Clone, Copy, Default, Deserialize)]
