@@ -39,7 +39,7 @@ impl Decoder for Reading {
             "content_block_start" => self.begin(read::<Begun<'_>>(frame.data)?.content_block, out),
             "content_block_stop" => self.call_tool(out),
             "message_start" => self.count(read::<Started>(frame.data)?.message.usage),
-            "message_delta" => self.conclude(read(frame.data)?),
+            "message_delta" => self.conclude(&read(frame.data)?),
             "message_stop" => self.end(out),
             "error" => return Err(failure(frame.data)?),
             // Pings, and what there will be one day.
@@ -78,7 +78,7 @@ impl Reading {
         out.extend(topic.map(|topic| Chunk::Convene { topic }));
     }
 
-    fn conclude(&mut self, concluded: Concluded<'_>) {
+    fn conclude(&mut self, concluded: &Concluded<'_>) {
         self.finish = concluded.delta.stop_reason.as_deref().map(finish).or(self.finish);
         self.count(concluded.usage);
     }

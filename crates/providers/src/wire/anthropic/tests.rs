@@ -43,7 +43,9 @@ fn sent(fields: Value) -> Value {
         ],
     });
     let all = body.as_object_mut().unwrap();
-    all.extend(fields.as_object().unwrap().clone());
+    if let Value::Object(fields) = fields {
+        all.extend(fields);
+    }
     all.retain(|_, value| !value.is_null());
     body
 }
