@@ -16,6 +16,7 @@ use crate::wire::{DISCUSS, Decoder, Frame, Refused, text::read, topic_of};
 pub(super) struct Reading {
     /// The arguments of the tool that is being called, as far as they came.
     arguments: Option<String>,
+    convenes: bool,
     tokens: Option<Tokens>,
     finish: Option<Finish>,
     is_over: bool,
@@ -75,6 +76,7 @@ impl Reading {
     fn call_tool(&mut self, out: &mut VecDeque<Chunk>) {
         let arguments = self.arguments.take().unwrap_or_default();
         let topic = serde_json::from_str(&arguments).ok().and_then(|it| topic_of(&it));
+        self.convenes |= topic.is_some();
         out.extend(topic.map(|topic| Chunk::Convene { topic }));
     }
 
@@ -91,7 +93,10 @@ impl Reading {
 
     fn end(&mut self, out: &mut VecDeque<Chunk>) {
         self.is_over = true;
-        let finish = self.finish.unwrap_or(Finish::Stop);
+        let finish = match self.finish.unwrap_or(Finish::Stop) {
+            Finish::Stop if self.convenes => Finish::Convene,
+            finish => finish,
+        };
         out.push_back(Chunk::End { finish, usage: self.tokens.map(Tokens::usage), cost: None });
     }
 }
@@ -106,8 +111,7 @@ fn finish(stop_reason: &str) -> Finish {
     match stop_reason {
         "max_tokens" | "model_context_window_exceeded" => Finish::Length,
         "refusal" => Finish::Refused,
-        "tool_use" => Finish::Convene,
-        // `end_turn`, `stop_sequence`, and reasons there will be one day.
+        // `end_turn`, `stop_sequence`, `tool_use`, and reasons there will be one day.
         _ => Finish::Stop,
     }
 }

@@ -168,7 +168,7 @@ fn answers_end_for_many_reasons() {
     check("max_tokens", Finish::Length);
     check("model_context_window_exceeded", Finish::Length);
     check("refusal", Finish::Refused);
-    check("tool_use", Finish::Convene);
+    check("tool_use", Finish::Stop);
     check("something_new", Finish::Stop);
 }
 

@@ -77,7 +77,10 @@ impl Reading {
     /// be to take whole answers for broken ones.
     fn end(&mut self, finish: Finish, out: &mut VecDeque<Chunk>) {
         self.is_over = true;
-        let finish = if finish == Finish::Stop && self.convenes { Finish::Convene } else { finish };
+        let finish = match finish {
+            Finish::Stop if self.convenes => Finish::Convene,
+            finish => finish,
+        };
         out.push_back(Chunk::End { finish, usage: self.usage, cost: None });
     }
 }
