@@ -1,4 +1,4 @@
-//! Google's Gemini API, as `v1beta` and today's `v1` speak it.
+//! Google's Gemini API, as `v1beta` speaks it. A `v1` that does not know a field refuses it, and the error says what to do.
 
 mod reading;
 #[cfg(test)]
@@ -73,7 +73,7 @@ fn config(call: &Call, model: &Model) -> Value {
     config
 }
 
-/// In the dialect of `parameters`, which every version knows and which has no additionalProperties.
+/// In the dialect of `parameters`, which every version with tools knows and which has no additionalProperties.
 fn discuss() -> Value {
     let mut parameters = discuss_schema();
     if let Some(fields) = parameters.as_object_mut() {
