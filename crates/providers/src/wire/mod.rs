@@ -3,8 +3,13 @@
 //! A wire is one file with a constant and one line in [`WIRES`]. It makes a request of a [`Call`], reads the frames of the
 //! answer, and says what a refusal means. Keys, connections, deadlines and caps are `http.rs`'s.
 
+mod anthropic;
 mod frames;
+mod gemini;
 mod refusal;
+#[cfg(test)]
+mod testing;
+mod text;
 
 use std::collections::VecDeque;
 
@@ -20,7 +25,7 @@ pub use frames::{Frame, Framing};
 pub use refusal::{Refused, retry_after_ms};
 
 /// The wires there are.
-pub const WIRES: &[Wire] = &[];
+pub const WIRES: &[Wire] = &[anthropic::WIRE, gemini::WIRE];
 
 /// The wire of that name.
 #[must_use]

@@ -1,0 +1,93 @@
+//! Anthropic's Messages API.
+
+mod reading;
+mod schema;
+#[cfg(test)]
+mod tests;
+
+use quorum_core::{
+    call::{Call, Voiced},
+    model::error::ProviderError,
+};
+use serde_json::{Value, json};
+
+use self::reading::{Failed, Reading};
+use super::{
+    Auth, DISCUSS, DISCUSS_SUMMARY, Framing, Model, Outgoing, Probe, Refused, Schema, Shows, Wire,
+    discuss_schema, text::in_path, turns,
+};
+
+pub(super) const WIRE: Wire = Wire {
+    name: "anthropic",
+    summary: "Anthropic's Messages API",
+    auth: Auth { header: "x-api-key", prefix: "" },
+    headers: &[("anthropic-version", "2023-06-01")],
+    framing: Framing::Events,
+    encode,
+    decoder: || Box::new(Reading::default()),
+    refusal,
+    probe,
+};
+
+fn encode(call: &Call, model: &Model) -> Outgoing {
+    let quirks = model.quirks;
+    let mut body = json!({
+        "model": model.name,
+        "max_tokens": call.max_tokens,
+        "messages": messages(call),
+        "stream": true,
+    });
+    if !call.system.trim().is_empty() {
+        body["system"] = json!(call.system);
+    }
+    if quirks.temperature {
+        // Others go up to 2, this one to 1.
+        body["temperature"] = json!(call.temperature.clamp(0.0, 1.0));
+    }
+    let stop = stop(call);
+    if quirks.stop && !stop.is_empty() {
+        body["stop_sequences"] = json!(stop);
+    }
+    if let Some(schema) = held_to(call, quirks.schema) {
+        // Not a tool that the model is made to call: models that always think refuse to be made to, and all that can be had
+        // since Claude 4.5 take a form for the answer itself, without a beta header. The JSON comes as plain text.
+        body["output_config"] =
+            json!({ "format": { "type": "json_schema", "schema": schema::accepted(schema) } });
+    }
+    if call.may_convene && quirks.tools {
+        body["tools"] =
+            json!([{ "name": DISCUSS, "description": DISCUSS_SUMMARY, "input_schema": discuss_schema() }]);
+        body["tool_choice"] = json!({ "type": "auto", "disable_parallel_tool_use": true });
+    }
+    Outgoing { path: "/messages".to_owned(), body }
+}
+
+fn messages(call: &Call) -> Vec<Value> {
+    let role = |voiced| if voiced == Voiced::Assistant { "assistant" } else { "user" };
+    turns(call).into_iter().map(|(voiced, text)| json!({ "role": role(voiced), "content": text })).collect()
+}
+
+/// What is nothing but white space is refused here; it is enforced on what comes back.
+fn stop(call: &Call) -> Vec<&String> {
+    call.stop.iter().filter(|it| !it.trim().is_empty()).collect()
+}
+
+fn held_to(call: &Call, schema: Schema) -> Option<&Value> {
+    match schema {
+        Schema::Strict => call.shape.as_ref()?.schema.as_ref(),
+        // There is no way to ask for JSON alone.
+        Schema::Json | Schema::Prompt => None,
+    }
+}
+
+fn probe(model: &Model) -> Probe {
+    Probe { path: format!("/models/{}", in_path(&model.name)), body: None, shows: Shows::ByStatus }
+}
+
+/// The status tells it all, unless an error comes with a 200.
+fn refusal(refused: &Refused<'_>) -> ProviderError {
+    match (refused.status, serde_json::from_str::<Failed<'_>>(refused.body)) {
+        (200, Ok(failed)) => Refused { status: failed.error.status(), ..*refused }.usual(),
+        _ => refused.usual(),
+    }
+}

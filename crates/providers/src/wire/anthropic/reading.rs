@@ -1,0 +1,257 @@
+//! Reads the frames of an answer of Anthropic's.
+
+use std::{borrow::Cow, collections::VecDeque};
+
+use jiff::Timestamp;
+use quorum_core::{
+    model::{error::ProviderError, money::Usage, transcript::Finish},
+    seams::Chunk,
+};
+use serde::Deserialize;
+
+use crate::wire::{DISCUSS, Decoder, Frame, Refused, text::read, topic_of};
+
+/// An answer as far as it came.
+#[derive(Default)]
+pub(super) struct Reading {
+    /// The arguments of the tool that is being called, as far as they came.
+    arguments: Option<String>,
+    convenes: bool,
+    tokens: Option<Tokens>,
+    finish: Option<Finish>,
+    is_over: bool,
+}
+
+impl Decoder for Reading {
+    fn take(&mut self, frame: Frame<'_>, out: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+        if self.is_over {
+            return Ok(());
+        }
+        let named;
+        let kind = if frame.event.is_empty() {
+            // The name stands before the data as well; what only imitates the API may leave it out.
+            named = read::<Named<'_>>(frame.data)?.kind;
+            named.as_ref()
+        } else {
+            frame.event
+        };
+        match kind {
+            "content_block_delta" => self.grow(read::<Grown<'_>>(frame.data)?.delta, out),
+            "content_block_start" => self.begin(read::<Begun<'_>>(frame.data)?.content_block, out),
+            "content_block_stop" => self.call_tool(out),
+            "message_start" => self.count(read::<Started>(frame.data)?.message.usage),
+            "message_delta" => self.conclude(&read(frame.data)?),
+            "message_stop" => self.end(out),
+            "error" => return Err(failure(frame.data)?),
+            // Pings, and what there will be one day.
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl Reading {
+    fn begin(&mut self, block: Block<'_>, out: &mut VecDeque<Chunk>) {
+        match block.kind.as_ref() {
+            "text" => say(block.text, out),
+            "tool_use" if block.name == DISCUSS => self.arguments = Some(String::new()),
+            // Thoughts are not for others.
+            _ => {}
+        }
+    }
+
+    fn grow(&mut self, delta: Delta<'_>, out: &mut VecDeque<Chunk>) {
+        match delta.kind.as_ref() {
+            "text_delta" => say(delta.text, out),
+            "input_json_delta" => {
+                if let Some(arguments) = &mut self.arguments {
+                    arguments.push_str(&delta.partial_json);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A call that was cut off or has no topic asks for nothing; what was said besides stands.
+    fn call_tool(&mut self, out: &mut VecDeque<Chunk>) {
+        let arguments = self.arguments.take().unwrap_or_default();
+        let topic = serde_json::from_str(&arguments).ok().and_then(|it| topic_of(&it));
+        self.convenes |= topic.is_some();
+        out.extend(topic.map(|topic| Chunk::Convene { topic }));
+    }
+
+    fn conclude(&mut self, concluded: &Concluded<'_>) {
+        self.finish = concluded.delta.stop_reason.as_deref().map(finish).or(self.finish);
+        self.count(concluded.usage);
+    }
+
+    /// Later counts are of the whole answer and take the place of earlier ones.
+    fn count(&mut self, tokens: Option<Tokens>) {
+        let earlier = self.tokens.unwrap_or_default();
+        self.tokens = tokens.map(|it| it.or(earlier)).or(self.tokens);
+    }
+
+    fn end(&mut self, out: &mut VecDeque<Chunk>) {
+        self.is_over = true;
+        let finish = match self.finish.unwrap_or(Finish::Stop) {
+            Finish::Stop if self.convenes => Finish::Convene,
+            finish => finish,
+        };
+        out.push_back(Chunk::End { finish, usage: self.tokens.map(Tokens::usage), cost: None });
+    }
+}
+
+fn say(text: Cow<'_, str>, out: &mut VecDeque<Chunk>) {
+    if !text.is_empty() {
+        out.push_back(Chunk::Text(text.into_owned()));
+    }
+}
+
+fn finish(stop_reason: &str) -> Finish {
+    match stop_reason {
+        "max_tokens" | "model_context_window_exceeded" => Finish::Length,
+        "refusal" => Finish::Refused,
+        // `end_turn`, `stop_sequence`, `tool_use`, and reasons there will be one day.
+        _ => Finish::Stop,
+    }
+}
+
+/// An error inside a stream means what it means as an answer of its own.
+fn failure(data: &str) -> Result<ProviderError, ProviderError> {
+    let status = read::<Failed<'_>>(data)?.error.status();
+    Ok(Refused { status, header: &|_| None, body: data, now: Timestamp::UNIX_EPOCH }.usual())
+}
+
+#[derive(Deserialize)]
+struct Named<'f> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'f, str>,
+}
+
+#[derive(Deserialize)]
+struct Grown<'f> {
+    #[serde(borrow)]
+    delta: Delta<'f>,
+}
+
+#[derive(Deserialize)]
+struct Delta<'f> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'f, str>,
+    #[serde(borrow, default)]
+    text: Cow<'f, str>,
+    #[serde(borrow, default)]
+    partial_json: Cow<'f, str>,
+}
+
+#[derive(Deserialize)]
+struct Begun<'f> {
+    #[serde(borrow)]
+    content_block: Block<'f>,
+}
+
+#[derive(Deserialize)]
+struct Block<'f> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'f, str>,
+    #[serde(borrow, default)]
+    text: Cow<'f, str>,
+    #[serde(borrow, default)]
+    name: Cow<'f, str>,
+}
+
+#[derive(Deserialize)]
+struct Started {
+    message: Message,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    usage: Option<Tokens>,
+}
+
+#[derive(Deserialize)]
+struct Concluded<'f> {
+    #[serde(borrow)]
+    delta: Conclusion<'f>,
+    usage: Option<Tokens>,
+}
+
+#[derive(Deserialize)]
+struct Conclusion<'f> {
+    #[serde(borrow)]
+    stop_reason: Option<Cow<'f, str>>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Failed<'f> {
+    #[serde(borrow)]
+    pub(super) error: Failure<'f>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Failure<'f> {
+    #[serde(borrow, rename = "type", default)]
+    kind: Cow<'f, str>,
+}
+
+impl Failure<'_> {
+    /// The status it has as an answer of its own.
+    pub(super) fn status(&self) -> u16 {
+        match self.kind.as_ref() {
+            "invalid_request_error" => 400,
+            "authentication_error" => 401,
+            "billing_error" => 402,
+            "permission_error" => 403,
+            "not_found_error" => 404,
+            "request_too_large" => 413,
+            "rate_limit_error" => 429,
+            "timeout_error" => 504,
+            "overloaded_error" => 529,
+            // `api_error`, and errors there will be one day.
+            _ => 500,
+        }
+    }
+}
+
+/// What was counted, as far as it was said.
+#[derive(Clone, Copy, Default, Deserialize)]
+struct Tokens {
+    input_tokens: Option<u64>,
+    cache_creation_input_tokens: Option<u64>,
+    cache_read_input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    output_tokens_details: Option<Details>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+struct Details {
+    thinking_tokens: Option<u64>,
+}
+
+impl Tokens {
+    fn or(self, earlier: Tokens) -> Tokens {
+        Tokens {
+            input_tokens: self.input_tokens.or(earlier.input_tokens),
+            cache_creation_input_tokens: self
+                .cache_creation_input_tokens
+                .or(earlier.cache_creation_input_tokens),
+            cache_read_input_tokens: self.cache_read_input_tokens.or(earlier.cache_read_input_tokens),
+            output_tokens: self.output_tokens.or(earlier.output_tokens),
+            output_tokens_details: self.output_tokens_details.or(earlier.output_tokens_details),
+        }
+    }
+
+    /// `input_tokens` are only those that were neither remembered nor kept for later; `output_tokens` are all.
+    fn usage(self) -> Usage {
+        let count = Option::unwrap_or_default;
+        let cached: u64 = count(self.cache_read_input_tokens);
+        let prompt = [self.input_tokens, self.cache_creation_input_tokens, Some(cached)];
+        Usage {
+            prompt: prompt.into_iter().flatten().fold(0, u64::saturating_add),
+            completion: count(self.output_tokens),
+            cached,
+            reasoning: count(self.output_tokens_details.and_then(|it| it.thinking_tokens)),
+        }
+    }
+}

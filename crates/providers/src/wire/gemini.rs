@@ -1,0 +1,126 @@
+//! Google's Gemini API, as `v1beta` speaks it. A `v1` that does not know a field refuses it, and the error says what to do.
+
+mod reading;
+#[cfg(test)]
+mod tests;
+
+use quorum_core::{
+    call::{Call, Voiced},
+    model::error::{ErrorClass, ProviderError},
+};
+use serde_json::{Value, json};
+
+use self::reading::{Reading, Response, status};
+use super::{
+    Auth, DISCUSS, DISCUSS_SUMMARY, Framing, Model, Outgoing, Probe, Refused, Schema, Shows, Wire,
+    discuss_schema, text::in_path, turns,
+};
+
+pub(super) const WIRE: Wire = Wire {
+    name: "gemini",
+    summary: "Google's Gemini API",
+    auth: Auth { header: "x-goog-api-key", prefix: "" },
+    headers: &[],
+    framing: Framing::Events,
+    encode,
+    decoder: || Box::new(Reading::default()),
+    refusal,
+    probe,
+};
+
+/// More stop sequences than this are refused; the others are enforced on what comes back.
+const MOST_STOPS: usize = 5;
+
+fn encode(call: &Call, model: &Model) -> Outgoing {
+    let config = config(call, model);
+    // One may ask for JSON or offer a tool, not both.
+    let offers_tool = call.may_convene && model.quirks.tools && config.get("responseMimeType").is_none();
+    let mut body = json!({ "contents": contents(call), "generationConfig": config });
+    if !call.system.trim().is_empty() {
+        body["systemInstruction"] = json!({ "parts": [{ "text": call.system }] });
+    }
+    if offers_tool {
+        body["tools"] = json!([{ "functionDeclarations": [discuss()] }]);
+    }
+    Outgoing { path: format!("{}:streamGenerateContent?alt=sse", path(model)), body }
+}
+
+fn contents(call: &Call) -> Vec<Value> {
+    let role = |voiced| if voiced == Voiced::Assistant { "model" } else { "user" };
+    let content = |(voiced, text)| json!({ "role": role(voiced), "parts": [{ "text": text }] });
+    turns(call).into_iter().map(content).collect()
+}
+
+fn config(call: &Call, model: &Model) -> Value {
+    let quirks = model.quirks;
+    let mut config = json!({ "maxOutputTokens": call.max_tokens });
+    if quirks.temperature {
+        config["temperature"] = json!(call.temperature.clamp(0.0, 2.0));
+    }
+    let stop: Vec<&String> = call.stop.iter().filter(|it| !it.is_empty()).take(MOST_STOPS).collect();
+    if quirks.stop && !stop.is_empty() {
+        config["stopSequences"] = json!(stop);
+    }
+    let schema = call.shape.as_ref().and_then(|it| it.schema.as_ref());
+    if let (Some(schema), Schema::Strict | Schema::Json) = (schema, quirks.schema) {
+        config["responseMimeType"] = json!("application/json");
+        if quirks.schema == Schema::Strict {
+            // The older `responseSchema` has a dialect of its own, without additionalProperties or choices of types; the
+            // models that knew only that one are gone.
+            config["responseJsonSchema"] = schema.clone();
+        }
+    }
+    config
+}
+
+/// In the dialect of `parameters`, which every version with tools knows and which has no additionalProperties.
+fn discuss() -> Value {
+    let mut parameters = discuss_schema();
+    if let Some(fields) = parameters.as_object_mut() {
+        fields.remove("additionalProperties");
+    }
+    json!({ "name": DISCUSS, "description": DISCUSS_SUMMARY, "parameters": parameters })
+}
+
+fn probe(model: &Model) -> Probe {
+    Probe { path: path(model), body: None, shows: Shows::ByStatus }
+}
+
+/// `models/` is part of a model's name as Google lists it, and may be left out.
+fn path(model: &Model) -> String {
+    let name = in_path(&model.name);
+    if name.contains('/') { format!("/{name}") } else { format!("/models/{name}") }
+}
+
+fn refusal(refused: &Refused<'_>) -> ProviderError {
+    let status = match (refused.status, serde_json::from_str::<Response<'_>>(refused.body)) {
+        (200, Ok(Response { error: Some(error), .. })) => status(&error),
+        (status, _) => status,
+    };
+    let usual = Refused { status, ..*refused }.usual();
+    let class = match status {
+        // A key that is not one is a bad request here.
+        400 if refused.body.contains("API_KEY_INVALID") => ErrorClass::Authentication,
+        // Given up by the server, not by us.
+        499 => ErrorClass::ApiError,
+        _ => usual.class,
+    };
+    ProviderError { class, message: with_advice(without_key(usual.message)), ..usual }
+}
+
+/// An older server names the field it does not know; nobody could guess from it what to do.
+fn with_advice(message: String) -> String {
+    if message.contains("Cannot find field") {
+        return format!("{message}; a base_url that ends with /v1beta may know it");
+    }
+    message
+}
+
+/// A suspended key is quoted as `'api_key:…'`.
+fn without_key(message: String) -> String {
+    const BEFORE: &str = "api_key:";
+    let Some(at) = message.find(BEFORE) else { return message };
+    let (before, key) = message.split_at(at + BEFORE.len());
+    let end = key.find(|it: char| !it.is_ascii_alphanumeric() && !"-_".contains(it)).unwrap_or(key.len());
+    format!("{before}…{}", &key[end..])
+}
