@@ -67,6 +67,8 @@ pub struct Voice {
     pub price: Option<Price>,
     /// How many tokens the model can take in.
     pub window: u64,
+    /// How many tokens it may think before it speaks, on top of what an answer may have; paid like those.
+    pub thinking: u32,
 }
 
 /// Finds the voice behind a seat. `None` when there is none of that name.

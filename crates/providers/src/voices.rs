@@ -77,7 +77,7 @@ impl AllVoices {
             }),
             Way::Command(program) => todo!("{program:?}"),
         };
-        Some(Voice { provider, lane: lane.clone(), price: facts.price, window: facts.window })
+        Some(Voice { provider, lane: lane.clone(), price: facts.price, window: facts.window, thinking: facts.quirks.thinking })
     }
 }
 
@@ -108,6 +108,7 @@ impl Voices for SimulatedVoices {
             lane: self.lane(&who.provider),
             price: Some(FREE),
             window: catalog::row(&who.provider).map_or(WINDOW, |row| row.window),
+            thinking: 0,
         })
     }
 }

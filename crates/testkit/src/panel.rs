@@ -246,6 +246,7 @@ impl Voices for Panel {
             lane: self.lane(&who.name),
             price: self.price,
             window: self.window_of(&who.name),
+            thinking: 0,
         })
     }
 }

@@ -211,6 +211,9 @@ fn until_stop(mut text: String, stop: &[String]) -> String {
 
 fn finished(reply: Reply) -> Result<Reply, ProviderError> {
     if reply.text.trim().is_empty() && reply.convene.is_none() {
+        if reply.finish == Finish::Refused {
+            return Err(ProviderError::new(ErrorClass::Validation, "it declined to answer"));
+        }
         return Err(ProviderError::new(ErrorClass::InvalidResponse, "the answer was empty"));
     }
     Ok(reply)

@@ -220,7 +220,13 @@ impl Seat {
     }
 
     pub(crate) fn longest_answer(&self, floor: &Floor) -> u64 {
-        u64::from(self.asked.ask.max_tokens.unwrap_or(floor.record.state.spec.manner.max_tokens))
+        u64::from(self.token_limit(floor))
+    }
+
+    /// What the provider is told: the words allowed, and the thoughts before them.
+    fn token_limit(&self, floor: &Floor) -> u32 {
+        let words = self.asked.ask.max_tokens.unwrap_or(floor.record.state.spec.manner.max_tokens);
+        words.saturating_add(self.voice.as_ref().map_or(0, |voice| voice.thinking))
     }
 
     /// What it will be shown, built once for each call.
@@ -302,7 +308,7 @@ impl Seat {
             shape: ask.shape.clone(),
             stop: ask.stop.clone(),
             temperature: ask.temperature.unwrap_or(spec.manner.temperature),
-            max_tokens: ask.max_tokens.unwrap_or(spec.manner.max_tokens),
+            max_tokens: self.token_limit(floor),
             may_convene: self.may_ask_for_help() && floor.may_convene(),
             nonce,
             spec,

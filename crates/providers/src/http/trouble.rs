@@ -42,7 +42,7 @@ fn innermost(error: &dyn Error) -> String {
 }
 
 /// The same error without the key, or a part of it, or anything that looks like one.
-pub(super) fn scrubbed(error: ProviderError, key: Option<&SecretString>) -> ProviderError {
+pub(super) fn scrubbed(mut error: ProviderError, key: Option<&SecretString>) -> ProviderError {
     let message = without_parts_of(&error.message, key.map_or("", |key| key.expose_secret()));
     let word_ends = |it: char| it.is_whitespace() || "\"'`,;()<>{}[]".contains(it);
     let words = message.split_inclusive(word_ends).map(|word| {
@@ -51,7 +51,8 @@ pub(super) fn scrubbed(error: ProviderError, key: Option<&SecretString>) -> Prov
         let is_key = value.len() > TELLING && BEGINNINGS.iter().any(|it| value.starts_with(it));
         if is_key { word.replace(value, HIDDEN) } else { word.to_owned() }
     });
-    ProviderError { message: words.collect(), ..error }
+    error.message = words.collect();
+    error
 }
 
 const HIDDEN: &str = "[key]";

@@ -3,8 +3,6 @@
 //! Bytes come as they come: a frame may be spread over many pieces, cut inside a character, between CR and LF, or never end.
 //! One that never ends is refused at a cap, so that nobody fills the memory with a single line.
 
-use std::borrow::Cow;
-
 use quorum_core::model::error::{ErrorClass, ProviderError};
 
 /// A frame longer than this is no piece of an answer.
@@ -98,7 +96,7 @@ impl Frames {
 
     fn take_line(
         &mut self,
-        line: &Cow<'_, str>,
+        line: &str,
         each: &mut impl FnMut(Frame<'_>) -> Result<(), ProviderError>,
     ) -> Result<(), ProviderError> {
         let is_first = std::mem::take(&mut self.is_first);

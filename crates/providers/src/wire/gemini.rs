@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use self::reading::{Reading, Response, status};
 use super::{
-    Auth, DISCUSS, DISCUSS_SUMMARY, Framing, Model, Outgoing, Probe, Refused, Schema, Shows, Wire,
+    Auth, DISCUSS, DISCUSS_SUMMARY, Framing, Model, Outgoing, Probe, Quirks, Refused, Schema, Shows, Wire,
     discuss_schema, text::in_path, turns,
 };
 
@@ -35,8 +35,8 @@ fn encode(call: &Call, model: &Model) -> Outgoing {
     let config = config(call, model);
     // One may ask for JSON or offer a tool, not both.
     let offers_tool = call.may_convene && model.quirks.tools && config.get("responseMimeType").is_none();
-    let mut body = json!({ "contents": contents(call), "generationConfig": config });
-    if !call.system.trim().is_empty() {
+    let mut body = json!({ "contents": contents(call, model.quirks), "generationConfig": config });
+    if model.quirks.system && !call.system.trim().is_empty() {
         body["systemInstruction"] = json!({ "parts": [{ "text": call.system }] });
     }
     if offers_tool {
@@ -45,10 +45,14 @@ fn encode(call: &Call, model: &Model) -> Outgoing {
     Outgoing { path: format!("{}:streamGenerateContent?alt=sse", path(model)), body }
 }
 
-fn contents(call: &Call) -> Vec<Value> {
+fn contents(call: &Call, quirks: Quirks) -> Vec<Value> {
     let role = |voiced| if voiced == Voiced::Assistant { "model" } else { "user" };
     let content = |(voiced, text)| json!({ "role": role(voiced), "parts": [{ "text": text }] });
-    turns(call).into_iter().map(content).collect()
+    let mut turns = turns(call);
+    if let Some((_, first)) = turns.first_mut().filter(|_| !quirks.system) {
+        first.insert_str(0, &format!("{}\n\n", call.system));
+    }
+    turns.into_iter().map(content).collect()
 }
 
 fn config(call: &Call, model: &Model) -> Value {

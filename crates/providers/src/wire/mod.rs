@@ -78,6 +78,8 @@ pub struct Model {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Quirks {
+    /// Whether standing instructions have a place of their own; where not, they stand before the first message.
+    pub system: bool,
     /// Whether it may be told how freely to speak.
     pub temperature: bool,
     /// Whether it takes stop sequences. Where not, they are enforced on what comes back all the same.
@@ -88,12 +90,14 @@ pub struct Quirks {
     pub schema: Schema,
     /// What the limit of an answer's length is called.
     pub limit: Limit,
+    /// How many tokens it may think before it speaks. Vendors count them as part of the answer, so they come on top of its limit.
+    pub thinking: u32,
 }
 
 impl Default for Quirks {
     fn default() -> Self {
         let (schema, limit) = (Schema::default(), Limit::default());
-        Quirks { temperature: true, stop: true, tools: true, schema, limit }
+        Quirks { system: true, temperature: true, stop: true, tools: true, schema, limit, thinking: 0 }
     }
 }
 
