@@ -77,7 +77,13 @@ impl AllVoices {
             }),
             Way::Command(program) => todo!("{program:?}"),
         };
-        Some(Voice { provider, lane: lane.clone(), price: facts.price, window: facts.window, thinking: facts.quirks.thinking })
+        Some(Voice {
+            provider,
+            lane: lane.clone(),
+            price: facts.price,
+            window: facts.window,
+            thinking: facts.quirks.thinking,
+        })
     }
 }
 

@@ -43,15 +43,15 @@ fn innermost(error: &dyn Error) -> String {
 
 /// The same error without the key, or a part of it, or anything that looks like one.
 pub(super) fn scrubbed(mut error: ProviderError, key: Option<&SecretString>) -> ProviderError {
-    let message = without_parts_of(&error.message, key.map_or("", |key| key.expose_secret()));
     let word_ends = |it: char| it.is_whitespace() || "\"'`,;()<>{}[]".contains(it);
-    let words = message.split_inclusive(word_ends).map(|word| {
+    let words = error.message.split_inclusive(word_ends).map(|word| {
         let bare = word.trim_end_matches(word_ends);
         let value = bare.rsplit(['=', ':']).next().unwrap_or(bare);
         let is_key = value.len() > TELLING && BEGINNINGS.iter().any(|it| value.starts_with(it));
         if is_key { word.replace(value, HIDDEN) } else { word.to_owned() }
     });
-    error.message = words.collect();
+    let words: String = words.collect();
+    error.message = without_parts_of(&words, key.map_or("", |key| key.expose_secret()));
     error
 }
 
