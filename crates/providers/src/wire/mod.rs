@@ -4,7 +4,15 @@
 //! answer, and says what a refusal means. Keys, connections, deadlines and caps are `http.rs`'s.
 
 mod frames;
+mod ollama;
+mod openai;
+mod openai_chat;
+mod openai_responses;
 mod refusal;
+mod strict;
+#[cfg(test)]
+mod testing;
+mod text;
 
 use std::collections::VecDeque;
 
@@ -19,7 +27,7 @@ pub use frames::{Frame, Framing};
 pub use refusal::{Refused, retry_after_ms};
 
 /// The wires there are.
-pub const WIRES: &[Wire] = &[];
+pub const WIRES: &[Wire] = &[ollama::WIRE, openai_chat::WIRE, openai_responses::WIRE];
 
 /// The wire of that name.
 #[must_use]
@@ -82,12 +90,17 @@ pub struct Quirks {
     pub schema: Schema,
     /// What the limit of an answer's length is called.
     pub limit: Limit,
+    /// Whether it may be asked to count tokens in a stream; Mistral refuses the question and counts all the same.
+    pub stream_options: bool,
+    /// The largest window to ask for, on wires that have to (`ollama`): the model's own, or what the memory can hold.
+    pub window: Option<u64>,
 }
 
 impl Default for Quirks {
     fn default() -> Self {
         let (schema, limit) = (Schema::default(), Limit::default());
-        Quirks { temperature: true, stop: true, tools: true, schema, limit }
+        let (stream_options, window) = (true, None);
+        Quirks { temperature: true, stop: true, tools: true, schema, limit, stream_options, window }
     }
 }
 
