@@ -183,11 +183,11 @@ impl Answer {
                 say(data, out)?;
             }
             "response.output_item.done" => self.take_item(&read::<Done<'_>>(data)?.item),
-            "response.completed" => self.end(read::<Ended<'_>>(data)?.response, Finish::Stop, out),
+            "response.completed" => self.end(&read::<Ended<'_>>(data)?.response, Finish::Stop, out),
             "response.incomplete" => {
                 let response = read::<Ended<'_>>(data)?.response;
                 let finish = why(response.incomplete_details.as_ref());
-                self.end(response, finish, out);
+                self.end(&response, finish, out);
             }
             "response.failed" | "error" => return Err(fault(data, refusal)),
             _ => {}
@@ -203,7 +203,7 @@ impl Answer {
         }
     }
 
-    fn end(&mut self, response: Response<'_>, finish: Finish, out: &mut VecDeque<Chunk>) {
+    fn end(&mut self, response: &Response<'_>, finish: Finish, out: &mut VecDeque<Chunk>) {
         self.is_over = true;
         out.extend(self.topic.take().map(|topic| Chunk::Convene { topic }));
         let finish = if self.is_refusal { Finish::Refused } else { finish };

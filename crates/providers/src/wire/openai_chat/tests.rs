@@ -238,8 +238,8 @@ fn d12_every_way_an_answer_ends() {
     let broke = "the provider broke off (insufficient_system_resource)";
     check(&[a, &with("insufficient_system_resource"), done], "a", Err((ErrorClass::ApiError, broke)));
     let unsaid = (ErrorClass::InvalidResponse, "the answer ended without saying why; it may not be complete");
-    check(&[a, done], "a", Err(unsaid.clone()));
-    check(&[a, &with("null"), done], "a", Err(unsaid.clone()));
+    check(&[a, done], "a", Err(unsaid));
+    check(&[a, &with("null"), done], "a", Err(unsaid));
     check(&[done], "", Err(unsaid));
     // A stream's second answer, frames of other kinds and what comes after the end are nobody's.
     let other = r#"{"choices":[{"index":1,"delta":{"content":"b"},"finish_reason":"length"}]}"#;
@@ -300,6 +300,8 @@ fn d12_errors_inside_an_answer() {
     let torn = "a piece of the answer could not be read (EOF while parsing a list at line 1 column 12)";
     check(&data(r#"{"choices":["#), ErrorClass::InvalidResponse, torn);
     assert_eq!(chunks(&WIRE, b"event: ping\ndata: hello\n\n"), (Vec::new(), None));
+    let waits = data(r#"{"error":{"code":429,"message":"Please try again in 2s."}}"#);
+    assert_eq!(chunks(&WIRE, waits.as_bytes()).1.unwrap().retry_after_ms, Some(2_000));
 }
 
 #[test]
