@@ -109,6 +109,7 @@ fn f4_lines_of_unknown_kinds_are_passed_over() {
     };
     let end = Chunk::End { finish: Finish::Stop, usage: None, cost: None };
     check("{}\n{\"status\":\"loading\",\"error\":null}\n", "", &[]);
+    check("{\"done\":false,\"done_reason\":\"stop\",\"prompt_eval_count\":3}\n", "", &[]);
     check(
         "{\"message\":null,\"done\":true}\n{\"message\":{\"content\":\"late\"}}\n",
         "",
