@@ -71,7 +71,7 @@ impl AllVoices {
             Way::Http(endpoint) => Arc::new(Remote {
                 web: self.web.clone(),
                 endpoint: endpoint.clone(),
-                model: Model { name: name.to_owned(), quirks: facts.quirks },
+                model: Model { name: name.to_owned(), quirks: facts.quirks, window: facts.window },
                 patience: source.patience,
                 health: health.clone(),
             }),

@@ -6,7 +6,13 @@
 mod anthropic;
 mod frames;
 mod gemini;
+mod loose;
+mod ollama;
+mod openai;
+mod openai_chat;
+mod openai_responses;
 mod refusal;
+mod strict;
 #[cfg(test)]
 mod testing;
 mod text;
@@ -25,7 +31,8 @@ pub use frames::{Frame, Framing};
 pub use refusal::{Refused, retry_after_ms};
 
 /// The wires there are.
-pub const WIRES: &[Wire] = &[anthropic::WIRE, gemini::WIRE];
+pub const WIRES: &[Wire] =
+    &[anthropic::WIRE, gemini::WIRE, ollama::WIRE, openai_chat::WIRE, openai_responses::WIRE];
 
 /// The wire of that name.
 #[must_use]
@@ -72,6 +79,8 @@ pub struct Model {
     pub name: String,
     /// Where it differs from what its wire usually takes.
     pub quirks: Quirks,
+    /// How many tokens it takes in; one wire has to ask for as much as it needs.
+    pub window: u64,
 }
 
 /// Where a model differs from what its wire usually takes.
@@ -90,6 +99,8 @@ pub struct Quirks {
     pub schema: Schema,
     /// What the limit of an answer's length is called.
     pub limit: Limit,
+    /// Whether it may be asked to count tokens in a stream; Mistral refuses the question and counts all the same.
+    pub stream_options: bool,
     /// How many tokens it may think before it speaks. Vendors count them as part of the answer, so they come on top of its limit.
     pub thinking: u32,
 }
@@ -97,7 +108,16 @@ pub struct Quirks {
 impl Default for Quirks {
     fn default() -> Self {
         let (schema, limit) = (Schema::default(), Limit::default());
-        Quirks { system: true, temperature: true, stop: true, tools: true, schema, limit, thinking: 0 }
+        Quirks {
+            system: true,
+            temperature: true,
+            stop: true,
+            tools: true,
+            schema,
+            limit,
+            stream_options: true,
+            thinking: 0,
+        }
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
+use proptest::prelude::{Strategy, any, prop_assert, proptest};
 use quorum_core::{
     call::{Call, Message, Shape},
     model::{
-        error::ProviderError,
+        error::{ErrorClass, ProviderError},
         id::{DiscussionId, Step},
         money::Usage,
         participant::Participant,
@@ -20,7 +21,6 @@ use super::{Model, Quirks, Refused, Wire, frames::Frames};
 
 /// Ann is asked again after she and Bob have spoken.
 pub(super) fn call() -> Call {
-    let said = |who: &str, text: &str| Message::Said { turn: Arc::new(turn(who, text)), own: who == "ann" };
     let spec = json!({
         "topic": "Tabs?", "pattern": "synthesis", "rounds": 2, "participants": [],
         "consensus": { "method": "synthesis", "threshold": 0.5, "include_dissent": true },
@@ -44,6 +44,24 @@ pub(super) fn call() -> Call {
         may_convene: false,
         nonce: "n1".to_owned(),
     }
+}
+
+/// The same after Bob spoke first.
+pub(super) fn answering() -> Call {
+    Call {
+        system: "You are ann.".into(),
+        messages: vec![said("bob", "Tabs."), said("ann", "Spaces."), Message::Ask("And now?".into())],
+        max_tokens: 200,
+        nonce: "n0nce".to_owned(),
+        ..call()
+    }
+}
+
+/// What bob said first, as ann is shown it.
+pub(super) const BOB: &str = "<said-n0nce by=\"bob\" round=\"1\">\nTabs.\n</said-n0nce>";
+
+fn said(who: &str, text: &str) -> Message {
+    Message::Said { turn: Arc::new(turn(who, text)), own: who == "ann" }
 }
 
 /// What Ann reads of Bob and of what is asked, as one message.
@@ -70,7 +88,7 @@ pub(super) fn shape(schema: Value) -> Option<Shape> {
 }
 
 pub(super) fn model(name: &str, quirks: Quirks) -> Model {
-    Model { name: name.to_owned(), quirks }
+    Model { name: name.to_owned(), quirks, window: 200_000 }
 }
 
 pub(super) fn text(text: &str) -> Chunk {
@@ -87,9 +105,31 @@ pub(super) fn end(finish: Finish, usage: Usage) -> Chunk {
 
 /// What these bytes of an answer mean, and the error they ended with.
 pub(super) fn chunks(wire: &Wire, bytes: &[u8]) -> (Vec<Chunk>, Option<ProviderError>) {
-    let (mut frames, mut decoder, mut out) = (Frames::new(wire.framing), (wire.decoder)(), VecDeque::new());
-    let read = frames.feed(bytes, |frame| decoder.take(frame, &mut out));
-    (out.into(), read.err())
+    pieces(wire, &[bytes])
+}
+
+fn pieces(wire: &Wire, pieces: &[&[u8]]) -> (Vec<Chunk>, Option<ProviderError>) {
+    let (mut frames, mut decoder) = (Frames::new(wire.framing), (wire.decoder)());
+    let mut out = VecDeque::new();
+    let mut fed = pieces.iter().map(|bytes| frames.feed(bytes, |frame| decoder.take(frame, &mut out)));
+    let error = fed.find_map(Result::err);
+    (out.into(), error)
+}
+
+/// The text of an answer, its other chunks, and its error as class and message.
+pub(super) type Outcome = (String, Vec<Chunk>, Option<(ErrorClass, String)>);
+
+/// An answer with its text in one.
+pub(super) fn outcome(wire: &Wire, bytes: &[u8]) -> Outcome {
+    let (chunks, error) = chunks(wire, bytes);
+    let (mut text, mut others) = (String::new(), Vec::new());
+    for chunk in chunks {
+        match chunk {
+            Chunk::Text(piece) => text.push_str(&piece),
+            other => others.push(other),
+        }
+    }
+    (text, others, error.map(|it| (it.class, it.message)))
 }
 
 /// What these refused words mean.
@@ -98,51 +138,50 @@ pub(super) fn refused(wire: &Wire, status: u16, body: &str) -> ProviderError {
     (wire.refusal)(&Refused { status, header: &|_| None, body, now })
 }
 
-/// Cuts a whole answer at every byte: what is there means what it means in the whole, and only the whole has an end.
-pub(super) fn check_cut_anywhere(wire: &Wire, recording: &str) {
-    let bytes = recording.as_bytes();
-    let (whole, error) = chunks(wire, bytes);
-    assert_eq!(error, None);
-    assert!(matches!(whole.last(), Some(Chunk::End { .. })), "{whole:?}");
-    let marker = recording.trim_end().len();
-    for cut in 0..marker {
-        let (part, error) = chunks(wire, &bytes[..cut]);
-        assert_eq!(error, None, "cut at {cut}");
-        assert!(is_part(&part, &whole), "cut at {cut}: {part:?}");
+/// The same as class and message.
+pub(super) fn told(wire: &Wire, status: u16, body: &str) -> (ErrorClass, String) {
+    let error = refused(wire, status, body);
+    (error.class, error.message)
+}
+
+/// A stream that was cut anywhere has no end (F3), and one that came in two pieces is the same as in one.
+pub(super) fn check_cuts(wire: &Wire, recorded: &str) {
+    let whole = recorded.as_bytes();
+    let expected = chunks(wire, whole);
+    assert!(matches!(expected.0.last(), Some(Chunk::End { .. })), "{recorded}");
+    // The line end after the last frame's own is not needed by all.
+    for cut in 0..recorded.trim_end().len() {
+        let (before, error) = chunks(wire, &whole[..cut]);
+        assert!(error.is_none() && ends(&before) == 0, "cut at {cut}: {before:?} {error:?}");
+        assert_eq!(pieces(wire, &[&whole[..cut], &whole[cut..]]), expected, "cut at {cut}");
     }
 }
 
-/// Whether an answer begins with these chunks but has not ended with them.
-fn is_part(part: &[Chunk], whole: &[Chunk]) -> bool {
-    part.len() < whole.len() && whole.starts_with(part)
+fn ends(chunks: &[Chunk]) -> usize {
+    chunks.iter().filter(|it| matches!(it, Chunk::End { .. })).count()
 }
 
-/// Reads what may be nonsense, as it is and as a frame: an end, if there is one, is the only one and the last.
-pub(super) fn check_nonsense(wire: &Wire, bytes: &[u8]) {
-    check_one_end(wire, bytes);
-    check_one_end(wire, &[b"data: ", bytes, b"\n\n"].concat());
-}
-
-fn check_one_end(wire: &Wire, bytes: &[u8]) {
-    let (chunks, _) = chunks(wire, bytes);
-    let end = chunks.iter().position(|it| matches!(it, Chunk::End { .. }));
-    assert!(end.is_none_or(|at| at + 1 == chunks.len()), "{chunks:?}");
-}
-
-/// A recording with some of its bytes replaced, left out or said twice.
-pub(super) fn mutated(recording: &str, changes: &[(usize, u8, u8)]) -> Vec<u8> {
-    let mut bytes = recording.as_bytes().to_vec();
-    for &(at, kind, byte) in changes {
-        let at = at % bytes.len().max(1);
-        match kind % 4 {
-            0 => bytes.insert(at, byte),
-            1 if at < bytes.len() => drop(bytes.remove(at)),
-            2 if at < bytes.len() => bytes[at] = byte,
-            _ => {
-                let again = bytes[at..].iter().take(usize::from(byte)).copied().collect::<Vec<u8>>();
-                bytes.splice(at..at, again);
+/// Whatever comes, nothing panics, and an end is the last that is said (F4).
+pub(super) fn check_nonsense(wire: &Wire, recorded: &[&'static str]) {
+    let changes = proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>(), 0..3_u8), 0..8);
+    let broken = (proptest::sample::select(recorded.to_vec()), changes).prop_map(|(recorded, changes)| {
+        let mut bytes = recorded.as_bytes().to_vec();
+        for (place, byte, how) in changes {
+            let at = place.index(bytes.len());
+            match how {
+                0 => bytes[at] = byte,
+                1 => bytes.insert(at, byte),
+                _ => drop(bytes.splice(at..(at + usize::from(byte)).min(bytes.len() - 1), [])),
             }
         }
-    }
-    bytes
+        bytes
+    });
+    let noise = proptest::collection::vec(any::<u8>(), 0..200);
+    proptest!(|(broken in broken, noise in noise)| {
+        for bytes in [broken, noise] {
+            let (all, _) = chunks(wire, &bytes);
+            prop_assert!(ends(&all) <= 1, "{all:?}");
+            prop_assert!(ends(&all) == 0 || matches!(all.last(), Some(Chunk::End { .. })), "{all:?}");
+        }
+    });
 }

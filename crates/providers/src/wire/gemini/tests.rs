@@ -1,6 +1,5 @@
 //! What is sent to Gemini, and what its answers mean.
 
-use proptest::{collection::vec, prelude::*};
 use quorum_core::{
     call::{Call, Shape},
     model::{
@@ -15,10 +14,7 @@ use serde_json::{Value, json};
 use super::{WIRE, encode, probe};
 use crate::wire::{
     DISCUSS_SUMMARY, Outgoing, Probe, Quirks, Schema, Shows,
-    testing::{
-        HEARD, call, check_cut_anywhere, check_nonsense, chunks, convene, end, model, mutated, refused,
-        shape, text,
-    },
+    testing::{HEARD, call, check_cuts, check_nonsense, chunks, convene, end, model, refused, shape, text},
 };
 
 const TEXT: &str = include_str!("../recorded/gemini-text.sse");
@@ -159,7 +155,7 @@ fn recorded_answers_mean_what_was_said() {
 #[test]
 fn f3_an_answer_cut_anywhere_has_no_end() {
     for recording in RECORDED {
-        check_cut_anywhere(&WIRE, recording);
+        check_cuts(&WIRE, recording);
     }
 }
 
@@ -311,19 +307,7 @@ fn f4_a_frame_that_makes_no_sense_is_said_to() {
     check(r#"{"usageMetadata":{"promptTokenCount":-1}}"#);
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn f4_no_bytes_are_too_strange(bytes in vec(any::<u8>(), 0..400)) {
-        check_nonsense(&WIRE, &bytes);
-    }
-
-    #[test]
-    fn f4_no_broken_answer_is_too_strange(
-        which in 0..RECORDED.len(),
-        changes in vec(any::<(usize, u8, u8)>(), 1..12),
-    ) {
-        check_nonsense(&WIRE, &mutated(RECORDED[which], &changes));
-    }
+#[test]
+fn f4_nonsense_does_no_harm() {
+    check_nonsense(&WIRE, &RECORDED);
 }

@@ -1,0 +1,99 @@
+//! A text as servers send it: a string, null, or a list of parts. Borrowed from the frame where it can be.
+
+use std::{borrow::Cow, fmt};
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer},
+};
+use serde_json::Value;
+
+/// A text; null is an empty one.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Text<'t>(pub(super) Cow<'t, str>);
+
+impl Text<'_> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// A part of a text in pieces. Parts of other kinds, such as thoughts, are not said.
+#[derive(Deserialize)]
+struct Part<'t> {
+    #[serde(borrow, default, rename = "type")]
+    kind: Text<'t>,
+    #[serde(borrow, default)]
+    text: Text<'t>,
+}
+
+impl<'de: 't, 't> Deserialize<'de> for Text<'t> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Taken)
+    }
+}
+
+struct Taken;
+
+impl<'de> Visitor<'de> for Taken {
+    type Value = Text<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Text(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Text(Cow::Owned(text.to_owned())))
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(Text::default())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Self::Value, A::Error> {
+        let mut whole = String::new();
+        while let Some(part) = parts.next_element::<Part<'de>>()? {
+            if part.kind.0 == "text" {
+                whole.push_str(&part.text.0);
+            }
+        }
+        Ok(Text(Cow::Owned(whole)))
+    }
+
+    /// Some servers send a tool's arguments as an object where others send its text.
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        let object = Value::deserialize(MapAccessDeserializer::new(map))?;
+        Ok(Text(Cow::Owned(object.to_string())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn f4_texts_come_in_many_forms() {
+        let check = |json: &str, expected: Option<&str>| {
+            let read = serde_json::from_str::<Text<'_>>(json).ok();
+            assert_eq!(read.as_ref().map(|it| &*it.0), expected, "{json}");
+        };
+        check(r#""plain""#, Some("plain"));
+        check(r#""with \"escapes\" ü""#, Some("with \"escapes\" ü"));
+        check("null", Some(""));
+        check(r#"[{"type":"text","text":"a"},{"type":"text","text":"b"}]"#, Some("ab"));
+        check(r#"[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]}]"#, Some(""));
+        check(r#"{"topic":"x"}"#, Some(r#"{"topic":"x"}"#));
+        check("7", None);
+        check("[7]", None);
+    }
+
+    #[test]
+    fn a_plain_text_is_not_copied() {
+        let read: Text<'_> = serde_json::from_str(r#""plain""#).unwrap();
+        assert!(matches!(read.0, Cow::Borrowed("plain")));
+    }
+}

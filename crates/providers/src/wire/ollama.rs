@@ -1,0 +1,203 @@
+//! Ollama's own way. Its endpoint that is compatible with OpenAI's can't be told how large a window is needed, and cuts off whatever
+//! doesn't fit without a word.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+
+use quorum_core::{
+    call::{Call, tokens},
+    model::{
+        error::{ErrorClass, ProviderError},
+        money::Usage,
+        transcript::Finish,
+    },
+    seams::Chunk,
+};
+use serde::{Deserialize, de::IgnoredAny};
+use serde_json::{Value, json};
+
+use super::{
+    DISCUSS, Decoder, Frame, Framing, Model, Outgoing, Probe, Refused, Schema, Shows, Wire,
+    loose::Text,
+    openai::{BEARER, fault, unreadable},
+    openai_chat::{discuss, messages, offers_discuss},
+    refusal::said,
+    strict::strict,
+    topic_of,
+};
+
+pub(super) const WIRE: Wire = Wire {
+    name: "ollama",
+    summary: "Ollama's own way, which lets a window be large enough",
+    auth: BEARER,
+    headers: &[],
+    framing: Framing::Lines,
+    encode,
+    decoder: || Box::new(Answer::default()),
+    refusal,
+    probe,
+};
+
+/// Every other size of window loads the model anew, so there are few of them: this one and its doubles.
+const SMALLEST_WINDOW: u64 = 8_192;
+
+/// For the model's own marks between messages, and our tool.
+const MARKS: u64 = 512;
+
+fn encode(call: &Call, model: &Model) -> Outgoing {
+    let quirks = model.quirks;
+    let messages = messages(call);
+    let mut options = json!({ "num_ctx": window(call, model, &messages), "num_predict": call.max_tokens });
+    if quirks.temperature {
+        options["temperature"] = call.temperature.into();
+    }
+    let stops: Vec<&String> = call.stop.iter().filter(|it| !it.is_empty()).collect();
+    if quirks.stop && !stops.is_empty() {
+        options["stop"] = json!(stops);
+    }
+    let mut body = json!({
+        "model": model.name, "messages": messages, "stream": true, "options": options,
+        // An error says that something didn't fit; the usual way leaves out the oldest messages and answers all the same.
+        "truncate": false, "shift": false,
+    });
+    if let Some(format) = format(call, quirks.schema) {
+        body["format"] = format;
+    }
+    if offers_discuss(call, model) {
+        body["tools"] = json!([discuss()]);
+    }
+    Outgoing { path: "/api/chat".to_owned(), body }
+}
+
+fn format(call: &Call, how: Schema) -> Option<Value> {
+    let schema = call.shape.as_ref()?.schema.as_ref()?;
+    match how {
+        Schema::Strict => Some(strict(schema)),
+        Schema::Json => Some("json".into()),
+        Schema::Prompt => None,
+    }
+}
+
+/// Enough for what is asked and what may be answered, at the worst; no more than the model is to have.
+fn window(call: &Call, model: &Model, messages: &[Value]) -> u64 {
+    let bytes: usize = messages.iter().map(|it| it["content"].as_str().map_or(0, str::len)).sum();
+    let needed = tokens::at_worst(bytes) + u64::from(call.max_tokens) + MARKS;
+    let rounded = needed.next_power_of_two().max(SMALLEST_WINDOW);
+    rounded.min(model.window)
+}
+
+fn probe(model: &Model) -> Probe {
+    let body = Some(json!({ "model": model.name }));
+    Probe { path: "/api/show".to_owned(), body, shows: Shows::ByStatus }
+}
+
+fn refusal(refused: &Refused<'_>) -> ProviderError {
+    let inner = unwrapped(refused.body);
+    let refused = Refused { body: inner.as_deref().unwrap_or(refused.body), ..*refused };
+    let error = refused.usual();
+    let body: Value = serde_json::from_str(refused.body).unwrap_or_default();
+    let said = said(&body).unwrap_or_default();
+    let advised =
+        |advice: &str| ProviderError::new(ErrorClass::Validation, format!("{}; {advice}", error.message));
+    match refused.status {
+        404 if said.contains("not found") => {
+            let name = said.split(['\'', '"']).nth(1).unwrap_or("MODEL");
+            advised(&format!("fetch it with `ollama pull {name}`"))
+        }
+        400 if said.contains("does not support tools") => advised("set `tools = false` for this model"),
+        // No attempt will find more memory a second later.
+        _ if said.contains("requires more system memory") => {
+            advised("use a smaller model or a smaller window")
+        }
+        _ => error,
+    }
+}
+
+/// The error of the server inside, which Ollama sends on as a text.
+fn unwrapped(body: &str) -> Option<String> {
+    let body: Value = serde_json::from_str(body).ok()?;
+    let inner = body.get("error")?.as_str().filter(|it| it.starts_with('{'))?;
+    serde_json::from_str::<Value>(inner).ok().map(|it| it.to_string())
+}
+
+/// What was read of an answer so far.
+#[derive(Debug, Default)]
+struct Answer {
+    topic: Option<String>,
+    is_over: bool,
+}
+
+/// One line. Thoughts (`message.thinking`) are among the fields that are passed over.
+#[derive(Deserialize)]
+struct Line<'f> {
+    #[serde(borrow, default)]
+    message: Option<Said<'f>>,
+    #[serde(default)]
+    done: bool,
+    #[serde(borrow, default)]
+    done_reason: Text<'f>,
+    prompt_eval_count: Option<u64>,
+    eval_count: Option<u64>,
+    error: Option<IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+struct Said<'f> {
+    #[serde(borrow, default)]
+    content: Text<'f>,
+    tool_calls: Option<Vec<ToolCall>>,
+}
+
+#[derive(Deserialize)]
+struct ToolCall {
+    function: Function,
+}
+
+#[derive(Deserialize)]
+struct Function {
+    name: String,
+    #[serde(default)]
+    arguments: Value,
+}
+
+impl Decoder for Answer {
+    fn take(&mut self, frame: Frame<'_>, out: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+        if self.is_over {
+            return Ok(());
+        }
+        let mut line: Line<'_> = serde_json::from_str(frame.data).map_err(|error| unreadable(&error))?;
+        if line.error.is_some() {
+            return Err(fault(frame.data, refusal));
+        }
+        if let Some(said) = line.message.take() {
+            self.hear(said, out);
+        }
+        if line.done {
+            self.end(&line, out);
+        }
+        Ok(())
+    }
+}
+
+impl Answer {
+    fn hear(&mut self, said: Said<'_>, out: &mut VecDeque<Chunk>) {
+        if !said.content.is_empty() {
+            out.push_back(Chunk::Text(said.content.0.into_owned()));
+        }
+        let mut asked =
+            said.tool_calls.into_iter().flatten().map(|it| it.function).filter(|it| it.name == DISCUSS);
+        self.topic = self.topic.take().or_else(|| asked.find_map(|it| topic_of(&it.arguments)));
+    }
+
+    fn end(&mut self, line: &Line<'_>, out: &mut VecDeque<Chunk>) {
+        self.is_over = true;
+        out.extend(self.topic.take().map(|topic| Chunk::Convene { topic }));
+        let finish = if line.done_reason.0 == "length" { Finish::Length } else { Finish::Stop };
+        let is_counted = line.prompt_eval_count.is_some() || line.eval_count.is_some();
+        let counted =
+            || Usage::new(line.prompt_eval_count.unwrap_or_default(), line.eval_count.unwrap_or_default());
+        out.push_back(Chunk::End { finish, usage: is_counted.then(counted), cost: None });
+    }
+}

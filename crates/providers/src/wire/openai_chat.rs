@@ -1,0 +1,106 @@
+//! Chat completions, as OpenAI speaks them and nearly everyone else: Mistral, Grok, GLM, Qwen, DeepSeek, OpenRouter, Groq, LM Studio,
+//! vLLM, llama.cpp.
+
+mod answer;
+#[cfg(test)]
+mod tests;
+
+use quorum_core::call::{Call, Voiced};
+use serde_json::{Value, json};
+
+use super::{
+    DISCUSS, DISCUSS_SUMMARY, Framing, Limit, Model, Outgoing, Probe, Schema, Shows, Wire, discuss_schema,
+    openai::{self, BEARER},
+    strict::strict,
+    turns,
+};
+
+pub(super) const WIRE: Wire = Wire {
+    name: "openai-chat",
+    summary: "Chat completions, which OpenAI and most other servers speak",
+    auth: BEARER,
+    headers: &[],
+    framing: Framing::Events,
+    encode,
+    decoder: || Box::new(answer::Answer::default()),
+    refusal: openai::refusal,
+    probe,
+};
+
+/// OpenAI takes no more; what is left out is enforced on what comes back.
+const MOST_STOPS: usize = 4;
+
+fn encode(call: &Call, model: &Model) -> Outgoing {
+    let quirks = model.quirks;
+    let limit = match quirks.limit {
+        Limit::MaxTokens => "max_tokens",
+        Limit::MaxCompletionTokens => "max_completion_tokens",
+    };
+    let mut body = json!({ "model": model.name, "messages": messages(call), "stream": true });
+    body[limit] = call.max_tokens.into();
+    if quirks.stream_options {
+        body["stream_options"] = json!({ "include_usage": true });
+    }
+    if quirks.temperature {
+        body["temperature"] = call.temperature.into();
+    }
+    let stops: Vec<&String> = call.stop.iter().filter(|it| !it.is_empty()).take(MOST_STOPS).collect();
+    if quirks.stop && !stops.is_empty() {
+        body["stop"] = json!(stops);
+    }
+    if let Some(form) = response_format(call, quirks.schema) {
+        body["response_format"] = form;
+    }
+    if offers_discuss(call, model) {
+        body["tools"] = json!([discuss()]);
+    }
+    Outgoing { path: "/chat/completions".to_owned(), body }
+}
+
+/// The standing instructions and the turns, as all wires that grew from this one take them.
+pub(super) fn messages(call: &Call) -> Vec<Value> {
+    let system = (!call.system.trim().is_empty()).then(|| ("system", call.system.to_string()));
+    let turns = turns(call).into_iter().map(|(voiced, text)| (role(voiced), text));
+    system
+        .into_iter()
+        .chain(turns)
+        .map(|(role, content)| json!({ "role": role, "content": content }))
+        .collect()
+}
+
+pub(super) fn role(voiced: Voiced) -> &'static str {
+    match voiced {
+        Voiced::Assistant => "assistant",
+        Voiced::User => "user",
+    }
+}
+
+/// JSON without a schema is asked for only where there is one to keep to: other forms are lines and markers.
+fn response_format(call: &Call, how: Schema) -> Option<Value> {
+    let shape = call.shape.as_ref()?;
+    let schema = shape.schema.as_ref()?;
+    match how {
+        Schema::Strict => Some(json!({
+            "type": "json_schema",
+            "json_schema": { "name": shape.name, "schema": strict(schema), "strict": true },
+        })),
+        Schema::Json => Some(json!({ "type": "json_object" })),
+        Schema::Prompt => None,
+    }
+}
+
+/// A reply held to a schema can't be a tool call on most servers, and some refuse the two together.
+pub(super) fn offers_discuss(call: &Call, model: &Model) -> bool {
+    let has_schema = call.shape.as_ref().is_some_and(|it| it.schema.is_some());
+    call.may_convene && model.quirks.tools && !has_schema
+}
+
+pub(super) fn discuss() -> Value {
+    let function = json!({ "name": DISCUSS, "description": DISCUSS_SUMMARY, "parameters": discuss_schema() });
+    json!({ "type": "function", "function": function })
+}
+
+/// Not every compatible server can be asked for one model; all that can be asked have a list.
+pub(super) fn probe(_model: &Model) -> Probe {
+    Probe { path: "/models".to_owned(), body: None, shows: Shows::ByList }
+}

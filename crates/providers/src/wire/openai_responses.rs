@@ -1,0 +1,240 @@
+//! Responses, OpenAI's newer way: named events, typed items, nothing kept on its side.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+
+use quorum_core::{
+    call::Call,
+    model::{
+        error::ProviderError,
+        money::{Usage, Usd},
+        transcript::Finish,
+    },
+    seams::Chunk,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{
+    DISCUSS, DISCUSS_SUMMARY, Decoder, Frame, Framing, Model, Outgoing, Schema, Wire, discuss_schema,
+    loose::Text,
+    openai::{self, BEARER, fault, refusal, unreadable},
+    openai_chat::{offers_discuss, probe, role},
+    strict::strict,
+    topic_of, turns,
+};
+
+pub(super) const WIRE: Wire = Wire {
+    name: "openai-responses",
+    summary: "Responses, OpenAI's newer way",
+    auth: BEARER,
+    headers: &[],
+    framing: Framing::Events,
+    encode,
+    decoder: || Box::new(Answer::default()),
+    refusal: openai::refusal,
+    probe,
+};
+
+/// OpenAI refuses a smaller limit.
+const LEAST_TOKENS: u32 = 16;
+
+fn encode(call: &Call, model: &Model) -> Outgoing {
+    let input =
+        turns(call).into_iter().map(|(voiced, text)| json!({ "role": role(voiced), "content": text }));
+    let mut body = json!({
+        "model": model.name,
+        "input": input.collect::<Vec<_>>(),
+        "stream": true,
+        "store": false,
+        "max_output_tokens": call.max_tokens.max(LEAST_TOKENS),
+    });
+    if !call.system.trim().is_empty() {
+        body["instructions"] = json!(call.system);
+    }
+    if model.quirks.temperature {
+        body["temperature"] = call.temperature.into();
+    }
+    if let Some(format) = format(call, model.quirks.schema) {
+        body["text"] = json!({ "format": format });
+    }
+    if offers_discuss(call, model) {
+        let parameters = discuss_schema();
+        body["tools"] = json!([{
+            "type": "function", "name": DISCUSS, "description": DISCUSS_SUMMARY, "parameters": parameters, "strict": true,
+        }]);
+    }
+    Outgoing { path: "/responses".to_owned(), body }
+}
+
+fn format(call: &Call, how: Schema) -> Option<Value> {
+    let shape = call.shape.as_ref()?;
+    let schema = shape.schema.as_ref()?;
+    match how {
+        Schema::Strict => Some(json!({
+            "type": "json_schema", "name": shape.name, "schema": strict(schema), "strict": true,
+        })),
+        Schema::Json => Some(json!({ "type": "json_object" })),
+        Schema::Prompt => None,
+    }
+}
+
+/// What was read of an answer so far.
+#[derive(Debug, Default)]
+struct Answer {
+    is_refusal: bool,
+    topic: Option<String>,
+    is_over: bool,
+}
+
+/// Which kind of event a frame is, where its name doesn't say.
+#[derive(Deserialize)]
+struct Kind<'f> {
+    #[serde(borrow, default, rename = "type")]
+    kind: Text<'f>,
+    error: Option<serde::de::IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+struct Delta<'f> {
+    #[serde(borrow, default)]
+    delta: Text<'f>,
+}
+
+#[derive(Deserialize)]
+struct Done<'f> {
+    #[serde(borrow)]
+    item: Item<'f>,
+}
+
+#[derive(Deserialize)]
+struct Item<'f> {
+    #[serde(borrow, default, rename = "type")]
+    kind: Text<'f>,
+    #[serde(borrow, default)]
+    name: Text<'f>,
+    #[serde(borrow, default)]
+    arguments: Text<'f>,
+}
+
+#[derive(Deserialize)]
+struct Ended<'f> {
+    #[serde(borrow)]
+    response: Response<'f>,
+}
+
+#[derive(Deserialize)]
+struct Response<'f> {
+    #[serde(borrow, default)]
+    incomplete_details: Option<Incomplete<'f>>,
+    usage: Option<Counted>,
+}
+
+#[derive(Deserialize)]
+struct Incomplete<'f> {
+    #[serde(borrow, default)]
+    reason: Text<'f>,
+}
+
+#[derive(Deserialize)]
+struct Counted {
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    input_tokens_details: Option<InputDetails>,
+    output_tokens_details: Option<OutputDetails>,
+    /// In dollars, with OpenRouter.
+    cost: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct InputDetails {
+    cached_tokens: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct OutputDetails {
+    reasoning_tokens: Option<u64>,
+}
+
+impl Decoder for Answer {
+    fn take(&mut self, frame: Frame<'_>, out: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+        let data = frame.data.trim();
+        // Compatible servers add the end marker of the older wire.
+        if self.is_over || data.is_empty() || data == "[DONE]" {
+            return Ok(());
+        }
+        if frame.event.is_empty() {
+            let Kind { kind, error } = read(data)?;
+            let is_bare_error = kind.is_empty() && error.is_some();
+            return self.take_event(if is_bare_error { "error" } else { &kind.0 }, data, out);
+        }
+        self.take_event(frame.event, data, out)
+    }
+}
+
+impl Answer {
+    fn take_event(&mut self, kind: &str, data: &str, out: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+        match kind {
+            "response.output_text.delta" => say(data, out)?,
+            "response.refusal.delta" => {
+                self.is_refusal = true;
+                say(data, out)?;
+            }
+            "response.output_item.done" => self.take_item(&read::<Done<'_>>(data)?.item),
+            "response.completed" => self.end(&read::<Ended<'_>>(data)?.response, Finish::Stop, out),
+            "response.incomplete" => {
+                let response = read::<Ended<'_>>(data)?.response;
+                let finish = why(response.incomplete_details.as_ref());
+                self.end(&response, finish, out);
+            }
+            "response.failed" | "error" => return Err(fault(data, refusal)),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A finished call has its arguments whole; a model that makes several at once gets one discussion.
+    fn take_item(&mut self, item: &Item<'_>) {
+        if item.kind.0 == "function_call" && item.name.0 == DISCUSS && self.topic.is_none() {
+            let arguments: Option<Value> = serde_json::from_str(&item.arguments.0).ok();
+            self.topic = arguments.as_ref().and_then(topic_of);
+        }
+    }
+
+    fn end(&mut self, response: &Response<'_>, finish: Finish, out: &mut VecDeque<Chunk>) {
+        self.is_over = true;
+        out.extend(self.topic.take().map(|topic| Chunk::Convene { topic }));
+        let finish = if self.is_refusal { Finish::Refused } else { finish };
+        let cost = response.usage.as_ref().and_then(|it| Usd::from_dollars(it.cost.as_ref()?.as_f64()?));
+        out.push_back(Chunk::End { finish, usage: response.usage.as_ref().and_then(usage), cost });
+    }
+}
+
+fn say(data: &str, out: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+    let Text(text) = read::<Delta<'_>>(data)?.delta;
+    if !text.is_empty() {
+        out.push_back(Chunk::Text(text.into_owned()));
+    }
+    Ok(())
+}
+
+fn why(incomplete: Option<&Incomplete<'_>>) -> Finish {
+    match incomplete.map(|it| &*it.reason.0) {
+        Some("content_filter") => Finish::Refused,
+        _ => Finish::Length,
+    }
+}
+
+fn usage(counted: &Counted) -> Option<Usage> {
+    let (prompt, completion) = (counted.input_tokens?, counted.output_tokens?);
+    let cached = counted.input_tokens_details.as_ref().and_then(|it| it.cached_tokens).unwrap_or_default();
+    let thought =
+        counted.output_tokens_details.as_ref().and_then(|it| it.reasoning_tokens).unwrap_or_default();
+    Some(Usage { prompt, completion, cached: cached.min(prompt), reasoning: thought.min(completion) })
+}
+
+fn read<'f, T: Deserialize<'f>>(data: &'f str) -> Result<T, ProviderError> {
+    serde_json::from_str(data).map_err(|error| unreadable(&error))
+}
