@@ -11,10 +11,14 @@ use crate::{
     stage::{PATIENT, Stage, answer, ask},
 };
 
-/// Children in the background that ignore every signal they can, and write where they stand.
+/// Two children in the background that ignore every signal they can, and write where they stand. Goes on when both do.
 const FORKS: &str = r#"
-if [ "$2" = child ]; then trap '' TERM INT HUP; while :; do echo x > left-behind; sleep 0.02; done; fi
+if [ "$2" = child ]; then
+    trap '' TERM INT HUP PIPE
+    while :; do echo x > "left-behind-$$"; sleep 0.02; done
+fi
 "$0" "$1" child & "$0" "$1" child &
+while [ "$(ls | wc -l)" -lt 2 ]; do sleep 0.01; done
 "#;
 
 #[tokio::test]
