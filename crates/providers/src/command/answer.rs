@@ -45,11 +45,11 @@ pub(super) struct Asked {
 
 /// The answer. Nothing is started before it is polled, and dropping it ends the program.
 pub(super) fn stream(asked: Asked, output: Output) -> BoxStream<'static, Result<Chunk, ProviderError>> {
-    stream::unfold(Stage::Asked(asked, output), next).boxed()
+    stream::unfold(Stage::Asked(Box::new(asked), output), next).boxed()
 }
 
 enum Stage {
-    Asked(Asked, Output),
+    Asked(Box<Asked>, Output),
     Speaking(Box<Answer>),
     Over,
 }
@@ -58,7 +58,7 @@ async fn next(stage: Stage) -> Option<(Result<Chunk, ProviderError>, Stage)> {
     let mut answer = match stage {
         Stage::Over => return None,
         Stage::Speaking(answer) => answer,
-        Stage::Asked(asked, output) => match Answer::start(asked, output) {
+        Stage::Asked(asked, output) => match Answer::start(*asked, output) {
             Ok(answer) => Box::new(answer),
             Err(error) => return Some((Err(error), Stage::Over)),
         },

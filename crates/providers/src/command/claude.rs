@@ -47,7 +47,7 @@ fn read_event(event: &Value, heard: &mut Heard) {
     let delta = &event["delta"];
     match (event["type"].as_str(), delta["type"].as_str()) {
         (Some("content_block_delta"), Some("text_delta")) => {
-            heard.say(delta["text"].as_str().unwrap_or_default())
+            heard.say(delta["text"].as_str().unwrap_or_default());
         }
         (Some("message_delta"), _) => match delta["stop_reason"].as_str() {
             Some("max_tokens" | "model_context_window_exceeded") => heard.stops_for(Finish::Length),

@@ -44,8 +44,7 @@ const SET: &[(&str, &str)] = &[("TERM", "dumb"), ("NO_COLOR", "1")];
 
 const MODEL: &str = "{model}";
 
-/// All that is needed to start a program.
-#[derive(Debug)]
+/// All that is needed to start a program. It can't be printed, for a login may be in its environment.
 pub(super) struct Launch {
     /// What messages call it.
     pub(super) name: String,

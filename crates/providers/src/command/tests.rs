@@ -110,7 +110,8 @@ fn f3_lines_may_be_missing_but_the_last() {
 fn d12_failures_inside_an_answer_are_what_they_say() {
     let check = |dialect: &Dialect, lines: &str, class: ErrorClass, message: &str| {
         let (_, ended, result) = read(dialect, &[lines.as_bytes(), b"\n"]);
-        assert_eq!((ended, result), (None, Err(ProviderError::new(class, message))), "{lines}");
+        let failure = result.unwrap_err();
+        assert_eq!((ended, failure.class, failure.message.as_str()), (None, class, message), "{lines}");
     };
     let claude = &claude::DIALECT;
     let refused = r#"{"type":"result","subtype":"success","is_error":true,"result":"Not logged in · Please run /login"}"#;

@@ -62,6 +62,12 @@ const PHRASES: &[(u16, &[&str])] = &[
     ),
 ];
 
+/// What programs call a subscription's allowance.
+const ALLOWANCES: &[&str] = &["usage limit", "hit your limit", "hour limit", "weekly limit", "daily quota"];
+
+/// At least this long until there is a new one.
+const ALLOWANCE_MS: u64 = 60 * 60 * 1_000;
+
 /// An error that a program tells in its own output.
 pub(super) fn told(words: &str) -> ProviderError {
     let words = cleaned(words);
@@ -115,7 +121,17 @@ pub(super) fn silent(name: &str, waited: Duration, complaint: Option<&str>) -> P
 fn classed(status: u16, line: &str, message: String) -> ProviderError {
     let body = json!({ "message": line }).to_string();
     let refused = Refused { status, header: &|_| None, body: &body, now: Timestamp::now() };
-    ProviderError { message, ..refused.usual() }
+    let mut error = ProviderError { message, ..refused.usual() };
+    if error.class == ErrorClass::RateLimit && is_allowance(line) {
+        error.retry_after_ms = Some(ALLOWANCE_MS);
+    }
+    error
+}
+
+/// Whether an allowance of hours or days is used up: that does not pass in a minute, whatever numbers the sentence has.
+fn is_allowance(line: &str) -> bool {
+    let line = line.to_lowercase();
+    ALLOWANCES.iter().any(|it| line.contains(it))
 }
 
 /// The last line with words that mean something to us, else the last line.
@@ -127,7 +143,13 @@ fn told_best(words: &str) -> (Option<u16>, &str) {
 
 fn status_of(line: &str) -> Option<u16> {
     let line = line.to_lowercase();
-    let fits = |(_, phrases): &&(u16, &[&str])| phrases.iter().any(|it| line.contains(it));
+    let numbers = || line.split(|it: char| !it.is_ascii_alphanumeric());
+    // A status counts as a word of its own, not as some digits of a larger number.
+    let is_said = |phrase: &&str| match phrase.parse::<u16>() {
+        Ok(_) => numbers().any(|it| it == *phrase),
+        Err(_) => line.contains(phrase),
+    };
+    let fits = |(_, phrases): &&(u16, &[&str])| phrases.iter().any(is_said);
     PHRASES.iter().find(fits).map(|(status, _)| *status)
 }
 
@@ -172,6 +194,8 @@ mod tests {
         check("Prompt is too long", ErrorClass::ContextOverflow, "Prompt is too long");
         check("error: unknown option '--tools'", ErrorClass::Validation, "error: unknown option '--tools'");
         check("API Error: 500 Internal", ErrorClass::ApiError, "API Error: 500 Internal");
+        check("429 from upstream", ErrorClass::RateLimit, "429 from upstream");
+        check("at byte 14290", ErrorClass::ApiError, "at byte 14290");
         check("", ErrorClass::ApiError, "it failed without saying why");
         check("\u{1b}[31mBad\u{1b}[0m\n  at file.js", ErrorClass::ApiError, "at file.js");
         check("Error: please log in\n  at file.js", ErrorClass::Authentication, "Error: please log in");
@@ -181,6 +205,8 @@ mod tests {
     fn f5_a_limit_tells_how_long_to_wait() {
         assert_eq!(told("Rate limit reached. Please try again in 7.66s.").retry_after_ms, Some(7_660));
         assert_eq!(told("Rate limit reached.").retry_after_ms, None);
+        let used_up = "You've hit your usage limit. Try again in 3 days.";
+        assert_eq!(told(&used_up.to_lowercase()).retry_after_ms, Some(ALLOWANCE_MS));
     }
 
     #[test]

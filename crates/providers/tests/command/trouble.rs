@@ -46,8 +46,8 @@ async fn d12_bad_ends_are_classed() {
     check("gemini", &closed, "A led", ErrorClass::Network, broke_off).await;
     let page = "gemini gave no answer; it wrote: <html>Sign in</html>";
     check("gemini", "echo '<html>Sign in</html>'", "", ErrorClass::InvalidResponse, page).await;
-    let limited = "echo '{\"type\":\"turn.failed\",\"error\":{\"message\":\"usage limit reached\"}}'; exit 1";
-    check("codex", limited, "", ErrorClass::RateLimit, "usage limit reached").await;
+    let limited = "echo '{\"type\":\"turn.failed\",\"error\":{\"message\":\"Rate limit reached\"}}'; exit 1";
+    check("codex", limited, "", ErrorClass::RateLimit, "Rate limit reached").await;
 }
 
 #[tokio::test]
@@ -95,6 +95,16 @@ async fn f2_silence_is_noticed_in_time() {
     too_late("trap '' TERM INT HUP; while :; do sleep 1; done", "", "plain said nothing for 0.4 s").await;
     let no_words = r"while :; do printf '\007'; sleep 0.05; done";
     too_late(no_words, "", "plain said nothing for 0.4 s").await;
+}
+
+/// Whoever leaves the group is out of reach; it must not keep the answer up.
+#[tokio::test]
+async fn f2_a_pipe_that_is_held_open_keeps_nobody_waiting() {
+    let stage = Stage::new();
+    let began = Instant::now();
+    let (text, end) = answer(stage.program("plain", "setsid sleep 2 & sleep 0.1; echo Done.")).await;
+    assert_eq!((text.as_str(), end.is_ok()), ("Done.\n", true));
+    assert!(began.elapsed() < Duration::from_millis(1_500), "{:?}", began.elapsed());
 }
 
 #[tokio::test]
