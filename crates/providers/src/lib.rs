@@ -3,12 +3,16 @@
 //! # Layout
 //!
 //! - [`catalog`]: what is known of each provider; a row is a provider.
+//! - [`command`]: programs on this machine that answer, such as coding CLIs.
+//! - `fenced.rs`: how a model without tools asks for a sub-discussion.
 //! - `http/`, `health.rs`, [`guard`]: how a wire's requests travel, and where they may not.
 //! - `simulated/`: a provider without a model, the same every time.
 //! - [`wire`]: how the vendors speak; pure translations.
 //! - `voices.rs`: which voice answers for which seat.
 
 pub mod catalog;
+pub mod command;
+mod fenced;
 pub mod guard;
 mod health;
 mod http;

@@ -50,14 +50,17 @@ pub struct Endpoint {
 }
 
 /// A program on this machine that answers.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Program {
-    /// Where it lies.
+    /// Where it lies; a bare name is looked for along `PATH`.
     pub path: PathBuf,
-    /// Its arguments; `{model}` stands for the model's name, and the arguments around a model that isn't given are left out.
+    /// Its arguments, or none for those its dialect usually takes. `{model}` stands for the model's name; without a model,
+    /// the argument is left out together with the option before it. No shell ever sees them.
     pub arguments: Vec<String>,
-    /// How it speaks: a name in `command.rs`.
+    /// How it speaks: a name in [`crate::command::DIALECTS`].
     pub dialect: String,
+    /// Names of environment variables it gets besides the usual ones. A key reaches a program only if it is named here.
+    pub environment: Vec<String>,
 }
 
 /// What is known of a model.

@@ -17,6 +17,7 @@ use quorum_core::{
 
 use crate::{
     catalog,
+    command::Spoken,
     health::Health,
     http::{Remote, Web},
     simulated::Simulated,
@@ -75,7 +76,10 @@ impl AllVoices {
                 patience: source.patience,
                 health: health.clone(),
             }),
-            Way::Command(program) => todo!("{program:?}"),
+            // The program's own choice answers unless a model is named.
+            Way::Command(program) => {
+                Arc::new(Spoken::new(program.clone(), who.model.as_deref(), source.patience).ok()?)
+            }
         };
         Some(Voice {
             provider,

@@ -17,6 +17,7 @@ use reqwest::{
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::{
+    fenced::Filter,
     http::{Remote, trouble},
     wire::{Decoder, Frames, Framing, Refused},
 };
@@ -36,11 +37,19 @@ const CLOSING: Duration = Duration::from_millis(50);
 /// How far a call has come.
 pub(super) enum Stage {
     /// Not sent.
-    Unsent(Box<(Remote, Result<RequestBuilder, ProviderError>)>),
+    Unsent(Box<Unsent>),
     /// Being answered.
     Open(Box<Open>),
     /// Over.
     Over,
+}
+
+/// A call that is about to be sent.
+pub(super) struct Unsent {
+    pub(super) remote: Remote,
+    pub(super) request: Result<RequestBuilder, ProviderError>,
+    /// Where the model can ask for a sub-discussion in its text alone.
+    pub(super) filter: Option<Filter>,
 }
 
 /// An answer under way.
@@ -51,6 +60,7 @@ pub(super) struct Open {
     decoder: Box<dyn Decoder>,
     /// What was read and not yet passed on.
     ready: VecDeque<Chunk>,
+    filter: Option<Filter>,
     /// What is to be said after that.
     failed: Option<ProviderError>,
     has_spoken: bool,
@@ -63,7 +73,7 @@ pub(super) struct Open {
 pub(super) async fn next(mut stage: Stage) -> Result<Option<(Chunk, Stage)>, ProviderError> {
     loop {
         stage = match stage {
-            Stage::Unsent(unsent) => Stage::Open(Box::new(send(unsent.0, unsent.1?).await?)),
+            Stage::Unsent(unsent) => Stage::Open(Box::new(send(*unsent).await?)),
             Stage::Open(mut open) => match open.next().await? {
                 Some(end @ Chunk::End { .. }) => {
                     open.close().await;
@@ -78,7 +88,9 @@ pub(super) async fn next(mut stage: Stage) -> Result<Option<(Chunk, Stage)>, Pro
     }
 }
 
-async fn send(remote: Remote, request: RequestBuilder) -> Result<Open, ProviderError> {
+async fn send(unsent: Unsent) -> Result<Open, ProviderError> {
+    let Unsent { remote, request, filter } = unsent;
+    let request = request?;
     let patient_until = Instant::now() + Duration::from_millis(remote.patience.first_ms);
     let sent = timeout_at(patient_until, request.send()).await.map_err(|_| silent(&remote, "nothing"))?;
     let response = sent.map_err(|error| remote.trouble(error))?;
@@ -91,6 +103,7 @@ async fn send(remote: Remote, request: RequestBuilder) -> Result<Open, ProviderE
         frames: Frames::new(wire.framing),
         decoder: (wire.decoder)(),
         ready: VecDeque::new(),
+        filter,
         failed: None,
         has_spoken: false,
         patient_until,
@@ -104,7 +117,10 @@ impl Open {
     async fn next(&mut self) -> Result<Option<Chunk>, ProviderError> {
         loop {
             if let Some(chunk) = self.ready.pop_front() {
-                return Ok(Some(chunk));
+                match self.filtered(chunk) {
+                    Some(chunk) => return Ok(Some(chunk)),
+                    None => continue,
+                }
             }
             if let Some(error) = self.failed.take() {
                 return Err(error);
@@ -115,6 +131,22 @@ impl Open {
                 Some(bytes) => self.take(&bytes),
                 None => return Ok(None),
             }
+        }
+    }
+
+    /// The chunk without a request in its text; at the end, what was held back and what was asked for come before it.
+    fn filtered(&mut self, chunk: Chunk) -> Option<Chunk> {
+        match (&mut self.filter, chunk) {
+            (Some(filter), Chunk::Text(text)) => {
+                Some(filter.take(&text)).filter(|it| !it.is_empty()).map(Chunk::Text)
+            }
+            (filter @ Some(_), end @ Chunk::End { .. }) => {
+                let (rest, topic) = filter.take()?.end();
+                self.ready.push_front(end);
+                topic.into_iter().for_each(|topic| self.ready.push_front(Chunk::Convene { topic }));
+                Some(rest).filter(|it| !it.is_empty()).map(Chunk::Text)
+            }
+            (_, chunk) => Some(chunk),
         }
     }
 

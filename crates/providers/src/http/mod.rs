@@ -33,7 +33,7 @@ use secrecy::ExposeSecret;
 use serde_json::Value;
 
 use crate::{
-    guard,
+    fenced, guard,
     health::Health,
     source::{Endpoint, Patience},
     wire::Model,
@@ -121,6 +121,17 @@ impl Remote {
         Ok(Some((wire.auth.header, value)))
     }
 
+    /// A model without tools is told how else to ask for a sub-discussion.
+    fn told_of_the_fence(&self, call: Arc<Call>) -> Arc<Call> {
+        match fenced::offer(&call).filter(|_| !self.model.quirks.tools) {
+            Some(offer) => {
+                let system = format!("{}\n\n{offer}", call.system).into();
+                Arc::new(Call { system, ..(*call).clone() })
+            }
+            None => call,
+        }
+    }
+
     /// What went wrong, without the address and without the key.
     pub(crate) fn trouble(&self, error: reqwest::Error) -> ProviderError {
         trouble::of(error, self.endpoint.key.as_ref())
@@ -137,10 +148,12 @@ fn no_key(names: &[String]) -> ProviderError {
 
 impl Provider for Remote {
     fn reply(&self, call: Arc<Call>) -> BoxStream<'static, Result<Chunk, ProviderError>> {
+        let call = self.told_of_the_fence(call);
         let outgoing = (self.endpoint.wire.encode)(&call, &self.model);
         let request = self.request(&outgoing.path, Some(&outgoing.body));
         let request = request.map(|request| request.header(ACCEPT, STREAMS));
-        let begun = answer::Stage::Unsent(Box::new((self.clone(), request)));
+        let filter = fenced::Filter::of(&call).filter(|_| !self.model.quirks.tools);
+        let begun = answer::Stage::Unsent(Box::new(answer::Unsent { remote: self.clone(), request, filter }));
         Box::pin(stream::try_unfold(begun, answer::next))
     }
 

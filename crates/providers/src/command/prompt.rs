@@ -1,0 +1,32 @@
+//! A call as one text, for programs that take a single prompt.
+
+use quorum_core::call::{Call, Shape, Voiced};
+
+use crate::fenced;
+
+/// Coding CLIs look around before they speak, unless told otherwise.
+const ROOM: &str =
+    "Answer in words alone, from what is written here: there are no files to look at and no commands to run.";
+
+/// The standing instructions, what was said, what is asked, and the form of the answer.
+pub(super) fn text(call: &Call) -> String {
+    let messages = call.render();
+    let own = messages.iter().any(|(voiced, _)| *voiced == Voiced::Assistant);
+    let nonce = &call.nonce;
+    let own_note = own.then(|| format!("What stands inside <own-{nonce}> you said yourself, earlier."));
+    let said = messages.into_iter().map(|(voiced, text)| match voiced {
+        Voiced::Assistant => format!("<own-{nonce}>\n{text}\n</own-{nonce}>"),
+        Voiced::User => text,
+    });
+    let first = [call.system.to_string(), ROOM.to_owned()].into_iter().chain(own_note);
+    let last = call.shape.as_ref().and_then(form).into_iter().chain(fenced::offer(call));
+    let parts: Vec<String> = first.chain(said).chain(last).filter(|it| !it.trim().is_empty()).collect();
+    parts.join("\n\n") + "\n"
+}
+
+fn form(shape: &Shape) -> Option<String> {
+    let schema = shape.schema.as_ref()?;
+    Some(format!(
+        "Answer with one JSON document and nothing before or after it. It must fit this JSON schema:\n{schema}"
+    ))
+}

@@ -1,0 +1,238 @@
+//! What a program's complaints mean: the class of the error, and the line that says it best.
+
+use std::{os::unix::process::ExitStatusExt, process::ExitStatus, time::Duration};
+
+use jiff::Timestamp;
+use quorum_core::model::error::{ErrorClass, ProviderError};
+use serde_json::json;
+
+use super::clean::cleaned;
+use crate::wire::Refused;
+
+/// More of a program's own words than this helps nobody.
+const LONGEST_MESSAGE: usize = 300;
+
+/// What programs say, in small letters, and which status it would be over HTTP. The first that fits counts.
+const PHRASES: &[(u16, &[&str])] = &[
+    (
+        429,
+        &[
+            "usage limit",
+            "rate limit",
+            "rate_limit",
+            "ratelimit",
+            "limit reached",
+            "hit your limit",
+            "too many requests",
+            "quota",
+            "resource_exhausted",
+            "429",
+        ],
+    ),
+    (
+        401,
+        &[
+            "not logged in",
+            "/login",
+            "log in",
+            "login required",
+            "codex login",
+            "api key",
+            "api_key",
+            "auth method",
+            "authenticat",
+            "unauthorized",
+            "oauth token",
+            "401",
+        ],
+    ),
+    (
+        400,
+        &[
+            "unknown option",
+            "unknown argument",
+            "unexpected argument",
+            "selected model",
+            "model not found",
+            "model_not_found",
+            "model is not supported",
+            "no such file or directory",
+            "command not found",
+        ],
+    ),
+];
+
+/// What programs call a subscription's allowance.
+const ALLOWANCES: &[&str] = &["usage limit", "hit your limit", "hour limit", "weekly limit", "daily quota"];
+
+/// At least this long until there is a new one.
+const ALLOWANCE_MS: u64 = 60 * 60 * 1_000;
+
+/// An error that a program tells in its own output.
+pub(super) fn told(words: &str) -> ProviderError {
+    let words = cleaned(words);
+    let words = if words.trim().is_empty() { "it failed without saying why" } else { &words };
+    let (status, line) = told_best(words);
+    classed(status.unwrap_or(500), line, shown(line))
+}
+
+/// A program that ended with an error, and what it had to say.
+pub(super) fn ended(name: &str, status: ExitStatus, words: &str) -> ProviderError {
+    let (told, line) = told_best(words);
+    let how = match (status.code(), status.signal()) {
+        (Some(code), _) => format!("{name} ended with code {code}"),
+        (None, Some(signal)) => format!("{name} was ended by signal {signal}"),
+        (None, None) => format!("{name} ended in an unknown way"),
+    };
+    let message = if line.is_empty() { how } else { format!("{how}: {}", shown(line)) };
+    match (told, status.code()) {
+        (Some(told), _) => classed(told, line, message),
+        // What shells and `env` say of a program they can't start.
+        (None, Some(126 | 127)) => classed(400, line, message),
+        (None, Some(_)) => classed(500, line, message),
+        (None, None) => ProviderError::new(ErrorClass::Network, message),
+    }
+}
+
+/// A program that stopped speaking without its end.
+pub(super) fn broke_off(name: &str) -> ProviderError {
+    ProviderError::new(ErrorClass::Network, format!("the answer of {name} broke off before its end"))
+}
+
+/// A program that ended well, but what it wrote is no answer.
+pub(super) fn no_answer(name: &str, words: &str) -> ProviderError {
+    let (_, line) = told_best(words);
+    let message = if line.is_empty() {
+        format!("{name} wrote nothing")
+    } else {
+        format!("{name} gave no answer; it wrote: {}", shown(line))
+    };
+    ProviderError::new(ErrorClass::InvalidResponse, message)
+}
+
+/// A program that said nothing for too long.
+pub(super) fn silent(name: &str, waited: Duration, complaint: Option<&str>) -> ProviderError {
+    let told = complaint.map(|it| format!(": {}", shown(&cleaned(it)))).unwrap_or_default();
+    let seconds = waited.as_secs_f64();
+    ProviderError::new(ErrorClass::Timeout, format!("{name} said nothing for {seconds:.1} s{told}"))
+}
+
+/// As the same words would be understood over HTTP, which also knows requests that are too long, and how long to wait.
+fn classed(status: u16, line: &str, message: String) -> ProviderError {
+    let body = json!({ "message": line }).to_string();
+    let refused = Refused { status, header: &|_| None, body: &body, now: Timestamp::now() };
+    let mut error = ProviderError { message, ..refused.usual() };
+    if error.class == ErrorClass::RateLimit && is_allowance(line) {
+        error.retry_after_ms = Some(ALLOWANCE_MS);
+    }
+    error
+}
+
+/// Whether an allowance of hours or days is used up: that does not pass in a minute, whatever numbers the sentence has.
+fn is_allowance(line: &str) -> bool {
+    let line = line.to_lowercase();
+    ALLOWANCES.iter().any(|it| line.contains(it))
+}
+
+/// The last line with words that mean something to us, else the last line.
+fn told_best(words: &str) -> (Option<u16>, &str) {
+    let lines = || words.lines().rev().map(str::trim).filter(|it| !it.is_empty());
+    let known = lines().find_map(|line| Some((Some(status_of(line)?), line)));
+    known.unwrap_or_else(|| (None, lines().next().unwrap_or_default()))
+}
+
+fn status_of(line: &str) -> Option<u16> {
+    let line = line.to_lowercase();
+    let numbers = || line.split(|it: char| !it.is_ascii_alphanumeric());
+    // A status counts as a word of its own, not as some digits of a larger number.
+    let is_said = |phrase: &&str| match phrase.parse::<u16>() {
+        Ok(_) => numbers().any(|it| it == *phrase),
+        Err(_) => line.contains(phrase),
+    };
+    let fits = |(_, phrases): &&(u16, &[&str])| phrases.iter().any(is_said);
+    PHRASES.iter().find(fits).map(|(status, _)| *status)
+}
+
+/// A line as it may be shown: short, without addresses and without what may be a key.
+fn shown(line: &str) -> String {
+    let words: Vec<&str> = line.split_whitespace().map(hidden).collect();
+    let line = words.join(" ");
+    match line.char_indices().nth(LONGEST_MESSAGE) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+fn hidden(word: &str) -> &str {
+    let run = |it: &str| it.len() >= 16 && it.contains(|it: char| it.is_ascii_digit());
+    let may_be_key = word.split(|it: char| !it.is_ascii_alphanumeric() && it != '-' && it != '_').any(run);
+    match word {
+        _ if word.contains("://") => "(an address)",
+        _ if may_be_key || word.starts_with("sk-") => "(hidden)",
+        _ => word,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn d12_complaints_are_classed_by_their_words() {
+        let check = |words: &str, class: ErrorClass, message: &str| {
+            let error = told(words);
+            assert_eq!((error.class, error.message.as_str()), (class, message), "{words}");
+        };
+        check(
+            "Not logged in · Please run /login",
+            ErrorClass::Authentication,
+            "Not logged in · Please run /login",
+        );
+        check("Invalid API key", ErrorClass::Authentication, "Invalid API key");
+        check("Claude AI usage limit reached", ErrorClass::RateLimit, "Claude AI usage limit reached");
+        check("You've hit your usage limit.", ErrorClass::RateLimit, "You've hit your usage limit.");
+        check("Prompt is too long", ErrorClass::ContextOverflow, "Prompt is too long");
+        check("error: unknown option '--tools'", ErrorClass::Validation, "error: unknown option '--tools'");
+        check("API Error: 500 Internal", ErrorClass::ApiError, "API Error: 500 Internal");
+        check("429 from upstream", ErrorClass::RateLimit, "429 from upstream");
+        check("at byte 14290", ErrorClass::ApiError, "at byte 14290");
+        check("", ErrorClass::ApiError, "it failed without saying why");
+        check("\u{1b}[31mBad\u{1b}[0m\n  at file.js", ErrorClass::ApiError, "at file.js");
+        check("Error: please log in\n  at file.js", ErrorClass::Authentication, "Error: please log in");
+    }
+
+    #[test]
+    fn f5_a_limit_tells_how_long_to_wait() {
+        assert_eq!(told("Rate limit reached. Please try again in 7.66s.").retry_after_ms, Some(7_660));
+        assert_eq!(told("Rate limit reached.").retry_after_ms, None);
+        let used_up = "You've hit your usage limit. Try again in 3 days.";
+        assert_eq!(told(&used_up.to_lowercase()).retry_after_ms, Some(ALLOWANCE_MS));
+    }
+
+    #[test]
+    fn d12_a_bad_end_is_told_with_its_last_words() {
+        let check = |code: i32, words: &str, class: ErrorClass, message: &str| {
+            let error = ended("claude", ExitStatus::from_raw(code), words);
+            assert_eq!((error.class, error.message.as_str()), (class, message), "{words}");
+        };
+        let exit = |code: i32| code << 8;
+        check(exit(1), "one\ntwo\n\n", ErrorClass::ApiError, "claude ended with code 1: two");
+        check(exit(3), "", ErrorClass::ApiError, "claude ended with code 3");
+        check(
+            exit(127),
+            "env: node: No such file",
+            ErrorClass::Validation,
+            "claude ended with code 127: env: node: No such file",
+        );
+        check(9, "", ErrorClass::Network, "claude was ended by signal 9");
+    }
+
+    #[test]
+    fn s1_neither_keys_nor_addresses_are_shown() {
+        let check = |line: &str, expected: &str| assert_eq!(shown(line), expected);
+        check("bad key sk-ant-api03-abcdef0123456789abcdef", "bad key (hidden)");
+        check("key=AIzaSyA1234567890abcdefgh, see https://x.example/y", "(hidden) see (an address)");
+        check("sk-short and a-very-long-hyphenated-word", "(hidden) and a-very-long-hyphenated-word");
+        assert_eq!(shown(&"x ".repeat(1_000)).chars().count(), LONGEST_MESSAGE + 1);
+    }
+}

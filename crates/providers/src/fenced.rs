@@ -1,0 +1,147 @@
+//! How a model without tools asks for a sub-discussion: by one line at the very end of its answer, inside a fence that nobody
+//! could have written beforehand.
+
+use quorum_core::call::Call;
+
+/// A longer line is no question; it is let through as text.
+const LONGEST_REQUEST: usize = 4 << 10;
+
+/// What the model is told of the fence, where the call allows a sub-discussion.
+#[must_use]
+pub(crate) fn offer(call: &Call) -> Option<String> {
+    let (open, close) = fence(&call.nonce);
+    call.may_convene.then(|| {
+        format!(
+            "If, and only if, your answer depends on a narrower question that the other participants should discuss first, end your \
+             answer with this line and nothing after it:\n{open}the question, complete in itself{close}\nYou will then be given what \
+             they found, and asked again."
+        )
+    })
+}
+
+fn fence(nonce: &str) -> (String, String) {
+    (format!("<discuss-{nonce}>"), format!("</discuss-{nonce}>"))
+}
+
+/// Lets a streamed answer through, but for a request at its end. Only what may be the beginning of one is held back.
+#[derive(Debug)]
+pub(crate) struct Filter {
+    open: String,
+    close: String,
+    held: String,
+    at_line_start: bool,
+}
+
+impl Filter {
+    /// A filter for the answer to this call; `None` where it may not ask for anything.
+    #[must_use]
+    pub(crate) fn of(call: &Call) -> Option<Self> {
+        let (open, close) = fence(&call.nonce);
+        call.may_convene.then(|| Filter { open, close, held: String::new(), at_line_start: true })
+    }
+
+    /// The text that is surely no request.
+    pub(crate) fn take(&mut self, piece: &str) -> String {
+        self.held.push_str(piece);
+        let starts = self.held.match_indices('\n').map(|(at, _)| at + 1);
+        let first = self.at_line_start.then_some(0);
+        let request = first.into_iter().chain(starts).find(|at| self.may_be_request(&self.held[*at..]));
+        let kept = self.held.split_off(request.unwrap_or(self.held.len()));
+        let released = std::mem::replace(&mut self.held, kept);
+        if let Some(last) = released.chars().last() {
+            self.at_line_start = last == '\n';
+        }
+        released
+    }
+
+    /// At the end of the answer: the rest of the text, and what a sub-discussion is asked for about.
+    #[must_use]
+    pub(crate) fn end(self) -> (String, Option<String>) {
+        match self.topic() {
+            Some(topic) => (String::new(), Some(topic)),
+            None => (self.held, None),
+        }
+    }
+
+    fn may_be_request(&self, line: &str) -> bool {
+        let Some(inside) = line.strip_prefix(self.open.as_str()) else {
+            return !line.is_empty() && self.open.starts_with(line);
+        };
+        let is_one_line = match inside.split_once(self.close.as_str()) {
+            Some((topic, after)) => is_question(topic) && after.trim().is_empty(),
+            None => !inside.contains('\n'),
+        };
+        is_one_line && line.len() <= LONGEST_REQUEST
+    }
+
+    fn topic(&self) -> Option<String> {
+        let (topic, after) = self.held.strip_prefix(self.open.as_str())?.split_once(self.close.as_str())?;
+        (is_question(topic) && after.trim().is_empty()).then(|| topic.trim().to_owned())
+    }
+}
+
+fn is_question(topic: &str) -> bool {
+    !topic.trim().is_empty() && !topic.contains('\n')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filter() -> Filter {
+        let (open, close) = fence("7f");
+        Filter { open, close, held: String::new(), at_line_start: true }
+    }
+
+    /// The text let through, and the topic, with the answer in pieces of this many characters.
+    fn filtered(answer: &str, each: usize) -> (String, Option<String>) {
+        let mut filter = filter();
+        let letters: Vec<char> = answer.chars().collect();
+        let mut text: String =
+            letters.chunks(each).map(|piece| filter.take(&piece.iter().collect::<String>())).collect();
+        let (rest, topic) = filter.end();
+        text.push_str(&rest);
+        (text, topic)
+    }
+
+    #[test]
+    fn e01_a_request_counts_only_as_the_last_line_in_its_exact_form() {
+        let check = |answer: &str, text: &str, topic: Option<&str>| {
+            for each in [1, 2, 7, 1_000] {
+                assert_eq!(filtered(answer, each), (text.to_owned(), topic.map(str::to_owned)), "{answer:?}");
+            }
+        };
+        let unchanged = |answer: &str| check(answer, answer, None);
+        check("Hm.\n<discuss-7f>Which store?</discuss-7f>", "Hm.\n", Some("Which store?"));
+        check("Hm.\n<discuss-7f> Which – 1 < 2? </discuss-7f>\n \n", "Hm.\n", Some("Which – 1 < 2?"));
+        check("<discuss-7f>Which?</discuss-7f>", "", Some("Which?"));
+        check(
+            "<discuss-7f>One?</discuss-7f>\n<discuss-7f>Two?</discuss-7f>",
+            "<discuss-7f>One?</discuss-7f>\n",
+            Some("Two?"),
+        );
+        unchanged("");
+        unchanged("a < b\n<disc\n<");
+        unchanged("Hm. <discuss-7f>Which?</discuss-7f>");
+        unchanged("Hm.\n <discuss-7f>Which?</discuss-7f>");
+        unchanged("<discuss-7f>Which?</discuss-7f>\nAnd so on.");
+        unchanged("<discuss-7f>Two\nlines?</discuss-7f>");
+        unchanged("<discuss-7f>  </discuss-7f>");
+        unchanged("<discuss-7f>Which?</discuss-80>");
+        unchanged("<discuss-80>Which?</discuss-80>");
+        unchanged("<discuss-7f>never closed");
+    }
+
+    #[test]
+    fn only_what_may_begin_a_request_is_held_back() {
+        let mut filter = filter();
+        let check =
+            |filter: &mut Filter, piece: &str, expected: &str| assert_eq!(filter.take(piece), expected);
+        check(&mut filter, "One < two\n", "One < two\n");
+        check(&mut filter, "<dis", "");
+        check(&mut filter, "tant>\n<discuss-7f>W", "<distant>\n");
+        let endless = "x".repeat(LONGEST_REQUEST);
+        check(&mut filter, &endless, &format!("<discuss-7f>W{endless}"));
+        assert_eq!(filter.end(), (String::new(), None));
+    }
+}

@@ -1,0 +1,13 @@
+//! Programs as voices, with real processes: what they say is heard, and nothing of them stays.
+#![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
+
+#[path = "command/call.rs"]
+mod call;
+#[path = "command/remains.rs"]
+mod remains;
+#[path = "command/speaking.rs"]
+mod speaking;
+#[path = "command/stage.rs"]
+mod stage;
+#[path = "command/trouble.rs"]
+mod trouble;

@@ -1,0 +1,123 @@
+//! Programs that don't do what they should.
+
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use quorum_core::model::{
+    error::{ErrorClass, ProviderError},
+    participant::Participant,
+};
+use quorum_core::seams::Provider;
+use quorum_providers::{
+    command::Spoken,
+    source::{Patience, Program},
+};
+
+use crate::{
+    call::call,
+    stage::{PATIENT, Stage, answer, ask},
+};
+
+/// What the script of this dialect says, and how it fails.
+async fn check(dialect: &str, script: &str, text: &str, class: ErrorClass, message: &str) {
+    let stage = Stage::new();
+    let expected = (text.to_owned(), Err(ProviderError::new(class, message)));
+    assert_eq!(answer(stage.program(dialect, script)).await, expected, "{script}");
+    stage.is_empty_soon().await;
+}
+
+#[tokio::test]
+async fn d12_bad_ends_are_classed() {
+    let delta = r#"{"type":"message","role":"assistant","content":"A led","delta":true}"#;
+    check("plain", "exit 3", "", ErrorClass::ApiError, "plain ended with code 3").await;
+    check("plain", "echo Half; exit 1", "Half\n", ErrorClass::ApiError, "plain ended with code 1").await;
+    let stderr_only = "echo one >&2; printf '\\033[31mtwo\\033[0m\\n' >&2";
+    check("plain", stderr_only, "", ErrorClass::InvalidResponse, "plain gave no answer; it wrote: two").await;
+    check("plain", "exit 0", "", ErrorClass::InvalidResponse, "plain wrote nothing").await;
+    check("plain", "kill -9 $$", "", ErrorClass::Network, "plain was ended by signal 9").await;
+    let login = "echo 'Not logged in. Run codex login' >&2; exit 1";
+    let message = "codex ended with code 1: Not logged in. Run codex login";
+    check("codex", login, "", ErrorClass::Authentication, message).await;
+    let broke_off = "the answer of gemini broke off before its end";
+    check("gemini", &format!("echo '{delta}'"), "A led", ErrorClass::Network, broke_off).await;
+    let closed = format!("echo '{delta}'; exec 1>&-; exec sleep 60");
+    check("gemini", &closed, "A led", ErrorClass::Network, broke_off).await;
+    let page = "gemini gave no answer; it wrote: <html>Sign in</html>";
+    check("gemini", "echo '<html>Sign in</html>'", "", ErrorClass::InvalidResponse, page).await;
+    let limited = "echo '{\"type\":\"turn.failed\",\"error\":{\"message\":\"Rate limit reached\"}}'; exit 1";
+    check("codex", limited, "", ErrorClass::RateLimit, "Rate limit reached").await;
+}
+
+#[tokio::test]
+async fn a_program_that_is_not_there_is_named() {
+    let stage = Stage::new();
+    stage.write("notes", "no program");
+    let refused = async |path: PathBuf, message: String| {
+        let program = Program { path, dialect: "claude".to_owned(), ..Program::default() };
+        let expected = ProviderError::new(ErrorClass::Validation, message);
+        let voice = Spoken::new(program.clone(), None, PATIENT).unwrap();
+        assert_eq!(voice.check(&Participant::of("claude")).await, Err(expected.clone()));
+        assert_eq!(answer(program).await, (String::new(), Err(expected)));
+    };
+    let (missing, notes) = (stage.path("claude"), stage.path("notes"));
+    let not_found = format!("the program claude was not found at {}", missing.display());
+    refused(missing, not_found).await;
+    let not_run = format!("{} is not a program that may be run", notes.display());
+    refused(notes, not_run).await;
+    let nowhere = "quorum-has-no-such-program";
+    refused(nowhere.into(), format!("the program {nowhere} was not found along PATH")).await;
+}
+
+/// What the script says until it is given up, noticed soon enough.
+async fn too_late(script: &str, text: &str, message: &str) {
+    let stage = Stage::new();
+    let patience = Patience { first_ms: 400, idle_ms: 200 };
+    // The prompt is larger than a pipe, so that nobody can read it in passing.
+    let began = Instant::now();
+    let answered = ask(stage.program("plain", script), patience, call(&"word ".repeat(50_000))).await;
+    let took = began.elapsed();
+    assert_eq!(
+        answered,
+        (text.to_owned(), Err(ProviderError::new(ErrorClass::Timeout, message))),
+        "{script}"
+    );
+    assert!(took < Duration::from_millis(400 + 200 + 250), "{script} took {took:?}");
+    stage.is_empty_soon().await;
+}
+
+#[tokio::test]
+async fn f2_silence_is_noticed_in_time() {
+    too_late("exec sleep 60", "", "plain said nothing for 0.4 s").await;
+    too_late("echo One; exec sleep 60", "One\n", "plain said nothing for 0.2 s").await;
+    too_late("exec 1>&-; exec sleep 60", "", "plain said nothing for 0.4 s").await;
+    too_late("trap '' TERM INT HUP; while :; do sleep 1; done", "", "plain said nothing for 0.4 s").await;
+    let no_words = r"while :; do printf '\007'; sleep 0.05; done";
+    too_late(no_words, "", "plain said nothing for 0.4 s").await;
+}
+
+/// Whoever leaves the group is out of reach; it must not keep the answer up.
+#[tokio::test]
+async fn f2_a_pipe_that_is_held_open_keeps_nobody_waiting() {
+    let stage = Stage::new();
+    let began = Instant::now();
+    let (text, end) = answer(stage.program("plain", "setsid sleep 2 & sleep 0.1; echo Done.")).await;
+    assert_eq!((text.as_str(), end.is_ok()), ("Done.\n", true));
+    assert!(began.elapsed() < Duration::from_millis(1_500), "{:?}", began.elapsed());
+}
+
+#[tokio::test]
+async fn f7_a_flood_is_cut_at_a_cap() {
+    let flood = async |dialect: &str, script: &str, message: &str| {
+        let stage = Stage::new();
+        let (text, end) = answer(stage.program(dialect, script)).await;
+        assert_eq!(end, Err(ProviderError::new(ErrorClass::InvalidResponse, message)), "{script}");
+        assert!(text.len() <= (16 << 20) + (16 << 10), "{}", text.len());
+        stage.is_empty_soon().await;
+    };
+    flood("plain", "yes | head -c 1073741824", "plain wrote more than 16 MiB").await;
+    flood("plain", "yes | head -c 1073741824 >&2", "plain wrote more than 16 MiB").await;
+    let line = "a piece of the answer was longer than 2 MiB";
+    flood("claude", "head -c 1073741824 /dev/zero", line).await;
+}
