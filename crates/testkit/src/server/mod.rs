@@ -79,7 +79,8 @@ impl Server {
         let (tell, told) = mpsc::channel();
         let (stop, stopped) = oneshot::channel::<()>();
         let serving = shared.clone();
-        let thread = thread::spawn(move || {
+        // It has a name, so that whoever measures can tell its work from a client's.
+        let thread = thread::Builder::new().name("vendors".to_owned()).spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             runtime.expect("a runtime can be had").block_on(async {
                 let (listener, address) = listen();
@@ -90,6 +91,7 @@ impl Server {
                 }
             });
         });
+        let thread = thread.expect("a thread can be had");
         let address = told.recv().expect("a server can listen on this machine");
         Server { address, shared, running: Running::Thread(Some((stop, thread))) }
     }

@@ -122,19 +122,22 @@ impl Client {
     }
 
     async fn chunks(&mut self, reply: &mut Reply) {
-        while let Some(line) = self.until(b"\r\n").await {
-            let size = usize::from_str_radix(std::str::from_utf8(&line).unwrap(), 16).unwrap();
-            reply.body.append(&mut self.exactly(size).await);
-            let end = self.exactly(2).await;
-            if end.len() < 2 {
-                break;
-            }
-            if size == 0 {
+        while let Some(mut chunk) = self.chunk().await {
+            if chunk.is_empty() {
                 return;
             }
             reply.chunks += 1;
+            reply.body.append(&mut chunk);
         }
         reply.seen = self.has_ended.unwrap();
+    }
+
+    /// The next chunk, of which the last is empty; `None` where the connection ends first.
+    pub(crate) async fn chunk(&mut self) -> Option<Vec<u8>> {
+        let line = self.until(b"\r\n").await?;
+        let size = usize::from_str_radix(std::str::from_utf8(&line).unwrap(), 16).unwrap();
+        let chunk = self.exactly(size).await;
+        (self.exactly(2).await.len() == 2).then_some(chunk)
     }
 }
 
@@ -163,11 +166,12 @@ impl Ask {
 
     /// The same with these fields put in or, where null, taken out.
     pub(crate) fn but(mut self, changes: Value) -> Self {
-        for (name, value) in changes.as_object().unwrap() {
+        let Value::Object(changes) = changes else { panic!("changes are fields: {changes}") };
+        for (name, value) in changes {
             let body = self.body.as_object_mut().unwrap();
             match value {
-                Value::Null => body.remove(name),
-                value => body.insert(name.clone(), value.clone()),
+                Value::Null => body.remove(&name),
+                value => body.insert(name, value),
             };
         }
         self

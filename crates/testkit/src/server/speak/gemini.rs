@@ -26,7 +26,11 @@ pub(super) const SPEECH: Speech = Speech {
         json!({ "models": models }).to_string()
     },
     refuse,
-    error: |refusal| format!("data: {}\r\n\r\n", refuse(refusal).1),
+    // In a stream, everything is on one line.
+    error: |refusal| {
+        let body: String = refuse(refusal).1.lines().map(str::trim_start).collect();
+        format!("data: {body}\r\n\r\n")
+    },
 };
 
 fn hears(request: &Request) -> Option<Topic> {
