@@ -1,4 +1,4 @@
-//! What tests are made of: scripted panels, a clock that stands still, stores that die, the event log as text.
+//! What tests are made of: scripted panels, servers that speak as the vendors do, a clock that stands still, stores that die, the event log as text.
 
 #![expect(clippy::expect_used, reason = "a test that can't go on should say so and stop")]
 
@@ -9,5 +9,6 @@ pub mod kill;
 pub mod log;
 pub mod panel;
 mod replies;
+pub mod server;
 pub mod spec;
 pub mod table;

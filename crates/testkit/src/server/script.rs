@@ -1,0 +1,340 @@
+//! What a server says and does, as a script. Later lines win over earlier ones; `*` means every model.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use super::{
+    Server,
+    answer::{Ending, Used},
+    fault::Fault,
+    request::Asked,
+};
+
+/// Starts the script of a server that answers everything fittingly, at once, to anybody.
+#[must_use]
+pub fn server() -> Script {
+    Script::default()
+}
+
+/// The script of a server.
+#[derive(Debug, Clone, Default)]
+pub struct Script {
+    lines: Vec<(String, Line)>,
+    mix: Option<(u64, Vec<(f64, Fault)>)>,
+    key: Option<String>,
+    models: Option<Vec<String>>,
+    is_forgetful: bool,
+}
+
+#[derive(Clone)]
+enum Line {
+    Says(String),
+    Replies(Arc<dyn Fn(&Asked) -> String + Send + Sync>),
+    Thinks(String),
+    Convenes(String),
+    Uses(Used),
+    Ends(Ending),
+    Takes(Pace),
+    Fault { which: Which, of: Kind, fault: Fault },
+}
+
+impl fmt::Debug for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Line::Says(text) => text,
+            Line::Replies(_) => "replies",
+            Line::Thinks(_) => "thinks",
+            Line::Convenes(_) => "convenes",
+            Line::Uses(_) => "uses",
+            Line::Ends(_) => "ends",
+            Line::Takes(_) => "takes",
+            Line::Fault { .. } => "fault",
+        })
+    }
+}
+
+/// How fast an answer comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Pace {
+    pub(super) first: Duration,
+    pub(super) next: Duration,
+    pub(super) chunks: usize,
+}
+
+/// Which requests for a model, counted from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Which {
+    from: u64,
+    to: u64,
+}
+
+/// What a request is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// An answer.
+    Answer,
+    /// Whether the model is there.
+    Probe,
+}
+
+impl Script {
+    /// What this model says whenever it may say what it likes; where it is held to a form, it keeps to the form.
+    #[must_use]
+    pub fn says(self, model: &str, text: &str) -> Self {
+        self.line(model, Line::Says(text.to_owned()))
+    }
+
+    /// What this model replies to everything, forms included.
+    #[must_use]
+    pub fn replies(self, model: &str, reply: impl Fn(&Asked) -> String + Send + Sync + 'static) -> Self {
+        self.line(model, Line::Replies(Arc::new(reply)))
+    }
+
+    /// What this model thinks before it speaks, and lets others see.
+    #[must_use]
+    pub fn thinks(self, model: &str, text: &str) -> Self {
+        self.line(model, Line::Thinks(text.to_owned()))
+    }
+
+    /// Asks for a sub-discussion where it may, until it was told what one found.
+    #[must_use]
+    pub fn convenes(self, model: &str, topic: &str) -> Self {
+        self.line(model, Line::Convenes(topic.to_owned()))
+    }
+
+    /// What each answer of this model uses.
+    #[must_use]
+    pub fn uses(self, model: &str, used: Used) -> Self {
+        self.line(model, Line::Uses(used))
+    }
+
+    /// Why each answer of this model ends.
+    #[must_use]
+    pub fn ends(self, model: &str, ending: Ending) -> Self {
+        self.line(model, Line::Ends(ending))
+    }
+
+    /// This model's answers come in so many pieces, the first after `first_ms`, the others `chunk_ms` apart.
+    #[must_use]
+    pub fn takes(self, model: &str, first_ms: u64, chunk_ms: u64, chunks: usize) -> Self {
+        let [first, next] = [first_ms, chunk_ms].map(Duration::from_millis);
+        self.line(model, Line::Takes(Pace { first, next, chunks }))
+    }
+
+    /// The same for every model.
+    #[must_use]
+    pub fn paced(self, first_ms: u64, chunk_ms: u64, chunks: usize) -> Self {
+        self.takes("*", first_ms, chunk_ms, chunks)
+    }
+
+    /// Every answer of this model goes wrong like this.
+    #[must_use]
+    pub fn fault(self, model: &str, fault: Fault) -> Self {
+        self.goes_wrong(model, 1..=u64::MAX, fault)
+    }
+
+    /// The first answer of this model goes wrong.
+    #[must_use]
+    pub fn fault_once(self, model: &str, fault: Fault) -> Self {
+        self.goes_wrong(model, 1..=1, fault)
+    }
+
+    /// The first so many answers go wrong: a burst.
+    #[must_use]
+    pub fn fault_first(self, model: &str, count: u64, fault: Fault) -> Self {
+        self.goes_wrong(model, 1..=count, fault)
+    }
+
+    /// The nth answer goes wrong, the first being 1.
+    #[must_use]
+    pub fn fault_at(self, model: &str, nth: u64, fault: Fault) -> Self {
+        self.goes_wrong(model, nth..=nth, fault)
+    }
+
+    /// The nth answer and all after it go wrong.
+    #[must_use]
+    pub fn fault_from(self, model: &str, nth: u64, fault: Fault) -> Self {
+        self.goes_wrong(model, nth..=u64::MAX, fault)
+    }
+
+    /// Questions whether this model is there go wrong; without a model's name, `*` is meant.
+    #[must_use]
+    pub fn fault_probe(self, model: &str, fault: Fault) -> Self {
+        let which = Which { from: 1, to: u64::MAX };
+        self.line(model, Line::Fault { which, of: Kind::Probe, fault })
+    }
+
+    /// Answers go wrong by chance, each fault with its share of all of them; the rest goes well. The same seed is the same luck
+    /// for the nth answer of a model. A scripted fault goes before.
+    #[must_use]
+    pub fn mix(mut self, seed: u64, shares: impl IntoIterator<Item = (f64, Fault)>) -> Self {
+        self.mix = Some((seed, shares.into_iter().collect()));
+        self
+    }
+
+    /// Only who shows this key is answered.
+    #[must_use]
+    pub fn key(mut self, key: &str) -> Self {
+        self.key = Some(key.to_owned());
+        self
+    }
+
+    /// Only these models are there. A server that was not told takes any name, and has no list of them.
+    #[must_use]
+    pub fn models<'m>(mut self, models: impl IntoIterator<Item = &'m str>) -> Self {
+        self.models = Some(models.into_iter().map(str::to_owned).collect());
+        self
+    }
+
+    /// Keeps no record of requests, as long runs would fill the memory with them; they are still counted.
+    #[must_use]
+    pub fn forgetful(mut self) -> Self {
+        self.is_forgetful = true;
+        self
+    }
+
+    /// Starts on the tokio runtime this is called on. It stops when the server is dropped.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    #[must_use]
+    pub fn start(self) -> Server {
+        Server::start(self)
+    }
+
+    /// Starts on a thread of its own with a runtime of its own. It stops when the server is dropped.
+    #[must_use]
+    pub fn on_thread(self) -> Server {
+        Server::on_thread(self)
+    }
+
+    fn goes_wrong(self, model: &str, which: std::ops::RangeInclusive<u64>, fault: Fault) -> Self {
+        let which = Which { from: *which.start(), to: *which.end() };
+        self.line(model, Line::Fault { which, of: Kind::Answer, fault })
+    }
+
+    fn line(mut self, model: &str, line: Line) -> Self {
+        self.lines.push((model.to_owned(), line));
+        self
+    }
+
+    fn last<'s, T>(&'s self, model: &str, find: impl Fn(&'s Line) -> Option<T>) -> Option<T> {
+        let mut of_model =
+            self.lines.iter().rev().filter(|(name, _)| name == model || name == "*").map(|(_, line)| line);
+        of_model.find_map(find)
+    }
+
+    /// What the script has this model reply, if anything.
+    pub(super) fn text(&self, asked: &Asked, has_form: bool) -> Option<String> {
+        self.last(&asked.model, |line| match line {
+            Line::Says(text) if !has_form => Some(text.clone()),
+            Line::Replies(reply) => Some(reply(asked)),
+            _ => None,
+        })
+    }
+
+    pub(super) fn thoughts(&self, model: &str) -> Option<&str> {
+        self.last(model, |line| if let Line::Thinks(text) = line { Some(text.as_str()) } else { None })
+    }
+
+    pub(super) fn topic(&self, model: &str) -> Option<&str> {
+        self.last(model, |line| if let Line::Convenes(topic) = line { Some(topic.as_str()) } else { None })
+    }
+
+    pub(super) fn used(&self, model: &str) -> Option<Used> {
+        self.last(model, |line| if let Line::Uses(used) = line { Some(*used) } else { None })
+    }
+
+    pub(super) fn ending(&self, model: &str) -> Option<Ending> {
+        self.last(model, |line| if let Line::Ends(ending) = line { Some(*ending) } else { None })
+    }
+
+    pub(super) fn pace(&self, model: &str) -> Option<Pace> {
+        self.last(model, |line| if let Line::Takes(pace) = line { Some(*pace) } else { None })
+    }
+
+    /// What goes wrong with the nth request of this kind for this model.
+    pub(super) fn fault_of(&self, model: &str, kind: Kind, nth: u64) -> Option<&Fault> {
+        let scripted = self.last(model, |line| match line {
+            Line::Fault { which, of, fault } if *of == kind && (which.from..=which.to).contains(&nth) => {
+                Some(fault)
+            }
+            _ => None,
+        });
+        scripted.or_else(|| if kind == Kind::Answer { self.by_chance(model, nth) } else { None })
+    }
+
+    fn by_chance(&self, model: &str, nth: u64) -> Option<&Fault> {
+        let (seed, shares) = self.mix.as_ref()?;
+        let drawn = hash(seed ^ hash_of(model).rotate_left(17) ^ hash(nth));
+        let mut left = (drawn >> 11) as f64 / (1_u64 << 53) as f64;
+        shares
+            .iter()
+            .find(|(share, _)| {
+                left -= share;
+                left < 0.0
+            })
+            .map(|(_, fault)| fault)
+    }
+
+    pub(super) fn wanted_key(&self) -> Option<&str> {
+        self.key.as_deref()
+    }
+
+    pub(super) fn known(&self) -> Option<&[String]> {
+        self.models.as_deref()
+    }
+
+    pub(super) fn remembers(&self) -> bool {
+        !self.is_forgetful
+    }
+}
+
+/// Stirs a number until every bit depends on every other.
+pub(super) fn hash(number: u64) -> u64 {
+    let stirred =
+        (number ^ (number >> 30)).wrapping_add(0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let stirred = (stirred ^ (stirred >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    stirred ^ (stirred >> 31)
+}
+
+/// A number for a text, the same everywhere.
+pub(super) fn hash_of(text: &str) -> u64 {
+    text.bytes().fold(0, |so_far, byte| hash(so_far ^ u64::from(byte)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn f6_faults_hit_the_requests_they_are_for() {
+        let check = |script: Script, expected: &[u64]| {
+            let hit = (1..=5).filter(|nth| script.fault_of("a", Kind::Answer, *nth).is_some());
+            assert_eq!(hit.collect::<Vec<_>>(), expected);
+        };
+        let down = Fault::Status(503);
+        check(server().fault("a", down.clone()), &[1, 2, 3, 4, 5]);
+        check(server().fault("*", down.clone()), &[1, 2, 3, 4, 5]);
+        check(server().fault("b", down.clone()), &[]);
+        check(server().fault_once("a", down.clone()), &[1]);
+        check(server().fault_first("a", 2, down.clone()), &[1, 2]);
+        check(server().fault_at("a", 3, down.clone()), &[3]);
+        check(server().fault_from("a", 4, down.clone()), &[4, 5]);
+        check(server().fault_probe("a", down), &[]);
+    }
+
+    #[test]
+    fn f6_chance_keeps_to_its_shares_and_its_seed() {
+        let luck = |seed: u64| {
+            let script = server().mix(seed, [(0.05, Fault::Status(500)), (0.2, Fault::Html)]);
+            let kinds = (1..=10_000).map(|nth| script.fault_of("a", Kind::Answer, nth).cloned());
+            kinds.collect::<Vec<_>>()
+        };
+        let drawn = luck(7);
+        let count = |fault: &Fault| drawn.iter().filter(|it| it.as_ref() == Some(fault)).count();
+        assert!((400..600).contains(&count(&Fault::Status(500))), "{}", count(&Fault::Status(500)));
+        assert!((1_800..2_200).contains(&count(&Fault::Html)), "{}", count(&Fault::Html));
+        assert_eq!(luck(7), drawn);
+        assert_ne!(luck(8), drawn);
+    }
+}
