@@ -11,11 +11,13 @@ mod record;
 mod rounds;
 mod start;
 mod table;
+mod vendor;
+mod voices;
 
 use anyhow::Result;
 use futures::future::LocalBoxFuture;
 
-use crate::{place::Place, table::Table};
+use crate::{place::Place, table::Table, vendor::VENDOR};
 
 /// Something that is measured on a fresh database.
 type Measure = for<'a> fn(&'a Place, &'a mut Table) -> LocalBoxFuture<'a, Result<()>>;
@@ -30,12 +32,19 @@ const MEASURES: &[(&str, Measure)] = &[
     ("sequential", |place, table| Box::pin(load::sequential(place, table))),
     ("resume", |place, table| Box::pin(record::resume(place, table))),
     ("rounds", |place, table| Box::pin(rounds::late_against_early(place, table))),
+    ("voice", |place, table| Box::pin(voices::one(place, table))),
+    ("steady", |place, table| Box::pin(voices::steady(place, table))),
+    ("burst", |place, table| Box::pin(voices::burst(place, table))),
+    ("chunks", |place, table| Box::pin(voices::chunks(place, table))),
     ("start", |_, table| Box::pin(async { start::version(table) })),
 ];
 
 fn main() -> Result<()> {
     let wanted: Vec<String> = std::env::args().skip(1).collect();
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build()?;
+    if wanted.first().is_some_and(|it| it == VENDOR) {
+        return vendor::be_one(&wanted[1..]);
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let mut table = Table::default();
     for (name, measure) in MEASURES {
         if wanted.is_empty() || wanted.iter().any(|it| it == name) {

@@ -167,7 +167,7 @@ impl Provider for FixedVoice {
     }
 }
 
-struct WallClock;
+pub(crate) struct WallClock;
 
 impl Clock for WallClock {
     fn now(&self) -> Timestamp {

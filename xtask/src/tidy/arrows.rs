@@ -17,7 +17,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("quorum", &["quorum-core", "quorum-patterns", "quorum-providers", "quorum-store"]),
     ("quorum-server", &["quorum"]),
     ("ax", &["quorum", "quorum-server"]),
-    ("quorum-bench", &["quorum-core", "quorum-patterns", "quorum-store"]),
+    (
+        "quorum-bench",
+        &["quorum-core", "quorum-patterns", "quorum-providers", "quorum-store", "quorum-testkit"],
+    ),
     ("xtask", &["quorum-core", "quorum-patterns"]),
 ];
 
