@@ -19,6 +19,7 @@ use crate::{
         spec::Spec,
         time::Timestamp,
         transcript::Finish,
+        vacancy::{Ruling, Vacancy},
     },
 };
 
@@ -110,7 +111,8 @@ pub trait Store: Send + Sync {
     ) -> BoxFuture<'_, Result<Vec<Fact>, StoreError>>;
 
     /// Puts a command into the inbox; refused for an unknown discussion and for one that is over. A person's turn is refused with
-    /// [`StoreError::NotAwaited`] unless that seat is awaited, and again once one was taken in: the check and the writing are one.
+    /// [`StoreError::NotAwaited`] unless that seat is awaited, and again once one was taken in: the check and the writing are one. The same
+    /// holds for a ruling about the judge's seat, which [`admit`] looks at.
     fn send(&self, id: DiscussionId, command: Command) -> BoxFuture<'_, Result<CommandId, StoreError>>;
 
     /// The commands after this one, in order.
@@ -217,6 +219,17 @@ pub enum StoreError {
         /// Whose turn it is.
         awaited: Vec<String>,
     },
+    /// Nobody is asked what becomes of the judge's seat.
+    #[error("no decision about the judge is awaited in discussion {0}; nothing was changed")]
+    JudgeNotAwaited(DiscussionId),
+    /// This one can't take the judge's seat.
+    #[error("{name} can't judge here; {}; nothing was changed", able(.candidates))]
+    CannotJudge {
+        /// Who was to.
+        name: String,
+        /// Who could.
+        candidates: Vec<String>,
+    },
     /// The discussion is over.
     #[error("discussion {0} is over; nothing more can happen in it")]
     Over(DiscussionId),
@@ -240,6 +253,20 @@ fn not_awaited(awaited: &[String], participant: &str) -> String {
             format!("it is not {participant}'s turn but that of {}; nothing was changed", awaited.join(", "))
         }
     }
+}
+
+fn able(candidates: &[String]) -> String {
+    match candidates {
+        [] => "nobody is left who could".to_owned(),
+        candidates => format!("able to are {}", candidates.join(", ")),
+    }
+}
+
+/// Whether a ruling about the judge's seat may be taken in; the same for every store.
+pub fn admit(id: DiscussionId, vacancy: Option<&Vacancy>, ruling: &Ruling) -> Result<(), StoreError> {
+    let vacancy = vacancy.ok_or(StoreError::JudgeNotAwaited(id))?;
+    let (name, candidates) = (ruling.successor().unwrap_or_default().to_owned(), vacancy.candidates.clone());
+    vacancy.admits(ruling).then_some(()).ok_or(StoreError::CannotJudge { name, candidates })
 }
 
 /// Past discussions: listed, searched, kept for a while (INV-DISC-630 to 632).

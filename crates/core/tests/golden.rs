@@ -29,6 +29,7 @@ use quorum_core::model::{
     },
     time::Timestamp,
     transcript::{Bill, Finish, Turn},
+    vacancy::{Ruling, Vacancy},
 };
 
 const GOLDEN: &str = include_str!("golden/facts.jsonl");
@@ -54,7 +55,7 @@ fn every_kind_has_a_sample() {
     let mut kinds: Vec<&str> = samples().iter().map(|fact| kind(&fact.event)).collect();
     kinds.sort_unstable();
     kinds.dedup();
-    assert_eq!(kinds.len(), 31, "{kinds:?}");
+    assert_eq!(kinds.len(), 32, "{kinds:?}");
 }
 
 #[test]
@@ -94,6 +95,7 @@ fn kind(event: &Event) -> &'static str {
         Event::OrderDrawn { .. } => "order_drawn",
         Event::PartsCast(_) => "parts_cast",
         Event::Detected(_) => "detected",
+        Event::JudgeAwaited(_) => "judge_awaited",
         Event::JudgeChanged(_) => "judge_changed",
         Event::TalkEnded(_) => "talk_ended",
         Event::WindowTight(_) => "window_tight",
@@ -110,7 +112,8 @@ fn samples() -> Vec<Fact> {
         .chain(ending())
         .chain(debating())
         .chain(people())
-        .chain(windows());
+        .chain(windows())
+        .chain(vacant());
     let number = |(index, (step, event)): (usize, (Option<Step>, Event))| Fact {
         seq: Seq(index as u64 + 1),
         at: Timestamp(1_767_225_600_000_000 + index as i64),
@@ -325,6 +328,26 @@ fn people() -> Vec<Sample> {
     vec![
         (Some(answers.purpose("awaited")), Event::PersonAwaited(awaited)),
         (None, Event::CommandTaken { id: CommandId(4), command: Command::Say(say) }),
+    ]
+}
+
+/// What came with a word about the judge's seat.
+fn vacant() -> Vec<Sample> {
+    let answers = Step::from("2/judging/*judge after cyd");
+    let vacancy = Vacancy {
+        lost: "cyd".into(),
+        answers: answers.clone(),
+        round: 2,
+        reason: "no such key".into(),
+        candidates: vec!["dan".into(), "ann".into()],
+    };
+    let taken =
+        |id: u64, ruling| (None, Event::CommandTaken { id: CommandId(id), command: Command::Judge(ruling) });
+    vec![
+        (Some(answers.purpose("awaited")), Event::JudgeAwaited(vacancy)),
+        taken(5, Ruling::Swap { to: "dan".into() }),
+        taken(6, Ruling::GoWithout),
+        taken(7, Ruling::End),
     ]
 }
 

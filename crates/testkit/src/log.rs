@@ -70,6 +70,7 @@ fn told(event: &Event) -> String {
             let of = found.participant.as_deref().unwrap_or("all");
             format!("noticed {} of {of} ({} {})", found.detector, found.measure, found.value)
         }
+        Event::JudgeAwaited(vacancy) => format!("asks who judges instead of {}", vacancy.lost),
         Event::JudgeChanged(change) => {
             format!("{} no longer judges, but {}", change.from, change.to.as_deref().unwrap_or("nobody"))
         }

@@ -29,7 +29,7 @@ pub(super) struct Debating {
     /// How often the judge is heard [default: every-round]
     #[arg(long, value_name = "WHEN", value_parser = Judging::ALL.map(Judging::name))]
     judging: Option<String>,
-    /// What happens when the judge fails [default: go-without]
+    /// What happens when the judge fails; ask waits for `ax judge` [default: go-without]
     #[arg(long, value_name = "WHAT", value_parser = JudgeFailure::ALL.map(JudgeFailure::name))]
     judge_failure: Option<String>,
     /// Make every judgement in both orders, and count only what holds in both

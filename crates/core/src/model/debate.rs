@@ -6,6 +6,7 @@ use crate::model::{
     event::Event,
     participant::{Participant, Role},
     spec::Spec,
+    vacancy::Vacancy,
 };
 
 /// How a debate was ordered (D03). The default is a structured debate before a judge who looks at every round.
@@ -149,11 +150,14 @@ pub enum JudgeFailure {
     GoWithout,
     /// The debate is concluded.
     End,
+    /// The debate waits until people say which of these it shall be.
+    Ask,
 }
 
 impl JudgeFailure {
     /// All of them.
-    pub const ALL: [JudgeFailure; 3] = [JudgeFailure::Swap, JudgeFailure::GoWithout, JudgeFailure::End];
+    pub const ALL: [JudgeFailure; 4] =
+        [JudgeFailure::Swap, JudgeFailure::GoWithout, JudgeFailure::End, JudgeFailure::Ask];
 
     /// The name in requests.
     #[must_use]
@@ -162,6 +166,7 @@ impl JudgeFailure {
             JudgeFailure::Swap => "swap",
             JudgeFailure::GoWithout => "go-without",
             JudgeFailure::End => "end",
+            JudgeFailure::Ask => "ask",
         }
     }
 }
@@ -255,7 +260,7 @@ pub struct JudgeChange {
     /// Who judges now; nobody when it is absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// What was ordered for this case.
+    /// What was ordered for this case, beforehand or when people were asked.
     pub rule: JudgeFailure,
 }
 
@@ -298,6 +303,8 @@ pub struct DebateState {
     pub detections: Vec<Detection>,
     /// Every change on the bench.
     pub judges: Vec<JudgeChange>,
+    /// The judge's seat, while it is for people to say what becomes of it.
+    pub vacancy: Option<Vacancy>,
     /// Why it ended before its last round.
     pub ended: Option<TalkEnd>,
 }
@@ -307,7 +314,11 @@ impl DebateState {
         match event {
             Event::PartsCast(cast) => self.cast = Some(cast.clone()),
             Event::Detected(detection) => self.detections.push(detection.clone()),
-            Event::JudgeChanged(change) => self.judges.push(change.clone()),
+            Event::JudgeAwaited(vacancy) => self.vacancy = Some(vacancy.clone()),
+            Event::JudgeChanged(change) => {
+                self.vacancy = None;
+                self.judges.push(change.clone());
+            }
             Event::TalkEnded(end) => self.ended = Some(end.clone()),
             _ => {}
         }

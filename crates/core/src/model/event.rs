@@ -21,6 +21,7 @@ use crate::model::{
     spec::Spec,
     time::Timestamp,
     transcript::Turn,
+    vacancy::Vacancy,
 };
 
 /// A fact in its place.
@@ -150,6 +151,8 @@ pub enum Event {
     PartsCast(Cast),
     /// A detector noticed something.
     Detected(Detection),
+    /// The judge failed, and people are to say what becomes of the seat; nothing waits in memory for it.
+    JudgeAwaited(Vacancy),
     /// The judge failed, and the seat went to another or stays empty.
     JudgeChanged(JudgeChange),
     /// A debate ended before its last round, by its own rules.

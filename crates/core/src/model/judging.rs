@@ -12,6 +12,7 @@ use crate::{
         judgement::Verdict,
         state::{Heard, State},
         transcript::Turn,
+        vacancy::Vacancy,
     },
 };
 
@@ -45,6 +46,9 @@ pub struct JudgingReport {
     /// Every change on the bench.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub judge_changes: Vec<JudgeChange>,
+    /// The judge's seat, while people are to say what becomes of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub awaits: Option<Vacancy>,
     /// Why it ended before its last round.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<TalkEnd>,
@@ -86,6 +90,7 @@ impl JudgingReport {
             flipped,
             flip_rate: (0 < swap_checked).then(|| rounded(f64::from(flipped) / f64::from(swap_checked))),
             judge_changes: state.debate.judges.clone(),
+            awaits: state.debate.vacancy.clone(),
             ended: state.debate.ended.clone(),
         };
         (report != JudgingReport::default()).then_some(report)

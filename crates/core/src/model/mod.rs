@@ -24,3 +24,4 @@ pub mod spec;
 pub mod state;
 pub mod time;
 pub mod transcript;
+pub mod vacancy;

@@ -266,14 +266,17 @@ impl State {
             Event::OrderDrawn { order } => {
                 fact.step.iter().for_each(|step| drop(self.orders.insert(step.clone(), order.clone())));
             }
-            Event::PartsCast(_) | Event::Detected(_) | Event::JudgeChanged(_) | Event::TalkEnded(_) => {
-                self.debate.apply(&fact.event);
-            }
+            Event::PartsCast(_)
+            | Event::Detected(_)
+            | Event::JudgeAwaited(_)
+            | Event::JudgeChanged(_)
+            | Event::TalkEnded(_) => self.debate.apply(&fact.event),
             Event::WindowTight(tight) => self.tight.push(tight.clone()),
             Event::CommandTaken { id, command } => self.take(*id, command),
             Event::PersonAwaited(awaited) => self.awaiting.push(awaited.clone()),
             Event::WoundUp { reason } => {
                 self.awaiting.clear();
+                self.debate.vacancy = None;
                 // The first reason is the reason; a later one only says that deciding ran short as well.
                 self.wound_up.get_or_insert_with(|| reason.clone());
                 self.wish = None;
@@ -299,6 +302,14 @@ impl State {
     pub fn present(&self) -> Vec<&str> {
         let seated = self.seated.iter().flatten().map(String::as_str);
         seated.filter(|name| !self.failures.iter().any(|it| it.participant == *name)).collect()
+    }
+
+    /// Why this one is not there any more, in the provider's words.
+    #[must_use]
+    pub fn why_missing(&self, participant: &str) -> String {
+        let failed = self.failures.iter().find(|it| it.participant == participant).map(|it| &it.message);
+        let absent = || self.absent.iter().find(|it| it.participant == participant).map(|it| &it.message);
+        failed.or_else(absent).cloned().unwrap_or_default()
     }
 
     /// The phase under requirement A's names: `idle` before the start, then the pattern's own, then the end.
@@ -386,8 +397,8 @@ impl State {
     fn take(&mut self, id: CommandId, command: &Command) {
         self.seen = id;
         self.wish = match (self.wish.take(), command) {
-            // What a person says is a turn, not a wish.
-            (wish, Command::Say(_)) => wish,
+            // What a person says is a turn, and a ruling is a fact of its own; neither is a wish.
+            (wish, Command::Say(_) | Command::Judge(_)) => wish,
             // Nothing takes back an abort, and only an abort outranks a stop.
             (Some(Command::Abort), _) => Some(Command::Abort),
             (Some(Command::Stop), Command::Pause | Command::Resume) => Some(Command::Stop),
