@@ -50,7 +50,7 @@ fn hint(shape: &str) -> Option<&'static str> {
             "In plain words: the option on the first line, then why; a line `Confidence: 0.8` says how sure.",
         ),
         "consensus-check" => Some("In plain words: yes or no first, then why."),
-        "verdict" | "synthesis" => Some("Plain words are fine."),
+        "synthesis" => Some("Plain words are fine."),
         _ => None,
     }
 }

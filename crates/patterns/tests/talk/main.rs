@@ -12,6 +12,7 @@ mod formats;
 mod judged;
 mod kills;
 mod patterns;
+mod people;
 mod ruled;
 
 use std::sync::Arc;
