@@ -37,7 +37,7 @@ use crate::{
         halt::{Failure, Halt},
         reading::Understood,
         reuse::Source,
-        window::{Lengths, Ratio},
+        window::{Lengths, Ratio, SummarySize},
     },
     model::{
         error::StateInvalid,
@@ -84,6 +84,8 @@ pub(crate) struct Now {
     pub(crate) tokens: u64,
     /// Its length after each turn, as each family of models counts.
     pub(crate) lengths: Lengths,
+    /// The size of the summary in front, kept for the same reason.
+    pub(crate) summary_size: SummarySize,
     /// The families of models at the table, found out once.
     pub(crate) families: Option<BTreeSet<Family>>,
     /// How each participant's provider counts beside us.

@@ -25,6 +25,7 @@ use crate::{
 impl Group<'_, '_> {
     /// Warns whose window is tight, and has what was said summed up where the strategy wants that.
     pub(crate) async fn make_room(&mut self) -> Result<(), Halt> {
+        self.floor.weigh_summary();
         let mut wanted: Option<SumUp> = None;
         for index in self.to_ask() {
             let seat = &mut self.seats[index];
@@ -39,6 +40,7 @@ impl Group<'_, '_> {
         }
         let Some(asked) = wanted.and_then(|wanted| self.floor.summary_to_ask(wanted)) else { return Ok(()) };
         Box::pin(self.sum_up(asked)).await?;
+        self.floor.weigh_summary();
         self.seats.iter_mut().for_each(|seat| seat.view = None);
         Ok(())
     }

@@ -413,7 +413,8 @@ impl State {
         spending.calls += 1;
         self.spent += placed.reserved;
         self.wear.repeated += u32::from(placed.repeats);
-        self.wear.unheard += placed.unheard;
+        // What was asked before the end of a process is the same question once more.
+        self.wear.unheard += if placed.repeats { 0 } else { placed.unheard };
         if let Some(step) = &fact.step {
             self.under_way.insert(step.clone(), placed.clone());
         }
