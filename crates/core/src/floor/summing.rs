@@ -78,8 +78,7 @@ impl Floor {
         let most = u32::try_from(wanted.most).unwrap_or(u32::MAX);
         let stretch = Some(Stretch { from, to: wanted.turns });
         let ask = Ask { stretch, ..(strategy.words)(spec, most).max_tokens(most) };
-        let step = Step::from("summary").purpose(&wanted.turns.to_string());
-        Some(Asked::new(&self.summariser()?, step, ask))
+        Some(Asked::new(&self.summariser()?, Step::summary(wanted.turns), ask))
     }
 
     /// The model with the largest window that is still there; the first of them where several are.

@@ -65,6 +65,9 @@ impl fmt::Display for Seq {
     }
 }
 
+/// How a summary's step begins, where others have their round.
+const SUMMARY: &str = "summary";
+
 /// The name of one effect, the same on every replay: `round/phase/participant[/purpose]`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -82,6 +85,18 @@ impl Step {
     #[must_use]
     pub fn purpose(&self, purpose: &str) -> Self {
         Step(format!("{}/{purpose}", self.0))
+    }
+
+    /// The step of a summary of the first so many turns: nobody's turn, and of no round.
+    #[must_use]
+    pub fn summary(turns: usize) -> Self {
+        Step(format!("{SUMMARY}/{turns}"))
+    }
+
+    /// Whether it is that of a summary.
+    #[must_use]
+    pub fn is_summary(&self) -> bool {
+        self.0.split('/').next() == Some(SUMMARY)
     }
 
     /// The name as text.

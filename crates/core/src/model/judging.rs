@@ -162,6 +162,12 @@ fn judged(state: &State) -> Vec<Judged<'_>> {
     judged
 }
 
+/// The rounds that were to be judged and have no assessment that counts.
+pub(crate) fn unassessed_rounds(state: &State) -> Vec<u32> {
+    let rounds: Vec<JudgedRound> = judged(state).iter().filter_map(Judged::counted).collect();
+    unassessed(state, &rounds)
+}
+
 fn unassessed(state: &State, rounds: &[JudgedRound]) -> Vec<u32> {
     // Before its second flow a debate was judged at its end alone.
     let judged = state.spec.pattern == "debate" && 2 <= state.flow;

@@ -140,6 +140,7 @@ async fn d06_scores_are_ours_and_names_are_back_in_the_result() {
     let scores: Vec<(&str, f64)> =
         first.assessment.assessments.iter().map(|it| (it.participant.as_str(), it.score)).collect();
     assert_eq!((first.judge.as_str(), scores), ("cyd", vec![("ann", 8.0), ("bob", 6.0)]));
+    assert_eq!((outcome.integrity.degraded, outcome.integrity.unassessed_rounds.len()), (false, 0));
     assert_eq!(first.assessment.reasoning, "ann led");
     assert_eq!(first.assessment.assessments[0].strengths, ["met bob"]);
     let replies = outcome.rounds.iter().flat_map(|it| &it.responses).filter(|it| it.phase == "judging");
@@ -163,6 +164,11 @@ async fn d06_a_reply_that_is_no_assessment_is_asked_for_once_more_and_no_debater
         assert_eq!(steps, expected, "{bad}");
         let report = outcome.judging.unwrap();
         assert_eq!((report.unassessed_rounds, report.rounds.len()), (vec![1], 1), "{bad}");
+        assert_eq!(
+            (outcome.integrity.degraded, outcome.integrity.unassessed_rounds),
+            (true, vec![1]),
+            "{bad}"
+        );
         assert!(outcome.success && outcome.verdict.is_some(), "{bad}");
     }
 }
