@@ -68,8 +68,16 @@ impl Profile {
         let short = self.pairs.counted.is_empty() && other.pairs.counted.is_empty();
         let order = if short { words } else { self.pairs.cosine(&other.pairs) };
         let alike = WORDS * words + (1.0 - WORDS) * order;
-        let denied = denied(&self.sentences, &other.sentences).max(denied(&other.sentences, &self.sentences));
-        alike * (1.0 - denied)
+        alike * self.standing(other)
+    }
+
+    /// How much of one text the other lets stand: 1 where nothing is denied or turned around.
+    pub(super) fn standing(&self, other: &Profile) -> f64 {
+        if self.sentences == other.sentences {
+            return 1.0;
+        }
+        let there = denied(&self.sentences, &other.sentences);
+        1.0 - there.max(denied(&other.sentences, &self.sentences))
     }
 
     /// The share of all word trigrams that both have.

@@ -14,6 +14,7 @@ mod kills;
 mod patterns;
 mod people;
 mod ruled;
+mod scenarios;
 
 use std::sync::Arc;
 
