@@ -74,6 +74,36 @@ pub struct Voice {
 pub trait Voices: Send + Sync {
     /// The voice for this participant of this discussion.
     fn voice(&self, spec: &Spec, who: &Participant) -> Option<Voice>;
+
+    /// The embedding model this discussion was ordered with; `None` when there is none of that name.
+    fn embedder(&self, _spec: &Spec) -> Option<Arc<dyn Embedder>> {
+        None
+    }
+}
+
+/// A model that makes vectors of texts, so that what means the same lies close together.
+///
+/// It answers with one vector for each text, in their order and all of one length. Dropping the future cancels the call. It never
+/// retries: retries and deadlines are ours.
+pub trait Embedder: Send + Sync {
+    /// Makes the vectors.
+    fn embed(&self, texts: Vec<String>) -> BoxFuture<'_, Result<Embedded, ProviderError>>;
+
+    /// What its tokens cost; `None` is unpriced, which is not the same as free.
+    fn price(&self) -> Option<Price> {
+        None
+    }
+}
+
+/// What an embedding model answers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Embedded {
+    /// One for each text.
+    pub vectors: Vec<Vec<f32>>,
+    /// What it used, where the provider says.
+    pub usage: Option<Usage>,
+    /// What the provider itself charges; wins over our price list.
+    pub cost: Option<Usd>,
 }
 
 /// Time and chance, so that tests can hold both still.

@@ -20,6 +20,7 @@ use quorum_core::model::{
     id::{DiscussionId, Seq, Step},
     judgement::{CastList, Claim, Dissent, Synthesis, Verdict},
     lifecycle::Lifecycle,
+    likeness::{Comparison, Similarity},
     money::{Price, Spent, Usage, Usd},
     outcome::{Decision, StoppingReason},
     participant::{Participant, Role},
@@ -55,7 +56,7 @@ fn every_kind_has_a_sample() {
     let mut kinds: Vec<&str> = samples().iter().map(|fact| kind(&fact.event)).collect();
     kinds.sort_unstable();
     kinds.dedup();
-    assert_eq!(kinds.len(), 32, "{kinds:?}");
+    assert_eq!(kinds.len(), 33, "{kinds:?}");
 }
 
 #[test]
@@ -94,6 +95,7 @@ fn kind(event: &Event) -> &'static str {
         Event::Unknown => "unknown",
         Event::OrderDrawn { .. } => "order_drawn",
         Event::PartsCast(_) => "parts_cast",
+        Event::Compared(_) => "compared",
         Event::Detected(_) => "detected",
         Event::JudgeAwaited(_) => "judge_awaited",
         Event::JudgeChanged(_) => "judge_changed",
@@ -113,7 +115,8 @@ fn samples() -> Vec<Fact> {
         .chain(debating())
         .chain(people())
         .chain(windows())
-        .chain(vacant());
+        .chain(vacant())
+        .chain(comparing());
     let number = |(index, (step, event)): (usize, (Option<Step>, Event))| Fact {
         seq: Seq(index as u64 + 1),
         at: Timestamp(1_767_225_600_000_000 + index as i64),
@@ -351,6 +354,34 @@ fn vacant() -> Vec<Sample> {
     ]
 }
 
+/// What came with comparing by meaning.
+fn comparing() -> Vec<Sample> {
+    let model = "openai/text-embedding-3-small";
+    let debate = DebateSpec { embeddings: Some(model.into()), ..DebateSpec::default() };
+    let spec = Arc::new(Spec { debate, ..(*spec()).clone() });
+    let found = Comparison {
+        round: 2,
+        model: model.into(),
+        similarities: vec![Similarity { participant: "ann".into(), value: 0.91 }],
+        usage: Usage { prompt: 120, completion: 0 },
+        cost: Usd::from_dollars(0.000_002),
+        problem: None,
+    };
+    let failed = Comparison {
+        round: 3,
+        similarities: Vec::new(),
+        usage: Usage::default(),
+        cost: None,
+        problem: Some("no embeddings in time".into()),
+        ..found.clone()
+    };
+    vec![
+        (None, Event::Opened { spec, flow: 2, lineage: None, fork: None }),
+        (Some(Step::comparison(2)), Event::Compared(found)),
+        (Some(Step::comparison(3)), Event::Compared(failed)),
+    ]
+}
+
 /// What came with windows.
 fn windows() -> Vec<Sample> {
     let window = WindowSpec { strategy: "hybrid".into(), summaries: true, overflow: Overflow::End };
@@ -425,6 +456,7 @@ fn debating() -> Vec<Sample> {
         judge_failure: JudgeFailure::Swap,
         swap_check: true,
         end_on: vec!["drift".into()],
+        embeddings: None,
         positions: vec![part.clone()],
         casting: Some(Diversity::Spectrum),
     };

@@ -44,6 +44,9 @@ pub(super) struct Debating {
     /// What may end it once it is noticed, with commas between
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = detectors())]
     end_on: Option<Vec<String>>,
+    /// Measure repetition by meaning, with this embedding model [default: by words]
+    #[arg(long, value_name = "PROVIDER/MODEL")]
+    embeddings: Option<String>,
 }
 
 impl Debating {
@@ -60,6 +63,7 @@ impl Debating {
             positions: self.positions.clone().map(|it| it.0),
             casting: self.casting.clone(),
             end_on: self.end_on.clone(),
+            embeddings: self.embeddings.clone(),
             ..request
         }
     }

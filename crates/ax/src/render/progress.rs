@@ -61,6 +61,10 @@ fn of_fact(discussion: DiscussionId, fact: &Fact) -> Option<String> {
         Event::SubConcluded(end) => Some(came_back(end)),
         Event::ConsensusChecked(check) => Some(checked(check)),
         Event::PartsCast(cast) => Some(cast_by(cast.origin, cast.by.as_deref())),
+        Event::Compared(comparison) => comparison
+            .problem
+            .as_ref()
+            .map(|it| format!("  {} did not compare, so words have to do: {it}", comparison.model)),
         Event::Detected(found) => Some(noticed(found)),
         Event::JudgeAwaited(vacancy) => {
             Some(format!("  {} can't judge: {}", vacancy.lost, line(&vacancy.reason, TOPIC)))

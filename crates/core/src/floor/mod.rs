@@ -5,6 +5,7 @@
 //! that patterns read like their description.
 
 pub mod ask;
+pub mod compare;
 mod convene;
 mod forms;
 mod gate;
@@ -92,6 +93,8 @@ pub(crate) struct Now {
     pub(crate) ratios: BTreeMap<String, Ratio>,
     pub(crate) readings: Vec<Understood<(u32, Reading)>>,
     pub(crate) out: BTreeSet<String>,
+    /// What the embedding model made of texts that are still compared with.
+    pub(crate) vectors: BTreeMap<Arc<str>, Vec<f32>>,
     /// Turns taken in this run, not replayed.
     pub(crate) fresh: u32,
     pub(crate) taken: HashSet<Step>,

@@ -98,7 +98,7 @@ fn told(state: &State, fact: &Fact) -> Option<(&'static str, Value)> {
             let role = if phase.ends_with('a') { "model-a" } else { "model-b" };
             Some(("consensus_check_started", json!({ "role": role, "roundNumber": round })))
         }
-        Event::CallPlaced(placed) if !is_check(state) && !is_summary(fact) => {
+        Event::CallPlaced(placed) if !is_check(state) && !is_aside(fact) => {
             Some(("turn_started", started(state, placed)))
         }
         Event::TurnCompleted { turn } if !is_check(state) => {
@@ -143,9 +143,9 @@ fn told(state: &State, fact: &Fact) -> Option<(&'static str, Value)> {
     }
 }
 
-/// What is summed up is nobody's turn.
-fn is_summary(fact: &Fact) -> bool {
-    fact.step.as_ref().is_some_and(Step::is_summary)
+/// What is summed up or measured is nobody's turn.
+fn is_aside(fact: &Fact) -> bool {
+    fact.step.as_ref().is_some_and(Step::is_aside)
 }
 
 fn is_check(state: &State) -> bool {

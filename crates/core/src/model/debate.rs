@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{
     event::Event,
+    likeness::Comparison,
     participant::{Participant, Role},
     spec::Spec,
     vacancy::Vacancy,
@@ -30,6 +31,9 @@ pub struct DebateSpec {
     /// The detectors that may end it, by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub end_on: Vec<String>,
+    /// The model that measures whether speeches mean the same, as `provider/model`; words are compared where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub embeddings: Option<String>,
     /// What each debater argues, where the user says so.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub positions: Vec<Part>,
@@ -241,7 +245,7 @@ pub struct Detection {
     pub round: u32,
     /// Which detector.
     pub detector: String,
-    /// By which measure: `lexical`, `trigrams`, `judge`.
+    /// By which measure: `lexical`, `trigrams`, `embeddings`, `judge`.
     pub measure: String,
     /// What it measured.
     pub value: f64,
@@ -299,6 +303,8 @@ pub enum EndedBy {
 pub struct DebateState {
     /// The parts, where any were given out.
     pub cast: Option<Cast>,
+    /// What an embedding model found alike, round by round.
+    pub comparisons: Vec<Comparison>,
     /// Everything the detectors noticed.
     pub detections: Vec<Detection>,
     /// Every change on the bench.
@@ -313,6 +319,7 @@ impl DebateState {
     pub(crate) fn apply(&mut self, event: &Event) {
         match event {
             Event::PartsCast(cast) => self.cast = Some(cast.clone()),
+            Event::Compared(comparison) => self.comparisons.push(comparison.clone()),
             Event::Detected(detection) => self.detections.push(detection.clone()),
             Event::JudgeAwaited(vacancy) => self.vacancy = Some(vacancy.clone()),
             Event::JudgeChanged(change) => {

@@ -16,6 +16,7 @@ use crate::model::{
     id::{DiscussionId, Seq, Step},
     judgement::{CastList, Synthesis, Verdict},
     lifecycle::Lifecycle,
+    likeness::Comparison,
     money::Spent,
     outcome::{Decision, StoppingReason},
     spec::Spec,
@@ -149,6 +150,8 @@ pub enum Event {
     },
     /// Positions and personas were given out.
     PartsCast(Cast),
+    /// The speeches of a round were compared with earlier ones by meaning, or could not be.
+    Compared(Comparison),
     /// A detector noticed something.
     Detected(Detection),
     /// The judge failed, and people are to say what becomes of the seat; nothing waits in memory for it.

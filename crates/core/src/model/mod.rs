@@ -15,6 +15,7 @@ pub mod id;
 pub mod judgement;
 pub mod judging;
 pub mod lifecycle;
+pub mod likeness;
 pub mod money;
 pub mod outcome;
 pub mod participant;

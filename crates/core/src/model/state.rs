@@ -15,6 +15,7 @@ use crate::model::{
     },
     id::{DiscussionId, Seq, Step},
     lifecycle::Lifecycle,
+    likeness::Comparison,
     money::{Spent, Usage, Usd},
     outcome::Decision,
     spec::Spec,
@@ -271,6 +272,10 @@ impl State {
             | Event::JudgeAwaited(_)
             | Event::JudgeChanged(_)
             | Event::TalkEnded(_) => self.debate.apply(&fact.event),
+            Event::Compared(comparison) => {
+                self.settle(fact, comparison);
+                self.debate.apply(&fact.event);
+            }
             Event::WindowTight(tight) => self.tight.push(tight.clone()),
             Event::CommandTaken { id, command } => self.take(*id, command),
             Event::PersonAwaited(awaited) => self.awaiting.push(awaited.clone()),
@@ -424,6 +429,20 @@ impl State {
     fn release(&mut self, fact: &Fact) {
         let Some(placed) = fact.step.as_ref().and_then(|step| self.under_way.remove(step)) else { return };
         self.spent = self.spent.less(Spent { calls: 0, ..placed.reserved });
+    }
+
+    /// The same for a comparison, which is nobody's turn and billed under the model's name.
+    fn settle(&mut self, fact: &Fact, comparison: &Comparison) {
+        self.release(fact);
+        if comparison.found().is_none() {
+            return;
+        }
+        let (usage, cost) = (comparison.usage, comparison.cost);
+        self.spent += Spent { calls: 0, tokens: usage.total(), usd: cost.unwrap_or_default() };
+        let spending = self.spending.entry(comparison.model.clone()).or_default();
+        spending.usage += usage;
+        spending.cost += cost.unwrap_or_default();
+        spending.unpriced |= cost.is_none();
     }
 
     /// Replaces what was reserved by what was used.

@@ -7,7 +7,12 @@ mod lexical;
 pub(crate) mod repetition;
 mod words;
 
-use quorum_core::model::{assessment::Assessment, debate::Detection, transcript::Turn};
+use std::sync::Arc;
+
+use quorum_core::{
+    floor::compare::{Compare, Earlier},
+    model::{assessment::Assessment, debate::Detection, likeness::Similarity, transcript::Turn},
+};
 
 use crate::{DETECTORS, own::own_words};
 use lexical::Profile;
@@ -43,6 +48,8 @@ pub(crate) struct Course {
 struct Speech {
     participant: String,
     round: u32,
+    /// In the speaker's own words.
+    text: Arc<str>,
     profile: Profile,
     repeats: Repeats,
 }
@@ -62,7 +69,31 @@ impl Course {
             let oldest = self.speeches.iter().position(own);
             oldest.into_iter().for_each(|place| drop(self.speeches.remove(place)));
         }
-        self.speeches.push(Speech { participant: participant.to_owned(), round, profile, repeats });
+        let participant = participant.to_owned();
+        self.speeches.push(Speech { participant, round, text: text.into(), profile, repeats });
+    }
+
+    /// The speeches of this round beside what their speakers said before, for who can tell what they mean.
+    pub(crate) fn to_compare(&self, round: u32) -> Vec<Compare> {
+        let said = |it: &&Speech| !it.text.trim().is_empty();
+        let latest = self.speeches.iter().filter(|it| it.round == round).filter(said);
+        let beside = latest.map(|speech| {
+            let earlier = self
+                .earlier(&speech.participant, round)
+                .filter(said)
+                .map(|it| Earlier { text: it.text.clone(), standing: speech.profile.standing(&it.profile) });
+            let (participant, text) = (speech.participant.clone(), speech.text.clone());
+            Compare { participant, text, earlier: earlier.collect() }
+        });
+        beside.filter(|it| !it.earlier.is_empty()).collect()
+    }
+
+    /// Takes in how much of the speeches of this round was said before, by what they mean.
+    pub(crate) fn compared(&mut self, round: u32, found: &[Similarity]) {
+        for speech in self.speeches.iter_mut().filter(|it| it.round == round) {
+            let of = found.iter().find(|it| it.participant == speech.participant);
+            speech.repeats.meant = of.map(|it| it.value).or(speech.repeats.meant);
+        }
     }
 
     /// What this one said before this round, the newest first.

@@ -1,4 +1,5 @@
-//! Repetition: somebody says again what it said in an earlier turn, by shared word trigrams or by lexical similarity.
+//! Repetition: somebody says again what it said in an earlier turn, by shared word trigrams, or by similarity: of what is meant where
+//! an embedding model was ordered, else of the words.
 
 use quorum_core::model::debate::Detection;
 
@@ -33,6 +34,8 @@ fn detect(course: &Course) -> Vec<Detection> {
 pub(super) struct Repeats {
     alike: f64,
     overlap: f64,
+    /// By what is meant, where an embedding model said so.
+    pub(super) meant: Option<f64>,
 }
 
 impl Repeats {
@@ -47,8 +50,9 @@ impl Repeats {
 }
 
 fn repeated(speech: &Speech) -> impl Iterator<Item = Detection> {
-    let Repeats { alike, overlap } = speech.repeats;
-    let measured = [("lexical", alike, ALIKE), ("trigrams", overlap, OVERLAPPING)];
+    let Repeats { alike, overlap, meant } = speech.repeats;
+    let alike = meant.map_or(("lexical", alike, ALIKE), |meant| ("embeddings", meant, ALIKE));
+    let measured = [alike, ("trigrams", overlap, OVERLAPPING)];
     let (participant, round) = (speech.participant.clone(), speech.round);
     measured.into_iter().filter(|(_, value, least)| least <= value).map(move |(measure, value, _)| {
         Detection {

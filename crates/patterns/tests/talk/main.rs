@@ -6,6 +6,7 @@ mod casting;
 mod consensus;
 mod detectors;
 mod dialogue;
+mod embeddings;
 mod flips;
 mod forging;
 mod formats;
