@@ -77,7 +77,7 @@ impl Bench {
     ) -> Result<Option<Assessment>, Halt> {
         let order = floor.draw_order(judge, ORDER, self.spec.debaters().len());
         let first = self.assessment_in(floor, judge, course, Seen::Drawn(&order)).await?;
-        let (true, Some(first)) = (self.spec.debate.swap_check, &first) else { return Ok(first) };
+        let (true, Some(first)) = (self.checks(judge), &first) else { return Ok(first) };
         let swapped = self.assessment_in(floor, judge, course, Seen::Swapped(&order)).await?;
         Ok(swapped.and_then(|swapped| first.confirmed_by(&swapped)))
     }
@@ -109,11 +109,16 @@ impl Bench {
             let veil = self.veil(seen);
             let ask = debating::verdict(&self.bar(judge, &veil)).purpose(purpose);
             let read = floor.ask_for(judge, ask, &Verdicts::on(&debaters, &veil)).await?;
-            if read.is_none() || !self.spec.debate.swap_check {
+            if read.is_none() || !self.checks(judge) {
                 break;
             }
         }
         Ok(())
+    }
+
+    /// Whether this one judges in both orders; people see names, and are asked once.
+    fn checks(&self, judge: &Participant) -> bool {
+        self.spec.debate.swap_check && !judge.is_person()
     }
 
     fn bar<'a>(&'a self, judge: &'a Participant, veil: &'a Arc<Veil>) -> Bar<'a> {

@@ -4,8 +4,12 @@ use crate::desk::Desk;
 
 /// A debate whose judge is not there, come to where it asks about that; and its id.
 fn waiting(desk: &Desk) -> String {
+    waiting_with(desk, "latency=0ms,dead=qwen")
+}
+
+fn waiting_with(desk: &Desk, simulate: &str) -> String {
     let table = ["--pattern", "debate", "-p", "claude,glm,qwen", "--judge", "qwen", "--rounds", "3"];
-    let judge = ["--judge-failure", "ask", "--simulate", "latency=0ms,dead=qwen"];
+    let judge = ["--judge-failure", "ask", "--simulate", simulate];
     let said = desk.ax(&[&["discuss", "Tabs or spaces?"], &table[..], &judge[..]].concat()).ends(0);
     let how = ["qwen can't judge any more (round 1)", "swap NAME", "claude", "glm", " none`", " end`"];
     said.says(&how).prints_nothing();
@@ -28,10 +32,34 @@ fn d13_a_word_about_the_judge_goes_over_several_processes() {
         assert_eq!(result["success"], true, "{word:?}: {result:#}");
         let judge = result["judging"]["judgeChanges"][0]["to"].as_str();
         assert_eq!(judge, judged, "{word:?}: {result:#}");
-        let lines = desk.ax(&["export", &id, "--as", "jsonl"]).ends(0).out;
-        let speeches =
-            lines.lines().filter(|it| it.contains("\"turn_completed\"") && it.contains("awaiting-responses"));
-        assert_eq!(speeches.count(), 2 * rounds, "{word:?}: nobody has to speak again");
+        assert_eq!(speeches(&desk, &id), 2 * rounds, "{word:?}: nobody has to speak again");
+    }
+}
+
+/// How many speeches were made.
+fn speeches(desk: &Desk, id: &str) -> usize {
+    let lines = desk.ax(&["export", id, "--as", "jsonl"]).ends(0).out;
+    let turns = lines.lines().filter(|it| it.contains("\"turn_completed\""));
+    turns.filter(|it| it.contains("awaiting-responses")).count()
+}
+
+#[test]
+fn f1_a_command_killed_after_a_word_about_the_judge_goes_on_from_it() {
+    let moments =
+        ["glm judges from now on", "glm answered", "Round 2, awaiting responses", "Round 2, judging"];
+    for moment in moments {
+        let desk = Desk::new();
+        let id = waiting_with(&desk, "latency=60ms,dead=qwen");
+        let mut running = desk.begin(&["judge", &id, "swap", "glm"]);
+        running.hear(moment);
+        running.signal("-KILL");
+        running.end();
+        desk.ax(&["judge", &id, "none"]).ends(2).says(&["no decision about the judge is awaited"]);
+        let result = desk.ax(&["resume", &id, "--json"]).ends(0).json();
+        assert_eq!(result["judging"]["judgeChanges"].as_array().unwrap().len(), 1, "{moment}: {result:#}");
+        let judged = result["judging"]["rounds"].as_array().unwrap();
+        assert_eq!(judged.iter().filter(|it| it["judge"] == "glm").count(), 3, "{moment}: {result:#}");
+        assert_eq!(speeches(&desk, &id), 6, "{moment}: nobody has to speak again");
     }
 }
 

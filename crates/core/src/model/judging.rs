@@ -10,6 +10,7 @@ use crate::{
         event::Reading,
         id::Step,
         judgement::Verdict,
+        participant::Participant,
         state::{Heard, State},
         transcript::Turn,
         vacancy::Vacancy,
@@ -101,7 +102,7 @@ impl JudgingReport {
 #[must_use]
 pub fn verdict(state: &State) -> Option<Verdict> {
     let verdicts = verdicts(state)?;
-    let confirmed = !state.spec.debate.swap_check || verdicts.agree();
+    let confirmed = !is_checked(state, verdicts.judge) || verdicts.agree();
     let winner = verdicts.first.winner.clone().filter(|_| confirmed);
     Some(Verdict { winner, ..verdicts.first.clone() })
 }
@@ -153,7 +154,7 @@ fn judged(state: &State) -> Vec<Judged<'_>> {
         let known = judged.iter().position(|it| (it.round, it.judge) == (round, judge));
         let place = known.unwrap_or(judged.len());
         if known.is_none() {
-            let checked = state.spec.debate.swap_check;
+            let checked = is_checked(state, judge);
             judged.push(Judged { round, judge, first: None, swapped: None, checked });
         }
         let side = if is_swapped(heard) { &mut judged[place].swapped } else { &mut judged[place].first };
@@ -176,7 +177,13 @@ fn unassessed(state: &State, rounds: &[JudgedRound]) -> Vec<u32> {
     over.filter(|round| !rounds.iter().any(|it| it.round == *round)).collect()
 }
 
+/// People read the talk under its names, so there is no order that could sway them, and they are asked once.
+fn is_checked(state: &State, judge: &str) -> bool {
+    state.spec.debate.swap_check && !state.spec.seat(judge).is_some_and(Participant::is_person)
+}
+
 struct Verdicts<'s> {
+    judge: &'s str,
     first: &'s Verdict,
     swapped: Option<&'s Verdict>,
 }
@@ -197,11 +204,14 @@ impl Verdicts<'_> {
 fn verdicts(state: &State) -> Option<Verdicts<'_>> {
     let last = |swapped: bool| {
         state.readings.iter().rev().find_map(|it| match &it.reading {
-            Reading::Verdict(verdict) if is_swapped(it) == swapped => Some(verdict),
+            Reading::Verdict(verdict) if is_swapped(it) == swapped => {
+                Some((it.participant.as_str(), verdict))
+            }
             _ => None,
         })
     };
-    Some(Verdicts { first: last(false)?, swapped: last(true) })
+    let (judge, first) = last(false)?;
+    Some(Verdicts { judge, first, swapped: last(true).map(|it| it.1) })
 }
 
 fn winner(verdict: &Verdict) -> Option<&str> {

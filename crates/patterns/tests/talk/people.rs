@@ -39,8 +39,15 @@ fn word(state: &State) -> Option<Command> {
 
 #[tokio::test(start_paused = true)]
 async fn d06_a_person_judges_every_round_without_writing_json() {
+    judges(judged_by_eva()).await;
+    // Who sees names has no order to be swayed by, and is not asked for the same thing twice.
+    let debate = DebateSpec { swap_check: true, ..judged_by_eva().debate };
+    judges(Spec { debate, ..judged_by_eva() }).await;
+}
+
+async fn judges(order: Spec) {
     let table = table(&panel());
-    let id = table.open(judged_by_eva()).await.unwrap();
+    let id = table.open(order).await.unwrap();
     let mut prompts = Vec::new();
     let outcome = loop {
         match table.run(id).await.unwrap() {
