@@ -20,6 +20,7 @@ use quorum_core::{
     seams::Store,
 };
 use quorum_testkit::{
+    faulty::Faulty,
     kill::resume_anywhere_answering,
     panel::{Panel, panel},
     spec::spec,
@@ -201,6 +202,19 @@ async fn f1_a_word_about_the_judge_survives_every_death() {
             assert!(deaths >= 8, "{ruling:?} died {deaths} times only");
         }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn d13_a_word_that_comes_while_a_run_is_about_to_wait_is_heard() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let first = Table::over(store.clone(), &failing(), CRAFTS);
+    let id = first.open(asking()).await.unwrap();
+    waits(&first, id).await;
+    let late = Faulty::hearing_late(store, Command::Judge(swap("gus")));
+    let second = Table::over(Arc::new(late), &failing(), CRAFTS);
+    let finished = second.run(id).await.unwrap();
+    assert!(matches!(finished, Finished::Over(_)), "it was heard, so nothing is waited for");
+    assert_eq!(finished.outcome().judging.unwrap().rounds.len(), 3);
 }
 
 #[tokio::test(start_paused = true)]
