@@ -253,8 +253,7 @@ fn wait(state: &State, output: Output) -> anyhow::Result<Exit> {
     if output.shape() == Shape::Json {
         print_json(&Outcome::of(state))?;
     }
-    if !state.awaiting.is_empty() && state.lifecycle != Lifecycle::Paused {
-        turn::announce(state);
+    if turn::announce(state) {
         return Ok(Exit::Done);
     }
     let stands = if state.lifecycle == Lifecycle::Paused { "Paused" } else { "Resting after many turns" };

@@ -110,6 +110,8 @@ fn of_store(error: &StoreError) -> Exit {
         StoreError::Unknown(_)
         | StoreError::UnknownSession(_)
         | StoreError::NotAwaited { .. }
+        | StoreError::JudgeNotAwaited(_)
+        | StoreError::CannotJudge { .. }
         | StoreError::Over(_) => Exit::BadInput,
         StoreError::Held { .. }
         | StoreError::Fenced(_)

@@ -5,6 +5,7 @@ mod discuss;
 mod exit;
 mod export;
 mod input;
+mod judge;
 mod past;
 mod render;
 mod replay;
@@ -49,6 +50,7 @@ async fn perform(quorum: &Quorum, verb: Verb) -> anyhow::Result<Exit> {
         Verb::Stop(shown) => steer::stop(quorum, &shown).await,
         Verb::Abort(which) => steer::abort(quorum, &which).await,
         Verb::Say(args) => say::say(quorum, &args).await,
+        Verb::Judge(args) => judge::judge(quorum, &args).await,
         Verb::Fork(args) => discuss::fork(quorum, &args).await,
         Verb::History(args) => past::history(quorum, &args).await,
         Verb::Show(args) => past::show(quorum, &args).await,

@@ -3,7 +3,7 @@
 use quorum::{
     Quorum,
     listing::Entry,
-    model::{lifecycle::Lifecycle, outcome::Outcome, state::State},
+    model::{outcome::Outcome, state::State},
     text::line,
 };
 use serde_json::json;
@@ -71,9 +71,7 @@ pub(crate) async fn show_state(quorum: &Quorum, state: &State, output: Output) -
     if state.lifecycle.is_terminal() {
         closing::lines(&Outcome::of(state)).iter().for_each(|line| note(line));
         closing::of_fork(state).iter().for_each(|line| note(line));
-    } else if !state.awaiting.is_empty() && state.lifecycle != Lifecycle::Paused {
-        turn::announce(state);
-    } else {
+    } else if !turn::announce(state) {
         note(&format!(
             "This discussion is {}; `ax resume {}` goes on unless it runs elsewhere.",
             state.lifecycle, state.id

@@ -37,7 +37,7 @@ impl Telling {
                 }
                 self.tell(fact)
             }
-            Signal::Piece(piece) if piece.discussion == self.id => {
+            Signal::Piece(piece) if piece.discussion == self.id && !piece.step.is_aside() => {
                 say(&jsonl::line(&self.announcer.chunk(&piece.participant, now_ms(), &piece.text)))
             }
             Signal::Fact { .. } | Signal::Piece(_) | Signal::Trouble(_) => Ok(()),

@@ -2,16 +2,28 @@
 
 use std::io::{BufRead, IsTerminal};
 
-use quorum::model::{event::Awaited, state::State};
+use quorum::model::{event::Awaited, lifecycle::Lifecycle, state::State};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::render::note;
+use crate::{judge, render::note};
 
 /// What ends an answer that is typed.
 const END: &str = ".";
 
+/// Says what a discussion waits for that people must give, and how; `false` when it waits for nothing of theirs.
+pub(crate) fn announce(state: &State) -> bool {
+    if state.lifecycle.is_terminal() || state.lifecycle == Lifecycle::Paused {
+        return false;
+    }
+    if let Some(vacancy) = &state.debate.vacancy {
+        judge::announce(state.id, vacancy);
+    }
+    whose_turn(state);
+    state.debate.vacancy.is_some() || !state.awaiting.is_empty()
+}
+
 /// Says whose turn it is, what is asked, and how to answer.
-pub(crate) fn announce(state: &State) {
+fn whose_turn(state: &State) {
     for awaited in &state.awaiting {
         asked(awaited);
     }
@@ -38,7 +50,7 @@ fn hint(shape: &str) -> Option<&'static str> {
             "In plain words: the option on the first line, then why; a line `Confidence: 0.8` says how sure.",
         ),
         "consensus-check" => Some("In plain words: yes or no first, then why."),
-        "verdict" | "synthesis" => Some("Plain words are fine."),
+        "synthesis" => Some("Plain words are fine."),
         _ => None,
     }
 }

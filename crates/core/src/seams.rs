@@ -19,6 +19,7 @@ use crate::{
         spec::Spec,
         time::Timestamp,
         transcript::Finish,
+        vacancy::{Ruling, Vacancy},
     },
 };
 
@@ -75,6 +76,36 @@ pub struct Voice {
 pub trait Voices: Send + Sync {
     /// The voice for this participant of this discussion.
     fn voice(&self, spec: &Spec, who: &Participant) -> Option<Voice>;
+
+    /// The embedding model this discussion was ordered with; `None` when there is none of that name.
+    fn embedder(&self, _spec: &Spec) -> Option<Arc<dyn Embedder>> {
+        None
+    }
+}
+
+/// A model that makes vectors of texts, so that what means the same lies close together.
+///
+/// It answers with one vector for each text, in their order and all of one length. Dropping the future cancels the call. It never
+/// retries: retries and deadlines are ours.
+pub trait Embedder: Send + Sync {
+    /// Makes the vectors.
+    fn embed(&self, texts: Vec<String>) -> BoxFuture<'_, Result<Embedded, ProviderError>>;
+
+    /// What its tokens cost; `None` is unpriced, which is not the same as free.
+    fn price(&self) -> Option<Price> {
+        None
+    }
+}
+
+/// What an embedding model answers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Embedded {
+    /// One for each text.
+    pub vectors: Vec<Vec<f32>>,
+    /// What it used, where the provider says.
+    pub usage: Option<Usage>,
+    /// What the provider itself charges; wins over our price list.
+    pub cost: Option<Usd>,
 }
 
 /// Time and chance, so that tests can hold both still.
@@ -112,7 +143,8 @@ pub trait Store: Send + Sync {
     ) -> BoxFuture<'_, Result<Vec<Fact>, StoreError>>;
 
     /// Puts a command into the inbox; refused for an unknown discussion and for one that is over. A person's turn is refused with
-    /// [`StoreError::NotAwaited`] unless that seat is awaited, and again once one was taken in: the check and the writing are one.
+    /// [`StoreError::NotAwaited`] unless that seat is awaited, and again once one was taken in: the check and the writing are one. The same
+    /// holds for a ruling about the judge's seat, which [`admit`] looks at.
     fn send(&self, id: DiscussionId, command: Command) -> BoxFuture<'_, Result<CommandId, StoreError>>;
 
     /// The commands after this one, in order.
@@ -219,6 +251,17 @@ pub enum StoreError {
         /// Whose turn it is.
         awaited: Vec<String>,
     },
+    /// Nobody is asked what becomes of the judge's seat.
+    #[error("no decision about the judge is awaited in discussion {0}; nothing was changed")]
+    JudgeNotAwaited(DiscussionId),
+    /// This one can't take the judge's seat.
+    #[error("{name} can't judge here; {}; nothing was changed", able(.candidates))]
+    CannotJudge {
+        /// Who was to.
+        name: String,
+        /// Who could.
+        candidates: Vec<String>,
+    },
     /// The discussion is over.
     #[error("discussion {0} is over; nothing more can happen in it")]
     Over(DiscussionId),
@@ -242,6 +285,20 @@ fn not_awaited(awaited: &[String], participant: &str) -> String {
             format!("it is not {participant}'s turn but that of {}; nothing was changed", awaited.join(", "))
         }
     }
+}
+
+fn able(candidates: &[String]) -> String {
+    match candidates {
+        [] => "nobody is left who could".to_owned(),
+        candidates => format!("able to are {}", candidates.join(", ")),
+    }
+}
+
+/// Whether a ruling about the judge's seat may be taken in; the same for every store.
+pub fn admit(id: DiscussionId, vacancy: Option<&Vacancy>, ruling: &Ruling) -> Result<(), StoreError> {
+    let vacancy = vacancy.ok_or(StoreError::JudgeNotAwaited(id))?;
+    let (name, candidates) = (ruling.successor().unwrap_or_default().to_owned(), vacancy.candidates.clone());
+    vacancy.admits(ruling).then_some(()).ok_or(StoreError::CannotJudge { name, candidates })
 }
 
 /// Past discussions: listed, searched, kept for a while (INV-DISC-630 to 632).

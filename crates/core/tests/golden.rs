@@ -20,6 +20,7 @@ use quorum_core::model::{
     id::{DiscussionId, Seq, Step},
     judgement::{CastList, Claim, Dissent, Synthesis, Verdict},
     lifecycle::Lifecycle,
+    likeness::{Comparison, Similarity},
     money::{Price, Spent, Usage, Usd},
     outcome::{Decision, StoppingReason},
     participant::{Participant, Role},
@@ -29,6 +30,7 @@ use quorum_core::model::{
     },
     time::Timestamp,
     transcript::{Bill, Finish, Turn},
+    vacancy::{Ruling, Vacancy},
 };
 
 const GOLDEN: &str = include_str!("golden/facts.jsonl");
@@ -54,7 +56,7 @@ fn every_kind_has_a_sample() {
     let mut kinds: Vec<&str> = samples().iter().map(|fact| kind(&fact.event)).collect();
     kinds.sort_unstable();
     kinds.dedup();
-    assert_eq!(kinds.len(), 31, "{kinds:?}");
+    assert_eq!(kinds.len(), 33, "{kinds:?}");
 }
 
 #[test]
@@ -93,7 +95,9 @@ fn kind(event: &Event) -> &'static str {
         Event::Unknown => "unknown",
         Event::OrderDrawn { .. } => "order_drawn",
         Event::PartsCast(_) => "parts_cast",
+        Event::Compared(_) => "compared",
         Event::Detected(_) => "detected",
+        Event::JudgeAwaited(_) => "judge_awaited",
         Event::JudgeChanged(_) => "judge_changed",
         Event::TalkEnded(_) => "talk_ended",
         Event::WindowTight(_) => "window_tight",
@@ -111,6 +115,8 @@ fn samples() -> Vec<Fact> {
         .chain(debating())
         .chain(people())
         .chain(windows())
+        .chain(vacant())
+        .chain(comparing())
         .chain(broken(&step));
     let number = |(index, (step, event)): (usize, (Option<Step>, Event))| Fact {
         seq: Seq(index as u64 + 1),
@@ -356,6 +362,54 @@ fn people() -> Vec<Sample> {
     ]
 }
 
+/// What came with a word about the judge's seat.
+fn vacant() -> Vec<Sample> {
+    let answers = Step::from("2/judging/*judge after cyd");
+    let vacancy = Vacancy {
+        lost: "cyd".into(),
+        answers: answers.clone(),
+        round: 2,
+        reason: "no such key".into(),
+        candidates: vec!["dan".into(), "ann".into()],
+    };
+    let taken =
+        |id: u64, ruling| (None, Event::CommandTaken { id: CommandId(id), command: Command::Judge(ruling) });
+    vec![
+        (Some(answers.purpose("awaited")), Event::JudgeAwaited(vacancy)),
+        taken(5, Ruling::Swap { to: "dan".into() }),
+        taken(6, Ruling::GoWithout),
+        taken(7, Ruling::End),
+    ]
+}
+
+/// What came with comparing by meaning.
+fn comparing() -> Vec<Sample> {
+    let model = "openai/text-embedding-3-small";
+    let debate = DebateSpec { embeddings: Some(model.into()), ..DebateSpec::default() };
+    let spec = Arc::new(Spec { debate, ..(*spec()).clone() });
+    let found = Comparison {
+        round: 2,
+        model: model.into(),
+        similarities: vec![Similarity { participant: "ann".into(), value: 0.91 }],
+        usage: Usage::new(120, 0),
+        cost: Usd::from_dollars(0.000_002),
+        problem: None,
+    };
+    let failed = Comparison {
+        round: 3,
+        similarities: Vec::new(),
+        usage: Usage::default(),
+        cost: None,
+        problem: Some("no embeddings in time".into()),
+        ..found.clone()
+    };
+    vec![
+        (None, Event::Opened { spec, flow: 2, lineage: None, fork: None }),
+        (Some(Step::comparison(2)), Event::Compared(found)),
+        (Some(Step::comparison(3)), Event::Compared(failed)),
+    ]
+}
+
 /// What came with windows.
 fn windows() -> Vec<Sample> {
     let window = WindowSpec { strategy: "hybrid".into(), summaries: true, overflow: Overflow::End };
@@ -430,6 +484,7 @@ fn debating() -> Vec<Sample> {
         judge_failure: JudgeFailure::Swap,
         swap_check: true,
         end_on: vec!["drift".into()],
+        embeddings: None,
         positions: vec![part.clone()],
         casting: Some(Diversity::Spectrum),
     };

@@ -16,10 +16,16 @@ use quorum_core::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::json::last_object_with;
+use crate::{
+    json::last_object_with,
+    marks::{self, Marks},
+};
 
 /// Every number of an assessment is of ten.
 const TEN: std::ops::RangeInclusive<f64> = 0.0..=10.0;
+
+/// The quality of a round that a person judged without marks.
+const UNSTATED: f64 = 5.0;
 
 const REMINDERS: &[Reminder] = &[Reminder {
     purpose: "strict",
@@ -95,6 +101,36 @@ impl Assessments {
         })
     }
 
+    /// Who is meant by a name or a label; people see names.
+    fn meant(&self, name: &str) -> Option<String> {
+        let by_name = self.judged.iter().find(|it| it.eq_ignore_ascii_case(name)).cloned();
+        let by_label = || self.veil.name(name).map(str::to_owned).filter(|it| self.judged.contains(it));
+        by_name.or_else(by_label)
+    }
+
+    fn of_marks(&self, marks: &Marks) -> Assessment {
+        let scores: Vec<f64> = marks.scores.iter().map(|it| it.1).collect();
+        let mean = scores.iter().sum::<f64>() / scores.len() as f64;
+        let quality_score = if scores.is_empty() { UNSTATED } else { (mean * 1_000.0).round() / 1_000.0 };
+        let rated = |(participant, score): &(String, f64)| Rated {
+            participant: participant.clone(),
+            strengths: Vec::new(),
+            weaknesses: Vec::new(),
+            score: *score,
+            criteria: None,
+        };
+        let mut assessments: Vec<Rated> = marks.scores.iter().map(rated).collect();
+        assessments.sort_by_key(|it| self.judged.iter().position(|name| *name == it.participant));
+        Assessment {
+            should_continue: !marks.stops,
+            quality_score,
+            assessments,
+            flags: Flags::default(),
+            reasoning: self.veil.reveal(&marks.reasoning),
+            recommendations: String::new(),
+        }
+    }
+
     fn revealed(&self, texts: &[String]) -> Vec<String> {
         texts.iter().map(|it| self.veil.reveal(it)).collect()
     }
@@ -123,6 +159,14 @@ impl Reader for Assessments {
             flags: reply.flags,
             reasoning: self.veil.reveal(&reply.reasoning),
             recommendations: self.veil.reveal(&reply.recommendations),
+        })
+    }
+
+    /// The form, or plain words with marks where there are any. Whom the person gave no mark has none.
+    fn read_from_person(&self, reply: &str) -> Option<Assessment> {
+        self.read(reply).or_else(|| {
+            let marks = marks::read(reply, |name| self.meant(name));
+            (marks != Marks::default()).then(|| self.of_marks(&marks))
         })
     }
 
@@ -248,6 +292,23 @@ mod tests {
             let entry = it["assessments"][0].as_object_mut().unwrap();
             entry.retain(|key, _| key != "criteria" && key != "score");
         });
+    }
+
+    #[test]
+    fn d06_a_person_judges_in_plain_words() {
+        let read = |text: &str| reader().read_from_person(text).unwrap();
+        let marked = read("Ann met the point.\nann 7, Debater A 5\nstop");
+        let scores: Vec<(&str, f64)> =
+            marked.assessments.iter().map(|it| (it.participant.as_str(), it.score)).collect();
+        assert_eq!(scores, [("ann", 7.0), ("bob", 5.0)]);
+        assert_eq!((marked.quality_score, marked.should_continue), (6.0, false));
+        assert_eq!(marked.reasoning, "Ann met the point.");
+        let plain = read("Both were dull, Debater A most of all.");
+        assert_eq!((plain.quality_score, plain.should_continue, plain.assessments.len()), (5.0, true, 0));
+        assert_eq!(plain.reasoning, "Both were dull, bob most of all.");
+        assert_eq!(read("dan 9").reasoning, "dan 9", "who did not speak is not judged");
+        assert_eq!(read(&reply().to_string()), reader().read(&reply().to_string()).unwrap());
+        assert_eq!(reader().read_from_person(" \n"), None);
     }
 
     #[test]

@@ -26,16 +26,19 @@ pub(crate) struct Bench {
     spec: Arc<Spec>,
     parts: Vec<Part>,
     judge: Option<Participant>,
+    /// What was ordered when the last judge was lost.
+    rule: Option<JudgeFailure>,
 }
 
 impl Bench {
     pub(crate) fn of(spec: &Arc<Spec>, parts: Vec<Part>) -> Self {
-        Bench { spec: spec.clone(), parts, judge: spec.playing(Role::Judge).into_iter().next() }
+        let judge = spec.playing(Role::Judge).into_iter().next();
+        Bench { spec: spec.clone(), parts, judge, rule: None }
     }
 
     /// Whether the judge is lost and the debate is to end with that.
     pub(crate) fn ends_it(&self) -> bool {
-        self.judge.is_none() && self.spec.debate.judge_failure == JudgeFailure::End
+        self.rule == Some(JudgeFailure::End)
     }
 
     /// The assessment of the latest round, by whoever judges; `None` when nobody does, or none that counts could be had.
@@ -49,7 +52,7 @@ impl Bench {
             if is_present(floor, &judge) {
                 return Ok(found);
             }
-            self.replace(floor, &judge);
+            self.replace(floor, &judge).await?;
         }
         Ok(None)
     }
@@ -61,7 +64,7 @@ impl Bench {
             if is_present(floor, &judge) {
                 break;
             }
-            self.replace(floor, &judge);
+            self.replace(floor, &judge).await?;
         }
         Ok(())
     }
@@ -74,7 +77,7 @@ impl Bench {
     ) -> Result<Option<Assessment>, Halt> {
         let order = floor.draw_order(judge, ORDER, self.spec.debaters().len());
         let first = self.assessment_in(floor, judge, course, Seen::Drawn(&order)).await?;
-        let (true, Some(first)) = (self.spec.debate.swap_check, &first) else { return Ok(first) };
+        let (true, Some(first)) = (self.checks(judge), &first) else { return Ok(first) };
         let swapped = self.assessment_in(floor, judge, course, Seen::Swapped(&order)).await?;
         Ok(swapped.and_then(|swapped| first.confirmed_by(&swapped)))
     }
@@ -106,11 +109,16 @@ impl Bench {
             let veil = self.veil(seen);
             let ask = debating::verdict(&self.bar(judge, &veil)).purpose(purpose);
             let read = floor.ask_for(judge, ask, &Verdicts::on(&debaters, &veil)).await?;
-            if read.is_none() || !self.spec.debate.swap_check {
+            if read.is_none() || !self.checks(judge) {
                 break;
             }
         }
         Ok(())
+    }
+
+    /// Whether this one judges in both orders; people see names, and are asked once.
+    fn checks(&self, judge: &Participant) -> bool {
+        self.spec.debate.swap_check && !judge.is_person()
     }
 
     fn bar<'a>(&'a self, judge: &'a Participant, veil: &'a Arc<Veil>) -> Bar<'a> {
@@ -121,25 +129,32 @@ impl Bench {
         Arc::new(Veil::of_debate(&self.spec, &seen.places()))
     }
 
-    /// Puts another on the bench, or nobody, as ordered.
-    fn replace(&mut self, floor: &mut Floor, lost: &Participant) {
-        let rule = self.spec.debate.judge_failure;
-        self.judge = match rule {
-            JudgeFailure::Swap => self.successor(floor),
-            JudgeFailure::GoWithout | JudgeFailure::End => None,
+    /// Puts another on the bench, or nobody, as ordered; where people are to say so, waits for their word.
+    async fn replace(&mut self, floor: &mut Floor, lost: &Participant) -> Result<(), Halt> {
+        let able = self.able(floor);
+        let change = match self.spec.debate.judge_failure {
+            JudgeFailure::Ask => floor.ruling(lost, &able).await?,
+            rule @ (JudgeFailure::Swap | JudgeFailure::GoWithout | JudgeFailure::End) => {
+                let to = able.first().filter(|_| rule == JudgeFailure::Swap).map(|it| it.name.clone());
+                let change = JudgeChange { round: floor.round(), from: lost.name.clone(), to, rule };
+                floor.note_judge(change.clone());
+                change
+            }
         };
-        let to = self.judge.as_ref().map(|it| it.name.clone());
-        floor.note_judge(JudgeChange { round: floor.round(), from: lost.name.clone(), to, rule });
+        self.judge = change.to.and_then(|name| self.spec.seat(&name).cloned());
+        self.rule = Some(change.rule);
+        Ok(())
     }
 
-    /// The next one present who takes no side; else the strongest debater, who does not see which speeches are its own.
-    fn successor(&self, floor: &Floor) -> Option<Participant> {
+    /// Who could judge: first those present who take no side, then the debaters, the strongest first; they do not see which
+    /// speeches are their own.
+    fn able(&self, floor: &Floor) -> Vec<Participant> {
         let debaters = self.spec.debaters();
         let present = floor.present(&self.spec.participants);
         let (sided, mut free): (Vec<Participant>, Vec<Participant>) =
             present.into_iter().partition(|it| debaters.contains(it));
         free.extend(strength::strongest_first(sided, &self.spec.topic));
-        free.into_iter().next()
+        free
     }
 }
 

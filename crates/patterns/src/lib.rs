@@ -15,6 +15,7 @@ mod formats;
 mod json;
 mod judge;
 mod markers;
+mod marks;
 mod own;
 mod pattern;
 mod phrases;

@@ -1,6 +1,7 @@
 //! The door itself: starts, resumes, steers and finds discussions.
 
 mod fork;
+mod judge;
 mod say;
 
 use std::sync::Arc;
@@ -232,7 +233,7 @@ impl Quorum {
                 self.engine.shared().store.release(claim).await?;
                 Ok(Steered::Idle(Box::new(state)))
             }
-            Command::Resume | Command::Stop | Command::Abort | Command::Say(_) => {
+            Command::Resume | Command::Stop | Command::Abort | Command::Say(_) | Command::Judge(_) => {
                 self.send(id, command).await?;
                 Ok(Steered::Here(self.engine.run(id).await?))
             }

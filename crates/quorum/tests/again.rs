@@ -49,6 +49,7 @@ fn every_setting_comes_back() {
         json!({ "pattern": "debate", "debateFormat": "round-limited", "roundLimit": 7, "mode": "simultaneous" }),
         json!({ "pattern": "debate", "judge": "glm", "swapCheck": true, "judgeFailure": "swap", "casting": "spectrum" }),
         json!({ "pattern": "debate", "judging": "verdict-only", "endOn": ["repetition", "drift"] }),
+        json!({ "pattern": "debate", "judgeFailure": "ask", "embeddings": "acme/embed-1" }),
         json!({ "pattern": "debate", "providers": ["claude", "glm", "qwen"], "positions": [
             { "participant": "claude", "position": "Tabs.", "persona": "A typist" }, { "participant": "glm", "position": "Spaces." },
         ] }),

@@ -10,12 +10,12 @@ use std::{
 use futures::StreamExt;
 use quorum::{
     Config, Error, Finished, Quorum, Request, Resumed, Signal, Steered,
-    model::{command::Command, event::Event, id::DiscussionId},
+    model::{command::Command, event::Event, id::DiscussionId, vacancy::Ruling},
 };
 use quorum_core::{
     memory::MemoryStore,
     model::{event::Fact, id::Seq, lifecycle::Lifecycle, time::Timestamp},
-    seams::{Append, Store, Then},
+    seams::{Append, Store, StoreError, Then},
 };
 use quorum_providers::SimulatedVoices;
 use serde_json::{Value, json};
@@ -146,4 +146,24 @@ async fn inv_disc_632_what_is_old_is_forgotten_unless_that_is_switched_off() {
         assert_eq!(door.forget_old().await.unwrap(), expected, "{config}");
         assert_eq!(door.list(0, None).await.unwrap().len() as u64, 2 - expected, "{config}");
     }
+}
+
+#[tokio::test]
+async fn d13_a_word_about_the_judge_goes_on_with_the_debate() {
+    let door = door("").assigning_roles();
+    let asking = json!({
+        "pattern": "debate", "providers": ["claude", "glm", "qwen"], "judge": "qwen", "judgeFailure": "ask",
+        "simulate": { "latencyMs": 0, "dead": ["qwen"] },
+    });
+    let handle = door.start(&request(&asking)).await.unwrap();
+    let Finished::Waiting(state) = handle.finished().await.unwrap() else { panic!("nobody judges") };
+    assert_eq!(state.debate.vacancy.unwrap().lost, "qwen");
+    let nobody = door.judge(handle.id(), Ruling::Swap { to: "zoe".to_owned() }).await;
+    let Err(Error::Store(StoreError::CannotJudge { name, .. })) = nobody else { panic!("zoe can't judge") };
+    assert_eq!(name, "zoe");
+    let Ok(Steered::Here(handle)) = door.judge(handle.id(), Ruling::GoWithout).await else {
+        panic!("it goes on")
+    };
+    let outcome = handle.finished().await.unwrap().outcome();
+    assert!(outcome.success && outcome.integrity.degraded);
 }

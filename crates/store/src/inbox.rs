@@ -4,10 +4,11 @@ use quorum_core::{
     model::{
         command::{Command, CommandId},
         id::DiscussionId,
+        vacancy::Vacancy,
     },
-    seams::StoreError,
+    seams::{StoreError, admit},
 };
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::{
     desk::Desk,
@@ -21,8 +22,13 @@ pub(crate) fn send(desk: &mut Desk, id: DiscussionId, command: &Command) -> Resu
     if known.run == Run::Over {
         return Err(StoreError::Over(id).into());
     }
-    if let Some(speaker) = command.speaker() {
-        expect(desk, id, known.number, speaker)?;
+    match command {
+        Command::Say(say) => expect(desk, id, known.number, &say.participant)?,
+        Command::Judge(ruling) => {
+            let vacancy = vacancy(&desk.connection, id, known.number)?;
+            admit(id, vacancy.as_ref(), ruling)?;
+        }
+        Command::Pause | Command::Resume | Command::Stop | Command::Abort => {}
     }
     let body = serde_json::to_string(command).map_err(|error| unreadable(id, "a command", error))?;
     let mut insert = desk.connection.prepare_cached(
@@ -63,6 +69,22 @@ fn awaited(connection: &Connection, id: DiscussionId, number: i64) -> Result<Vec
     )?;
     let rows = statement.query_map(params![number, id.to_string()], |row| row.get(0))?;
     Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// The judge's seat, while nobody has said what becomes of it and the talk goes on.
+fn vacancy(connection: &Connection, id: DiscussionId, number: i64) -> Result<Option<Vacancy>, Trouble> {
+    let mut statement = connection.prepare_cached(
+        "SELECT asked.body FROM facts asked
+         WHERE asked.discussion = ?1 AND asked.type = 'judge_awaited'
+         AND NOT EXISTS (SELECT 1 FROM facts WHERE discussion = ?1 AND type IN ('judge_changed', 'wound_up') AND seq > asked.seq)
+         AND NOT EXISTS (SELECT 1 FROM commands WHERE discussion = ?2 AND command ->> '$.command' = 'judge'
+             AND id > (SELECT ifnull(max(body ->> '$.id'), 0) FROM facts WHERE discussion = ?1 AND type = 'command_taken'))
+         ORDER BY asked.seq DESC LIMIT 1",
+    )?;
+    let body: Option<String> =
+        statement.query_row(params![number, id.to_string()], |row| row.get(0)).optional()?;
+    let vacancy = body.map(|body| serde_json::from_str(&body)).transpose();
+    vacancy.map_err(|error| unreadable(id, "who may judge", error))
 }
 
 /// The commands after this one.

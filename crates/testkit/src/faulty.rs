@@ -1,7 +1,7 @@
 //! A store with faults at chosen writes: dead like its process, away for a while, or silent about what it did.
 
 use std::sync::{
-    Arc,
+    Arc, Mutex, PoisonError,
     atomic::{AtomicU64, Ordering},
 };
 
@@ -33,12 +33,19 @@ pub struct Faulty {
     inner: Arc<dyn Store>,
     fault: Box<dyn Fn(u64) -> Fault + Send + Sync>,
     writes: AtomicU64,
+    late: Mutex<Option<Command>>,
 }
 
 impl Faulty {
     /// Fails as the function says.
     pub fn new(inner: Arc<dyn Store>, fault: impl Fn(u64) -> Fault + Send + Sync + 'static) -> Self {
-        Faulty { inner, fault: Box::new(fault), writes: AtomicU64::new(0) }
+        Faulty { inner, fault: Box::new(fault), writes: AtomicU64::new(0), late: Mutex::default() }
+    }
+
+    /// Fails nowhere, but a command comes in just after the inbox was looked at for the first time.
+    #[must_use]
+    pub fn hearing_late(inner: Arc<dyn Store>, command: Command) -> Self {
+        Faulty { late: Mutex::new(Some(command)), ..Faulty::new(inner, |_| Fault::None) }
     }
 
     /// Takes `writes` writes, then none, as a process that is killed.
@@ -97,7 +104,18 @@ impl Store for Faulty {
         id: DiscussionId,
         after: CommandId,
     ) -> BoxFuture<'_, Result<Vec<(CommandId, Command)>, StoreError>> {
-        self.inner.commands(id, after)
+        let late = self.late.lock().unwrap_or_else(PoisonError::into_inner).take();
+        Box::pin(async move {
+            let found = self.inner.commands(id, after).await;
+            if let Some(command) = late {
+                self.inner.send(id, command).await?;
+                // Whoever watches hears of it before this one goes on.
+                for _ in 0..10 {
+                    tokio::task::yield_now().await;
+                }
+            }
+            found
+        })
     }
 
     fn claim(

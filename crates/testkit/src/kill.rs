@@ -4,11 +4,14 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use quorum_core::{
     craft::Crafts,
+    engine::{RunError, handle::Finished},
     model::{
+        command::Command,
         event::Event,
         id::{DiscussionId, Seq},
         outcome::Outcome,
         spec::Spec,
+        state::State,
     },
     seams::Store,
 };
@@ -23,8 +26,20 @@ pub async fn resume_anywhere(
     crafts: Crafts,
     spec: Spec,
 ) -> u64 {
+    resume_anywhere_answering(make_store, panel, crafts, spec, &|_| None).await
+}
+
+/// The same where people have their say: whenever it waits they give the answer to what it waits for, if they have one.
+pub async fn resume_anywhere_answering(
+    make_store: impl Fn() -> Arc<dyn Store>,
+    panel: &Panel,
+    crafts: Crafts,
+    spec: Spec,
+    answer: &dyn Fn(&State) -> Option<Command>,
+) -> u64 {
     let whole = Table::over(make_store(), &panel.anew(), crafts);
-    let (expected, _) = whole.hold(spec.clone()).await;
+    let id = whole.open(spec.clone()).await.expect("the order is acceptable");
+    let expected = attended(&whole, id, answer).await.expect("a living store").outcome();
     let mut deaths = 0;
     loop {
         // The first write opens the discussion.
@@ -32,10 +47,10 @@ pub async fn resume_anywhere(
         let store = make_store();
         let first = Table::over(Arc::new(Faulty::dying_after(store.clone(), writes)), &panel.anew(), crafts);
         let id = first.open(spec.clone()).await.expect("opening is the first write");
-        let died = first.run(id).await.is_err();
+        let died = attended(&first, id, answer).await.is_err();
         let recorded = settled_everywhere(&store, id).await;
         let second = Table::over(store, &panel.anew(), crafts);
-        let finished = second.run(id).await.expect("a living store");
+        let finished = attended(&second, id, answer).await.expect("a living store");
         let name = format!("{} / {} killed after write {writes}", spec.pattern, spec.consensus.method);
         assert_eq!(essence(&finished.outcome()), essence(&expected), "{name}");
         let asked: BTreeSet<String> = second.panel.asked().iter().map(full_name).collect();
@@ -45,6 +60,20 @@ pub async fn resume_anywhere(
             return deaths;
         }
         deaths += 1;
+    }
+}
+
+/// Runs it until it ends, or waits for something nobody has an answer to.
+async fn attended(
+    table: &Table,
+    id: DiscussionId,
+    answer: &dyn Fn(&State) -> Option<Command>,
+) -> Result<Finished, RunError> {
+    loop {
+        let finished = table.run(id).await?;
+        let Finished::Waiting(state) = &finished else { return Ok(finished) };
+        let Some(command) = answer(state) else { return Ok(finished) };
+        table.engine.send(id, command).await.expect("it is waited for");
     }
 }
 

@@ -4,6 +4,7 @@
 
 pub mod clock;
 pub mod conformance;
+pub mod embedder;
 pub mod faulty;
 pub mod kill;
 pub mod log;

@@ -66,10 +66,16 @@ fn told(event: &Event) -> String {
                 cast.parts.iter().map(|it| format!("{} {:?}", it.participant, it.position)).collect();
             format!("cast {} ({:?})", parts.join(", "), cast.origin)
         }
+        Event::Compared(comparison) => {
+            let each = comparison.similarities.iter().map(|it| format!("{} {}", it.participant, it.value));
+            let found = comparison.problem.clone().unwrap_or_else(|| each.collect::<Vec<_>>().join(", "));
+            format!("compared by {}: {found}", comparison.model)
+        }
         Event::Detected(found) => {
             let of = found.participant.as_deref().unwrap_or("all");
             format!("noticed {} of {of} ({} {})", found.detector, found.measure, found.value)
         }
+        Event::JudgeAwaited(vacancy) => format!("asks who judges instead of {}", vacancy.lost),
         Event::JudgeChanged(change) => {
             format!("{} no longer judges, but {}", change.from, change.to.as_deref().unwrap_or("nobody"))
         }

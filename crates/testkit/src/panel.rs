@@ -25,12 +25,15 @@ use quorum_core::{
         spec::Spec,
         transcript::Finish,
     },
-    seams::{Chunk, Provider, Voice, Voices},
+    seams::{Chunk, Embedder, Provider, Voice, Voices},
 };
 use serde_json::json;
 use tokio::time::sleep;
 
-use crate::replies::{default_text, labelled};
+use crate::{
+    embedder::ScriptedEmbedder,
+    replies::{default_text, labelled},
+};
 
 /// Starts a panel on which everyone speaks when asked.
 #[must_use]
@@ -46,6 +49,7 @@ pub struct Panel {
     windows: BTreeMap<String, u64>,
     asked: Arc<Mutex<Vec<AskedCall>>>,
     lanes: Arc<Mutex<BTreeMap<String, Arc<Lane>>>>,
+    embedder: Option<ScriptedEmbedder>,
 }
 
 /// A call as the provider saw it.
@@ -215,7 +219,20 @@ impl Panel {
     /// The same script with nothing asked yet.
     #[must_use]
     pub fn anew(&self) -> Panel {
-        Panel { asked: Arc::default(), lanes: Arc::default(), ..self.clone() }
+        let embedder = self.embedder.as_ref().map(ScriptedEmbedder::anew);
+        Panel { asked: Arc::default(), lanes: Arc::default(), embedder, ..self.clone() }
+    }
+
+    /// Texts are compared as this embedder says.
+    #[must_use]
+    pub fn embeds(self, embedder: ScriptedEmbedder) -> Self {
+        Panel { embedder: Some(embedder), ..self }
+    }
+
+    /// What was given to the embedder so far, call by call.
+    #[must_use]
+    pub fn embedded(&self) -> Vec<Vec<String>> {
+        self.embedder.as_ref().map(ScriptedEmbedder::asked).unwrap_or_default()
     }
 
     fn window_of(&self, who: &str) -> u64 {
@@ -248,6 +265,11 @@ impl Voices for Panel {
             window: self.window_of(&who.name),
             thinking: 0,
         })
+    }
+
+    fn embedder(&self, spec: &Spec) -> Option<Arc<dyn Embedder>> {
+        let scripted = self.embedder.clone().filter(|_| spec.debate.embeddings.is_some())?;
+        Some(Arc::new(scripted))
     }
 }
 

@@ -29,7 +29,7 @@ pub(super) struct Debating {
     /// How often the judge is heard [default: every-round]
     #[arg(long, value_name = "WHEN", value_parser = Judging::ALL.map(Judging::name))]
     judging: Option<String>,
-    /// What happens when the judge fails [default: go-without]
+    /// What happens when the judge fails; ask waits for `ax judge` [default: go-without]
     #[arg(long, value_name = "WHAT", value_parser = JudgeFailure::ALL.map(JudgeFailure::name))]
     judge_failure: Option<String>,
     /// Make every judgement in both orders, and count only what holds in both
@@ -44,6 +44,9 @@ pub(super) struct Debating {
     /// What may end it once it is noticed, with commas between
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = detectors())]
     end_on: Option<Vec<String>>,
+    /// Measure repetition by meaning, with this embedding model [default: by words]
+    #[arg(long, value_name = "PROVIDER/MODEL")]
+    embeddings: Option<String>,
 }
 
 impl Debating {
@@ -60,6 +63,7 @@ impl Debating {
             positions: self.positions.clone().map(|it| it.0),
             casting: self.casting.clone(),
             end_on: self.end_on.clone(),
+            embeddings: self.embeddings.clone(),
             ..request
         }
     }

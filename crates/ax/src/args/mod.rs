@@ -13,6 +13,8 @@ use clap::{
 };
 use quorum::export::FORMATS;
 
+use crate::judge::RULINGS;
+
 pub(crate) use discuss::Discuss;
 pub(crate) use fork::Fork;
 pub(crate) use output::{Output, Shape};
@@ -47,6 +49,11 @@ pub(crate) enum Verb {
         after_help = "Examples:\n  ax say last \"I would rather wait a year.\"\n  ax say last - --as ann < answer.md"
     )]
     Say(Say),
+    /// Say who judges now, in a debate whose judge failed and that waits for it, and go on
+    #[command(
+        after_help = "Examples:\n  ax judge last swap gemini\n  ax judge last none\n  ax judge last end"
+    )]
+    Judge(Judge),
     /// Go on from a past discussion in another way, asking only what is new
     #[command(
         after_help = "Examples:\n  ax fork last --at 2/awaiting-responses/gemini --judge mistral\n  ax fork last --at 1/answering/claude --drop glm"
@@ -113,6 +120,19 @@ pub(crate) struct Say {
     /// As which user, where the seat belongs to one
     #[arg(long, value_name = "USER")]
     pub(crate) user: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Judge {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    /// Put another in the judge's seat, go on without one, or end the debate
+    #[arg(value_name = "WHAT", value_parser = RULINGS)]
+    pub(crate) ruling: String,
+    /// Who judges instead, for swap
+    pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) output: Output,
 }

@@ -59,8 +59,16 @@ fn sum(outcome: &Outcome) -> String {
 }
 
 fn shortfalls(outcome: &Outcome) -> Vec<String> {
-    let Integrity { missing, inferred_readings, unread_replies, truncations, cut_short, .. } =
-        &outcome.integrity;
+    let Integrity {
+        missing,
+        inferred_readings,
+        unread_replies,
+        truncations,
+        cut_short,
+        unassessed_rounds,
+        ..
+    } = &outcome.integrity;
+    let unassessed = unassessed_rounds.len() as u32;
     let mut short: Vec<String> = missing.iter().map(|it| format!("{} {}", it.provider, it.reason)).collect();
     if outcome.stopping_reason == Some(StoppingReason::UserStop) {
         short.push("it was stopped before its end".to_owned());
@@ -77,6 +85,7 @@ fn shortfalls(outcome: &Outcome) -> Vec<String> {
             "earlier turn left out to fit a model's window",
             "earlier turns left out to fit a model's window",
         ),
+        (&unassessed, "round without a judge's assessment", "rounds without a judge's assessment"),
         (cut_short, "answer cut off at its token limit", "answers cut off at their token limit"),
     ];
     for (number, one, many) in counted {

@@ -61,10 +61,17 @@ fn of_fact(discussion: DiscussionId, fact: &Fact) -> Option<String> {
         Event::SubConcluded(end) => Some(came_back(end)),
         Event::ConsensusChecked(check) => Some(checked(check)),
         Event::PartsCast(cast) => Some(cast_by(cast.origin, cast.by.as_deref())),
+        Event::Compared(comparison) => comparison
+            .problem
+            .as_ref()
+            .map(|it| format!("  {} did not compare, so words have to do: {it}", comparison.model)),
         Event::Detected(found) => Some(noticed(found)),
+        Event::JudgeAwaited(vacancy) => {
+            Some(format!("  {} can't judge: {}", vacancy.lost, line(&vacancy.reason, TOPIC)))
+        }
         Event::JudgeChanged(change) => Some(judge_changed(change)),
         Event::TalkEnded(end) => Some(talk_ended(end)),
-        Event::CommandTaken { command: Command::Say(_), .. } => None,
+        Event::CommandTaken { command: Command::Say(_) | Command::Judge(_), .. } => None,
         Event::CommandTaken { command, .. } => Some(format!("Asked to {command}.")),
         Event::WoundUp { reason } => Some(wound_up(reason)),
         Event::LifecycleChanged { to: Lifecycle::Completing, .. } => Some("Deciding".to_owned()),

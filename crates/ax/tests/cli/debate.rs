@@ -86,6 +86,8 @@ fn bad_orders_are_refused_before_anything_is_asked() {
         (&["--judge", "grok"], "--judge: grok does not take part; there are claude, glm, qwen"),
         (&["--judge-failure", "cry"], "go-without"),
         (&["--end-on", "boredom"], "repetition"),
+        (&["--embeddings", "acme"], "--embeddings: has the form provider/model, which \"acme\" has not"),
+        (&["--embeddings", "acme/e-1"], "--embeddings: nobody embeds texts as acme/e-1"),
         (&["--positions", &one], "there are 2 debaters and 1 positions"),
         (&["--positions", &wrong], "is no JSON list"),
         (&["--positions", "nowhere.json"], "can't be read"),

@@ -114,7 +114,12 @@ impl Desk {
     pub(crate) fn start(&self, args: &[&str]) -> Running {
         let mut all = vec!["discuss", "Tabs or spaces?", "--simulate", "latency=400ms"];
         all.extend(args);
-        let mut child = self.command(&all).spawn().unwrap();
+        self.begin(&all)
+    }
+
+    /// Starts a command that runs a discussion.
+    pub(crate) fn begin(&self, args: &[&str]) -> Running {
+        let mut child = self.command(args).spawn().unwrap();
         let lines = BufReader::new(child.stderr.take().unwrap());
         let mut running = Running { child, lines, heard: String::new(), id: String::new() };
         let line = running.hear("id ");

@@ -89,6 +89,26 @@ fn a_person_votes_in_plain_words() {
 }
 
 #[test]
+fn d06_a_person_judges_in_plain_words() {
+    let desk = Desk::new();
+    let table = ["--participants", "claude,gemini,me:person", "--pattern", "debate", "--judge", "me"];
+    let said = desk.ax(&[&["discuss", "Tabs or spaces?", "--rounds", "2"], &table[..]].concat()).ends(0);
+    said.says(&["It is me's turn (round 1, judging)", "like this: claude 7, gemini 5", "only says stop"]);
+    desk.ax(&["say", "last", "claude 8, gemini 6\nA good start."])
+        .ends(0)
+        .says(&["It is me's turn (round 2"]);
+    desk.ax(&["say", "last", "Nothing new."]).ends(0).says(&["in your own words"]);
+    let result = desk.ax(&["say", "last", "claude was clearer.", "--json"]).ends(0).json();
+    let rounds = &result["judging"]["rounds"];
+    assert_eq!(rounds[0]["assessments"][0]["score"], 8.0, "{result:#}");
+    assert_eq!(
+        (&rounds[0]["reasoning"], &rounds[1]["reasoning"]),
+        (&Value::from("A good start."), &Value::from("Nothing new."))
+    );
+    assert_eq!(result["verdict"]["summary"], "claude was clearer.");
+}
+
+#[test]
 fn two_people_answer_in_any_order() {
     let desk = Desk::new();
     let table = ["--participants", "claude,ann:person,bob:person", "--rounds", "1"];

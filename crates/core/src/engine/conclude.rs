@@ -9,6 +9,7 @@ use crate::{
         ballot::Source,
         error::{Code, ErrorClass, Problem},
         event::{Conclusion, FailedTurn, WindUp},
+        judging::unassessed_rounds,
         outcome::{Decision, StoppingReason},
         participant::Role,
         state::State,
@@ -162,6 +163,7 @@ fn is_degraded(state: &State, decision: &Decision) -> bool {
         || !state.absent.is_empty()
         || !state.failures.is_empty()
         || state.wear.unheard > 0
+        || !unassessed_rounds(state).is_empty()
         || state.readings.iter().any(|it| it.source != Source::Stated)
         || state.turns.iter().any(|turn| turn.finish == Finish::Length)
 }

@@ -239,6 +239,7 @@ impl Engine {
             }
         }
         refusals.extend(self.no_such_strategy(spec));
+        refusals.extend(self.no_such_embedder(spec));
         refusals.extend(self.unpriced(spec));
         refusals
     }
@@ -248,6 +249,13 @@ impl Engine {
         let names: Vec<&str> = crafts.contexts.iter().map(|it| it.name).collect();
         let message = format!("there is no context strategy named {name}; there are {}", names.join(", "));
         crafts.context(name).is_none().then(|| Refusal::new("windowStrategy", Code::InvalidRequest, message))
+    }
+
+    fn no_such_embedder(&self, spec: &Spec) -> Option<Refusal> {
+        let name = spec.debate.embeddings.as_deref()?;
+        let message = format!("nobody embeds texts as {name}; leave it out, and words are compared");
+        let missing = self.0.shared.voices.embedder(spec).is_none();
+        missing.then(|| Refusal::new("embeddings", Code::InvalidRequest, message))
     }
 
     /// A budget of money is no budget for someone whose price nobody knows.
@@ -260,8 +268,10 @@ impl Engine {
             let voice = spec.seat(name).and_then(|who| voices.voice(spec, who));
             voice.is_some_and(|voice| voice.price.is_none())
         };
-        let names: Vec<&str> =
-            spec.participants.iter().map(|it| it.name.as_str()).filter(|it| is_unpriced(it)).collect();
+        let seated = spec.participants.iter().map(|it| it.name.as_str()).filter(|it| is_unpriced(it));
+        let embedder = voices.embedder(spec).filter(|it| it.price().is_none());
+        let embedder = embedder.and(spec.debate.embeddings.as_deref());
+        let names: Vec<&str> = seated.chain(embedder).collect();
         let message = format!(
             "nobody knows the price of {}, so a budget in USD can't be kept; leave them out, or allow unpriced providers",
             names.join(", ")

@@ -184,11 +184,26 @@ impl Record {
         let commands = patiently(&self.feed, || self.shared.store.commands(id, seen)).await.0?;
         let mut entries = Vec::new();
         for (id, command) in commands {
-            let turn = if let Command::Say(say) = &command { self.spoken(say) } else { None };
+            let answer = self.answer(&command);
             entries.push((None, Event::CommandTaken { id, command }));
-            entries.extend(turn.map(|turn| (Some(turn.step.clone()), Event::TurnCompleted { turn })));
+            entries.extend(answer);
         }
         self.append(entries).await
+    }
+
+    /// What was waited for, where the command is that.
+    fn answer(&self, command: &Command) -> Option<Entry> {
+        match command {
+            Command::Say(say) => {
+                let turn = self.spoken(say)?;
+                Some((Some(turn.step.clone()), Event::TurnCompleted { turn }))
+            }
+            Command::Judge(ruling) => {
+                let vacancy = self.state.debate.vacancy.as_ref().filter(|it| it.admits(ruling))?;
+                Some((Some(vacancy.answers.clone()), Event::JudgeChanged(vacancy.filled_by(ruling))))
+            }
+            Command::Pause | Command::Resume | Command::Stop | Command::Abort => None,
+        }
     }
 
     /// What a person said as a turn, if it is that person's. The store refuses what nobody awaits; a wound-up talk may still

@@ -124,6 +124,11 @@ impl Group<'_, '_> {
             self.leave();
             return Err(halt);
         }
+        if self.seats.iter().any(|seat| seat.is_awaited() && self.floor.record.settled(&seat.step).is_some())
+        {
+            // Somebody spoke just now: the record is ahead of what was known when this group began.
+            return Err(Halt::taken_back());
+        }
         for seat in self.seats.iter().filter(|seat| seat.is_awaited()) {
             let awaited = Event::PersonAwaited(seat.awaited(self.floor));
             self.floor.record.once(seat.step.purpose("awaited"), awaited);

@@ -5,6 +5,7 @@
 //! that patterns read like their description.
 
 pub mod ask;
+pub mod compare;
 mod convene;
 mod forms;
 mod gate;
@@ -37,7 +38,7 @@ use crate::{
         halt::{Failure, Halt},
         reading::Understood,
         reuse::Source,
-        window::{Lengths, Ratio},
+        window::{Lengths, Ratio, SummarySize},
     },
     model::{
         error::StateInvalid,
@@ -84,12 +85,16 @@ pub(crate) struct Now {
     pub(crate) tokens: u64,
     /// Its length after each turn, as each family of models counts.
     pub(crate) lengths: Lengths,
+    /// The size of the summary in front, kept for the same reason.
+    pub(crate) summary_size: SummarySize,
     /// The families of models at the table, found out once.
     pub(crate) families: Option<BTreeSet<Family>>,
     /// How each participant's provider counts beside us.
     pub(crate) ratios: BTreeMap<String, Ratio>,
     pub(crate) readings: Vec<Understood<(u32, Reading)>>,
     pub(crate) out: BTreeSet<String>,
+    /// What the embedding model made of texts that are still compared with.
+    pub(crate) vectors: BTreeMap<Arc<str>, Vec<f32>>,
     /// Turns taken in this run, not replayed.
     pub(crate) fresh: u32,
     pub(crate) taken: HashSet<Step>,

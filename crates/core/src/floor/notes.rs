@@ -7,6 +7,7 @@ use crate::{
         event::{Check, Event},
         id::Step,
         participant::Participant,
+        vacancy::Vacancy,
     },
 };
 
@@ -56,8 +57,38 @@ impl Floor {
 
     /// Records that the judge failed and what became of the seat.
     pub fn note_judge(&mut self, change: JudgeChange) {
-        let step = self.note_step(&format!("judge after {}", change.from));
+        let step = self.seat_step(&change.from);
         self.record.once(step, Event::JudgeChanged(change));
+    }
+
+    /// What people ruled about the seat of a judge who failed. Leaves where nobody has ruled yet: a later run finds it in the record.
+    pub async fn ruling(&mut self, lost: &Participant, able: &[Participant]) -> Result<JudgeChange, Halt> {
+        let step = self.seat_step(&lost.name);
+        if let Some(change) = self.ruled(lost) {
+            return Ok(change);
+        }
+        if self.record.has_mark(&step.purpose("wound-up")) {
+            return Err(Halt::wind_up());
+        }
+        self.gate(&step).await?;
+        // It may have been in the inbox just now.
+        if let Some(change) = self.ruled(lost) {
+            return Ok(change);
+        }
+        let (round, reason) = (self.now.round, self.record.state.why_missing(&lost.name));
+        let candidates = able.iter().map(|it| it.name.clone()).collect();
+        let vacancy = Vacancy { lost: lost.name.clone(), answers: step.clone(), round, reason, candidates };
+        self.record.once(step.purpose("awaited"), Event::JudgeAwaited(vacancy));
+        Err(Halt::awaiting())
+    }
+
+    /// Who failed is out for good, so nobody loses the seat twice.
+    fn ruled(&self, lost: &Participant) -> Option<JudgeChange> {
+        self.record.state.debate.judges.iter().find(|it| it.from == lost.name).cloned()
+    }
+
+    fn seat_step(&self, lost: &str) -> Step {
+        self.note_step(&format!("judge after {lost}"))
     }
 
     /// Records why a debate ended before its last round.

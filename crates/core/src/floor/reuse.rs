@@ -8,6 +8,7 @@ use crate::{
     model::{
         event::{Event, Fact},
         id::Step,
+        likeness::Comparison,
         money::{Usage, Usd},
         transcript::{Bill, Turn},
     },
@@ -18,6 +19,7 @@ use crate::{
 pub(crate) struct Source {
     answers: HashMap<Step, Answer>,
     orders: HashMap<Step, Vec<usize>>,
+    comparisons: HashMap<Step, (Comparison, Option<String>)>,
 }
 
 struct Answer {
@@ -43,6 +45,10 @@ impl Source {
                     let answer = Answer { turn: turn.clone(), digest: digests.remove(step), early };
                     source.answers.insert(step.clone(), answer);
                 }
+                (Event::Compared(comparison), Some(step)) if comparison.found().is_some() => {
+                    let compared = (comparison.clone(), digests.remove(step));
+                    source.comparisons.insert(step.clone(), compared);
+                }
                 (Event::OrderDrawn { order }, Some(step)) => {
                     drop(source.orders.insert(step.clone(), order.clone()));
                 }
@@ -50,6 +56,12 @@ impl Source {
             }
         }
         source
+    }
+
+    /// What was found when the very same texts were compared at this step. It was paid there.
+    pub(crate) fn comparison(&self, step: &Step, digest: &str) -> Option<Comparison> {
+        let (comparison, _) = self.comparisons.get(step).filter(|it| it.1.as_deref() == Some(digest))?;
+        Some(Comparison { usage: Usage::default(), cost: Some(Usd::ZERO), ..comparison.clone() })
     }
 
     /// The lot drawn at this step.
@@ -69,6 +81,13 @@ impl Floor {
         let bill = Bill { usage: Usage::default(), estimated: false, price: None, cost: Some(Usd::ZERO) };
         Some(Arc::new(Turn { bill, reused: true, ..(*answer.turn).clone() }))
     }
+}
+
+/// A short name for these texts.
+pub(crate) fn digest_of<'t>(texts: impl Iterator<Item = &'t str>) -> String {
+    let mut hash = Mix::default();
+    texts.for_each(|text| hash.text(text));
+    format!("{:016x}", hash.0)
 }
 
 /// A short name for everything that is asked, the nonce left out: the same question has the same one.

@@ -25,6 +25,7 @@ use crate::{
 impl Group<'_, '_> {
     /// Warns whose window is tight, and has what was said summed up where the strategy wants that.
     pub(crate) async fn make_room(&mut self) -> Result<(), Halt> {
+        self.floor.weigh_summary();
         let mut wanted: Option<SumUp> = None;
         for index in self.to_ask() {
             let seat = &mut self.seats[index];
@@ -39,6 +40,7 @@ impl Group<'_, '_> {
         }
         let Some(asked) = wanted.and_then(|wanted| self.floor.summary_to_ask(wanted)) else { return Ok(()) };
         Box::pin(self.sum_up(asked)).await?;
+        self.floor.weigh_summary();
         self.seats.iter_mut().for_each(|seat| seat.view = None);
         Ok(())
     }
@@ -76,8 +78,7 @@ impl Floor {
         let most = u32::try_from(wanted.most).unwrap_or(u32::MAX);
         let stretch = Some(Stretch { from, to: wanted.turns });
         let ask = Ask { stretch, ..(strategy.words)(spec, most).max_tokens(most) };
-        let step = Step::from("summary").purpose(&wanted.turns.to_string());
-        Some(Asked::new(&self.summariser()?, step, ask))
+        Some(Asked::new(&self.summariser()?, Step::summary(wanted.turns), ask))
     }
 
     /// The model with the largest window that is still there; the first of them where several are.

@@ -117,11 +117,14 @@ fn replaced(text: &str, words: &[Word]) -> String {
     let mut out = String::with_capacity(text.len());
     let (mut copied, mut before) = (0, ' ');
     for (at, letter) in text.char_indices() {
-        let begins = copied <= at && !is_joined(before, letter);
-        before = letter;
-        let rest = &text[at..];
-        let found =
-            begins.then(|| words.iter().find_map(|it| Some((it.length_at(rest)?, &it.becomes)))).flatten();
+        let last = std::mem::replace(&mut before, letter);
+        if at < copied || is_joined(last, letter) {
+            continue;
+        }
+        // Most words are no names, and their first letter says so.
+        let (rest, first) = (&text[at..], letter.to_lowercase().next());
+        let mut alike = words.iter().filter(|it| it.letters.first().copied() == first);
+        let found = alike.find_map(|it| Some((it.length_at(rest)?, &it.becomes)));
         if let Some((length, becomes)) = found {
             out.push_str(&text[copied..at]);
             out.push_str(becomes);

@@ -57,9 +57,7 @@ struct Heard {
 }
 
 fn heard(ask: &Ask, window: &Window<'_>, room: u64) -> Heard {
-    let summary = window.summary.and_then(|it| Some((it.covers as usize, it.shown()?)));
-    let size = |turn: &Turn| FENCE + window.family.estimate(&turn.text);
-    let covered = summary.as_ref().map(|(turns, turn)| Covered { turns: *turns, size: size(turn) });
+    let covered = window.summary.map(|it| Covered { turns: it.summary.covers as usize, size: it.size });
     let talk = Length { sums: window.sums, summary: covered, room, summaries: window.summaries };
     let (fit, to) = match (ask.hears, ask.stretch) {
         (_, Some(stretch)) => (stretched(&talk, stretch), stretch.to),
@@ -73,15 +71,16 @@ fn heard(ask: &Ask, window: &Window<'_>, room: u64) -> Heard {
     let from = fit.from.min(to);
     let mut turns = window.transcript.get(from..to).unwrap_or_default().to_vec();
     let first = window.transcript.first().filter(|_| fit.before == Before::First && from > 0);
-    let summary = summary.filter(|_| fit.before == Before::Summary);
-    let (counted, unheard) = match (first, &summary) {
+    let covered = covered.filter(|_| fit.before == Before::Summary);
+    let (counted, unheard) = match (first, covered) {
         (Some(_), _) => (talk.size(0, 1), from - 1),
-        (None, Some((covers, turn))) => (size(turn), from.saturating_sub(*covers)),
+        (None, Some(covered)) => (covered.size, from.saturating_sub(covered.turns)),
         (None, None) => (0, from),
     };
     turns.splice(0..0, first.cloned());
     let mut turns = arranged(ask, turns);
-    turns.splice(0..0, summary.map(|(_, turn)| in_front(ask, turn)));
+    let summary = window.summary.filter(|_| covered.is_some()).and_then(|it| it.summary.shown());
+    turns.splice(0..0, summary.map(|turn| in_front(ask, turn)));
     let counted = counted + talk.size(from, to);
     Heard { turns, counted, unheard: unheard as u32, sum_up: fit.sum_up, tight: fit.tight }
 }
@@ -135,7 +134,10 @@ fn tokens_of(message: &Message, family: Family) -> u64 {
 mod tests {
     use super::*;
     use crate::craft::{ContextStrategy, Summaries};
-    use crate::floor::{veil::Veil, window::Lengths};
+    use crate::floor::{
+        veil::Veil,
+        window::{Lengths, Weighed},
+    };
     use crate::model::{
         event::Summarised,
         id::Step,
@@ -170,6 +172,7 @@ mod tests {
         let mut lengths = Lengths::default();
         transcript.iter().for_each(|turn| lengths.hear([family].into_iter(), &turn.text));
         let (sums, summaries) = (lengths.sums(family), Summaries::Off);
+        let summary = summary.map(|summary| Weighed { summary, size: summary.tokens(family) });
         view(who, ask, &Window { family, room, strategy: Some(&PLAIN), summaries, transcript, sums, summary })
     }
 

@@ -50,6 +50,20 @@ impl Lengths {
     }
 }
 
+/// How long the summary in front is, counted once for each family.
+#[derive(Default)]
+pub(crate) struct SummarySize {
+    covers: u32,
+    sizes: BTreeMap<Family, u64>,
+}
+
+/// A summary and its size in tokens.
+#[derive(Clone, Copy)]
+pub(crate) struct Weighed<'f> {
+    pub(crate) summary: &'f Summarised,
+    pub(crate) size: u64,
+}
+
 /// How a provider's counts compare with ours, the newest reports first.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Ratio {
@@ -81,7 +95,7 @@ pub(crate) struct Window<'f> {
     pub(crate) summaries: Summaries,
     pub(crate) transcript: &'f [Arc<Turn>],
     pub(crate) sums: &'f [u64],
-    pub(crate) summary: Option<&'f Summarised>,
+    pub(crate) summary: Option<Weighed<'f>>,
 }
 
 impl Floor {
@@ -102,7 +116,7 @@ impl Floor {
             summaries: if spec.window.summaries { Summaries::On } else { Summaries::Off },
             transcript: &self.now.transcript,
             sums: self.now.lengths.sums(family),
-            summary: self.summary(),
+            summary: self.summary().map(|summary| Weighed { summary, size: self.size_of(summary, family) }),
         }
     }
 
@@ -117,6 +131,22 @@ impl Floor {
     /// The summary there is at this point of the talk.
     pub(crate) fn summary(&self) -> Option<&Summarised> {
         self.summaries_so_far().find(|it| it.turn.is_some())
+    }
+
+    /// Counts the summary in front for everyone at the table, unless that was done.
+    pub(crate) fn weigh_summary(&mut self) {
+        let Some(summary) = self.summary().filter(|it| it.covers != self.now.summary_size.covers) else {
+            return;
+        };
+        let covers = summary.covers;
+        let families = self.now.families.iter().flatten();
+        let sizes = families.map(|family| (*family, summary.tokens(*family))).collect();
+        self.now.summary_size = SummarySize { covers, sizes };
+    }
+
+    fn size_of(&self, summary: &Summarised, family: Family) -> u64 {
+        let known = Some(&self.now.summary_size).filter(|it| it.covers == summary.covers);
+        known.and_then(|it| it.sizes.get(&family)).copied().unwrap_or_else(|| summary.tokens(family))
     }
 
     /// Every summary that was tried up to this point of the talk, the newest first.
@@ -134,6 +164,11 @@ impl Floor {
 }
 
 impl Summarised {
+    /// Its size as a turn in front of the others.
+    pub(crate) fn tokens(&self, family: Family) -> u64 {
+        self.turn.as_ref().map_or(0, |turn| FENCE + family.estimate(&turn.text))
+    }
+
     /// The summary as a turn in front of the others: nobody's, and of the time it covers.
     pub(crate) fn shown(&self) -> Option<Turn> {
         let turn = self.turn.as_ref()?;

@@ -24,8 +24,9 @@ use crate::{
         id::{DiscussionId, Seq},
         lifecycle::Lifecycle,
         state::State,
+        vacancy::Vacancy,
     },
-    seams::{Append, Claim, Created, Session, Store, StoreError, Then},
+    seams::{Append, Claim, Created, Session, Store, StoreError, Then, admit},
 };
 
 /// The longest lease there is: longer ones only overflow the clock.
@@ -215,8 +216,10 @@ impl Shelf {
         if discussion.run == Run::Over {
             return Err(StoreError::Over(id));
         }
-        if let Command::Say(say) = &command {
-            discussion.expects(&say.participant)?;
+        match &command {
+            Command::Say(say) => discussion.expects(&say.participant)?,
+            Command::Judge(ruling) => admit(id, discussion.vacancy(), ruling)?,
+            Command::Pause | Command::Resume | Command::Stop | Command::Abort => {}
         }
         discussion.commands.push(command);
         discussion.run = Run::Runnable;
@@ -242,8 +245,7 @@ impl Shelf {
 impl Discussion {
     /// Refuses who is not awaited, or has spoken already and was not heard yet.
     fn expects(&self, participant: &str) -> Result<(), StoreError> {
-        let unheard = self.commands.iter().skip(usize::try_from(self.state.seen.0).unwrap_or(usize::MAX));
-        let spoke: Vec<&str> = unheard.filter_map(Command::speaker).collect();
+        let spoke: Vec<&str> = self.unheard().filter_map(Command::speaker).collect();
         let names = self.state.awaiting.iter().map(|it| it.participant.as_str());
         let awaited: Vec<&str> = names.filter(|name| !spoke.contains(name)).collect();
         if awaited.contains(&participant) {
@@ -251,6 +253,16 @@ impl Discussion {
         }
         let awaited = awaited.into_iter().map(str::to_owned).collect();
         Err(StoreError::NotAwaited { participant: participant.to_owned(), awaited })
+    }
+
+    /// The judge's seat, unless what becomes of it has been said already and was not heard yet.
+    fn vacancy(&self) -> Option<&Vacancy> {
+        let is_ruled = self.unheard().any(|it| matches!(it, Command::Judge(_)));
+        self.state.debate.vacancy.as_ref().filter(|_| !is_ruled)
+    }
+
+    fn unheard(&self) -> impl Iterator<Item = &Command> {
+        self.commands.iter().skip(usize::try_from(self.state.seen.0).unwrap_or(usize::MAX))
     }
 
     fn is_root(&self) -> bool {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::model::{
     event::{Check, Event, Fact, Placed, Reading},
-    id::{DiscussionId, Seq},
+    id::{DiscussionId, Seq, Step},
     lifecycle::Lifecycle,
     outcome::{Outcome, StoppingReason},
     state::State,
@@ -98,7 +98,9 @@ fn told(state: &State, fact: &Fact) -> Option<(&'static str, Value)> {
             let role = if phase.ends_with('a') { "model-a" } else { "model-b" };
             Some(("consensus_check_started", json!({ "role": role, "roundNumber": round })))
         }
-        Event::CallPlaced(placed) if !is_check(state) => Some(("turn_started", started(state, placed))),
+        Event::CallPlaced(placed) if !is_check(state) && !is_aside(fact) => {
+            Some(("turn_started", started(state, placed)))
+        }
         Event::TurnCompleted { turn } if !is_check(state) => {
             Some(("turn_completed", json!({ "turn": turn_of(state, turn) })))
         }
@@ -139,6 +141,11 @@ fn told(state: &State, fact: &Fact) -> Option<(&'static str, Value)> {
         }
         _ => None,
     }
+}
+
+/// What is summed up or measured is nobody's turn.
+fn is_aside(fact: &Fact) -> bool {
+    fact.step.as_ref().is_some_and(Step::is_aside)
 }
 
 fn is_check(state: &State) -> bool {

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::vacancy::Ruling;
+
 /// A command in a discussion's inbox. Whoever runs the discussion takes it and records that.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "command")]
@@ -18,6 +20,8 @@ pub enum Command {
     Abort,
     /// A person's turn, for a seat that is awaited.
     Say(Say),
+    /// What becomes of the judge's seat, where that is awaited.
+    Judge(Ruling),
 }
 
 /// What a person says.
@@ -35,7 +39,7 @@ impl Command {
     pub fn speaker(&self) -> Option<&str> {
         match self {
             Command::Say(say) => Some(&say.participant),
-            Command::Pause | Command::Resume | Command::Stop | Command::Abort => None,
+            Command::Pause | Command::Resume | Command::Stop | Command::Abort | Command::Judge(_) => None,
         }
     }
 
@@ -48,6 +52,7 @@ impl Command {
             Command::Stop => "stop",
             Command::Abort => "abort",
             Command::Say(_) => "say",
+            Command::Judge(_) => "judge",
         }
     }
 }

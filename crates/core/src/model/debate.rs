@@ -4,8 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{
     event::Event,
+    likeness::Comparison,
     participant::{Participant, Role},
     spec::Spec,
+    vacancy::Vacancy,
 };
 
 /// How a debate was ordered (D03). The default is a structured debate before a judge who looks at every round.
@@ -29,6 +31,9 @@ pub struct DebateSpec {
     /// The detectors that may end it, by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub end_on: Vec<String>,
+    /// The model that measures whether speeches mean the same, as `provider/model`; words are compared where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub embeddings: Option<String>,
     /// What each debater argues, where the user says so.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub positions: Vec<Part>,
@@ -149,11 +154,14 @@ pub enum JudgeFailure {
     GoWithout,
     /// The debate is concluded.
     End,
+    /// The debate waits until people say which of these it shall be.
+    Ask,
 }
 
 impl JudgeFailure {
     /// All of them.
-    pub const ALL: [JudgeFailure; 3] = [JudgeFailure::Swap, JudgeFailure::GoWithout, JudgeFailure::End];
+    pub const ALL: [JudgeFailure; 4] =
+        [JudgeFailure::Swap, JudgeFailure::GoWithout, JudgeFailure::End, JudgeFailure::Ask];
 
     /// The name in requests.
     #[must_use]
@@ -162,6 +170,7 @@ impl JudgeFailure {
             JudgeFailure::Swap => "swap",
             JudgeFailure::GoWithout => "go-without",
             JudgeFailure::End => "end",
+            JudgeFailure::Ask => "ask",
         }
     }
 }
@@ -236,7 +245,7 @@ pub struct Detection {
     pub round: u32,
     /// Which detector.
     pub detector: String,
-    /// By which measure: `lexical`, `trigrams`, `judge`.
+    /// By which measure: `lexical`, `trigrams`, `embeddings`, `judge`.
     pub measure: String,
     /// What it measured.
     pub value: f64,
@@ -255,7 +264,7 @@ pub struct JudgeChange {
     /// Who judges now; nobody when it is absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// What was ordered for this case.
+    /// What was ordered for this case, beforehand or when people were asked.
     pub rule: JudgeFailure,
 }
 
@@ -294,10 +303,14 @@ pub enum EndedBy {
 pub struct DebateState {
     /// The parts, where any were given out.
     pub cast: Option<Cast>,
+    /// What an embedding model found alike, round by round.
+    pub comparisons: Vec<Comparison>,
     /// Everything the detectors noticed.
     pub detections: Vec<Detection>,
     /// Every change on the bench.
     pub judges: Vec<JudgeChange>,
+    /// The judge's seat, while it is for people to say what becomes of it.
+    pub vacancy: Option<Vacancy>,
     /// Why it ended before its last round.
     pub ended: Option<TalkEnd>,
 }
@@ -306,8 +319,13 @@ impl DebateState {
     pub(crate) fn apply(&mut self, event: &Event) {
         match event {
             Event::PartsCast(cast) => self.cast = Some(cast.clone()),
+            Event::Compared(comparison) => self.comparisons.push(comparison.clone()),
             Event::Detected(detection) => self.detections.push(detection.clone()),
-            Event::JudgeChanged(change) => self.judges.push(change.clone()),
+            Event::JudgeAwaited(vacancy) => self.vacancy = Some(vacancy.clone()),
+            Event::JudgeChanged(change) => {
+                self.vacancy = None;
+                self.judges.push(change.clone());
+            }
             Event::TalkEnded(end) => self.ended = Some(end.clone()),
             _ => {}
         }

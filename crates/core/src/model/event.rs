@@ -16,11 +16,13 @@ use crate::model::{
     id::{DiscussionId, Seq, Step},
     judgement::{CastList, Synthesis, Verdict},
     lifecycle::Lifecycle,
+    likeness::Comparison,
     money::Spent,
     outcome::{Decision, StoppingReason},
     spec::Spec,
     time::Timestamp,
     transcript::{Bill, Turn},
+    vacancy::Vacancy,
 };
 
 /// A fact in its place.
@@ -151,8 +153,12 @@ pub enum Event {
     },
     /// Positions and personas were given out.
     PartsCast(Cast),
+    /// The speeches of a round were compared with earlier ones by meaning, or could not be.
+    Compared(Comparison),
     /// A detector noticed something.
     Detected(Detection),
+    /// The judge failed, and people are to say what becomes of the seat; nothing waits in memory for it.
+    JudgeAwaited(Vacancy),
     /// The judge failed, and the seat went to another or stays empty.
     JudgeChanged(JudgeChange),
     /// A debate ended before its last round, by its own rules.

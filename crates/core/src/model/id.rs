@@ -65,6 +65,12 @@ impl fmt::Display for Seq {
     }
 }
 
+/// How a summary's step begins, where others have their round.
+const SUMMARY: &str = "summary";
+
+/// What stands for the phase where speeches are compared.
+const COMPARING: &str = "comparing";
+
 /// The name of one effect, the same on every replay: `round/phase/participant[/purpose]`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -82,6 +88,31 @@ impl Step {
     #[must_use]
     pub fn purpose(&self, purpose: &str) -> Self {
         Step(format!("{}/{purpose}", self.0))
+    }
+
+    /// The step of a summary of the first so many turns: nobody's turn, and of no round.
+    #[must_use]
+    pub fn summary(turns: usize) -> Self {
+        Step(format!("{SUMMARY}/{turns}"))
+    }
+
+    /// The step at which the speeches of a round are compared with earlier ones.
+    #[must_use]
+    pub fn comparison(round: u32) -> Self {
+        // No participant's name begins with a star.
+        Step(format!("{round}/{COMPARING}/*"))
+    }
+
+    /// Whether what is asked here is asked on the side, and nobody's turn.
+    #[must_use]
+    pub fn is_aside(&self) -> bool {
+        self.is_summary() || self.0.split('/').nth(1) == Some(COMPARING)
+    }
+
+    /// Whether it is that of a summary.
+    #[must_use]
+    pub fn is_summary(&self) -> bool {
+        self.0.split('/').next() == Some(SUMMARY)
     }
 
     /// The name as text.

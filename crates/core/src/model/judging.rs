@@ -10,8 +10,10 @@ use crate::{
         event::Reading,
         id::Step,
         judgement::Verdict,
+        participant::Participant,
         state::{Heard, State},
         transcript::Turn,
+        vacancy::Vacancy,
     },
 };
 
@@ -45,6 +47,9 @@ pub struct JudgingReport {
     /// Every change on the bench.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub judge_changes: Vec<JudgeChange>,
+    /// The judge's seat, while people are to say what becomes of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub awaits: Option<Vacancy>,
     /// Why it ended before its last round.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<TalkEnd>,
@@ -86,6 +91,7 @@ impl JudgingReport {
             flipped,
             flip_rate: (0 < swap_checked).then(|| rounded(f64::from(flipped) / f64::from(swap_checked))),
             judge_changes: state.debate.judges.clone(),
+            awaits: state.debate.vacancy.clone(),
             ended: state.debate.ended.clone(),
         };
         (report != JudgingReport::default()).then_some(report)
@@ -96,7 +102,7 @@ impl JudgingReport {
 #[must_use]
 pub fn verdict(state: &State) -> Option<Verdict> {
     let verdicts = verdicts(state)?;
-    let confirmed = !state.spec.debate.swap_check || verdicts.agree();
+    let confirmed = !is_checked(state, verdicts.judge) || verdicts.agree();
     let winner = verdicts.first.winner.clone().filter(|_| confirmed);
     Some(Verdict { winner, ..verdicts.first.clone() })
 }
@@ -148,13 +154,19 @@ fn judged(state: &State) -> Vec<Judged<'_>> {
         let known = judged.iter().position(|it| (it.round, it.judge) == (round, judge));
         let place = known.unwrap_or(judged.len());
         if known.is_none() {
-            let checked = state.spec.debate.swap_check;
+            let checked = is_checked(state, judge);
             judged.push(Judged { round, judge, first: None, swapped: None, checked });
         }
         let side = if is_swapped(heard) { &mut judged[place].swapped } else { &mut judged[place].first };
         *side = Some(assessment);
     }
     judged
+}
+
+/// The rounds that were to be judged and have no assessment that counts.
+pub(crate) fn unassessed_rounds(state: &State) -> Vec<u32> {
+    let rounds: Vec<JudgedRound> = judged(state).iter().filter_map(Judged::counted).collect();
+    unassessed(state, &rounds)
 }
 
 fn unassessed(state: &State, rounds: &[JudgedRound]) -> Vec<u32> {
@@ -165,7 +177,13 @@ fn unassessed(state: &State, rounds: &[JudgedRound]) -> Vec<u32> {
     over.filter(|round| !rounds.iter().any(|it| it.round == *round)).collect()
 }
 
+/// People read the talk under its names, so there is no order that could sway them, and they are asked once.
+fn is_checked(state: &State, judge: &str) -> bool {
+    state.spec.debate.swap_check && !state.spec.seat(judge).is_some_and(Participant::is_person)
+}
+
 struct Verdicts<'s> {
+    judge: &'s str,
     first: &'s Verdict,
     swapped: Option<&'s Verdict>,
 }
@@ -186,11 +204,14 @@ impl Verdicts<'_> {
 fn verdicts(state: &State) -> Option<Verdicts<'_>> {
     let last = |swapped: bool| {
         state.readings.iter().rev().find_map(|it| match &it.reading {
-            Reading::Verdict(verdict) if is_swapped(it) == swapped => Some(verdict),
+            Reading::Verdict(verdict) if is_swapped(it) == swapped => {
+                Some((it.participant.as_str(), verdict))
+            }
             _ => None,
         })
     };
-    Some(Verdicts { first: last(false)?, swapped: last(true) })
+    let (judge, first) = last(false)?;
+    Some(Verdicts { judge, first, swapped: last(true).map(|it| it.1) })
 }
 
 fn winner(verdict: &Verdict) -> Option<&str> {

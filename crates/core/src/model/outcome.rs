@@ -390,6 +390,9 @@ pub struct Integrity {
     pub tight_windows: Vec<Tight>,
     /// Replies that ran into their token limit.
     pub cut_short: u32,
+    /// Rounds that were to be judged and have no assessment that counts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unassessed_rounds: Vec<u32>,
     /// Yes when any of this made the result less than it was meant to be.
     pub degraded: bool,
 }

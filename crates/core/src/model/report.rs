@@ -309,6 +309,7 @@ fn integrity(state: &State) -> Integrity {
         summaries: state.summaries.iter().filter(|it| it.turn.is_some()).count() as u32,
         tight_windows: state.tight.clone(),
         cut_short: state.turns.iter().filter(|turn| turn.finish == Finish::Length).count() as u32,
+        unassessed_rounds: judging::unassessed_rounds(state),
         degraded: state.conclusion.as_ref().map_or(!missing(state).is_empty(), |it| it.degraded),
     }
 }

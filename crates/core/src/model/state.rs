@@ -15,6 +15,7 @@ use crate::model::{
     },
     id::{DiscussionId, Seq, Step},
     lifecycle::Lifecycle,
+    likeness::Comparison,
     money::{Spent, Usage, Usd},
     outcome::Decision,
     spec::Spec,
@@ -266,7 +267,13 @@ impl State {
             Event::OrderDrawn { order } => {
                 fact.step.iter().for_each(|step| drop(self.orders.insert(step.clone(), order.clone())));
             }
-            Event::PartsCast(_) | Event::Detected(_) | Event::JudgeChanged(_) | Event::TalkEnded(_) => {
+            Event::PartsCast(_)
+            | Event::Detected(_)
+            | Event::JudgeAwaited(_)
+            | Event::JudgeChanged(_)
+            | Event::TalkEnded(_) => self.debate.apply(&fact.event),
+            Event::Compared(comparison) => {
+                self.settle(fact, comparison);
                 self.debate.apply(&fact.event);
             }
             Event::WindowTight(tight) => self.tight.push(tight.clone()),
@@ -274,6 +281,7 @@ impl State {
             Event::PersonAwaited(awaited) => self.awaiting.push(awaited.clone()),
             Event::WoundUp { reason } => {
                 self.awaiting.clear();
+                self.debate.vacancy = None;
                 // The first reason is the reason; a later one only says that deciding ran short as well.
                 self.wound_up.get_or_insert_with(|| reason.clone());
                 self.wish = None;
@@ -299,6 +307,14 @@ impl State {
     pub fn present(&self) -> Vec<&str> {
         let seated = self.seated.iter().flatten().map(String::as_str);
         seated.filter(|name| !self.failures.iter().any(|it| it.participant == *name)).collect()
+    }
+
+    /// Why this one is not there any more, in the provider's words.
+    #[must_use]
+    pub fn why_missing(&self, participant: &str) -> String {
+        let failed = self.failures.iter().find(|it| it.participant == participant).map(|it| &it.message);
+        let absent = || self.absent.iter().find(|it| it.participant == participant).map(|it| &it.message);
+        failed.or_else(absent).cloned().unwrap_or_default()
     }
 
     /// The phase under requirement A's names: `idle` before the start, then the pattern's own, then the end.
@@ -388,8 +404,8 @@ impl State {
     fn take(&mut self, id: CommandId, command: &Command) {
         self.seen = id;
         self.wish = match (self.wish.take(), command) {
-            // What a person says is a turn, not a wish.
-            (wish, Command::Say(_)) => wish,
+            // What a person says is a turn, and a ruling is a fact of its own; neither is a wish.
+            (wish, Command::Say(_) | Command::Judge(_)) => wish,
             // Nothing takes back an abort, and only an abort outranks a stop.
             (Some(Command::Abort), _) => Some(Command::Abort),
             (Some(Command::Stop), Command::Pause | Command::Resume) => Some(Command::Stop),
@@ -404,7 +420,8 @@ impl State {
         spending.calls += 1;
         self.spent += placed.reserved;
         self.wear.repeated += u32::from(placed.repeats);
-        self.wear.unheard += placed.unheard;
+        // What was asked before the end of a process is the same question once more.
+        self.wear.unheard += if placed.repeats { 0 } else { placed.unheard };
         if let Some(step) = &fact.step {
             self.under_way.insert(step.clone(), placed.clone());
         }
@@ -414,6 +431,20 @@ impl State {
     fn release(&mut self, fact: &Fact) {
         let Some(placed) = fact.step.as_ref().and_then(|step| self.under_way.remove(step)) else { return };
         self.spent = self.spent.less(Spent { calls: 0, ..placed.reserved });
+    }
+
+    /// The same for a comparison, which is nobody's turn and billed under the model's name.
+    fn settle(&mut self, fact: &Fact, comparison: &Comparison) {
+        self.release(fact);
+        if comparison.found().is_none() {
+            return;
+        }
+        let (usage, cost) = (comparison.usage, comparison.cost);
+        self.spent += Spent { calls: 0, tokens: usage.total(), usd: cost.unwrap_or_default() };
+        let spending = self.spending.entry(comparison.model.clone()).or_default();
+        spending.usage += usage;
+        spending.cost += cost.unwrap_or_default();
+        spending.unpriced |= cost.is_none();
     }
 
     /// Replaces what was reserved by what was used.

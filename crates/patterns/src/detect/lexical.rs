@@ -68,8 +68,16 @@ impl Profile {
         let short = self.pairs.counted.is_empty() && other.pairs.counted.is_empty();
         let order = if short { words } else { self.pairs.cosine(&other.pairs) };
         let alike = WORDS * words + (1.0 - WORDS) * order;
-        let denied = denied(&self.sentences, &other.sentences).max(denied(&other.sentences, &self.sentences));
-        alike * (1.0 - denied)
+        alike * self.standing(other)
+    }
+
+    /// How much of one text the other lets stand: 1 where nothing is denied or turned around.
+    pub(super) fn standing(&self, other: &Profile) -> f64 {
+        if self.sentences == other.sentences {
+            return 1.0;
+        }
+        let there = denied(&self.sentences, &other.sentences);
+        1.0 - there.max(denied(&other.sentences, &self.sentences))
     }
 
     /// The share of all word trigrams that both have.
@@ -214,8 +222,18 @@ mod tests {
         let back = other_profile.similarity(&one_profile, LEAST);
         assert_eq!(LEAST <= there, alike, "{there:.3}\n  {one}\n  {other}");
         assert!((there - back).abs() < 1e-9, "the order of the two makes no difference");
+        let standing = one_profile.standing(&other_profile);
+        assert!(!alike || LEAST <= standing, "{standing:.3}\n  {one}\n  {other}");
         let overlap = one_profile.trigram_overlap(&other_profile);
         assert!(alike || overlap < 0.6, "{overlap:.3} of the trigrams\n  {one}\n  {other}");
+    }
+
+    /// Whoever finds both alike, an embedding model for one, is told that one takes back the other.
+    #[track_caller]
+    fn against(one: &str, other: &str) {
+        check(one, other, false);
+        let standing = Profile::of(one).standing(&Profile::of(other));
+        assert!(standing < LEAST, "{standing:.3}\n  {one}\n  {other}");
     }
 
     #[test]
@@ -244,61 +262,50 @@ mod tests {
 
     #[test]
     fn d08_hard_pairs_that_deny_each_other() {
-        check(
+        against(
             "We should adopt tabs across the whole code base.",
             "We should not adopt tabs across the whole code base.",
-            false,
         );
-        check("Tabs are better than spaces.", "Tabs aren't better than spaces.", false);
-        check("Tabs are better than spaces for teams.", "Tabs are worse than spaces for teams.", false);
-        check(
-            "Everyone agrees that this plan will succeed.",
-            "Nobody agrees that this plan will succeed.",
-            false,
-        );
-        check("The law would increase rents in the city.", "The law would reduce rents in the city.", false);
-        check(
+        against("Tabs are better than spaces.", "Tabs aren't better than spaces.");
+        against("Tabs are better than spaces for teams.", "Tabs are worse than spaces for teams.");
+        against("Everyone agrees that this plan will succeed.", "Nobody agrees that this plan will succeed.");
+        against("The law would increase rents in the city.", "The law would reduce rents in the city.");
+        against(
             "The committee supports the merger of both firms.",
             "The committee opposes the merger of both firms.",
-            false,
         );
-        check(
+        against(
             "There is evidence that the drug works in adults.",
             "There is no evidence that the drug works in adults.",
-            false,
         );
-        check("I think the risk is worth it.", "I never think the risk is worth it.", false);
-        check("Die Steuer ist gerecht und einfach.", "Die Steuer ist nicht gerecht und einfach.", false);
-        check("La taxe est juste et simple.", "La taxe n'est pas juste et simple.", false);
-        check("这个方案很好", "这个方案不很好", false);
-        check(
+        against("I think the risk is worth it.", "I never think the risk is worth it.");
+        against("Die Steuer ist gerecht und einfach.", "Die Steuer ist nicht gerecht und einfach.");
+        against("La taxe est juste et simple.", "La taxe n'est pas juste et simple.");
+        against("这个方案很好", "这个方案不很好");
+        against(
             "Costs fell for three years. Quality rose in the same time. Staff stayed. We should keep the reform.",
             "Costs fell for three years. Quality rose in the same time. Staff stayed. We should not keep the reform.",
-            false,
         );
     }
 
     #[test]
     fn d08_hard_pairs_with_swapped_sides() {
-        check("Tabs beat spaces.", "Spaces beat tabs.", false);
-        check(
+        against("Tabs beat spaces.", "Spaces beat tabs.");
+        against(
             "Remote work is better than office work for productivity.",
             "Office work is better than remote work for productivity.",
-            false,
         );
-        check(
+        against(
             "We should replace tabs with spaces in every file.",
             "We should replace spaces with tabs in every file.",
-            false,
         );
-        check("Poverty causes crime in most cities.", "Crime causes poverty in most cities.", false);
-        check(
+        against("Poverty causes crime in most cities.", "Crime causes poverty in most cities.");
+        against(
             "The state must protect the citizen from the firm.",
             "The state must protect the firm from the citizen.",
-            false,
         );
-        check("Mars should come before the climate.", "The climate should come before Mars.", false);
-        check("Das Volk regiert den Kanzler.", "Den Kanzler regiert das Volk nicht.", false);
+        against("Mars should come before the climate.", "The climate should come before Mars.");
+        against("Das Volk regiert den Kanzler.", "Den Kanzler regiert das Volk nicht.");
     }
 
     #[test]

@@ -7,10 +7,16 @@ mod lexical;
 pub(crate) mod repetition;
 mod words;
 
-use quorum_core::model::{assessment::Assessment, debate::Detection, transcript::Turn};
+use std::sync::Arc;
+
+use quorum_core::{
+    floor::compare::{Compare, Earlier},
+    model::{assessment::Assessment, debate::Detection, likeness::Similarity, transcript::Turn},
+};
 
 use crate::{DETECTORS, own::own_words};
 use lexical::Profile;
+use repetition::Repeats;
 
 /// Something that can be noticed about a debate.
 #[derive(Clone, Copy)]
@@ -42,19 +48,58 @@ pub(crate) struct Course {
 struct Speech {
     participant: String,
     round: u32,
+    /// In the speaker's own words.
+    text: Arc<str>,
     profile: Profile,
+    repeats: Repeats,
 }
 
 impl Course {
     /// Takes in a speech. What it quotes is not the speaker's, and what it said long ago is forgotten.
     pub(crate) fn hear(&mut self, turn: &Turn) {
-        let profile = Profile::of(&own_words(&turn.text));
-        let own = |it: &Speech| it.participant == turn.participant;
+        self.take(&turn.participant, turn.round, &own_words(&turn.text));
+    }
+
+    fn take(&mut self, participant: &str, round: u32, text: &str) {
+        let profile = Profile::of(text);
+        // Looked at once, and not again with everything that is asked about the round.
+        let repeats = Repeats::of(&profile, self.earlier(participant, round).map(|it| &it.profile));
+        let own = |it: &Speech| it.participant == participant;
         if repetition::LOOKS_BACK < self.speeches.iter().filter(|it| own(it)).count() {
             let oldest = self.speeches.iter().position(own);
             oldest.into_iter().for_each(|place| drop(self.speeches.remove(place)));
         }
-        self.speeches.push(Speech { participant: turn.participant.clone(), round: turn.round, profile });
+        let participant = participant.to_owned();
+        self.speeches.push(Speech { participant, round, text: text.into(), profile, repeats });
+    }
+
+    /// The speeches of this round beside what their speakers said before, for who can tell what they mean.
+    pub(crate) fn to_compare(&self, round: u32) -> Vec<Compare> {
+        let said = |it: &&Speech| !it.text.trim().is_empty();
+        let latest = self.speeches.iter().filter(|it| it.round == round).filter(said);
+        let beside = latest.map(|speech| {
+            let earlier = self
+                .earlier(&speech.participant, round)
+                .filter(said)
+                .map(|it| Earlier { text: it.text.clone(), standing: speech.profile.standing(&it.profile) });
+            let (participant, text) = (speech.participant.clone(), speech.text.clone());
+            Compare { participant, text, earlier: earlier.collect() }
+        });
+        beside.filter(|it| !it.earlier.is_empty()).collect()
+    }
+
+    /// Takes in how much of the speeches of this round was said before, by what they mean.
+    pub(crate) fn compared(&mut self, round: u32, found: &[Similarity]) {
+        for speech in self.speeches.iter_mut().filter(|it| it.round == round) {
+            let of = found.iter().find(|it| it.participant == speech.participant);
+            speech.repeats.meant = of.map(|it| it.value).or(speech.repeats.meant);
+        }
+    }
+
+    /// What this one said before this round, the newest first.
+    fn earlier(&self, participant: &str, round: u32) -> impl Iterator<Item = &Speech> {
+        let own = self.speeches.iter().rev().filter(move |it| it.participant == participant);
+        own.filter(move |it| it.round < round).take(repetition::LOOKS_BACK)
     }
 
     /// Takes in an assessment that counts.
@@ -134,8 +179,11 @@ mod tests {
         Course { assessed, ..Course::default() }
     }
 
-    pub(super) fn speech(participant: &str, round: u32, text: &str) -> Speech {
-        Speech { participant: participant.into(), round, profile: Profile::of(text) }
+    /// A debate of these speeches: who, in which round, what.
+    pub(super) fn spoken(speeches: &[(&str, u32, &str)]) -> Course {
+        let mut course = Course::default();
+        speeches.iter().for_each(|(who, round, text)| course.take(who, *round, text));
+        course
     }
 
     #[test]
@@ -147,15 +195,13 @@ mod tests {
     #[test]
     fn d08_one_who_repeats_itself_does_not_end_a_debate() {
         let text = "Tabs adapt to every reader, and that settles the matter for good.";
-        let mut debate = Course {
-            speeches: vec![speech("ann", 1, text), speech("bob", 1, "Spaces look the same everywhere.")],
-            ..Course::default()
-        };
-        debate.speeches.extend([speech("ann", 2, text), speech("bob", 2, "Diffs are cleaner without them.")]);
+        let (one, other) = ("Spaces look the same everywhere.", "Diffs are cleaner without them.");
+        let mut debate = spoken(&[("ann", 1, text), ("bob", 1, one), ("ann", 2, text), ("bob", 2, other)]);
         let allowed = ["repetition".to_owned()];
         assert!(debate.noticed().iter().any(|it| it.participant.as_deref() == Some("ann") && it.round == 2));
         assert!(debate.ended_by(&allowed, 2).is_none());
-        debate.speeches.extend([speech("ann", 3, text), speech("bob", 3, "Diffs are cleaner without them.")]);
+        debate.take("ann", 3, text);
+        debate.take("bob", 3, other);
         assert_eq!(debate.ended_by(&allowed, 3).map(|it| it.name), Some("repetition"));
         assert!(debate.ended_by(&[], 3).is_none(), "only where it was ordered");
     }

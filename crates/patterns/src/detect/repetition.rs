@@ -1,8 +1,9 @@
-//! Repetition: somebody says again what it said in an earlier turn, by shared word trigrams or by lexical similarity.
+//! Repetition: somebody says again what it said in an earlier turn, by shared word trigrams, or by similarity: of what is meant where
+//! an embedding model was ordered, else of the words.
 
 use quorum_core::model::debate::Detection;
 
-use super::{Course, Detector, Ends, Speech};
+use super::{Course, Detector, Ends, Speech, lexical::Profile};
 
 /// So alike to an earlier turn is a repetition (D08).
 const ALIKE: f64 = 0.85;
@@ -23,20 +24,35 @@ pub(crate) const DETECTOR: Detector = Detector {
 fn detect(course: &Course) -> Vec<Detection> {
     let round = course.latest_round();
     let latest = course.speeches.iter().rev().take_while(|it| it.round == round);
-    let mut found: Vec<Detection> = latest.flat_map(|speech| repeated(course, speech)).collect();
+    let mut found: Vec<Detection> = latest.flat_map(repeated).collect();
     found.reverse();
     found
 }
 
-fn repeated(course: &Course, speech: &Speech) -> impl Iterator<Item = Detection> {
-    let own = course.speeches.iter().rev().filter(|it| it.participant == speech.participant);
-    let earlier = own.filter(|it| it.round < speech.round).take(LOOKS_BACK);
-    let (mut alike, mut overlap) = (0.0_f64, 0.0_f64);
-    for before in earlier.filter(|it| speech.profile.may_be_alike(&it.profile)) {
-        alike = alike.max(speech.profile.similarity(&before.profile, ALIKE));
-        overlap = overlap.max(speech.profile.trigram_overlap(&before.profile));
+/// How much of a speech its speaker said before, by each measure; the most there is.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Repeats {
+    alike: f64,
+    overlap: f64,
+    /// By what is meant, where an embedding model said so.
+    pub(super) meant: Option<f64>,
+}
+
+impl Repeats {
+    pub(super) fn of<'p>(profile: &Profile, earlier: impl Iterator<Item = &'p Profile>) -> Repeats {
+        let mut repeats = Repeats::default();
+        for before in earlier.filter(|it| profile.may_be_alike(it)) {
+            repeats.alike = repeats.alike.max(profile.similarity(before, ALIKE));
+            repeats.overlap = repeats.overlap.max(profile.trigram_overlap(before));
+        }
+        repeats
     }
-    let measured = [("lexical", alike, ALIKE), ("trigrams", overlap, OVERLAPPING)];
+}
+
+fn repeated(speech: &Speech) -> impl Iterator<Item = Detection> {
+    let Repeats { alike, overlap, meant } = speech.repeats;
+    let alike = meant.map_or(("lexical", alike, ALIKE), |meant| ("embeddings", meant, ALIKE));
+    let measured = [alike, ("trigrams", overlap, OVERLAPPING)];
     let (participant, round) = (speech.participant.clone(), speech.round);
     measured.into_iter().filter(|(_, value, least)| least <= value).map(move |(measure, value, _)| {
         Detection {
@@ -51,7 +67,7 @@ fn repeated(course: &Course, speech: &Speech) -> impl Iterator<Item = Detection>
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::speech;
+    use super::super::tests::spoken;
     use super::*;
 
     const FIRST: &str = "Tabs let every reader choose a width. A person with weak eyes can widen them, and nobody else is \
@@ -59,8 +75,7 @@ mod tests {
     const OTHER: &str =
         "Alignment breaks as soon as two editors disagree, which is why formatters settled on spaces.";
 
-    fn found(speeches: Vec<Speech>) -> Vec<String> {
-        let course = Course { speeches, ..Course::default() };
+    fn found(speeches: &[(&str, u32, &str)]) -> Vec<String> {
         let told = |it: &Detection| {
             format!(
                 "{} {} {} {:.1}",
@@ -70,26 +85,24 @@ mod tests {
                 it.value
             )
         };
-        detect(&course).iter().map(told).collect()
+        detect(&spoken(speeches)).iter().map(told).collect()
     }
 
     #[test]
     fn d08_saying_the_same_again_is_a_repetition_by_both_measures() {
-        let speeches = vec![speech("ann", 1, FIRST), speech("bob", 1, OTHER), speech("ann", 2, FIRST)];
-        assert_eq!(found(speeches), ["2 ann trigrams 1.0", "2 ann lexical 1.0"]);
+        let speeches = [("ann", 1, FIRST), ("bob", 1, OTHER), ("ann", 2, FIRST)];
+        assert_eq!(found(&speeches), ["2 ann trigrams 1.0", "2 ann lexical 1.0"]);
     }
 
     #[test]
     fn d08_something_new_is_none_and_neither_is_what_another_said() {
-        let speeches = vec![speech("ann", 1, FIRST), speech("bob", 1, OTHER), speech("ann", 2, OTHER)];
-        assert_eq!(found(speeches), [""; 0]);
-        assert_eq!(found(vec![speech("ann", 1, FIRST), speech("bob", 1, FIRST)]), [""; 0]);
-        assert_eq!(found(Vec::new()), [""; 0]);
+        assert_eq!(found(&[("ann", 1, FIRST), ("bob", 1, OTHER), ("ann", 2, OTHER)]), [""; 0]);
+        assert_eq!(found(&[("ann", 1, FIRST), ("bob", 1, FIRST)]), [""; 0]);
+        assert_eq!(found(&[]), [""; 0]);
     }
 
     #[test]
     fn d08_only_the_latest_round_is_looked_at() {
-        let speeches = vec![speech("ann", 1, FIRST), speech("ann", 2, FIRST), speech("ann", 3, OTHER)];
-        assert_eq!(found(speeches), [""; 0]);
+        assert_eq!(found(&[("ann", 1, FIRST), ("ann", 2, FIRST), ("ann", 3, OTHER)]), [""; 0]);
     }
 }

@@ -116,6 +116,11 @@ async fn speak(floor: &mut Floor, parts: &[Part], round: u32, course: &mut Cours
         .iter()
         .filter(|it| argues(&it.participant))
         .for_each(|turn| course.hear(turn));
+    if spec.debate.embeddings.is_some()
+        && let Some(found) = floor.compare(&course.to_compare(round)).await?
+    {
+        course.compared(round, &found);
+    }
     notice(floor, course);
     Ok(())
 }

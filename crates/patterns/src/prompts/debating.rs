@@ -171,10 +171,15 @@ impl Bar<'_> {
         shown.into_iter().map(|it| it.1).collect::<Vec<_>>().join("\n")
     }
 
-    fn labels(&self, names: &[String]) -> String {
-        let mut labels: Vec<&str> = names.iter().filter_map(|it| self.veil.label(it)).collect();
-        labels.sort_unstable();
-        listed(&labels)
+    fn shown(&self, names: &[String]) -> String {
+        let mut shown: Vec<&str> = names.iter().filter_map(|it| self.called(it)).collect();
+        shown.sort_unstable();
+        listed(&shown)
+    }
+
+    /// How this one is called before the judge. People read the talk as everyone does, names and all.
+    fn called<'n>(&'n self, name: &'n str) -> Option<&'n str> {
+        if self.judge.is_person() { Some(name) } else { self.veil.label(name) }
     }
 
     fn ask(&self, prompt: String) -> Ask {
@@ -189,21 +194,33 @@ pub(crate) fn assessment(bar: &Bar<'_>, judged: &[String], noticed: &[Detection]
     let values = [
         ("round", round.to_string()),
         ("format", bar.spec.debate.format.name().to_owned()),
-        ("debaters", bar.labels(judged)),
-        ("noticed", remarks(bar.veil, noticed)),
+        ("debaters", bar.shown(judged)),
+        ("marks", marks(judged)),
+        ("noticed", remarks(bar, noticed)),
     ];
     let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
-    bar.ask(fill(include_str!("assessment_form.md"), &values))
+    let form = if bar.judge.is_person() {
+        include_str!("assessment_words.md")
+    } else {
+        include_str!("assessment_form.md")
+    };
+    bar.ask(fill(form, &values))
+}
+
+/// An example of marks for these.
+fn marks(judged: &[String]) -> String {
+    let marks = judged.iter().zip([7, 5, 8, 6].into_iter().cycle());
+    marks.map(|(name, mark)| format!("{name} {mark}")).collect::<Vec<_>>().join(", ")
 }
 
 /// What was measured, as data for the judge to weigh.
-fn remarks(veil: &Veil, noticed: &[Detection]) -> String {
+fn remarks(bar: &Bar<'_>, noticed: &[Detection]) -> String {
     if noticed.is_empty() {
         return String::new();
     }
     let lines = noticed.iter().map(|it| {
-        let of =
-            it.participant.as_deref().and_then(|name| veil.label(name)).map(|label| format!(" by {label}"));
+        let of = it.participant.as_deref().and_then(|name| bar.called(name));
+        let of = of.map(|called| format!(" by {called}"));
         let (of, detector, measure) = (of.unwrap_or_default(), &it.detector, &it.measure);
         format!("- {detector}{of} in round {}: {:.2} ({measure})", it.round, it.value)
     });
@@ -214,7 +231,12 @@ fn remarks(veil: &Veil, noticed: &[Detection]) -> String {
 /// The judge's final word (D07).
 pub(crate) fn verdict(bar: &Bar<'_>) -> Ask {
     let debaters: Vec<String> = bar.spec.debaters().into_iter().map(|it| it.name).collect();
-    bar.ask(fill(include_str!("verdict_form.md"), &[("debaters", &bar.labels(&debaters))]))
+    let form = if bar.judge.is_person() {
+        include_str!("verdict_words.md")
+    } else {
+        include_str!("verdict_form.md")
+    };
+    bar.ask(fill(form, &[("debaters", &bar.shown(&debaters))]))
 }
 
 /// Positions and personas for everyone (D05), with some freedom (D11).

@@ -1,13 +1,13 @@
 //! Killed after every single write, whatever the pattern and the method; a new one is in it as soon as it is registered.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use quorum_core::{
     memory::MemoryStore,
     model::{
         debate::{DebateSpec, Diversity, Format, JudgeFailure, Mode},
         error::ErrorClass,
-        spec::{Recursion, Spec, TimeoutStrategy, Timing},
+        spec::{Recursion, Spec, TimeoutStrategy, Timing, WindowSpec},
     },
     seams::Store,
 };
@@ -18,7 +18,7 @@ use quorum_testkit::{
     spec::{deciding_by, spec},
 };
 
-use crate::CRAFTS;
+use crate::{CRAFTS, table};
 
 async fn survives(panel: &Panel, spec: Spec) -> u64 {
     resume_anywhere(|| Arc::new(MemoryStore::new()) as Arc<dyn Store>, panel, CRAFTS, spec).await
@@ -104,6 +104,41 @@ async fn d13_a_failing_or_mumbling_judge_survives_every_death() {
             let debate =
                 DebateSpec { judge_failure, casting: Some(Diversity::Binary), ..DebateSpec::default() };
             survives(panel, Spec { debate, ..spec("debate") }).await;
+        }
+    }
+}
+
+/// A talk that soon outgrows everyone's window.
+fn cramped(pattern: &str, strategy: &str) -> (Panel, Spec) {
+    let speech = "the case for it is strong and ".repeat(600 / 7);
+    let panel = panel().window("*", 8_000).says("*", &speech).sums_up("*");
+    // Nobody agrees, so that every dialogue goes through its rounds.
+    let disagrees = "[CONSENSUS_CHECK]\nHAS_CONSENSUS: NO\n[CONFIDENCE]\n80\n[REASONING]\nnot yet";
+    let panel = panel.writes("*", "consensus-check", disagrees);
+    let window = WindowSpec { strategy: strategy.to_owned(), summaries: true, ..WindowSpec::default() };
+    (panel, Spec { rounds: 4, window, ..spec(pattern) })
+}
+
+#[tokio::test(start_paused = true)]
+async fn d09_every_pattern_with_summaries_survives_every_death_and_none_is_asked_twice() {
+    for strategy in ["summarise", "hybrid"] {
+        for pattern in PATTERNS {
+            let (panel, order) = cramped(pattern.name, strategy);
+            let table = table(&panel.anew());
+            let (outcome, _) = table.hold(order.clone()).await;
+            let asked: Vec<String> =
+                table.panel.steps().into_iter().filter(|it| it.starts_with("summary/")).collect();
+            // In a vote nobody makes speeches.
+            assert_eq!(
+                asked.is_empty(),
+                pattern.name == "voting",
+                "{} by {strategy}: {asked:?}",
+                pattern.name
+            );
+            assert_eq!(asked.len(), asked.iter().collect::<BTreeSet<_>>().len(), "{asked:?}");
+            assert_eq!(outcome.integrity.summaries as usize, asked.len(), "{} by {strategy}", pattern.name);
+            let deaths = survives(&panel, order).await;
+            assert!(deaths >= 8, "{} by {strategy} died {deaths} times only", pattern.name);
         }
     }
 }

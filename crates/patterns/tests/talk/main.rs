@@ -6,12 +6,16 @@ mod casting;
 mod consensus;
 mod detectors;
 mod dialogue;
+mod embeddings;
 mod flips;
 mod forging;
 mod formats;
 mod judged;
 mod kills;
 mod patterns;
+mod people;
+mod ruled;
+mod scenarios;
 
 use std::sync::Arc;
 

@@ -39,7 +39,7 @@ impl Quorum {
     }
 
     /// Whoever runs it may just be leaving, so a claim that is held is looked at for a while before the word is left to them.
-    async fn go_on(&self, id: DiscussionId, word: CommandId) -> Result<Steered, Error> {
+    pub(super) async fn go_on(&self, id: DiscussionId, word: CommandId) -> Result<Steered, Error> {
         let mut looks = 0;
         loop {
             match self.engine.run(id).await {

@@ -20,6 +20,7 @@ pub(crate) const FIELDS: &[&str] = &[
     "positions",
     "casting",
     "endOn",
+    "embeddings",
 ];
 
 /// How the debate is held. What a format demands is the pattern's to say.
@@ -29,6 +30,11 @@ pub(super) fn debate(request: &Request, seats: &[Participant], wrong: &mut Compl
             wrong.add(field, "counts only in a debate; make debate the pattern, or leave this out");
         }
         return DebateSpec::default();
+    }
+    let is_named =
+        |it: &str| it.split_once('/').is_some_and(|(one, other)| !one.is_empty() && !other.is_empty());
+    if let Some(wanted) = request.embeddings.as_deref().filter(|it| !is_named(it)) {
+        wrong.add("embeddings", format!("has the form provider/model, which {wanted:?} has not"));
     }
     let pick = &mut Pick(wrong);
     DebateSpec {
@@ -43,6 +49,7 @@ pub(super) fn debate(request: &Request, seats: &[Participant], wrong: &mut Compl
             .unwrap_or_default(),
         swap_check: request.swap_check.unwrap_or_default(),
         end_on: request.end_on.clone().unwrap_or_default(),
+        embeddings: request.embeddings.clone(),
         positions: request.positions.iter().flatten().map(|part| seated(part, seats)).collect(),
         casting: pick.of("casting", &request.casting, &Diversity::ALL, Diversity::name),
     }
@@ -58,6 +65,7 @@ pub(super) fn with_debate(request: Request, debate: &DebateSpec) -> Request {
         judge_failure,
         swap_check,
         end_on,
+        embeddings,
         positions,
         casting,
     } = debate;
@@ -70,6 +78,7 @@ pub(super) fn with_debate(request: Request, debate: &DebateSpec) -> Request {
         judge_failure: (*judge_failure != usual.judge_failure).then(|| judge_failure.name().to_owned()),
         swap_check: swap_check.then_some(true),
         end_on: (!end_on.is_empty()).then(|| end_on.clone()),
+        embeddings: embeddings.clone(),
         positions: (!positions.is_empty()).then(|| positions.clone()),
         casting: casting.map(|it| it.name().to_owned()),
         ..request

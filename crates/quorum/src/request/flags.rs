@@ -77,6 +77,7 @@ pub const FLAGS: &[Flag] = &[
     flag("positions", "positions", Form::Plain),
     flag("casting", "casting", Form::Plain),
     flag("end-on", "endOn", Form::List),
+    flag("embeddings", "embeddings", Form::Plain),
     flag("window-strategy", "windowStrategy", Form::Plain),
     flag("window-summaries", "windowSummaries", Form::Plain),
     flag("window-overflow", "windowOverflow", Form::Plain),

@@ -145,6 +145,9 @@ pub struct Request {
     /// In a debate: the detectors that may end it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_on: Option<Vec<String>>,
+    /// In a debate: the model that measures repetition, as `provider/model`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub embeddings: Option<String>,
     /// How a talk that outgrows a model's window is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_strategy: Option<String>,

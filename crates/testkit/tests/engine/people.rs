@@ -159,6 +159,19 @@ async fn a_stop_does_not_wait_for_a_person() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_word_that_came_while_a_run_was_about_to_wait_was_left_lying() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let first = Table::over(store.clone(), &panel(), CRAFTS);
+    let id = first.open(Spec { rounds: 1, ..with_bob("in-turn") }).await.unwrap();
+    first.run(id).await.unwrap();
+    let say = Command::Say(Say { participant: "bob".to_owned(), text: "just in time".to_owned() });
+    let second = Table::over(Arc::new(Faulty::hearing_late(store, say)), &panel(), CRAFTS);
+    let finished = second.run(id).await.unwrap();
+    assert!(matches!(finished, Finished::Over(_)), "it was heard, so nothing is waited for");
+    assert_eq!(speeches(&finished), ["ann: ann after 0", "bob: just in time", "cyd: cyd after 2"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn f1_a_persons_turns_survive_every_death() {
     let (expected, _) = spoken_through(&panel(), u64::MAX).await;
     let mut writes = 1;

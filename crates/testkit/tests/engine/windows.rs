@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use quorum_core::{
     memory::MemoryStore,
     model::{
+        announcement::Announcer,
         error::{Code, ErrorClass},
         event::{Event, Fact},
         participant::Participant,
@@ -123,6 +124,18 @@ async fn f1_summaries_survive_every_death() {
         let deaths = resume_anywhere(make, &panel, CRAFTS, short(Overflow::Summarise)).await;
         assert!(deaths > 24, "died {deaths} times only");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_summary_was_announced_as_somebodys_turn() {
+    let table = table(&cramped());
+    let (outcome, facts) = table.hold(short(Overflow::Truncate)).await;
+    let mut announcer = Announcer::new(outcome.discussion_id);
+    let names: Vec<&str> =
+        facts.iter().filter_map(|fact| announcer.announce(fact)).map(|it| it.name).collect();
+    let count = |name: &str| names.iter().filter(|it| **it == name).count();
+    assert!(outcome.integrity.summaries > 1, "{}", outcome.integrity.summaries);
+    assert_eq!((count("turn_started"), count("turn_completed")), (25, 25), "24 speeches and the synthesis");
 }
 
 #[tokio::test(start_paused = true)]

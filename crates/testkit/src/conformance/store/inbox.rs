@@ -4,8 +4,11 @@ use futures::StreamExt;
 use quorum_core::{
     model::{
         command::{Command, CommandId},
-        id::DiscussionId,
+        debate::{JudgeChange, JudgeFailure},
+        event::{Event, WindUp},
+        id::{DiscussionId, Step},
         lifecycle::Lifecycle,
+        vacancy::{Ruling, Vacancy},
     },
     seams::{StoreError, Then},
 };
@@ -77,6 +80,39 @@ pub async fn parking_with_a_newer_command_does_not_wait<S: Whole>(subject: Subje
     writer.write(second(2), pause, Then::Park { seen: CommandId(1) }).await.expect("the claim is ours");
     let claimed = store.claim_any(1, "two", LEASE_MS).await.expect("the store is there");
     assert_eq!(claimed.iter().map(|claim| claim.id).collect::<Vec<_>>(), [id]);
+}
+
+/// A word about the judge's seat is taken where it is awaited, once, and only for who can judge.
+pub async fn a_ruling_is_taken_once_where_it_is_awaited<S: Whole>(subject: Subject<S>) {
+    let store = &*subject.store;
+    let id = open(store, "tabs or spaces?", second(1)).await;
+    let end = || Command::Judge(Ruling::End);
+    let swap = |to: &str| Command::Judge(Ruling::Swap { to: to.to_owned() });
+    let nobody_asked = Err(StoreError::JudgeNotAwaited(id));
+    assert_eq!(store.send(id, end()).await, nobody_asked);
+    let mut writer = Writer::claiming(store, id, "one").await;
+    let (answers, candidates) = (Step::from("1/judging/*judge after cyd"), vec!["gus".to_owned()]);
+    let (lost, reason) = ("cyd".to_owned(), "no such key".to_owned());
+    let vacancy = Vacancy { lost, answers, round: 1, reason, candidates: candidates.clone() };
+    let seen = CommandId::default();
+    let asked = vec![Event::JudgeAwaited(vacancy.clone())];
+    writer.write(second(2), asked, Then::Park { seen }).await.expect("the claim is ours");
+    let name = "cyd".to_owned();
+    assert_eq!(store.send(id, swap("cyd")).await, Err(StoreError::CannotJudge { name, candidates }));
+    assert_eq!(store.claim_any(1, "two", LEASE_MS).await, Ok(Vec::new()), "what is refused wakes nobody");
+    let both = futures::future::join(store.send(id, swap("gus")), store.send(id, end())).await;
+    assert_eq!(both, (Ok(CommandId(1)), nobody_asked.clone()));
+    let claim = store.claim_any(1, "two", LEASE_MS).await.expect("the store is there").remove(0);
+    writer.claim = claim;
+    let change =
+        JudgeChange { round: 1, from: "cyd".into(), to: Some("gus".into()), rule: JudgeFailure::Swap };
+    let command = swap("gus");
+    let taken = vec![Event::CommandTaken { id: CommandId(1), command }, Event::JudgeChanged(change)];
+    writer.write(second(3), taken, Then::Continue).await.expect("the claim is ours");
+    assert_eq!(store.send(id, end()).await, nobody_asked);
+    let wound_up = vec![Event::JudgeAwaited(vacancy), Event::WoundUp { reason: WindUp::Stopped }];
+    writer.write(second(4), wound_up, Then::Continue).await.expect("the claim is ours");
+    assert_eq!(store.send(id, end()).await, nobody_asked);
 }
 
 /// Each of them, of every discussion.

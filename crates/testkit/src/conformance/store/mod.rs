@@ -85,6 +85,7 @@ macro_rules! store_conformance {
                 a_parked_discussion_waits_for_a_command
                 parking_with_a_newer_command_does_not_wait
                 watchers_hear_of_commands
+                a_ruling_is_taken_once_where_it_is_awaited
             }
             archive {
                 the_list_is_newest_first

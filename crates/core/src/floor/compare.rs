@@ -1,0 +1,314 @@
+//! Comparing speeches by what they mean, where an embedding model was ordered for it (D08): a recorded step like any other, paid like
+//! any other; when it can't be had, words have to do, and the record says why.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use tokio::time::{Duration, Instant, sleep, sleep_until};
+
+use crate::{
+    call::{
+        retry::{Failures, Retries},
+        tokens::{self, Family},
+    },
+    floor::{Floor, halt::Halt, reuse::digest_of},
+    model::{
+        error::{ErrorClass, ProviderError},
+        event::{Abandoned, Event, Placed},
+        id::Step,
+        likeness::{Comparison, Similarity},
+        money::{Spent, Usage, Usd},
+    },
+    seams::{Embedded, Embedder},
+};
+
+/// A failed comparison is tried once more; words are always there.
+const RETRIES: Retries = Retries::AtMost(1);
+
+/// A speech to be compared with what its speaker said before.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Compare {
+    /// Whose.
+    pub participant: String,
+    /// What was said.
+    pub text: Arc<str>,
+    /// What the same speaker said before.
+    pub earlier: Vec<Earlier>,
+}
+
+/// An earlier speech.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Earlier {
+    /// What was said.
+    pub text: Arc<str>,
+    /// How much of it the later one lets stand, 0 to 1. An embedding finds a sentence and its denial alike; whoever reads them knows
+    /// better.
+    pub standing: f64,
+}
+
+/// What a comparison found and took.
+struct Measured {
+    similarities: Vec<Similarity>,
+    usage: Usage,
+    cost: Option<Usd>,
+}
+
+/// One question to an embedding model.
+struct Wanted {
+    step: Step,
+    model: String,
+    texts: Vec<String>,
+    reserved: Spent,
+    counted: u64,
+    /// A short name for all that is compared, what is known already included.
+    digest: String,
+}
+
+impl Floor {
+    /// How much of these speeches was said before, by meaning; `None` where no embedding model was ordered, or it could not be had.
+    pub async fn compare(&mut self, speeches: &[Compare]) -> Result<Option<Vec<Similarity>>, Halt> {
+        let Some(model) = self.record.state.spec.debate.embeddings.clone() else { return Ok(None) };
+        let (round, step) = (self.now.round, Step::comparison(self.now.round));
+        if let Some(known) = self.record.state.debate.comparisons.iter().find(|it| it.round == round) {
+            return Ok(known.found().map(<[Similarity]>::to_vec));
+        }
+        if speeches.is_empty() {
+            return Ok(None);
+        }
+        if self.record.has_mark(&step.purpose("wound-up")) {
+            return Err(Halt::wind_up());
+        }
+        let digest = digest_of(std::iter::once(model.as_str()).chain(texts_of(speeches)));
+        if let Some(known) = self.source.comparison(&step, &digest) {
+            let found = known.found().map(<[Similarity]>::to_vec);
+            self.record.once(step, Event::Compared(known));
+            return Ok(found);
+        }
+        self.gate(&step).await?;
+        let comparison = match self.measure(&step, &model, speeches, digest).await? {
+            Ok(Measured { similarities, usage, cost }) => {
+                Comparison { round, model, similarities, usage, cost, problem: None }
+            }
+            Err(problem) => Comparison {
+                round,
+                model,
+                similarities: Vec::new(),
+                usage: Usage::default(),
+                cost: None,
+                problem: Some(problem),
+            },
+        };
+        let found = comparison.found().map(<[Similarity]>::to_vec);
+        self.record.append(vec![(Some(step), Event::Compared(comparison))]).await?;
+        Ok(found)
+    }
+
+    /// Asks for what is not known yet; the inner error says why words have to do.
+    async fn measure(
+        &mut self,
+        step: &Step,
+        model: &str,
+        speeches: &[Compare],
+        digest: String,
+    ) -> Result<Result<Measured, String>, Halt> {
+        let spec = self.record.state.spec.clone();
+        let Some(embedder) = self.shared.voices.embedder(&spec) else {
+            return Ok(Err(format!("nobody embeds texts as {model}")));
+        };
+        let all: BTreeSet<&str> = texts_of(speeches).collect();
+        self.now.vectors.retain(|text, _| all.contains(&**text));
+        let texts: Vec<String> =
+            all.into_iter().filter(|it| !self.now.vectors.contains_key(*it)).map(str::to_owned).collect();
+        let wanted = Wanted { digest, ..wanted(step, model, texts, &*embedder) };
+        if self.ledger.reserve(wanted.reserved).is_err() {
+            return Ok(Err("the budget has no room for it".to_owned()));
+        }
+        let Embedded { vectors, usage, cost } = match self.embed(&*embedder, &wanted).await? {
+            Ok(embedded) => embedded,
+            Err(error) => return Ok(Err(error.message)),
+        };
+        let usage = usage.unwrap_or(Usage::new(wanted.counted, 0));
+        let cost = cost.or_else(|| embedder.price().map(|price| price.of(usage)));
+        let used = Spent { calls: 1, tokens: usage.total(), usd: cost.unwrap_or_default() };
+        self.ledger.settle(wanted.reserved, used);
+        self.now.vectors.extend(wanted.texts.into_iter().map(Arc::from).zip(vectors));
+        Ok(Ok(Measured { similarities: similarities(speeches, &self.now.vectors), usage, cost }))
+    }
+
+    /// Calls, and calls once more where that may help; all of it within the time of one step.
+    async fn embed(
+        &mut self,
+        embedder: &dyn Embedder,
+        wanted: &Wanted,
+    ) -> Result<Result<Embedded, ProviderError>, Halt> {
+        let past = self.record.past(&wanted.step);
+        let (mut attempt, mut failures, mut repeats) = (past.attempts, past.failures, past.cut_off);
+        let step_ms = self.record.state.spec.timing.step_ms;
+        let deadline = self.deadline().min(Instant::now() + Duration::from_millis(step_ms));
+        loop {
+            attempt += 1;
+            let placed = wanted.placed(attempt, std::mem::take(&mut repeats));
+            self.record.append(vec![(Some(wanted.step.clone()), Event::CallPlaced(placed))]).await?;
+            let error = match self.answered(embedder, wanted, attempt, deadline).await? {
+                Ok(embedded) => return Ok(Ok(embedded)),
+                Err(error) => error,
+            };
+            failures.count(error.class);
+            let wait = self.wait_after(&failures, &error, wanted.reserved, deadline);
+            self.note_failed_embedding(wanted, attempt, &error, wait).await?;
+            let Some(wait) = wait else { return Ok(Err(error)) };
+            sleep(Duration::from_millis(wait)).await;
+        }
+    }
+
+    /// The answer to one call, dropped at the deadline or at an abort.
+    async fn answered(
+        &mut self,
+        embedder: &dyn Embedder,
+        wanted: &Wanted,
+        attempt: u32,
+        deadline: Instant,
+    ) -> Result<Result<Embedded, ProviderError>, Halt> {
+        let mut embedding = embedder.embed(wanted.texts.clone());
+        let control = self.control.clone();
+        loop {
+            tokio::select! {
+                biased;
+                () = control.woken() => {
+                    if let Err(aborted) = self.heed().await {
+                        let (participant, why) = (wanted.model.clone(), Abandoned::Aborted);
+                        let abandoned = Event::CallAbandoned { attempt, participant, why };
+                        self.record.append(vec![(Some(wanted.step.clone()), abandoned)]).await?;
+                        return Err(aborted);
+                    }
+                }
+                embedded = &mut embedding => return Ok(embedded.and_then(|it| checked(it, wanted.texts.len()))),
+                () = sleep_until(deadline) => {
+                    return Ok(Err(ProviderError::new(ErrorClass::Timeout, "no embeddings in time")));
+                }
+            }
+        }
+    }
+
+    /// How long to wait before another call, with the budget for it taken; `None` when there is none.
+    fn wait_after(
+        &self,
+        failures: &Failures,
+        error: &ProviderError,
+        reserved: Spent,
+        deadline: Instant,
+    ) -> Option<u64> {
+        self.ledger.settle(reserved, Spent { calls: 1, ..Spent::default() });
+        let wait = failures.wait_ms(error, RETRIES, self.shared.clock.draw())?;
+        let in_time = Instant::now() + Duration::from_millis(wait) < deadline;
+        (in_time && self.ledger.reserve(reserved).is_ok()).then_some(wait)
+    }
+
+    async fn note_failed_embedding(
+        &mut self,
+        wanted: &Wanted,
+        attempt: u32,
+        error: &ProviderError,
+        retry_in_ms: Option<u64>,
+    ) -> Result<(), Halt> {
+        let (participant, class, message) = (wanted.model.clone(), error.class, error.message.clone());
+        let failed = Event::CallFailed { attempt, participant, class, message, retry_in_ms, broken: None };
+        Ok(self.record.append(vec![(Some(wanted.step.clone()), failed)]).await?)
+    }
+}
+
+impl Wanted {
+    fn placed(&self, attempt: u32, repeats: bool) -> Placed {
+        let (provider, model) = self.model.split_once('/').unwrap_or((&self.model, ""));
+        Placed {
+            attempt,
+            participant: self.model.clone(),
+            provider: provider.to_owned(),
+            model: Some(model.to_owned()),
+            reserved: self.reserved,
+            nonce: String::new(),
+            digest: Some(self.digest.clone()),
+            repeats,
+            unheard: 0,
+            counted: self.counted,
+        }
+    }
+}
+
+fn wanted(step: &Step, model: &str, texts: Vec<String>, embedder: &dyn Embedder) -> Wanted {
+    let bytes: usize = texts.iter().map(String::len).sum();
+    let usage = Usage::new(tokens::at_worst(bytes), 0);
+    let usd = embedder.price().map(|price| price.of(usage)).unwrap_or_default();
+    let counted = texts.iter().map(|text| Family::Other.estimate(text)).sum();
+    let reserved = Spent { calls: 1, tokens: usage.total(), usd };
+    let digest = String::new();
+    Wanted { step: step.clone(), model: model.to_owned(), texts, reserved, counted, digest }
+}
+
+/// An answer that can be used: a vector for each text, all of one length, all of numbers.
+fn checked(embedded: Embedded, texts: usize) -> Result<Embedded, ProviderError> {
+    let length = embedded.vectors.first().map_or(0, Vec::len);
+    let usable = |it: &Vec<f32>| it.len() == length && it.iter().all(|number| number.is_finite());
+    if embedded.vectors.len() == texts && (texts == 0 || length > 0) && embedded.vectors.iter().all(usable) {
+        return Ok(embedded);
+    }
+    Err(ProviderError::new(ErrorClass::InvalidResponse, "what came back is not one vector for each text"))
+}
+
+fn texts_of(speeches: &[Compare]) -> impl Iterator<Item = &str> {
+    let earlier = speeches.iter().flat_map(|it| it.earlier.iter().map(|it| &*it.text));
+    speeches.iter().map(|it| &*it.text).chain(earlier)
+}
+
+fn similarities(speeches: &[Compare], vectors: &BTreeMap<Arc<str>, Vec<f32>>) -> Vec<Similarity> {
+    let vector = |text: &str| vectors.get(text).map_or(&[][..], Vec::as_slice);
+    let one = |speech: &Compare| {
+        let own = vector(&speech.text);
+        let alike = speech.earlier.iter().map(|it| cosine(own, vector(&it.text)) * it.standing);
+        let value = (alike.fold(0.0, f64::max) * 1_000.0).round() / 1_000.0;
+        Similarity { participant: speech.participant.clone(), value }
+    };
+    speeches.iter().map(one).collect()
+}
+
+/// Of what points away from each other, nothing is alike.
+fn cosine(one: &[f32], other: &[f32]) -> f64 {
+    let product =
+        |a: &[f32], b: &[f32]| -> f64 { a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum() };
+    let sizes = (product(one, one) * product(other, other)).sqrt();
+    if sizes > 0.0 { (product(one, other) / sizes).clamp(0.0, 1.0) } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn d08_vectors_are_compared_by_their_direction() {
+        let check = |one: &[f32], other: &[f32], expected: f64| {
+            assert!((cosine(one, other) - expected).abs() < 1e-6, "{one:?} {other:?}");
+        };
+        check(&[1.0, 0.0], &[2.0, 0.0], 1.0);
+        check(&[1.0, 0.0], &[0.0, 3.0], 0.0);
+        check(&[1.0, 0.0], &[-1.0, 0.0], 0.0);
+        check(&[1.0, 0.0], &[1.0, 1.0], std::f64::consts::FRAC_1_SQRT_2);
+        check(&[0.0, 0.0], &[1.0, 1.0], 0.0);
+        check(&[], &[], 0.0);
+    }
+
+    #[test]
+    fn d08_an_answer_that_is_no_vector_for_each_text_is_none() {
+        let check = |vectors: Vec<Vec<f32>>, texts: usize, usable: bool| {
+            let embedded = Embedded { vectors, usage: None, cost: None };
+            assert_eq!(checked(embedded.clone(), texts).is_ok(), usable, "{embedded:?}");
+        };
+        check(vec![vec![1.0], vec![2.0]], 2, true);
+        check(Vec::new(), 0, true);
+        check(vec![vec![1.0]], 2, false);
+        check(vec![vec![1.0], vec![2.0, 3.0]], 2, false);
+        check(vec![vec![1.0], vec![f32::NAN]], 2, false);
+        check(vec![Vec::new(), Vec::new()], 2, false);
+    }
+}

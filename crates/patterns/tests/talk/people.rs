@@ -1,0 +1,100 @@
+//! A person who judges: in plain words, round by round, and asked for nothing that looks like a form (C02, D06).
+
+use std::sync::Arc;
+
+use quorum_core::{
+    engine::handle::Finished,
+    memory::MemoryStore,
+    model::{
+        command::{Command, Say},
+        debate::{DebateSpec, EndedBy, Format},
+        participant::{Participant, Role},
+        spec::Spec,
+        state::State,
+    },
+    seams::Store,
+};
+use quorum_testkit::{kill::resume_anywhere_answering, panel::panel, spec::spec, table::Table};
+
+use crate::{CRAFTS, table};
+
+/// ann and bob debate, eva is a person and judges.
+fn judged_by_eva() -> Spec {
+    let debate = DebateSpec { format: Format::FreeForm, round_limit: Some(5), ..DebateSpec::default() };
+    let mut order = Spec { debate, ..spec("debate") };
+    order.participants[2] = Participant::person("eva").playing(Role::Judge);
+    order
+}
+
+/// What eva says, whatever she is asked.
+fn word(state: &State) -> Option<Command> {
+    let awaited = state.awaiting.first()?;
+    let text = match (awaited.shape.as_deref(), awaited.round) {
+        (Some("assessment"), 1) => "A slow start.\nann 6, bob 4",
+        (Some("assessment"), _) => "ann 8, bob 5, stop",
+        _ => "ann argued better.",
+    };
+    Some(Command::Say(Say { participant: "eva".to_owned(), text: text.to_owned() }))
+}
+
+#[tokio::test(start_paused = true)]
+async fn d06_a_person_judges_every_round_without_writing_json() {
+    judges(judged_by_eva()).await;
+    // Who sees names has no order to be swayed by, and is not asked for the same thing twice.
+    let debate = DebateSpec { swap_check: true, ..judged_by_eva().debate };
+    judges(Spec { debate, ..judged_by_eva() }).await;
+}
+
+async fn judges(order: Spec) {
+    let table = table(&panel());
+    let id = table.open(order).await.unwrap();
+    let mut prompts = Vec::new();
+    let outcome = loop {
+        match table.run(id).await.unwrap() {
+            Finished::Waiting(state) => {
+                prompts.push(state.awaiting[0].prompt.clone());
+                table.engine.send(id, word(&state).unwrap()).await.unwrap();
+            }
+            over @ Finished::Over(_) => break over.outcome(),
+        }
+    };
+    assert_eq!(prompts.len(), 3, "two rounds and the verdict, none asked for twice");
+    for prompt in &prompts {
+        assert!(!prompt.contains("JSON") && !prompt.contains("Debater "), "{prompt}");
+        assert!(prompt.contains("ann and bob"), "{prompt}");
+    }
+    assert!(prompts[0].contains("like this: ann 7, bob 5") && prompts[0].contains("only says stop"));
+    let report = outcome.judging.unwrap();
+    let told: Vec<String> = report
+        .rounds
+        .iter()
+        .map(|it| {
+            let marks: Vec<f64> = it.assessment.assessments.iter().map(|it| it.score).collect();
+            format!("{} {marks:?} {:?}", it.judge, it.assessment.reasoning)
+        })
+        .collect();
+    assert_eq!(told, ["eva [6.0, 4.0] \"A slow start.\"", "eva [8.0, 5.0] \"\""]);
+    assert_eq!(report.ended.map(|it| it.why), Some(EndedBy::Judge));
+    assert_eq!(outcome.verdict.unwrap().summary, "ann argued better.");
+}
+
+#[tokio::test(start_paused = true)]
+async fn f1_a_person_who_judges_survives_every_death() {
+    let store = || Arc::new(MemoryStore::new()) as Arc<dyn Store>;
+    let deaths = resume_anywhere_answering(store, &panel(), CRAFTS, judged_by_eva(), &word).await;
+    assert!(deaths >= 10, "died {deaths} times only");
+}
+
+#[tokio::test(start_paused = true)]
+async fn c06_an_empty_or_endless_judgement_is_refused_and_changes_nothing() {
+    let table: Table = table(&panel());
+    let id = table.open(judged_by_eva()).await.unwrap();
+    table.run(id).await.unwrap();
+    let before = table.facts(id).await;
+    for text in [String::new(), " \n".to_owned(), "x".repeat(1 << 20)] {
+        let say = Say { participant: "eva".to_owned(), text };
+        let refused = table.engine.say(id, say, None).await.unwrap_err().to_string();
+        assert!(refused.starts_with("a turn has between 1 and 100000 characters"), "{refused}");
+    }
+    assert_eq!(table.facts(id).await, before);
+}

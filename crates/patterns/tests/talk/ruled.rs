@@ -1,0 +1,248 @@
+//! A judge who fails, and people who say what becomes of the seat: from any process, days later, once (D13).
+
+use std::sync::Arc;
+
+use quorum_core::{
+    engine::handle::Finished,
+    memory::MemoryStore,
+    model::{
+        command::Command,
+        debate::{DebateSpec, EndedBy, Format, JudgeFailure},
+        error::ErrorClass,
+        event::Event,
+        id::DiscussionId,
+        lifecycle::Lifecycle,
+        participant::{Participant, Role},
+        spec::Spec,
+        state::State,
+        vacancy::Ruling,
+    },
+    seams::Store,
+};
+use quorum_testkit::{
+    faulty::Faulty,
+    kill::resume_anywhere_answering,
+    panel::{Panel, panel},
+    spec::spec,
+    table::Table,
+};
+
+use crate::{CRAFTS, table};
+
+fn asking() -> Spec {
+    let debate = DebateSpec { judge_failure: JudgeFailure::Ask, ..DebateSpec::default() };
+    let mut order = Spec { debate, rounds: 3, ..spec("debate") };
+    let guest = Participant { name: "gus".into(), ..Participant::of("scripted").playing(Role::Neutral) };
+    order.participants.push(guest);
+    order
+}
+
+fn failing() -> Panel {
+    panel().fails("cyd", ErrorClass::Authentication)
+}
+
+fn swap(to: &str) -> Ruling {
+    Ruling::Swap { to: to.to_owned() }
+}
+
+async fn waits(table: &Table, id: DiscussionId) -> Box<State> {
+    match table.run(id).await.unwrap() {
+        Finished::Waiting(state) => state,
+        Finished::Over(state) => panic!("it is over: {:?}", state.conclusion),
+    }
+}
+
+async fn rule(table: &Table, id: DiscussionId, ruling: Ruling) -> Result<(), String> {
+    table.engine.send(id, Command::Judge(ruling)).await.map(drop).map_err(|error| error.to_string())
+}
+
+/// How often somebody was asked for a speech.
+fn speeches(table: &Table) -> usize {
+    table.panel.steps().iter().filter(|it| it.contains("/awaiting-responses/")).count()
+}
+
+#[tokio::test(start_paused = true)]
+async fn d13_a_judge_who_fails_leaves_nothing_in_memory_and_the_word_comes_days_later() {
+    let expected = [
+        (swap("gus"), Some("gus"), 3, None, true),
+        (swap("bob"), Some("bob"), 3, None, true),
+        (Ruling::GoWithout, None, 3, None, false),
+        (Ruling::End, None, 1, Some(EndedBy::JudgeLost), false),
+    ];
+    for (ruling, to, rounds, why, verdict) in expected {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let first = Table::owned_by("monday", store.clone(), &failing(), CRAFTS);
+        let id = first.open(asking()).await.unwrap();
+        let state = waits(&first, id).await;
+        let vacancy = state.debate.vacancy.clone().unwrap();
+        assert_eq!((state.lifecycle, vacancy.lost.as_str(), vacancy.round), (Lifecycle::Running, "cyd", 1));
+        assert_eq!(vacancy.candidates, ["gus", "ann", "bob"]);
+        assert_eq!(vacancy.reason, "cyd failed by script");
+        tokio::time::advance(tokio::time::Duration::from_secs(3 * 86_400)).await;
+        let second = Table::owned_by("thursday", store, &failing(), CRAFTS);
+        rule(&second, id, ruling.clone()).await.unwrap();
+        let outcome = second.run(id).await.unwrap().outcome();
+        assert!(outcome.success && outcome.integrity.degraded, "{ruling:?}: {:?}", outcome.error);
+        assert_eq!(outcome.rounds.len(), rounds, "{ruling:?}");
+        let report = outcome.judging.unwrap();
+        assert_eq!(report.judge_changes[0].to.as_deref(), to, "{ruling:?}");
+        assert_eq!((report.ended.map(|it| it.why), report.awaits), (why, None), "{ruling:?}");
+        assert_eq!(outcome.verdict.is_some(), verdict, "{ruling:?}");
+        assert_eq!(speeches(&first) + speeches(&second), 3 * rounds, "{ruling:?}: nobody has to speak again");
+        assert!(outcome.total_duration_ms < 10_000, "days of silence are not active time");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn d13_what_nobody_awaits_is_refused_and_changes_nothing() {
+    let table = table(&failing());
+    let id = table.open(asking()).await.unwrap();
+    let not_awaited =
+        format!("no decision about the judge is awaited in discussion {id}; nothing was changed");
+    assert_eq!(rule(&table, id, Ruling::End).await, Err(not_awaited.clone()), "too early");
+    waits(&table, id).await;
+    let before = table.facts(id).await;
+    for name in ["cyd", "zoe", "", "GUS"] {
+        let refused = format!("{name} can't judge here; able to are gus, ann, bob; nothing was changed");
+        assert_eq!(rule(&table, id, swap(name)).await, Err(refused));
+    }
+    waits(&table, id).await;
+    let after = table.facts(id).await;
+    assert_eq!(after, before, "nothing was changed, and asking again tells nothing new");
+    rule(&table, id, swap("gus")).await.unwrap();
+    assert_eq!(rule(&table, id, Ruling::GoWithout).await, Err(not_awaited), "twice");
+    table.run(id).await.unwrap();
+    let over = format!("discussion {id} is over; nothing more can happen in it");
+    assert_eq!(rule(&table, id, Ruling::End).await, Err(over));
+    let nobody = DiscussionId::fresh();
+    assert!(rule(&table, nobody, Ruling::End).await.unwrap_err().starts_with("there is no discussion"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn d13_of_fifty_words_at_once_one_is_taken() {
+    let table = table(&failing());
+    let id = table.open(asking()).await.unwrap();
+    waits(&table, id).await;
+    let words = (0..50).map(|number| {
+        let (table, ruling) = (table.clone(), if number % 2 == 0 { swap("gus") } else { Ruling::GoWithout });
+        tokio::spawn(async move { rule(&table, id, ruling).await })
+    });
+    let mut taken = 0;
+    for word in words.collect::<Vec<_>>() {
+        taken += usize::from(word.await.unwrap().is_ok());
+    }
+    assert_eq!(taken, 1);
+    let report = table.run(id).await.unwrap().outcome().judging.unwrap();
+    assert_eq!(report.judge_changes.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn d13_who_has_failed_is_nobody_to_swap_to() {
+    let table = table(&failing().fails("gus", ErrorClass::Authentication));
+    let id = table.open(asking()).await.unwrap();
+    assert_eq!(waits(&table, id).await.debate.vacancy.unwrap().candidates, ["ann", "bob"], "gus failed too");
+    rule(&table, id, swap("ann")).await.unwrap();
+    let outcome = table.run(id).await.unwrap().outcome();
+    assert_eq!(outcome.judging.unwrap().rounds.len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn d13_a_stop_or_an_abort_does_not_wait_for_a_judge() {
+    for (command, ended) in [(Command::Stop, Lifecycle::Completed), (Command::Abort, Lifecycle::Aborted)] {
+        let table = table(&failing());
+        let id = table.open(asking()).await.unwrap();
+        waits(&table, id).await;
+        table.engine.send(id, command).await.unwrap();
+        let Finished::Over(state) = table.run(id).await.unwrap() else { panic!("nobody is waited for") };
+        assert_eq!((state.lifecycle, speeches(&table)), (ended, 3));
+        assert!(rule(&table, id, Ruling::End).await.is_err());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn d13_a_word_while_it_is_paused_counts_once_it_goes_on() {
+    let table = table(&failing());
+    let id = table.open(asking()).await.unwrap();
+    waits(&table, id).await;
+    table.engine.send(id, Command::Pause).await.unwrap();
+    assert_eq!(waits(&table, id).await.lifecycle, Lifecycle::Paused);
+    rule(&table, id, swap("gus")).await.unwrap();
+    assert_eq!(waits(&table, id).await.lifecycle, Lifecycle::Paused);
+    table.engine.send(id, Command::Resume).await.unwrap();
+    let outcome = table.run(id).await.unwrap().outcome();
+    assert_eq!(outcome.judging.unwrap().rounds.len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn d13_a_judge_lost_at_the_verdict_is_asked_about_too() {
+    let table = table(&failing());
+    let debate = DebateSpec {
+        judging: quorum_core::model::debate::Judging::VerdictOnly,
+        format: Format::RoundLimited,
+        round_limit: Some(2),
+        ..asking().debate
+    };
+    let id = table.open(Spec { debate, ..asking() }).await.unwrap();
+    assert_eq!(waits(&table, id).await.debate.vacancy.unwrap().round, 2);
+    rule(&table, id, swap("gus")).await.unwrap();
+    assert!(table.run(id).await.unwrap().outcome().verdict.is_some());
+    assert_eq!(speeches(&table), 6);
+}
+
+#[tokio::test(start_paused = true)]
+async fn f1_a_word_about_the_judge_survives_every_death() {
+    for ruling in [swap("gus"), swap("ann"), Ruling::GoWithout, Ruling::End] {
+        for swap_check in [false, true] {
+            let debate = DebateSpec { swap_check, ..asking().debate };
+            let answer =
+                |state: &State| state.debate.vacancy.is_some().then(|| Command::Judge(ruling.clone()));
+            let store = || Arc::new(MemoryStore::new()) as Arc<dyn Store>;
+            let order = Spec { debate, ..asking() };
+            let deaths = resume_anywhere_answering(store, &failing(), CRAFTS, order, &answer).await;
+            assert!(deaths >= 8, "{ruling:?} died {deaths} times only");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn d13_a_word_that_comes_while_a_run_is_about_to_wait_is_heard() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let first = Table::over(store.clone(), &failing(), CRAFTS);
+    let id = first.open(asking()).await.unwrap();
+    waits(&first, id).await;
+    let late = Faulty::hearing_late(store, Command::Judge(swap("gus")));
+    let second = Table::over(Arc::new(late), &failing(), CRAFTS);
+    let finished = second.run(id).await.unwrap();
+    assert!(matches!(finished, Finished::Over(_)), "it was heard, so nothing is waited for");
+    assert_eq!(finished.outcome().judging.unwrap().rounds.len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn d13_the_word_is_in_the_record() {
+    let table = table(&failing());
+    let id = table.open(asking()).await.unwrap();
+    waits(&table, id).await;
+    rule(&table, id, Ruling::GoWithout).await.unwrap();
+    table.run(id).await.unwrap();
+    let told: Vec<String> = table
+        .facts(id)
+        .await
+        .iter()
+        .filter(|it| {
+            matches!(it.event, Event::JudgeAwaited(_) | Event::CommandTaken { .. } | Event::JudgeChanged(_))
+        })
+        .map(|fact| {
+            format!(
+                "{:?} {}",
+                fact.step.as_ref().map(ToString::to_string),
+                quorum_testkit::log::story(std::slice::from_ref(fact)).trim()
+            )
+        })
+        .collect();
+    let expected = [
+        "Some(\"1/judging/*judge after cyd/awaited\") asks who judges instead of cyd",
+        "None told to judge",
+        "Some(\"1/judging/*judge after cyd\") cyd no longer judges, but nobody",
+    ];
+    assert_eq!(told, expected);
+}
