@@ -12,16 +12,16 @@ use quorum_core::{
         participant::Participant,
         spec::Spec,
     },
-    seams::{Provider, Voice, Voices},
+    seams::{Embedder, Provider, Voice, Voices},
 };
 
 use crate::{
     catalog,
     command::Spoken,
     health::Health,
-    http::{Remote, Web},
+    http::{Remote, Vectoriser, Web},
     simulated::Simulated,
-    source::{Source, Way},
+    source::{Endpoint, Facts, Source, Way},
     wire::Model,
 };
 
@@ -65,17 +65,12 @@ impl AllVoices {
     }
 
     fn real(&self, who: &Participant) -> Option<Voice> {
-        let Line { source, lane, health } = self.real.get(&who.provider)?;
+        let line = self.real.get(&who.provider)?;
+        let Line { source, lane, .. } = line;
         let name = who.model.as_deref().unwrap_or(&source.model);
         let facts = source.facts(name);
         let provider: Arc<dyn Provider> = match &source.way {
-            Way::Http(endpoint) => Arc::new(Remote {
-                web: self.web.clone(),
-                endpoint: endpoint.clone(),
-                model: Model { name: name.to_owned(), quirks: facts.quirks, window: facts.window },
-                patience: source.patience,
-                health: health.clone(),
-            }),
+            Way::Http(endpoint) => Arc::new(self.remote(line, endpoint, name)),
             // The program's own choice answers unless a model is named.
             Way::Command(program) => {
                 Arc::new(Spoken::new(program.clone(), who.model.as_deref(), source.patience).ok()?)
@@ -91,9 +86,37 @@ impl AllVoices {
     }
 }
 
+impl AllVoices {
+    fn remote(&self, line: &Line, endpoint: &Arc<Endpoint>, model: &str) -> Remote {
+        let Facts { quirks, window, .. } = line.source.facts(model);
+        Remote {
+            web: self.web.clone(),
+            endpoint: endpoint.clone(),
+            model: Model { name: model.to_owned(), quirks, window },
+            patience: line.source.patience,
+            health: line.health.clone(),
+        }
+    }
+
+    /// The embedding model written as `provider/model`.
+    fn vectoriser(&self, written: &str) -> Option<Vectoriser> {
+        let (provider, model) = written.split_once('/')?;
+        let line = self.real.get(provider)?;
+        let Way::Http(endpoint) = &line.source.way else { return None };
+        let (embedding, remote) = (endpoint.wire.embedding?, self.remote(line, endpoint, model));
+        let price = line.source.models.get(model).and_then(|facts| facts.price);
+        Some(Vectoriser { remote, embedding, price })
+    }
+}
+
 impl Voices for AllVoices {
     fn voice(&self, spec: &Spec, who: &Participant) -> Option<Voice> {
         if spec.simulation.is_some() { self.simulated.voice(spec, who) } else { self.real(who) }
+    }
+
+    fn embedder(&self, spec: &Spec) -> Option<Arc<dyn Embedder>> {
+        let vectoriser = self.vectoriser(spec.debate.embeddings.as_deref()?)?;
+        Some(Arc::new(vectoriser))
     }
 }
 

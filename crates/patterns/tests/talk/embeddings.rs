@@ -158,7 +158,7 @@ async fn an_abort_does_not_wait_for_an_embedder() {
 
 fn dollar_a_million() -> Price {
     let dollar = Usd::from_dollars(1.0).unwrap();
-    Price { input: dollar, output: dollar }
+    Price::new(dollar, dollar)
 }
 
 #[tokio::test(start_paused = true)]

@@ -5,8 +5,10 @@
 
 mod answer;
 mod trouble;
+mod vectors;
 
 pub(crate) use answer::{read_some, refused};
+pub(crate) use vectors::Vectoriser;
 
 use std::{
     sync::{Arc, OnceLock},

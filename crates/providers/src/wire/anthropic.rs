@@ -27,6 +27,7 @@ pub(super) const WIRE: Wire = Wire {
     decoder: || Box::new(Reading::default()),
     refusal,
     probe,
+    embedding: None,
 };
 
 fn encode(call: &Call, model: &Model) -> Outgoing {

@@ -26,6 +26,7 @@ pub(super) const WIRE: Wire = Wire {
     decoder: || Box::new(Reading::default()),
     refusal,
     probe,
+    embedding: None,
 };
 
 /// More stop sequences than this are refused; the others are enforced on what comes back.

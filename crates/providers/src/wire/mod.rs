@@ -61,6 +61,26 @@ pub struct Wire {
     pub refusal: fn(&Refused<'_>) -> ProviderError,
     /// Where to look whether the model is there; costs nothing.
     pub probe: fn(&Model) -> Probe,
+    /// How texts are made vectors, where the vendor does that.
+    pub embedding: Option<Embedding>,
+}
+
+/// How a vendor makes vectors of texts.
+#[derive(Debug, Clone, Copy)]
+pub struct Embedding {
+    /// The request for the vectors of these texts.
+    pub encode: fn(&Model, &[String]) -> Outgoing,
+    /// The vectors in the answer, in the order of the texts, and how many tokens were read.
+    pub decode: fn(&str) -> Option<Vectors>,
+}
+
+/// Vectors as a vendor sends them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Vectors {
+    /// In the order of the texts.
+    pub vectors: Vec<Vec<f32>>,
+    /// Tokens read, where the vendor says.
+    pub tokens: Option<u64>,
 }
 
 /// How a key is sent: in a header, never in an address, for addresses end up in logs and errors.

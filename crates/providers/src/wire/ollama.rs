@@ -19,7 +19,8 @@ use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Value, json};
 
 use super::{
-    DISCUSS, Decoder, Frame, Framing, Model, Outgoing, Probe, Refused, Schema, Shows, Wire,
+    DISCUSS, Decoder, Embedding, Frame, Framing, Model, Outgoing, Probe, Refused, Schema, Shows, Vectors,
+    Wire,
     loose::Text,
     openai::{BEARER, fault, unreadable},
     openai_chat::{discuss, messages, offers_discuss},
@@ -38,7 +39,25 @@ pub(super) const WIRE: Wire = Wire {
     decoder: || Box::new(Answer::default()),
     refusal,
     probe,
+    embedding: Some(EMBEDDING),
 };
+
+const EMBEDDING: Embedding = Embedding { encode: encode_texts, decode: decode_vectors };
+
+fn encode_texts(model: &Model, texts: &[String]) -> Outgoing {
+    let body = json!({ "model": model.name, "input": texts, "truncate": true });
+    Outgoing { path: "/api/embed".to_owned(), body }
+}
+
+fn decode_vectors(body: &str) -> Option<Vectors> {
+    #[derive(Deserialize)]
+    struct Answer {
+        embeddings: Vec<Vec<f32>>,
+        prompt_eval_count: Option<u64>,
+    }
+    let Answer { embeddings, prompt_eval_count } = serde_json::from_str(body).ok()?;
+    Some(Vectors { vectors: embeddings, tokens: prompt_eval_count })
+}
 
 /// Every other size of window loads the model anew, so there are few of them: this one and its doubles.
 const SMALLEST_WINDOW: u64 = 8_192;

@@ -4,15 +4,46 @@
 
 use jiff::Timestamp;
 use quorum_core::model::error::{ErrorClass, ProviderError};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Refused,
+    Embedding, Model, Outgoing, Refused, Vectors,
     refusal::{said, shortened},
 };
 
 /// How a key is sent.
 pub(super) const BEARER: super::Auth = super::Auth { header: "authorization", prefix: "Bearer " };
+
+/// How texts are made vectors.
+pub(super) const EMBEDDING: Embedding = Embedding { encode: encode_texts, decode: decode_vectors };
+
+fn encode_texts(model: &Model, texts: &[String]) -> Outgoing {
+    let body = json!({ "model": model.name, "input": texts, "encoding_format": "float" });
+    Outgoing { path: "/embeddings".to_owned(), body }
+}
+
+fn decode_vectors(body: &str) -> Option<Vectors> {
+    #[derive(Deserialize)]
+    struct Answer {
+        data: Vec<Entry>,
+        usage: Option<Used>,
+    }
+    #[derive(Deserialize)]
+    struct Entry {
+        index: Option<usize>,
+        embedding: Vec<f32>,
+    }
+    #[derive(Deserialize)]
+    struct Used {
+        prompt_tokens: Option<u64>,
+    }
+    let Answer { mut data, usage } = serde_json::from_str(body).ok()?;
+    // Nobody promises that they come in order; where they have no place, the order is all there is.
+    data.sort_by_key(|it| it.index);
+    let tokens = usage.and_then(|it| it.prompt_tokens);
+    Some(Vectors { vectors: data.into_iter().map(|it| it.embedding).collect(), tokens })
+}
 
 /// What vendors call an account without credit. It comes as 400, 402, 403 or 429, and waiting never helps.
 const UNPAID: &[&str] = &[
@@ -137,4 +168,19 @@ fn status_of(error: &Value) -> u16 {
 pub(super) fn unreadable(error: &serde_json::Error) -> ProviderError {
     let message = format!("a piece of the answer could not be read ({})", shortened(&error.to_string()));
     ProviderError::new(ErrorClass::InvalidResponse, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn d08_vectors_are_put_in_order() {
+        let check =
+            |body: &str, expected: Option<Vectors>| assert_eq!(decode_vectors(body), expected, "{body}");
+        let two = r#"{"data":[{"index":1,"embedding":[0.5]},{"index":0,"embedding":[1,2]}],"usage":{"prompt_tokens":7}}"#;
+        check(two, Some(Vectors { vectors: vec![vec![1.0, 2.0], vec![0.5]], tokens: Some(7) }));
+        check(r#"{"data":[]}"#, Some(Vectors { vectors: Vec::new(), tokens: None }));
+        check(r#"{"error":"no"}"#, None);
+    }
 }

@@ -25,6 +25,7 @@ pub(super) const WIRE: Wire = Wire {
     decoder: || Box::new(answer::Answer::default()),
     refusal: openai::refusal,
     probe,
+    embedding: Some(openai::EMBEDDING),
 };
 
 /// OpenAI takes no more; what is left out is enforced on what comes back.

@@ -36,6 +36,7 @@ pub(super) const WIRE: Wire = Wire {
     decoder: || Box::new(Answer::default()),
     refusal: openai::refusal,
     probe,
+    embedding: Some(openai::EMBEDDING),
 };
 
 /// OpenAI refuses a smaller limit.

@@ -12,7 +12,7 @@ use super::{
         Model, Probe, Quirks, Schema, Shows,
         testing::{BOB, answering, check_cuts, check_nonsense, chunks, model, outcome, told},
     },
-    WIRE, discuss, encode, probe,
+    Vectors, WIRE, decode_vectors, discuss, encode, encode_texts, probe,
 };
 
 const PLAIN: &str = include_str!("../recorded/ollama.txt");
@@ -186,4 +186,13 @@ fn f3_a_stream_cut_anywhere_has_no_end() {
 #[test]
 fn f4_nonsense_does_no_harm() {
     check_nonsense(&WIRE, COMPLETE);
+}
+
+#[test]
+fn d08_texts_become_vectors() {
+    let sent = encode_texts(&model("embed", Quirks::default()), &["a".to_owned()]);
+    assert_eq!((sent.path.as_str(), &sent.body["input"]), ("/api/embed", &json!(["a"])));
+    let read = decode_vectors(r#"{"embeddings":[[1,0.5]],"prompt_eval_count":3}"#);
+    assert_eq!(read, Some(Vectors { vectors: vec![vec![1.0, 0.5]], tokens: Some(3) }));
+    assert_eq!(decode_vectors("{}"), None);
 }

@@ -1,0 +1,54 @@
+//! Texts as vectors, from a provider that makes them.
+
+use futures::future::BoxFuture;
+use quorum_core::{
+    model::{
+        error::{ErrorClass, ProviderError},
+        money::{Price, Usage},
+    },
+    seams::{Embedded, Embedder},
+};
+
+use crate::{
+    http::{Remote, read_some, refused},
+    wire::Embedding,
+};
+
+/// Twenty speeches of three thousand numbers each are less than a megabyte.
+const LONGEST: usize = 16 << 20;
+
+/// An embedding model over HTTP.
+pub(crate) struct Vectoriser {
+    pub(crate) remote: Remote,
+    pub(crate) embedding: Embedding,
+    pub(crate) price: Option<Price>,
+}
+
+impl Vectoriser {
+    async fn ask(&self, texts: &[String]) -> Result<Embedded, ProviderError> {
+        let outgoing = (self.embedding.encode)(&self.remote.model, texts);
+        let request = self.remote.request(&outgoing.path, Some(&outgoing.body))?;
+        let response = request.send().await.map_err(|error| self.remote.trouble(error))?;
+        if response.status() != reqwest::StatusCode::OK {
+            return Err(refused(&self.remote, response).await);
+        }
+        let wrong = |message| ProviderError::new(ErrorClass::InvalidResponse, message);
+        let body = read_some(response, LONGEST).await;
+        let read = (self.embedding.decode)(&body).ok_or_else(|| wrong("its vectors can't be read"))?;
+        if read.vectors.len() != texts.len() {
+            return Err(wrong("it sent another number of vectors than there are texts"));
+        }
+        let usage = read.tokens.map(|tokens| Usage::new(tokens, 0));
+        Ok(Embedded { vectors: read.vectors, usage, cost: None })
+    }
+}
+
+impl Embedder for Vectoriser {
+    fn embed(&self, texts: Vec<String>) -> BoxFuture<'_, Result<Embedded, ProviderError>> {
+        Box::pin(async move { self.ask(&texts).await })
+    }
+
+    fn price(&self) -> Option<Price> {
+        self.price
+    }
+}

@@ -1,0 +1,73 @@
+//! Texts as vectors, over a real socket.
+#![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use quorum_core::{
+    call::lane::Width,
+    model::{debate::DebateSpec, error::ErrorClass, money::Usage, spec::Spec},
+    seams::{Embedder, Voices},
+};
+use quorum_providers::{
+    AllVoices,
+    source::{Endpoint, Facts, Patience, Source, Way},
+    wire::{Quirks, wire},
+};
+use quorum_testkit::{
+    server::{Fault, server},
+    spec::spec,
+};
+
+fn embedder(base: &str, ordered: &str) -> Option<Arc<dyn Embedder>> {
+    let endpoint = Endpoint {
+        base: format!("{base}/v1").parse().unwrap(),
+        wire: wire("openai-chat").unwrap(),
+        key: None,
+        key_names: Vec::new(),
+    };
+    let source = Source {
+        name: "alpha".to_owned(),
+        way: Way::Http(Arc::new(endpoint)),
+        model: "alpha-1".to_owned(),
+        usual: Facts { window: 8_000, price: None, quirks: Quirks::default() },
+        models: BTreeMap::new(),
+        width: Width::at_once(4),
+        patience: Patience::default(),
+    };
+    let debate = DebateSpec { embeddings: Some(ordered.to_owned()), ..DebateSpec::default() };
+    AllVoices::of(vec![source]).embedder(&Spec { debate, ..spec("debate") })
+}
+
+fn likeness(one: &[f32], other: &[f32]) -> f32 {
+    let product = |one: &[f32], other: &[f32]| one.iter().zip(other).map(|(a, b)| a * b).sum::<f32>();
+    product(one, other) / (product(one, one) * product(other, other)).sqrt()
+}
+
+#[tokio::test]
+async fn d08_texts_become_vectors_in_their_order() {
+    let server = server().start();
+    let embedder = embedder(&server.url(), "alpha/embed-1").unwrap();
+    let texts = ["tabs adapt to every reader", "spaces look the same", "tabs adapt to each reader"];
+    let embedded = embedder.embed(texts.map(str::to_owned).to_vec()).await.unwrap();
+    let [tabs, spaces, again] = &embedded.vectors[..] else { panic!("three vectors") };
+    assert!(likeness(tabs, again) > likeness(tabs, spaces));
+    assert!(matches!(embedded.usage, Some(Usage { prompt: 1.., completion: 0, .. })), "{:?}", embedded.usage);
+    let requests = server.requests();
+    assert_eq!((requests.len(), requests[0].model.as_str()), (1, "embed-1"));
+}
+
+#[tokio::test]
+async fn d08_an_embedder_is_a_provider_and_a_model_that_are_there() {
+    assert!(embedder("http://127.0.0.1:9", "alpha/embed-1").is_some());
+    assert!(embedder("http://127.0.0.1:9", "beta/embed-1").is_none());
+    assert!(embedder("http://127.0.0.1:9", "alpha").is_none());
+}
+
+#[tokio::test]
+async fn d08_what_goes_wrong_has_its_class() {
+    let server = server().fault("*", Fault::Status(503)).start();
+    let failed = embedder(&server.url(), "alpha/embed-1").unwrap().embed(vec!["a".to_owned()]).await;
+    assert_eq!(failed.unwrap_err().class, ErrorClass::ApiError);
+    let nobody = embedder("http://127.0.0.1:9", "alpha/embed-1").unwrap().embed(vec!["a".to_owned()]).await;
+    assert_eq!(nobody.unwrap_err().class, ErrorClass::Network);
+}
