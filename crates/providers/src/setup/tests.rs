@@ -15,7 +15,7 @@ static SPOKEN: Wire = Wire {
     summary: "For tests",
     auth: Auth { header: "x", prefix: "" },
     headers: &[],
-    framing: Framing::Sse,
+    framing: Framing::Events,
     encode: |_, _| crate::wire::Outgoing { path: String::new(), body: serde_json::Value::Null },
     decoder: || unreachable!("nobody is asked"),
     refusal: |_| unreachable!("nobody is asked"),
