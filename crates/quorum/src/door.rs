@@ -31,6 +31,7 @@ use crate::{
     config::make_directory,
     listing::{Entry, SessionEntry},
     request::{MissingRoles, Setting, again::changed, draft, flags::field_of},
+    setup::{self, Machine, Setup},
 };
 
 pub use fork::Forking;
@@ -52,6 +53,7 @@ pub struct Quorum {
     archive: Arc<dyn Archive>,
     config: Config,
     setting: Setting,
+    setup: Setup,
     owner: String,
 }
 
@@ -86,8 +88,25 @@ impl Quorum {
                 "discussions can't be kept in {directory}: {error}; set AX_DATA_DIR to a directory that can be written to"
             ))
         })?;
+        let setup = setup::load(&config, &Machine::this())?;
         let store = Arc::new(SqliteStore::open(&database)?);
-        Ok(Quorum::over(config, store, Arc::new(SimulatedVoices::default())))
+        let quorum = Quorum::over(config, store, Arc::new(SimulatedVoices::default()));
+        Ok(quorum.set_up(setup))
+    }
+
+    /// The same, knowing which providers can be asked.
+    #[must_use]
+    pub fn set_up(mut self, setup: Setup) -> Self {
+        let missing_roles = self.setting.missing_roles;
+        self.setting = Setting { missing_roles, ..Setting::of(&setup) };
+        self.setup = setup;
+        self
+    }
+
+    /// What the user has set up.
+    #[must_use]
+    pub fn setup(&self) -> &Setup {
+        &self.setup
     }
 
     /// Over any store and any voices; for tests and for programs that bring their own.
@@ -101,7 +120,8 @@ impl Quorum {
         let crafts = Crafts { patterns: PATTERNS, consensus: CONSENSUS, contexts: CONTEXTS };
         let shared = Shared { store, voices, clock: Arc::new(SystemClock), crafts };
         let engine = Engine::new(shared, owner.clone());
-        Quorum { engine, archive, config, setting: Setting::default(), owner }
+        let (setting, setup) = (Setting::default(), Setup::default());
+        Quorum { engine, archive, config, setting, setup, owner }
     }
 
     /// The same, handing out the roles a debate lacks instead of demanding them.

@@ -18,6 +18,7 @@ mod error;
 pub mod export;
 pub mod listing;
 pub mod request;
+pub mod setup;
 pub mod text;
 
 pub use config::Config;
