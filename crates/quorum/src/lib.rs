@@ -13,6 +13,7 @@
 
 mod clock;
 pub mod config;
+pub mod doctor;
 mod door;
 mod error;
 pub mod export;
