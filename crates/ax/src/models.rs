@@ -55,10 +55,7 @@ fn import(file: &std::path::Path) -> anyhow::Result<Exit> {
     import.prices.save(&Config::load()?.prices_file()).map_err(wrong)?;
     note(&format!("Took over the prices of {}.", count(import.prices.len() as u64, "model")));
     if import.others > 0 {
-        note(&format!(
-            "{} for something else than conversations.",
-            count(import.others as u64, "entry is").replace("entry iss", "entries are")
-        ));
+        note(&format!("Left out what is not for conversations: {}.", import.others));
     }
     if !import.unread.is_empty() {
         let named = import.unread.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");

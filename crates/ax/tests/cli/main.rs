@@ -10,5 +10,6 @@ mod hostile;
 mod kept;
 mod past;
 mod people;
+mod setup;
 mod steer;
 mod store;
