@@ -1,9 +1,10 @@
 //! The door itself: starts, resumes, steers and finds discussions.
 
 mod fork;
+mod health;
 mod say;
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use quorum_core::{
     craft::{Consensus, ContextStrategy, Crafts, Pattern},
@@ -44,9 +45,6 @@ const CANDIDATES: usize = 5;
 
 /// How much of a record is read at once.
 const FACTS_AT_ONCE: usize = 1_000;
-
-/// How long one provider may take to say whether it is there.
-const LONGEST_CHECK: Duration = Duration::from_secs(10);
 
 const DAY_MS: u64 = 86_400_000;
 
@@ -132,16 +130,6 @@ impl Quorum {
     pub fn assigning_roles(mut self) -> Self {
         self.setting.missing_roles = MissingRoles::Assign;
         self
-    }
-
-    /// Whether this provider could answer now; what it says where it could not.
-    pub(crate) async fn would_answer(&self, provider: &str) -> Result<(), String> {
-        let named = Some(vec![provider.to_owned(); 2]);
-        let (spec, _) = draft(&Request { providers: named, ..Request::on("health") }, &self.setting);
-        let who = spec.participants.first().ok_or("there is no such provider")?;
-        let voice = self.engine.shared().voices.voice(&spec, who).ok_or("it has no voice here")?;
-        let check = tokio::time::timeout(LONGEST_CHECK, voice.provider.check(who));
-        check.await.map_err(|_| "no answer within 10 s".to_owned())?.map_err(|error| error.to_string())
     }
 
     /// The user's configuration.

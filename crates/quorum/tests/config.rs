@@ -98,7 +98,7 @@ fn a_default_that_needs_a_switch_waits_for_it() {
 #[test]
 fn what_is_said_of_a_provider_is_checked_before_anything_is_spent() {
     let row = |text: &str, expected: &str| {
-        refuses(&format!("[providers.claude]\n{text}"), &format!("providers.claude{expected}"))
+        refuses(&format!("[providers.claude]\n{text}"), &format!("providers.claude{expected}"));
     };
     row("modle = 'x'", ": there is no key in [providers.claude] named modle; did you mean model?");
     row("wire = 'openai-chap'", ".wire: there is no wire named openai-chap; did you mean openai-chat?");

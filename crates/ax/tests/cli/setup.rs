@@ -129,3 +129,23 @@ fn a_name_nobody_has_is_an_error_unless_voices_are_simulated() {
     desk.ax(&["discuss", "q", "-p", "cluade,gemini"]).ends(2).says(&[typo]);
     desk.ax(&["discuss", "q", "-p", "cluade,gemini", "--simulate", "latency=0ms"]).ends(0);
 }
+
+#[test]
+fn one_provider_is_too_few_and_the_ways_on_are_said() {
+    let desk = Desk::new();
+    let program = desk.write("claude", "#!/bin/sh\n");
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let folder = std::path::Path::new(&program).parent().unwrap().to_str().unwrap().to_owned();
+    let desk = desk.with("PATH", &folder);
+    desk.configure("");
+    let said = desk.ax(&["discuss", "q"]).ends(4).prints_nothing();
+    said.says(&[
+        "only claude can be asked here",
+        "-p claude,claude",
+        "--offline",
+        "glm: no key: set ZAI_API_KEY",
+    ]);
+    let glm = "--providers: glm can't be asked here, no key: set ZAI_API_KEY";
+    desk.ax(&["discuss", "q", "-p", "claude,glm"]).ends(2).says(&[glm]);
+    desk.ax(&["discuss", "q", "--simulate", "latency=0ms"]).ends(0);
+}
