@@ -90,6 +90,9 @@ fn of_error(error: &anyhow::Error) -> Exit {
 
 fn of_door(error: &Error) -> Exit {
     match error {
+        Error::Refused(refusals) if refusals.iter().all(|it| it.code == Code::InsufficientProviders) => {
+            Exit::TooFewProviders
+        }
         Error::Refused(_)
         | Error::NotFound(_)
         | Error::Ambiguous { .. }

@@ -2,10 +2,13 @@
 
 mod args;
 mod discuss;
+mod doctor;
 mod exit;
 mod export;
 mod input;
 mod judge;
+mod keys;
+mod models;
 mod past;
 mod render;
 mod replay;
@@ -31,8 +34,14 @@ fn main() -> std::process::ExitCode {
 }
 
 fn run(verb: Verb) -> anyhow::Result<Exit> {
-    if let Verb::Patterns(listed) = verb {
-        return past::patterns(&listed);
+    // These need no store, and should work where it doesn't.
+    match &verb {
+        Verb::Patterns(listed) => return past::patterns(listed),
+        Verb::Models(listed) => return models::models(listed),
+        Verb::Prices(args) => return models::prices(args),
+        Verb::Keys(args) => return keys::keys(args),
+        Verb::Doctor(args) => return doctor::doctor(args),
+        _ => {}
     }
     let quorum = Quorum::open(Config::load()?)?.assigning_roles();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -57,6 +66,10 @@ async fn perform(quorum: &Quorum, verb: Verb) -> anyhow::Result<Exit> {
         Verb::Export(args) => export::export(quorum, &args).await,
         Verb::Replay(args) => replay::replay(quorum, &args).await,
         Verb::Patterns(listed) => past::patterns(&listed),
+        Verb::Models(listed) => models::models(&listed),
+        Verb::Prices(args) => models::prices(&args),
+        Verb::Keys(args) => keys::keys(&args),
+        Verb::Doctor(args) => doctor::doctor(&args),
         Verb::Sessions(args) => past::sessions(quorum, &args).await,
     }
 }

@@ -30,11 +30,13 @@ pub fn allowed(base: &Url) -> Result<(), Forbidden> {
     Ok(())
 }
 
-const METADATA_NAMES: &[&str] = &["metadata.google.internal", "metadata.goog", "metadata", "instance-data"];
+const METADATA_NAMES: &[&str] =
+    &["metadata.google.internal", "metadata.goog", "metadata", "instance-data", "instance-data.ec2.internal"];
 
 /// Where some clouds have their metadata service beside the link-local one.
 const METADATA: &[IpAddr] = &[
     IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
+    IpAddr::V6(Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254)),
     IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)),
     IpAddr::V4(Ipv4Addr::new(192, 0, 0, 192)),
     IpAddr::V4(Ipv4Addr::new(168, 63, 129, 16)),

@@ -6,6 +6,9 @@
 //! - [`command`]: programs on this machine that answer, such as coding CLIs.
 //! - `fenced.rs`: how a model without tools asks for a sub-discussion.
 //! - `http/`, `health.rs`, [`guard`]: how a wire's requests travel, and where they may not.
+//! - [`setup`]: what the user has set up, and which providers can be asked with it.
+//! - [`keys`], [`prices`]: the files those come from.
+//! - [`source`]: a provider, ready to be asked.
 //! - `simulated/`: a provider without a model, the same every time.
 //! - [`wire`]: how the vendors speak; pure translations.
 //! - `voices.rs`: which voice answers for which seat.
@@ -13,9 +16,13 @@
 pub mod catalog;
 pub mod command;
 mod fenced;
+mod files;
 pub mod guard;
 mod health;
 mod http;
+pub mod keys;
+pub mod prices;
+pub mod setup;
 mod simulated;
 pub mod source;
 mod voices;

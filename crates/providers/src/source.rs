@@ -15,7 +15,7 @@ pub struct Source {
     pub name: String,
     /// How it is reached.
     pub way: Way,
-    /// The model that answers where none is named.
+    /// The model that answers where none is named; empty where a program has one of its own choice.
     pub model: String,
     /// What holds for models nothing else is known of.
     pub usual: Facts,

@@ -1,6 +1,7 @@
 //! The door itself: starts, resumes, steers and finds discussions.
 
 mod fork;
+mod health;
 mod judge;
 mod say;
 
@@ -22,7 +23,7 @@ use quorum_core::{
     seams::{Archive, Claim, Clock, Session, Store, StoreError, Voices, Wanted},
 };
 use quorum_patterns::{CONSENSUS, CONTEXTS, DETECTORS, PATTERNS, detect::Detector};
-use quorum_providers::SimulatedVoices;
+use quorum_providers::AllVoices;
 use quorum_store::SqliteStore;
 use uuid::Uuid;
 
@@ -32,6 +33,7 @@ use crate::{
     config::make_directory,
     listing::{Entry, SessionEntry},
     request::{MissingRoles, Setting, again::changed, draft, flags::field_of},
+    setup::{self, Machine, Setup},
 };
 
 pub use fork::Forking;
@@ -53,6 +55,7 @@ pub struct Quorum {
     archive: Arc<dyn Archive>,
     config: Config,
     setting: Setting,
+    setup: Setup,
     owner: String,
 }
 
@@ -87,8 +90,25 @@ impl Quorum {
                 "discussions can't be kept in {directory}: {error}; set AX_DATA_DIR to a directory that can be written to"
             ))
         })?;
+        let setup = setup::load(&config, &Machine::this())?;
         let store = Arc::new(SqliteStore::open(&database)?);
-        Ok(Quorum::over(config, store, Arc::new(SimulatedVoices::default())))
+        let quorum = Quorum::over(config, store, Arc::new(AllVoices::of(setup.sources())));
+        Ok(quorum.set_up(setup))
+    }
+
+    /// The same, knowing which providers can be asked.
+    #[must_use]
+    pub fn set_up(mut self, setup: Setup) -> Self {
+        let missing_roles = self.setting.missing_roles;
+        self.setting = Setting { missing_roles, ..Setting::of(&setup) };
+        self.setup = setup;
+        self
+    }
+
+    /// What the user has set up.
+    #[must_use]
+    pub fn setup(&self) -> &Setup {
+        &self.setup
     }
 
     /// Over any store and any voices; for tests and for programs that bring their own.
@@ -102,7 +122,8 @@ impl Quorum {
         let crafts = Crafts { patterns: PATTERNS, consensus: CONSENSUS, contexts: CONTEXTS };
         let shared = Shared { store, voices, clock: Arc::new(SystemClock), crafts };
         let engine = Engine::new(shared, owner.clone());
-        Quorum { engine, archive, config, setting: Setting::default(), owner }
+        let (setting, setup) = (Setting::default(), Setup::default());
+        Quorum { engine, archive, config, setting, setup, owner }
     }
 
     /// The same, handing out the roles a debate lacks instead of demanding them.

@@ -13,11 +13,13 @@
 
 mod clock;
 pub mod config;
+pub mod doctor;
 mod door;
 mod error;
 pub mod export;
 pub mod listing;
 pub mod request;
+pub mod setup;
 pub mod text;
 
 pub use config::Config;

@@ -41,7 +41,7 @@ fn b12_discussions_can_be_switched_off() {
 #[test]
 fn an_unknown_key_is_an_error_that_names_the_nearest() {
     refuses("[retension]\ndays = 3", "there is no section named retension; did you mean retention?");
-    refuses("[zzz]", "there is no section named zzz; there are retention, features, defaults");
+    refuses("[zzz]", "there is no section named zzz; there are retention, features, defaults, providers");
     refuses("[retention]\nday = 3", "there is no key in [retention] named day; did you mean days?");
     refuses(
         "[features]\ndiscusions = true",
@@ -93,4 +93,51 @@ fn a_default_that_needs_a_switch_waits_for_it() {
     assert_eq!((plain.max_depth, plain.confidence_threshold), (None, None));
     let (recursive, _) = config.fill(&Request { recursive: Some(true), ..Request::on("x") });
     assert_eq!((recursive.max_depth, recursive.confidence_threshold), (Some(3), None));
+}
+
+#[test]
+fn what_is_said_of_a_provider_is_checked_before_anything_is_spent() {
+    let row = |text: &str, expected: &str| {
+        refuses(&format!("[providers.claude]\n{text}"), &format!("providers.claude{expected}"));
+    };
+    row("modle = 'x'", ": there is no key in [providers.claude] named modle; did you mean model?");
+    row("wire = 'openai-chap'", ".wire: there is no wire named openai-chap; did you mean openai-chat?");
+    row("base_url = 'api.x'", ".base_url is no address; write it whole, like https://host/v1");
+    row(
+        "base_url = 'https://u:SECRET@x'",
+        ".base_url has a name or password in it; use key_env or `ax keys set` for keys",
+    );
+    row(
+        "base_url = 'http://169.254.169.254'",
+        ".base_url is where machines keep their own secrets; it is never asked",
+    );
+    row("window = 0", ".window is a whole number above 0");
+    row("window = -1", ".window is a whole number above 0");
+    row(
+        "price = { input = -1, output = 1 }",
+        ".price is dollars for a million tokens, like { input = 3.0, output = 15.0, cached = 0.3 }; none of them below 0",
+    );
+    row(
+        "quirks = { temprature = false }",
+        ": there is no key in quirks named temprature; did you mean temperature?",
+    );
+    row("key_env = 'sk-SECRET'", ".key_env is the name of a variable, like MY_API_KEY, not a key");
+    row(
+        "key = 'SECRET'",
+        ".key: keys don't belong into this file; name a variable with key_env, or run `ax keys set claude`",
+    );
+    refuses(
+        "[providers.cluade]\nmodel = 'x'",
+        "providers.cluade: a provider of one's own needs wire, base_url and model, or a command; wire and base_url is missing. Did you mean claude?",
+    );
+    refuses(
+        "[providers.claude]\n[providers.anthropic]",
+        "providers.claude is there twice: it is another name of claude",
+    );
+    let plain = "wire = 'openai-chat'\nmodel = 'm'\nbase_url = 'http://host/v1'";
+    assert!(parse(&format!("[providers.mine]\n{plain}")).unwrap_err().contains("not encrypted"));
+    let config =
+        parse(&format!("[providers.mine]\n{plain}\ninsecure = true\nprice = {{ input = 1, output = 2.5 }}"))
+            .unwrap();
+    assert_eq!(config.providers[0].base_url.as_ref().unwrap().as_str(), "http://host/v1");
 }

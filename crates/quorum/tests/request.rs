@@ -306,10 +306,43 @@ fn the_usual_panel_is_narrowed_to_who_is_there() {
     let refusals = check(&request(&json!({})), &there(&["claude"])).unwrap_err();
     assert_eq!(
         refusals[0].to_string(),
-        "providers: of the usual panel claude, glm, qwen, gemini only claude can be used here; name 2 to 6 that can"
+        "providers: only claude can be asked here, and a discussion takes 2; `-p claude,claude` lets it speak twice, \
+         `--offline` simulates the others, or make more available:"
     );
+    let spec = check(&request(&json!({})), &there(&["claude", "mistral", "mine"])).unwrap();
+    assert_eq!(table(&spec), "claude speaker, mistral speaker");
     let offline = check(&request(&json!({ "offline": true })), &there(&["claude"])).unwrap();
     assert!(offline.simulation.is_some() && offline.participants.len() == 4);
+}
+
+#[test]
+fn d02_only_those_who_can_be_asked_may_be_named() {
+    let of = |available: &[&str]| Setting {
+        available: available.iter().map(|name| (*name).to_owned()).collect(),
+        lacking: [("glm".to_owned(), "no key: set ZAI_API_KEY".to_owned())].into(),
+        strengths: [("mine".to_owned(), vec!["law".to_owned()])].into(),
+        ..Setting::default()
+    };
+    let said = |fields: &Value, setting: &Setting| match check(&request(fields), setting) {
+        Ok(spec) => table(&spec),
+        Err(refusals) => refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"),
+    };
+    let real = of(&["claude", "mine"]);
+    let named = |names: &[&str]| json!({ "providers": names });
+    assert_eq!(said(&named(&["anthropic/opus", "mine"]), &real), "anthropic/opus speaker, mine speaker");
+    assert_eq!(
+        said(&named(&["claude", "glm"]), &real),
+        "providers: glm can't be asked here, no key: set ZAI_API_KEY; --offline simulates it"
+    );
+    let typo = "providers: there is no provider named cluade; did you mean claude?";
+    assert_eq!(said(&named(&["cluade", "mine"]), &real), typo);
+    let offline = json!({ "providers": ["cluade", "glm"], "offline": true });
+    assert_eq!(said(&offline, &real), "cluade speaker, glm speaker");
+    assert_eq!(said(&named(&["glm", "glm"]), &of(&[])), "glm speaker, glm-2 speaker");
+    let stranger = "providers: there is no provider named zzz; there are glm";
+    assert_eq!(said(&named(&["glm", "zzz"]), &of(&[])), stranger);
+    let spec = check(&request(&named(&["claude", "mine"])), &real).unwrap();
+    assert_eq!(spec.participants[1].strengths, ["law"]);
 }
 
 #[test]

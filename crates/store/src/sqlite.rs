@@ -63,6 +63,14 @@ impl SqliteStore {
         let desk = Desk::new(connection, runner, file.to_owned(), options);
         Ok(SqliteStore { watch, readers, writer: Writer::start(desk, keeper).map_err(no_thread)? })
     }
+
+    /// What is wrong with the file, as SQLite says it; `None` when it is whole.
+    pub async fn damage(&self) -> Result<Option<String>, StoreError> {
+        let check = |connection: &rusqlite::Connection| {
+            Ok(connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))?)
+        };
+        Ok(Some(self.readers.read(check).await?).filter(|said| said != "ok"))
+    }
 }
 
 impl Store for SqliteStore {

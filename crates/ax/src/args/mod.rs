@@ -78,6 +78,18 @@ pub(crate) enum Verb {
     /// List the patterns and the consensus methods
     #[command(after_help = "Example: ax patterns")]
     Patterns(Listed),
+    /// List the providers and their models: windows, prices, and who can be asked here
+    #[command(after_help = "Examples:\n  ax models\n  ax models --json | jq '.[] | select(.available)'")]
+    Models(Listed),
+    /// Keep keys for providers in a file nobody else can read, list them, or forget them
+    #[command(after_help = "Examples:\n  ax keys set claude < key.txt\n  ax keys list\n  ax keys rm claude")]
+    Keys(Keys),
+    /// List what models cost, or import a price table
+    #[command(after_help = "Examples:\n  ax prices\n  ax prices import model_prices_and_context_window.json")]
+    Prices(Prices),
+    /// Look at keys, endpoints, prices, data and clock, and say what to do
+    #[command(after_help = "Examples:\n  ax doctor\n  ax doctor --live")]
+    Doctor(Doctor),
     /// List sessions, or create one: a folder for discussions that belong together
     #[command(
         after_help = "Examples:\n  ax sessions create \"Billing rewrite\"\n  ax discuss \"…\" --session \"Billing rewrite\""
@@ -180,6 +192,55 @@ pub(crate) struct Listed {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    /// Ask every available provider whether it would answer; costs nothing
+    #[arg(long)]
+    pub(crate) live: bool,
+    #[command(flatten)]
+    pub(crate) listed: Listed,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Keys {
+    #[command(subcommand)]
+    pub(crate) verb: KeyVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum KeyVerb {
+    /// Keep the key that comes through standard input
+    Set {
+        /// The provider, or the variable of its key
+        name: String,
+    },
+    /// List which keys there are and where they come from; never the keys
+    List(Listed),
+    /// Forget a key that was kept
+    Rm {
+        /// The provider, or the variable of its key
+        name: String,
+    },
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Prices {
+    #[command(subcommand)]
+    pub(crate) verb: Option<PriceVerb>,
+    #[command(flatten)]
+    pub(crate) listed: Listed,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PriceVerb {
+    /// Take over a table in litellm's format (model_prices_and_context_window.json)
+    Import {
+        /// The table
+        file: PathBuf,
+    },
 }
 
 #[derive(Debug, Args)]

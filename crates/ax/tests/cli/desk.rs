@@ -15,6 +15,7 @@ const QUICK: &str = "[defaults]\nsimulate = \"latency=0ms\"\n";
 
 pub(crate) struct Desk {
     home: TempDir,
+    variables: Vec<(String, String)>,
 }
 
 /// What a command said, and how it ended.
@@ -54,9 +55,15 @@ impl Said {
 
 impl Desk {
     pub(crate) fn new() -> Self {
-        let desk = Desk { home: TempDir::new().unwrap() };
+        let desk = Desk { home: TempDir::new().unwrap(), variables: Vec::new() };
         desk.configure(QUICK);
         desk
+    }
+
+    /// The same with a variable set.
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
     }
 
     pub(crate) fn configure(&self, text: &str) {
@@ -79,6 +86,8 @@ impl Desk {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ax"));
         command.args(args).current_dir(self.home.path()).env_clear().env("HOME", self.home.path());
         command.env("AX_CONFIG", self.config()).env("AX_DATA_DIR", self.data());
+        // Set to nothing, it keeps the command from looking for a server on this machine.
+        command.env("OLLAMA_HOST", "").envs(self.variables.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

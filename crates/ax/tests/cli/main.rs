@@ -11,5 +11,6 @@ mod kept;
 mod past;
 mod people;
 mod ruled;
+mod setup;
 mod steer;
 mod store;

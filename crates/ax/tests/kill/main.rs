@@ -115,7 +115,7 @@ impl Place {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ax"));
         command.args(args).env_clear().env("HOME", self.home.path());
         command.env("AX_CONFIG", self.home.path().join("config.toml"));
-        command.env("AX_DATA_DIR", self.home.path().join("data"));
+        command.env("AX_DATA_DIR", self.home.path().join("data")).env("OLLAMA_HOST", "");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 

@@ -81,6 +81,8 @@ pub fn draft(request: &Request, setting: &Setting) -> (Spec, Vec<Refusal>) {
     let (written, field) = panel::panel(request, setting, simulation.is_some(), usual, &mut wrong);
     let mut participants = seats::seated(&written, field, &mut wrong);
     panel::with_a_model(&participants, &mut wrong);
+    panel::with_voices(&participants, field, setting, asked(request, &simulation), &mut wrong);
+    seats::strengthen(&mut participants, setting);
     let (minimum, models) = (usual_minimum(&participants), models(&participants));
     seats::brief(&mut participants, request, &mut wrong);
     let synthesizer = seats::synthesizer(&participants, request, &mut wrong);
@@ -277,10 +279,22 @@ fn session(request: &Request, wrong: &mut Complaints) -> Option<Uuid> {
     session
 }
 
+fn wants_simulation(request: &Request) -> bool {
+    request.offline == Some(true) || request.simulate.is_some()
+}
+
+/// Whom the participants' voices come from.
+fn asked(request: &Request, simulation: &Option<Simulation>) -> panel::Voiced {
+    match simulation {
+        None => panel::Voiced::Real,
+        Some(_) if wants_simulation(request) => panel::Voiced::AsAsked,
+        Some(_) => panel::Voiced::ForLackOfOthers,
+    }
+}
+
 /// Voices are simulated where that is asked for, and where there are no others.
 fn simulation(request: &Request, setting: &Setting, wrong: &mut Complaints) -> Option<Simulation> {
-    let asked = request.offline == Some(true) || request.simulate.is_some();
-    if !asked && !setting.available.is_empty() {
+    if !wants_simulation(request) && !setting.available.is_empty() {
         return None;
     }
     let given = request.simulate.clone().unwrap_or_default();

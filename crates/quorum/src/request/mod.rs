@@ -218,8 +218,13 @@ pub struct Simulate {
 /// What a request is checked against, beside itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Setting {
-    /// Providers with a real voice on this machine. Where there is none, voices are simulated.
+    /// Providers with a real voice on this machine, in the order they are asked to fill a panel. Where there is none, voices
+    /// are simulated.
     pub available: Vec<String>,
+    /// Providers that are known but can't be asked here, and what to do about it.
+    pub lacking: BTreeMap<String, String>,
+    /// What providers are good at by the user's word.
+    pub strengths: BTreeMap<String, Vec<String>>,
     /// What to do about a debate without all of its roles.
     pub missing_roles: MissingRoles,
 }

@@ -2,7 +2,21 @@
 
 use quorum_core::model::{error::Code, participant::Participant};
 
-use crate::request::{Request, Seating, Setting, bounds::Complaints, check::Usual};
+use crate::{
+    config::nearest,
+    request::{Request, Seating, Setting, bounds::Complaints, check::Usual},
+};
+
+/// Whom the participants' voices come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Voiced {
+    /// Real providers.
+    Real,
+    /// Simulated, because that was asked for: any name will do.
+    AsAsked,
+    /// Simulated, because nobody can be asked here.
+    ForLackOfOthers,
+}
 
 /// The table as it was written, and the field it was written in.
 pub(super) fn panel(
@@ -30,6 +44,45 @@ pub(super) fn with_a_model(seats: &[Participant], wrong: &mut Complaints) {
     }
 }
 
+/// Whether everyone named has a voice. Where nothing is known of any provider, names are the voices' own business.
+pub(super) fn with_voices(
+    seats: &[Participant],
+    field: &str,
+    setting: &Setting,
+    voiced: Voiced,
+    wrong: &mut Complaints,
+) {
+    let knows = !setting.lacking.is_empty();
+    let mut named: Vec<&str> = Vec::new();
+    for seat in seats.iter().filter(|it| !it.is_person()) {
+        let provider = seat.provider.as_str();
+        if voiced == Voiced::AsAsked || named.contains(&provider) || is_available(setting, provider) {
+            continue;
+        }
+        named.push(provider);
+        match setting.lacking.get(provider) {
+            Some(lacks) if voiced == Voiced::Real => {
+                wrong.add(field, format!("{provider} can't be asked here, {lacks}; --offline simulates it"));
+            }
+            None if knows => wrong.add(field, stranger(setting, provider)),
+            Some(_) | None => {}
+        }
+    }
+}
+
+fn is_available(setting: &Setting, name: &str) -> bool {
+    setting.available.iter().any(|it| it == name)
+}
+
+fn stranger(setting: &Setting, name: &str) -> String {
+    let known = setting.available.iter().chain(setting.lacking.keys()).map(String::as_str);
+    let known: Vec<&str> = known.collect();
+    match nearest(name, known.iter().copied()) {
+        Some(nearest) => format!("there is no provider named {name}; did you mean {nearest}?"),
+        None => format!("there is no provider named {name}; there are {}", known.join(", ")),
+    }
+}
+
 fn providers(
     request: &Request,
     setting: &Setting,
@@ -37,21 +90,34 @@ fn providers(
     usual: &Usual,
     wrong: &mut Complaints,
 ) -> Vec<String> {
-    let is_there = |name: &&&str| simulated || setting.available.iter().any(|it| it == **name);
-    let panel = || usual.panel.iter().filter(is_there).map(|name| (*name).to_owned()).collect();
-    let providers: Vec<String> = request.providers.clone().unwrap_or_else(panel);
-    let (count, least, most) = (providers.len(), usual.least, usual.most);
-    if request.providers.is_none() && count < least {
-        let there = if count == 0 { "none of them".to_owned() } else { providers.join(", ") };
-        let panel = usual.panel.join(", ");
-        let message = format!(
-            "of the usual panel {panel} only {there} can be used here; name {least} to {most} that can"
-        );
-        wrong.add_coded("providers", Code::InsufficientProviders, message);
+    let providers = request.providers.clone().unwrap_or_else(|| usual_panel(setting, simulated, usual));
+    if request.providers.is_none() && providers.len() < usual.least {
+        wrong.add_coded("providers", Code::InsufficientProviders, too_few(setting, &providers, usual));
     } else {
-        fits(count, "providers", usual, wrong);
+        fits(providers.len(), "providers", usual, wrong);
     }
     providers
+}
+
+/// The usual panel as far as it is there, filled up with others that are.
+fn usual_panel(setting: &Setting, simulated: bool, usual: &Usual) -> Vec<String> {
+    let usual_ones = usual.panel.iter().filter(|name| simulated || is_available(setting, name));
+    let mut panel: Vec<String> = usual_ones.map(|name| (*name).to_owned()).collect();
+    let others = setting.available.iter().filter(|name| !usual.panel.contains(&name.as_str()));
+    let missing = usual.least.saturating_sub(panel.len());
+    panel.extend(others.take(missing).cloned());
+    panel
+}
+
+fn too_few(setting: &Setting, there: &[String], usual: &Usual) -> String {
+    let least = usual.least;
+    let one = there.first().map_or("claude", String::as_str);
+    let ways = usual.panel.iter().filter_map(|name| Some(format!("{name}: {}", setting.lacking.get(*name)?)));
+    let ways: String = ways.map(|way| format!("\n  {way}")).collect();
+    format!(
+        "only {one} can be asked here, and a discussion takes {least}; `-p {one},{one}` lets it speak twice, \
+         `--offline` simulates the others, or make more available:{ways}"
+    )
 }
 
 fn fits(count: usize, field: &str, usual: &Usual, wrong: &mut Complaints) {

@@ -6,7 +6,9 @@ use quorum_core::model::{
 };
 use quorum_providers::catalog;
 
-use crate::request::{MissingRoles, Request, Seat, Seating, bounds::Complaints, check::LONGEST_PROMPT};
+use crate::request::{
+    MissingRoles, Request, Seat, Seating, Setting, bounds::Complaints, check::LONGEST_PROMPT,
+};
 
 /// In bytes.
 const LONGEST_NAME: usize = 64;
@@ -86,6 +88,15 @@ fn seat(written: &str) -> Participant {
     let name = if model.is_some() { written.to_owned() } else { provider.clone() };
     let strengths = catalog::row(&provider).map(|row| row.strengths.clone()).unwrap_or_default();
     Participant { name, model, strengths, ..Participant::of(&provider) }
+}
+
+/// What the user says a provider is good at counts more than what the catalogue does.
+pub(super) fn strengthen(seats: &mut [Participant], setting: &Setting) {
+    for seat in seats.iter_mut().filter(|it| !it.is_person()) {
+        if let Some(strengths) = setting.strengths.get(&seat.provider) {
+            seat.strengths.clone_from(strengths);
+        }
+    }
 }
 
 fn free_name(seats: &[Participant], name: &str) -> String {

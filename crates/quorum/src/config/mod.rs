@@ -1,8 +1,11 @@
 //! The configuration: one file, every key known, and where things are kept.
 
+mod providers;
+
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
+use quorum_providers::{keys, prices, setup::Own};
 use serde_json::{Map, Value, json};
 
 use crate::request::{
@@ -28,6 +31,8 @@ pub struct Config {
     pub retention_days: Option<u32>,
     /// Whether discussions may be started.
     pub discussions: bool,
+    /// What is said of providers.
+    pub providers: Vec<Own>,
     /// Fields of a request where it leaves them out.
     defaults: Map<String, Value>,
 }
@@ -51,6 +56,12 @@ pub enum Error {
         /// What is wrong and what would be right.
         message: String,
     },
+    /// The keys that were given to keep can't be used.
+    #[error("{0}")]
+    Keys(keys::Error),
+    /// The prices that were imported can't be used.
+    #[error("{0}")]
+    Prices(prices::Error),
     /// Nobody knows where things belong.
     #[error("there is no home directory to keep discussions in; set AX_DATA_DIR and AX_CONFIG")]
     NoHome,
@@ -85,7 +96,8 @@ impl Config {
     #[must_use]
     pub fn unset(file: PathBuf, data_dir: PathBuf) -> Config {
         let retention_days = Some(RETENTION_DAYS);
-        Config { file, data_dir, retention_days, discussions: true, defaults: Map::new() }
+        let (providers, defaults) = (Vec::new(), Map::new());
+        Config { file, data_dir, retention_days, discussions: true, providers, defaults }
     }
 
     /// The configuration this text describes.
@@ -140,13 +152,29 @@ impl Config {
     pub fn database(&self) -> PathBuf {
         self.data_dir.join("quorum.db")
     }
+
+    /// The file keys are kept in, beside the configuration.
+    #[must_use]
+    pub fn keys_file(&self) -> PathBuf {
+        self.file.with_file_name("keys.toml")
+    }
+
+    /// The file imported prices are kept in.
+    #[must_use]
+    pub fn prices_file(&self) -> PathBuf {
+        self.data_dir.join("prices.json")
+    }
 }
 
 type Read = fn(&mut Config, &toml::Table) -> Result<(), String>;
 
 /// The sections there are.
-const SECTIONS: &[(&str, Read)] =
-    &[("retention", read_retention), ("features", read_features), ("defaults", read_defaults)];
+const SECTIONS: &[(&str, Read)] = &[
+    ("retention", read_retention),
+    ("features", read_features),
+    ("defaults", read_defaults),
+    ("providers", providers::read),
+];
 
 fn read_retention(config: &mut Config, table: &toml::Table) -> Result<(), String> {
     for (key, value) in table {
@@ -212,12 +240,16 @@ fn holds_no_number(value: &Value) -> bool {
 /// Says that there is no such thing, and which is nearest.
 fn unknown<'k>(what: &str, given: &str, known: impl IntoIterator<Item = &'k str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
-    let likeness = |it: &&str| (strsim::jaro_winkler(it, given) * 1e6) as u64;
-    let nearest = known.iter().copied().max_by_key(likeness).filter(|it| likeness(it) > 750_000);
-    match nearest {
+    match nearest(given, known.iter().copied()) {
         Some(nearest) => format!("there is no {what} named {given}; did you mean {nearest}?"),
         None => format!("there is no {what} named {given}; there are {}", known.join(", ")),
     }
+}
+
+/// The name that was probably meant.
+pub(crate) fn nearest<'k>(given: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    let likeness = |it: &&str| (strsim::jaro_winkler(it, given) * 1e6) as u64;
+    known.into_iter().max_by_key(likeness).filter(|it| likeness(it) > 750_000)
 }
 
 /// Makes the directory discussions are kept in, for the user alone.

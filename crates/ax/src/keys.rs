@@ -1,0 +1,86 @@
+//! `ax keys`: keys come in through standard input and never out again.
+
+use std::io::{IsTerminal, Read};
+
+use quorum::{
+    Config, Error, config,
+    setup::{self, KeyFrom, Machine, SecretString, Setup, keys},
+};
+use serde_json::json;
+
+use crate::{
+    args::{KeyVerb, Keys, Listed},
+    exit::{Exit, Usage},
+    render::{note, print, print_json},
+};
+
+/// More than any key has.
+const MOST_BYTES: u64 = 64 * 1024;
+
+/// Keeps, lists or forgets keys.
+pub(crate) fn keys(args: &Keys) -> anyhow::Result<Exit> {
+    let config = Config::load()?;
+    let setup = setup::load(&config, &Machine::this())?;
+    match &args.verb {
+        KeyVerb::Set { name } => set(&config, &setup, name),
+        KeyVerb::List(listed) => list(&setup, listed),
+        KeyVerb::Rm { name } => remove(&config, &setup, name),
+    }
+}
+
+fn set(config: &Config, setup: &Setup, given: &str) -> anyhow::Result<Exit> {
+    let name = setup::key_name(setup, given).map_err(Usage)?;
+    if std::io::stdin().is_terminal() {
+        let message = format!(
+            "a key is read from standard input, not typed where it can be seen: ax keys set {given} < FILE"
+        );
+        return Err(Usage(message).into());
+    }
+    let mut key = String::new();
+    std::io::stdin().take(MOST_BYTES).read_to_string(&mut key)?;
+    let file = config.keys_file();
+    let replaced = keys::set(&file, &name, &SecretString::from(key)).map_err(unusable)?;
+    let done = if replaced { "Replaced" } else { "Kept" };
+    note(&format!("{done} {name} in {}; only you can read it.", file.display()));
+    if std::env::var(&name).is_ok_and(|it| !it.trim().is_empty()) {
+        note(&format!("The environment has {name} as well, and its key is the one that is used."));
+    }
+    Ok(Exit::Done)
+}
+
+fn remove(config: &Config, setup: &Setup, given: &str) -> anyhow::Result<Exit> {
+    let name = setup::key_name(setup, given).map_err(Usage)?;
+    let file = config.keys_file();
+    if !keys::remove(&file, &name).map_err(unusable)? {
+        return Err(Usage(format!("{} has no {name}; nothing was changed", file.display())).into());
+    }
+    note(&format!("Forgot {name}."));
+    Ok(Exit::Done)
+}
+
+fn list(setup: &Setup, listed: &Listed) -> anyhow::Result<Exit> {
+    let with_key = setup.providers.iter().filter_map(|it| Some((&it.name, it.key.as_ref()?)));
+    let rows: Vec<(&String, &String, &str)> = with_key
+        .map(|(provider, from)| match from {
+            KeyFrom::Environment(name) => (provider, name, "environment"),
+            KeyFrom::File(name) => (provider, name, "keys.toml"),
+        })
+        .collect();
+    if listed.json {
+        let row = |(provider, name, from): &(&String, &String, &str)| json!({ "provider": provider, "name": name, "from": from });
+        print_json(&rows.iter().map(row).collect::<Vec<_>>())?;
+    } else if rows.is_empty() {
+        note(
+            "There are no keys; `ax keys set NAME < FILE` keeps one, or set a variable as `ax models` says.",
+        );
+    } else {
+        let row =
+            |(provider, name, from): &(&String, &String, &str)| format!("{provider:<12} {name:<20} {from}");
+        print(&rows.iter().map(row).collect::<Vec<_>>().join("\n"))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn unusable(error: keys::Error) -> anyhow::Error {
+    Error::Config(config::Error::Keys(error)).into()
+}

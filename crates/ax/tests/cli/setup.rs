@@ -1,0 +1,151 @@
+//! Keys, models, prices and the doctor: what is set up, what is missing, and that no key is ever shown.
+
+use serde_json::{Value, json};
+
+use crate::desk::Desk;
+
+const CANARY: &str = "sk-canary-4711";
+
+fn lacks(models: &Value, name: &str) -> Value {
+    models.as_array().unwrap().iter().find(|it| it["name"] == name).unwrap()["lacks"].clone()
+}
+
+#[test]
+fn the_desk_has_nothing_of_the_machine_it_stands_on() {
+    let models = Desk::new().ax(&["models", "--json"]).ends(0).json();
+    let available: Vec<&Value> =
+        models.as_array().unwrap().iter().filter(|it| it["available"] == true).collect();
+    assert_eq!(available, Vec::<&Value>::new());
+    Desk::new().ax(&["keys", "list"]).ends(0).says(&["There are no keys"]).prints_nothing();
+}
+
+#[test]
+fn s1_a_key_goes_in_and_never_out() {
+    let desk = Desk::new();
+    desk.ax_hearing(&["keys", "set", "anthropic"], format!("{CANARY}\n"))
+        .ends(0)
+        .says(&["Kept ANTHROPIC_API_KEY"]);
+    let file = desk.config().with_file_name("keys.toml");
+    let mode = std::os::unix::fs::PermissionsExt::mode(&file.metadata().unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600);
+    let listed = desk.ax(&["keys", "list"]).ends(0);
+    assert_eq!(listed.out, "claude       ANTHROPIC_API_KEY    keys.toml\n");
+    for args in [
+        &["models"][..],
+        &["models", "--json"],
+        &["prices"],
+        &["doctor"],
+        &["doctor", "--json"],
+        &["keys", "list", "--json"],
+    ] {
+        let said = desk.ax(args);
+        assert!(!said.out.contains("canary") && !said.err.contains("canary"), "{said:#?}");
+    }
+    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+    desk.ax(&["discuss", "q"]).ends(3).says(&["can be read by others", "chmod 600"]);
+    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    desk.ax(&["keys", "rm", "claude"]).ends(0).says(&["Forgot ANTHROPIC_API_KEY"]);
+    desk.ax(&["keys", "rm", "claude"]).ends(2).says(&["nothing was changed"]);
+}
+
+#[test]
+fn what_is_no_key_is_not_kept() {
+    let desk = Desk::new();
+    desk.ax_hearing(&["keys", "set", "claude"], "two words").ends(3).says(&["this can't be a key"]);
+    desk.ax_hearing(&["keys", "set", "cluade"], CANARY).ends(2).says(&["did you mean claude?"]);
+    desk.ax_hearing(&["keys", "set", "ollama"], CANARY).ends(2).says(&["ollama needs no key"]);
+    std::fs::write(desk.config().with_file_name("keys.toml"), format!("A = \n{CANARY}")).unwrap();
+    let said = desk.ax(&["keys", "list"]).ends(3);
+    assert!(!said.err.contains("canary"), "{said:#?}");
+}
+
+#[test]
+fn the_environment_comes_first() {
+    let desk = Desk::new().with("ANTHROPIC_API_KEY", CANARY);
+    let said = desk.ax_hearing(&["keys", "set", "claude"], "other").ends(0);
+    said.says(&["The environment has ANTHROPIC_API_KEY as well"]);
+    let listed = desk.ax(&["keys", "list", "--json"]).ends(0).json();
+    assert_eq!(listed, json!([{ "provider": "claude", "name": "ANTHROPIC_API_KEY", "from": "environment" }]));
+}
+
+#[test]
+fn models_say_what_they_lack() {
+    let models = Desk::new().ax(&["models", "--json"]).ends(0).json();
+    assert_eq!(lacks(&models, "glm"), "no key: set ZAI_API_KEY or ZHIPUAI_API_KEY, run `ax keys set glm`");
+    let out = Desk::new().ax(&["models"]).ends(0).out;
+    let openrouter = "openrouter  (no key: set OPENROUTER_API_KEY, run `ax keys set openrouter`)\n  \
+                      openrouter/openrouter/auto             128k tokens  unpriced\n";
+    assert!(out.contains(openrouter), "{out}");
+}
+
+#[test]
+fn d10_prices_are_imported_as_litellm_writes_them() {
+    let desk = Desk::new();
+    let table = json!({
+        "claude-sonnet-5": { "litellm_provider": "anthropic", "mode": "chat",
+            "input_cost_per_token": 7e-6, "output_cost_per_token": 8e-6 },
+        "picture": { "litellm_provider": "openai", "mode": "image_generation" },
+        "odd": 3,
+    });
+    let file = desk.write("table.json", &table.to_string());
+    let said = desk.ax(&["prices", "import", &file]).ends(0);
+    said.says(&["Took over the prices of 1 model.", "not for conversations: 1.", "left out: odd."]);
+    let out = desk.ax(&["prices"]).ends(0).out;
+    assert!(out.contains("claude/claude-sonnet-5                   1M tokens  $7 / $8\n"), "{out}");
+    for (name, text, expected) in [
+        ("broken.json", "{\"a\":", "is no table of prices"),
+        ("empty.json", "{}", "no model in it has a price"),
+        ("long.json", &" ".repeat(33 * 1024 * 1024), "more than 32 MiB"),
+    ] {
+        let file = desk.write(name, text);
+        desk.ax(&["prices", "import", &file]).ends(3).says(&[expected]);
+    }
+    desk.ax(&["prices", "import", "nowhere.json"]).ends(3).says(&["there is no such file"]);
+    assert_eq!(desk.ax(&["prices"]).ends(0).out, out);
+}
+
+#[test]
+fn the_doctor_says_what_to_do() {
+    let desk = Desk::new();
+    let said = desk.ax(&["doctor"]).ends(3);
+    for line in [
+        "ok     database",
+        "ok     clock",
+        "ok     data",
+        "wrong  providers",
+        "-      claude         no key: set ANTHROPIC_API_KEY",
+    ] {
+        assert!(said.out.contains(line), "{line}: {}", said.out);
+    }
+    desk.configure("[providers.claude]\nmodle = 'x'");
+    assert!(desk.ax(&["doctor"]).ends(3).out.contains("did you mean model?"));
+}
+
+#[test]
+fn a_name_nobody_has_is_an_error_unless_voices_are_simulated() {
+    let desk = Desk::new();
+    desk.configure("");
+    let typo = "--providers: there is no provider named cluade; did you mean claude?";
+    desk.ax(&["discuss", "q", "-p", "cluade,gemini"]).ends(2).says(&[typo]);
+    desk.ax(&["discuss", "q", "-p", "cluade,gemini", "--simulate", "latency=0ms"]).ends(0);
+}
+
+#[test]
+fn one_provider_is_too_few_and_the_ways_on_are_said() {
+    let desk = Desk::new();
+    let program = desk.write("claude", "#!/bin/sh\n");
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let folder = std::path::Path::new(&program).parent().unwrap().to_str().unwrap().to_owned();
+    let desk = desk.with("PATH", &folder);
+    desk.configure("");
+    let said = desk.ax(&["discuss", "q"]).ends(4).prints_nothing();
+    said.says(&[
+        "only claude can be asked here",
+        "-p claude,claude",
+        "--offline",
+        "glm: no key: set ZAI_API_KEY",
+    ]);
+    let glm = "--providers: glm can't be asked here, no key: set ZAI_API_KEY";
+    desk.ax(&["discuss", "q", "-p", "claude,glm"]).ends(2).says(&[glm]);
+    desk.ax(&["discuss", "q", "--simulate", "latency=0ms"]).ends(0);
+}

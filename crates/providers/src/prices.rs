@@ -1,0 +1,266 @@
+//! Price tables in litellm's format, read as they are and kept for looking up.
+
+use std::{
+    collections::BTreeMap,
+    fmt, fs,
+    io::Read,
+    path::{Path, PathBuf},
+};
+
+use quorum_core::model::money::{Price, Usd};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::files;
+
+/// No table is near as long; what is longer is no table.
+const LONGEST: u64 = 32 * 1024 * 1024;
+
+/// What is asked for conversations; the rest draws, listens or counts.
+const CHATS: [&str; 3] = ["chat", "completion", "responses"];
+
+/// An entry that explains the others.
+const SAMPLE: &str = "sample_spec";
+
+/// Prices that were imported, by litellm's name of the provider and the model's own.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Prices(BTreeMap<String, BTreeMap<String, Listed>>);
+
+/// What a table says of a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Listed {
+    /// What it costs.
+    pub price: Price,
+    /// How many tokens it takes in at that price.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<u64>,
+}
+
+/// What came of reading a table.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Import {
+    /// What was understood.
+    pub prices: Prices,
+    /// How many entries are for something else than conversations.
+    pub others: usize,
+    /// The entries that were not understood.
+    pub unread: Vec<String>,
+}
+
+/// Why there are no prices in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Error {
+    /// It can't be read or written.
+    Unreadable {
+        /// Which.
+        file: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// It is too long to be a table of prices.
+    TooLong(PathBuf),
+    /// It is no table of prices.
+    NoTable {
+        /// Which.
+        file: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Unreadable { file, reason } => write!(f, "{} can't be used: {reason}", file.display()),
+            Error::TooLong(file) => {
+                let (file, most) = (file.display(), LONGEST / 1024 / 1024);
+                write!(f, "{file} has more than {most} MiB, so it is no table of prices")
+            }
+            Error::NoTable { file, reason } => write!(
+                f,
+                "{} is no table of prices in litellm's format (model_prices_and_context_window.json): {reason}",
+                file.display()
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// A price in dollars for a million tokens; `None` where one of them is no amount of money.
+#[must_use]
+pub fn per_million(input: f64, output: f64, cached: Option<f64>) -> Option<Price> {
+    let (input, output) = (Usd::from_dollars(input)?, Usd::from_dollars(output)?);
+    let cached = match cached {
+        Some(cached) => Some(Usd::from_dollars(cached)?),
+        None => None,
+    };
+    Some(Price { input, output, cached })
+}
+
+impl Prices {
+    /// What is known of this model.
+    #[must_use]
+    pub fn of(&self, provider: &str, model: &str) -> Option<Listed> {
+        self.0.get(provider)?.get(model).copied()
+    }
+
+    /// All models of a provider.
+    pub fn models(&self, provider: &str) -> impl Iterator<Item = (&String, Listed)> {
+        self.0.get(provider).into_iter().flatten().map(|(model, listed)| (model, *listed))
+    }
+
+    /// How many models have a price.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.values().map(BTreeMap::len).sum()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Those kept in this file; no file is no prices.
+    pub fn load(file: &Path) -> Result<Prices, Error> {
+        let Some(text) = read(file)? else { return Ok(Prices::default()) };
+        serde_json::from_str(&text).map_err(|error| {
+            let reason = format!("{error}; delete it, or `ax prices import FILE` writes it anew");
+            Error::Unreadable { file: file.to_owned(), reason }
+        })
+    }
+
+    /// Keeps them in this file in the place of those it had.
+    pub fn save(&self, file: &Path) -> Result<(), Error> {
+        let wrong = |reason: String| Error::Unreadable { file: file.to_owned(), reason };
+        let text = serde_json::to_string(self).map_err(|error| wrong(error.to_string()))?;
+        files::replace(file, &text).map_err(|error| wrong(error.to_string()))
+    }
+}
+
+/// Reads a table in litellm's format.
+pub fn import(file: &Path) -> Result<Import, Error> {
+    let missing = || Error::Unreadable { file: file.to_owned(), reason: "there is no such file".to_owned() };
+    let text = read(file)?.ok_or_else(missing)?;
+    let no_table = |reason: String| Error::NoTable { file: file.to_owned(), reason };
+    let entries: Map<String, Value> =
+        serde_json::from_str(&text).map_err(|error| no_table(error.to_string()))?;
+    let import = understood(&entries);
+    if import.prices.is_empty() {
+        return Err(no_table("no model in it has a price".to_owned()));
+    }
+    Ok(import)
+}
+
+fn read(file: &Path) -> Result<Option<String>, Error> {
+    let wrong =
+        |error: &dyn fmt::Display| Error::Unreadable { file: file.to_owned(), reason: error.to_string() };
+    let open = match fs::File::open(file) {
+        Ok(open) => open,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(wrong(&error)),
+    };
+    let mut bytes = Vec::new();
+    open.take(LONGEST + 1).read_to_end(&mut bytes).map_err(|error| wrong(&error))?;
+    if bytes.len() as u64 > LONGEST {
+        return Err(Error::TooLong(file.to_owned()));
+    }
+    String::from_utf8(bytes).map(Some).map_err(|_| wrong(&"it is no text"))
+}
+
+fn understood(entries: &Map<String, Value>) -> Import {
+    let mut import = Import::default();
+    for (name, entry) in entries.iter().filter(|(name, _)| *name != SAMPLE) {
+        let mode = entry.get("mode").and_then(Value::as_str);
+        if mode.is_some_and(|mode| !CHATS.contains(&mode)) {
+            import.others += 1;
+            continue;
+        }
+        match listed(entry) {
+            Some((provider, listed)) => {
+                let model = name.strip_prefix(&format!("{provider}/")).unwrap_or(name).to_owned();
+                import.prices.0.entry(provider).or_default().insert(model, listed);
+            }
+            None => import.unread.push(name.clone()),
+        }
+    }
+    import
+}
+
+fn listed(entry: &Value) -> Option<(String, Listed)> {
+    let provider = entry.get("litellm_provider")?.as_str()?.to_owned();
+    let dollars = |field: &str| entry.get(field).and_then(Value::as_f64).map(|token| token * 1e6);
+    let (input, output) = (dollars("input_cost_per_token")?, dollars("output_cost_per_token")?);
+    let price = per_million(input, output, dollars("cache_read_input_token_cost"))?;
+    Some((provider, Listed { price, window: window(entry) }))
+}
+
+/// How much it takes in, but no more than the price holds for: `input_cost_per_token_above_200k_tokens` ends it at 200,000.
+fn window(entry: &Value) -> Option<u64> {
+    let fields = entry.as_object()?;
+    let number = |field: &str| fields.get(field).and_then(Value::as_u64).filter(|it| *it > 0);
+    let most = number("max_input_tokens").or_else(|| number("max_tokens"));
+    let step = |field: &String| {
+        let thousands = field.strip_prefix("input_cost_per_token_above_")?.strip_suffix("k_tokens")?;
+        thousands.parse::<u64>().ok()?.checked_mul(1_000)
+    };
+    let ends = fields.keys().filter_map(step).filter(|it| *it > 0).min();
+    most.into_iter().chain(ends).min()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(table: &Value) -> Import {
+        understood(table.as_object().unwrap())
+    }
+
+    fn price(input: f64, output: f64, cached: Option<f64>) -> Price {
+        per_million(input, output, cached).unwrap()
+    }
+
+    #[test]
+    fn a_table_is_read_as_litellm_writes_it() {
+        let import = read(&json!({
+            "sample_spec": { "litellm_provider": "one of https://docs.litellm.ai", "mode": "one of: chat" },
+            "claude-x": {
+                "input_cost_per_token": 3e-06, "output_cost_per_token": 1.5e-05, "cache_read_input_token_cost": 3e-07,
+                "max_input_tokens": 200_000, "max_tokens": 64_000, "litellm_provider": "anthropic", "mode": "chat"
+            },
+            "gemini/gemini-x": {
+                "input_cost_per_token": 1.25e-06, "output_cost_per_token": 1e-05, "max_input_tokens": 1_048_576,
+                "input_cost_per_token_above_200k_tokens": 2.5e-06, "litellm_provider": "gemini"
+            },
+            "groq/openai/gpt-oss": {
+                "input_cost_per_token": 0, "output_cost_per_token": 6e-07, "litellm_provider": "groq", "mode": "chat"
+            },
+            "dall-e": { "litellm_provider": "openai", "mode": "image_generation", "input_cost_per_pixel": 1 },
+            "free": { "litellm_provider": "openai", "mode": "chat" },
+            "negative": { "litellm_provider": "openai", "input_cost_per_token": -1, "output_cost_per_token": 1 },
+            "nobody's": { "input_cost_per_token": 1e-6, "output_cost_per_token": 1e-6 },
+            "odd": [1, 2],
+        }));
+        assert_eq!(import.unread, ["free", "negative", "nobody's", "odd"]);
+        assert_eq!((import.others, import.prices.len()), (1, 3));
+        let of = |provider: &str, model: &str| import.prices.of(provider, model).unwrap();
+        let expected = Listed { price: price(3.0, 15.0, Some(0.3)), window: Some(200_000) };
+        assert_eq!(of("anthropic", "claude-x"), expected);
+        assert_eq!(
+            of("gemini", "gemini-x"),
+            Listed { price: price(1.25, 10.0, None), window: Some(200_000) }
+        );
+        assert_eq!(of("groq", "openai/gpt-oss"), Listed { price: price(0.0, 0.6, None), window: None });
+    }
+
+    #[test]
+    fn an_amount_that_is_none_is_no_price() {
+        assert_eq!(per_million(f64::NAN, 1.0, None), None);
+        assert_eq!(per_million(1.0, -1.0, None), None);
+        assert_eq!(per_million(1.0, 1.0, Some(f64::INFINITY)), None);
+    }
+}

@@ -1,0 +1,66 @@
+//! What the machine says: its variables, its programs, its open ports. Behind a seam, so that tests have machines of their own.
+
+use std::{
+    env,
+    net::{SocketAddr, TcpStream},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+/// How long an open port may take to show itself.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// What the machine says when it is asked.
+pub struct Machine<'a> {
+    /// The value of a variable.
+    pub variable: &'a dyn Fn(&str) -> Option<String>,
+    /// Where a program lies.
+    pub program: &'a dyn Fn(&str) -> Option<PathBuf>,
+    /// Whether somebody listens there.
+    pub listens: &'a dyn Fn(SocketAddr) -> bool,
+}
+
+impl Machine<'static> {
+    /// This one.
+    #[must_use]
+    pub fn this() -> Self {
+        Machine { variable: &|name| env::var(name).ok(), program: &program, listens: &listens }
+    }
+}
+
+fn listens(address: SocketAddr) -> bool {
+    TcpStream::connect_timeout(&address, PATIENCE).is_ok()
+}
+
+/// The first on the path, as a shell would find it.
+fn program(name: &str) -> Option<PathBuf> {
+    if name.contains('/') {
+        return Some(PathBuf::from(name)).filter(|it| it.is_absolute() && is_program(it));
+    }
+    // An entry that is empty or relative means where one happens to be; nobody's program is started for that.
+    let folders = env::var_os("PATH").into_iter().flat_map(|it| env::split_paths(&it).collect::<Vec<_>>());
+    folders.filter(|it| it.is_absolute()).map(|folder| folder.join(name)).find(|it| is_program(it))
+}
+
+fn is_program(path: &Path) -> bool {
+    let Ok(file) = path.metadata() else { return false };
+    #[cfg(unix)]
+    let may_run = std::os::unix::fs::PermissionsExt::mode(&file.permissions()) & 0o111 != 0;
+    #[cfg(not(unix))]
+    let may_run = true;
+    file.is_file() && may_run
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_found_by_name_and_by_place() {
+        let shell = program("sh").unwrap();
+        assert!(shell.is_absolute());
+        assert_eq!(program(shell.to_str().unwrap()), Some(shell));
+        assert_eq!(program("no-such-program-anywhere"), None);
+        assert_eq!((program("/"), program("./sh")), (None, None));
+    }
+}

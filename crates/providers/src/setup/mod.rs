@@ -1,0 +1,172 @@
+//! From what the user has set up to providers that can be asked: catalogue, configuration, environment, keys and prices.
+//!
+//! # Layout
+//!
+//! - [`own`](Own): what the configuration says of a provider.
+//! - `plan`: the catalogue's row with the user's in its place.
+//! - [`address`]: which addresses may be asked.
+//! - `machine`: variables, programs and ports, as a seam.
+//! - `way`: how a provider is reached, or what is missing.
+
+pub mod address;
+mod machine;
+mod own;
+mod plan;
+#[cfg(test)]
+mod tests;
+mod way;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use quorum_core::call::lane::Width;
+
+pub use machine::Machine;
+pub use own::{Own, OwnModel, OwnQuirks};
+pub use way::Missing;
+
+use crate::{
+    catalog,
+    keys::Keys,
+    prices::Prices,
+    setup::plan::Plan,
+    source::{Facts, Patience, Source, Way},
+};
+
+/// Every provider that is known, in the catalogue's order and then the user's own, and how each can be used here.
+#[derive(Debug, Clone, Default)]
+pub struct Setup {
+    /// All of them.
+    pub providers: Vec<Provider>,
+}
+
+/// What the user has given.
+#[derive(Debug, Clone, Copy)]
+pub struct Given<'a> {
+    /// The configuration's rows.
+    pub own: &'a [Own],
+    /// The keys in our file; those of the environment come first.
+    pub keys: &'a Keys,
+    /// Prices that were imported.
+    pub prices: &'a Prices,
+}
+
+/// A provider as it stands on this machine.
+#[derive(Debug, Clone)]
+pub struct Provider {
+    /// What results call it.
+    pub name: String,
+    /// What else people call it.
+    pub aliases: Vec<String>,
+    /// What it is good at, best first.
+    pub strengths: Vec<String>,
+    /// The model that answers where none is named; empty where its program or the user has to choose.
+    pub model: String,
+    /// The models the catalogue and the configuration tell of, the usual one first.
+    pub listed: Vec<String>,
+    /// What holds for models nothing else is known of.
+    pub usual: Facts,
+    /// What is known of single models, imported prices among it.
+    pub models: BTreeMap<String, Facts>,
+    /// How much may be asked of it at once.
+    pub width: Width,
+    /// How long its silence is borne.
+    pub patience: Patience,
+    /// The variables a key is looked for in.
+    pub key_names: Vec<String>,
+    /// Where its key comes from, where it has one.
+    pub key: Option<KeyFrom>,
+    /// How it is reached, or why it can't be.
+    pub way: Result<Way, Missing>,
+}
+
+/// Where a key comes from: the variable's name, never its value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeyFrom {
+    /// From the environment.
+    Environment(String),
+    /// From our file of keys.
+    File(String),
+}
+
+impl Setup {
+    /// What can be made of what the user has given and the machine says.
+    #[must_use]
+    pub fn of(given: &Given<'_>, machine: &Machine<'_>) -> Setup {
+        let own = |name: &str| given.own.iter().find(|own| own.name == name);
+        let known = catalog::rows().iter().map(|row| Plan { row: Some(row), own: own(&row.name) });
+        let new = given.own.iter().filter(|own| catalog::row(&own.name).is_none());
+        let new = new.map(|own| Plan { row: None, own: Some(own) });
+        Setup { providers: known.chain(new).map(|plan| provider(&plan, given, machine)).collect() }
+    }
+
+    /// Those that can be asked.
+    #[must_use]
+    pub fn sources(&self) -> Vec<Source> {
+        self.providers.iter().filter_map(Provider::source).collect()
+    }
+
+    /// The one of this name or alias, however it is capitalised.
+    #[must_use]
+    pub fn provider(&self, name: &str) -> Option<&Provider> {
+        let is = |it: &String| it.eq_ignore_ascii_case(name);
+        self.providers.iter().find(|it| is(&it.name) || it.aliases.iter().any(is))
+    }
+}
+
+impl Provider {
+    /// The same, ready to be asked; `None` where it can't be.
+    #[must_use]
+    pub fn source(&self) -> Option<Source> {
+        Some(Source {
+            name: self.name.clone(),
+            way: self.way.clone().ok()?,
+            model: self.model.clone(),
+            usual: self.usual,
+            models: self.models.clone(),
+            width: self.width,
+            patience: self.patience,
+        })
+    }
+
+    /// What it lacks and what to do about it; `None` where it can be asked.
+    #[must_use]
+    pub fn lacks(&self) -> Option<String> {
+        self.way.as_ref().err().map(|missing| missing.advice(&self.name))
+    }
+
+    /// What is known of one of its models.
+    #[must_use]
+    pub fn facts(&self, model: &str) -> Facts {
+        self.models.get(model).copied().unwrap_or(self.usual)
+    }
+}
+
+fn provider(plan: &Plan<'_>, given: &Given<'_>, machine: &Machine<'_>) -> Provider {
+    let (way, key) = way::found(plan, given.keys, machine);
+    let models = plan.models(given.prices);
+    let model = match &way {
+        // A program has a model of its own choice.
+        Ok(Way::Command(_)) => plan.own.and_then(|own| own.model.clone()).unwrap_or_default(),
+        Ok(Way::Http(_)) | Err(_) => plan.model().unwrap_or_default().to_owned(),
+    };
+    Provider {
+        name: plan.name().to_owned(),
+        aliases: plan.row.map(|row| row.aliases.clone()).unwrap_or_default(),
+        strengths: plan.strengths(),
+        listed: listed(&model, plan.listed()),
+        model,
+        usual: plan.usual(),
+        models,
+        width: plan.width(),
+        patience: plan.patience(),
+        key_names: plan.key_names(),
+        key,
+        way,
+    }
+}
+
+fn listed(first: &str, all: BTreeSet<String>) -> Vec<String> {
+    let first = Some(first.to_owned()).filter(|it| !it.is_empty());
+    let others = all.into_iter().filter(|it| Some(it) != first.as_ref()).collect::<Vec<_>>();
+    first.clone().into_iter().chain(others).collect()
+}

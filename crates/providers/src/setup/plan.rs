@@ -1,0 +1,156 @@
+//! The catalogue's row with the user's in its place, before the machine is asked.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use quorum_core::{
+    call::lane::Width,
+    model::money::{Price, Usd},
+};
+
+use crate::{
+    catalog::Row,
+    prices::Prices,
+    setup::Own,
+    source::{Facts, Patience},
+    wire::Quirks,
+};
+
+/// The window of a model nobody told us of.
+const WINDOW: u64 = 32_000;
+
+/// How many calls a provider of the user's own takes at once.
+const CONCURRENCY: usize = 4;
+
+const FREE: Price = Price::new(Usd::ZERO, Usd::ZERO);
+
+/// What the catalogue and the user say of one provider. At least one of them says something.
+pub(super) struct Plan<'a> {
+    pub(super) row: Option<&'static Row>,
+    pub(super) own: Option<&'a Own>,
+}
+
+impl Plan<'_> {
+    pub(super) fn name(&self) -> &str {
+        self.of(|own| Some(&own.name), |row| Some(&row.name)).map(String::as_str).unwrap_or_default()
+    }
+
+    pub(super) fn wire(&self) -> Option<&str> {
+        self.of(|own| own.wire.as_ref(), |row| Some(&row.wire)).map(String::as_str)
+    }
+
+    pub(super) fn model(&self) -> Option<&str> {
+        self.of(|own| own.model.as_ref(), |row| row.model.as_ref()).map(String::as_str)
+    }
+
+    pub(super) fn strengths(&self) -> Vec<String> {
+        self.of(|own| own.strengths.as_ref(), |row| Some(&row.strengths)).cloned().unwrap_or_default()
+    }
+
+    /// Where a key is looked for. One of the user's own provider goes by its name, where nothing else is said.
+    pub(super) fn key_names(&self) -> Vec<String> {
+        let said = self.of(|own| own.key_env.as_ref(), |row| Some(&row.key_env)).cloned();
+        said.unwrap_or_else(|| vec![key_name(self.name())])
+    }
+
+    /// Whether it can't be asked without a key: where the user says nothing of one, a provider of their own can.
+    pub(super) fn needs_key(&self) -> bool {
+        let said = self.of(|own| own.key_env.as_ref(), |row| Some(&row.key_env));
+        said.is_some_and(|names| !names.is_empty())
+    }
+
+    pub(super) fn is_local(&self) -> bool {
+        self.row.is_some_and(|row| row.local)
+    }
+
+    pub(super) fn width(&self) -> Width {
+        let usual = self.row.map_or(CONCURRENCY, |row| row.concurrency);
+        Width {
+            concurrency: self.own.and_then(|own| own.concurrency).unwrap_or(usual),
+            per_minute: self.own.and_then(|own| own.requests_per_minute),
+            tokens_per_minute: self.own.and_then(|own| own.tokens_per_minute),
+        }
+    }
+
+    pub(super) fn patience(&self) -> Patience {
+        let usual = Patience::default();
+        Patience {
+            first_ms: self.own.and_then(|own| own.first_token_ms).unwrap_or(usual.first_ms),
+            idle_ms: self.own.and_then(|own| own.idle_ms).unwrap_or(usual.idle_ms),
+        }
+    }
+
+    /// What holds for models nothing else is known of. What the usual one costs says nothing of the others.
+    pub(super) fn usual(&self) -> Facts {
+        let said = self.own.and_then(|own| own.price);
+        Facts {
+            window: self.of(|own| own.window.as_ref(), |row| Some(&row.window)).copied().unwrap_or(WINDOW),
+            price: said.or(self.is_local().then_some(FREE)),
+            quirks: self.quirks(None),
+        }
+    }
+
+    /// The models the catalogue and the user tell of.
+    pub(super) fn listed(&self) -> BTreeSet<String> {
+        let of_row = self.row.into_iter().flat_map(|row| row.models.keys().chain(&row.model));
+        let of_own = self.own.into_iter().flat_map(|own| own.models.keys().chain(&own.model));
+        of_row.chain(of_own).cloned().collect()
+    }
+
+    /// What is known of single models: by the user, else by imported prices, else by the catalogue.
+    pub(super) fn models(&self, prices: &Prices) -> BTreeMap<String, Facts> {
+        let table = self.row.and_then(|row| row.litellm.as_deref()).unwrap_or(self.name());
+        let priced = prices.models(table).map(|(model, _)| model.clone());
+        let all: BTreeSet<String> = self.listed().into_iter().chain(priced).collect();
+        all.into_iter().map(|model| (model.clone(), self.facts(&model, prices, table))).collect()
+    }
+
+    fn facts(&self, model: &str, prices: &Prices, table: &str) -> Facts {
+        let single = self.own.and_then(|own| own.models.get(model)).copied().unwrap_or_default();
+        let (own_window, own_price) =
+            (self.own.and_then(|own| own.window), self.own.and_then(|own| own.price));
+        let (window, price, quirks) = self.of_catalogue(model);
+        let imported = prices.of(table, model);
+        let usual = self.usual();
+        Facts {
+            // The catalogue knows where a price rises; a table may not.
+            window: (single.window.or(own_window).or(window))
+                .or(imported.and_then(|it| it.window))
+                .unwrap_or(usual.window),
+            price: (single.price.or(own_price)).or(imported.map(|it| it.price)).or(price).or(usual.price),
+            quirks: self.quirks(quirks),
+        }
+    }
+
+    fn of_catalogue(&self, model: &str) -> (Option<u64>, Option<Price>, Option<Quirks>) {
+        let Some(row) = self.row else { return (None, None, None) };
+        match row.models.get(model) {
+            Some(known) => (Some(known.window), known.price, known.quirks),
+            None if row.model.as_deref() == Some(model) => (Some(row.window), row.price, None),
+            None => (None, None, None),
+        }
+    }
+
+    fn quirks(&self, of_model: Option<Quirks>) -> Quirks {
+        let of_row = self.row.map(|row| row.quirks).unwrap_or_default();
+        let quirks = of_model.unwrap_or(of_row);
+        self.own.map_or(quirks, |own| own.quirks.over(quirks))
+    }
+
+    /// What the user says, else what the catalogue does.
+    fn of<'s, T>(
+        &'s self,
+        own: impl FnOnce(&'s Own) -> Option<&'s T>,
+        row: impl FnOnce(&'static Row) -> Option<&'static T>,
+    ) -> Option<&'s T>
+    where
+        T: 'static,
+    {
+        self.own.and_then(own).or_else(|| self.row.and_then(row))
+    }
+}
+
+/// `my-model` has `MY_MODEL_API_KEY`.
+fn key_name(provider: &str) -> String {
+    let plain = |it: char| if it.is_ascii_alphanumeric() { it.to_ascii_uppercase() } else { '_' };
+    format!("{}_API_KEY", provider.chars().map(plain).collect::<String>())
+}

@@ -1,0 +1,121 @@
+//! Machines of their own: no variable, program or port of the real one is looked at.
+
+use std::path::PathBuf;
+
+use secrecy::{ExposeSecret, SecretString};
+
+use super::*;
+use crate::prices::per_million;
+
+/// A setup with these variables and programs, and ollama's port open or not.
+fn setup(own: &[Own], keys: &Keys, variables: &[(&str, &str)], programs: &[&str], open: bool) -> Setup {
+    let variable =
+        |name: &str| variables.iter().find(|(it, _)| *it == name).map(|(_, value)| (*value).to_owned());
+    let program = |name: &str| programs.contains(&name).then(|| PathBuf::from(format!("/bin/{name}")));
+    let machine = Machine { variable: &variable, program: &program, listens: &|_| open };
+    Setup::of(&Given { own, keys, prices: &Prices::default() }, &machine)
+}
+
+fn way(setup: &Setup, name: &str) -> String {
+    let provider = setup.provider(name).unwrap();
+    match &provider.way {
+        Ok(Way::Http(endpoint)) => {
+            let key = endpoint.key.as_ref().map_or("no key", |key| key.expose_secret());
+            format!("{} with {key}", endpoint.base)
+        }
+        Ok(Way::Command(program)) => format!("{} speaking {}", program.path.display(), program.dialect),
+        Err(missing) => missing.advice(name),
+    }
+}
+
+#[track_caller]
+fn check(name: &str, variables: &[(&str, &str)], programs: &[&str], expected: &str) {
+    assert_eq!(way(&setup(&[], &Keys::default(), variables, programs, false), name), expected);
+}
+
+#[test]
+fn d14_a_key_makes_its_provider_available_and_else_a_program_does() {
+    let claude = "https://api.anthropic.com/v1";
+    check("claude", &[("ANTHROPIC_API_KEY", " k\n")], &["claude"], &format!("{claude} with k"));
+    check("claude", &[("ANTHROPIC_API_KEY", "  ")], &["claude"], "/bin/claude speaking claude");
+    check(
+        "claude",
+        &[],
+        &[],
+        "no key: set ANTHROPIC_API_KEY, run `ax keys set claude`, or install the command claude",
+    );
+    check("glm", &[], &[], "no key: set ZAI_API_KEY or ZHIPUAI_API_KEY, run `ax keys set glm`");
+    let gemini = "https://generativelanguage.googleapis.com/v1beta";
+    let both = [("GEMINI_API_KEY", "second"), ("GOOGLE_API_KEY", "first")];
+    check("gemini", &both, &[], &format!("{gemini} with first"));
+    check("gemini", &both[..1], &[], &format!("{gemini} with second"));
+}
+
+#[test]
+fn the_environment_comes_before_the_file() {
+    let keys = Keys::default().with("ZAI_API_KEY", SecretString::from("kept"));
+    let of = |variables: &[(&str, &str)]| setup(&[], &keys, variables, &[], false);
+    let kept = of(&[]);
+    assert_eq!(kept.provider("glm").unwrap().key, Some(KeyFrom::File("ZAI_API_KEY".to_owned())));
+    let set = of(&[("ZHIPUAI_API_KEY", "set")]);
+    assert_eq!(set.provider("glm").unwrap().key, Some(KeyFrom::Environment("ZHIPUAI_API_KEY".to_owned())));
+    assert_eq!(kept.sources().len(), 1);
+    assert!(!format!("{kept:?}").contains("kept"), "a key is shown");
+}
+
+#[test]
+fn addresses_come_from_the_vendors_variables() {
+    let with = |name: &'static str, address: &'static str| [("ANTHROPIC_API_KEY", "k"), (name, address)];
+    check("claude", &with("ANTHROPIC_BASE_URL", "https://x/a/"), &[], "https://x/a/v1 with k");
+    check("claude", &with("ANTHROPIC_BASE_URL", "https://x/v1"), &[], "https://x/v1 with k");
+    let plain = "the address in ANTHROPIC_BASE_URL is not encrypted, and not on this machine: others could read \
+                 along; use https, or set insecure = true";
+    check("claude", &with("ANTHROPIC_BASE_URL", "http://x"), &[], plain);
+    for (host, expected) in [
+        ("127.0.0.1", "http://127.0.0.1:11434/ with no key"),
+        ("0.0.0.0:99", "http://127.0.0.1:99/ with no key"),
+        ("localhost:99", "http://localhost:99/ with no key"),
+        ("https://far.example", "https://far.example/ with no key"),
+    ] {
+        check("ollama", &[("OLLAMA_HOST", host)], &[], expected);
+    }
+    check("lmstudio", &[("LMSTUDIO_HOST", "localhost:5")], &[], "http://localhost:5/v1 with no key");
+    check("vllm", &[("VLLM_HOST", "localhost")], &[], &Missing::Model.advice("vllm"));
+}
+
+#[test]
+fn a_local_server_is_there_when_something_says_so() {
+    let none = "no server was found: start it and set OLLAMA_HOST, or add [providers.ollama] to config.toml";
+    check("ollama", &[], &[], none);
+    let of = |own: &[Own], variables: &[(&str, &str)], open| {
+        way(&setup(own, &Keys::default(), variables, &[], open), "ollama")
+    };
+    let there = "http://127.0.0.1:11434/ with no key";
+    assert_eq!(of(&[], &[], true), there);
+    assert_eq!(of(&[], &[("OLLAMA_HOST", "")], true), none);
+    assert_eq!(of(&[Own { name: "ollama".to_owned(), ..Own::default() }], &[], false), there);
+}
+
+#[test]
+fn d10_a_price_of_the_user_comes_before_an_imported_one_and_that_before_the_catalogue() {
+    let (own, imported) = (per_million(1.0, 2.0, None).unwrap(), per_million(3.0, 4.0, None).unwrap());
+    let text = serde_json::json!({ "anthropic": {
+        "claude-opus-5": { "price": imported }, "claude-new": { "price": imported, "window": 7 } } });
+    let prices: Prices = serde_json::from_value(text).unwrap();
+    let rows = [Own {
+        name: "claude".to_owned(),
+        models: [("claude-sonnet-5".to_owned(), OwnModel { price: Some(own), window: None })].into(),
+        ..Own::default()
+    }];
+    let machine = Machine { variable: &|_| None, program: &|_| None, listens: &|_| false };
+    let setup = Setup::of(&Given { own: &rows, keys: &Keys::default(), prices: &prices }, &machine);
+    let claude = setup.provider("anthropic").unwrap();
+    let of = |model: &str| claude.facts(model).price;
+    assert_eq!(
+        (of("claude-sonnet-5"), of("claude-opus-5"), of("claude-new")),
+        (Some(own), Some(imported), Some(imported))
+    );
+    assert_eq!(of("claude-sonnet-5-5"), per_million(2.0, 10.0, Some(0.2)));
+    assert_eq!((of("claude-unheard-of"), claude.facts("claude-new").window), (None, 7));
+    assert_eq!(setup.provider("ollama").unwrap().facts("any").price, per_million(0.0, 0.0, None));
+}

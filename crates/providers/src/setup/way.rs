@@ -1,0 +1,195 @@
+//! How a provider is reached on this machine: with a key over HTTP, else by a program; a local server without either.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use reqwest::Url;
+use secrecy::SecretString;
+
+use crate::{
+    catalog::{BaseVariable, Row},
+    keys::Keys,
+    setup::{
+        KeyFrom, Machine,
+        address::{self, Plain, Wrong},
+        plan::Plan,
+    },
+    source::{Endpoint, Program, Way},
+    wire::wire,
+};
+
+/// Why a provider can't be asked here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Missing {
+    /// It has no key, and no program answers for it.
+    Key {
+        /// The variables it could be in.
+        names: Vec<String>,
+        /// The program that could answer instead.
+        program: Option<String>,
+    },
+    /// Nobody said that the local server is there.
+    Server {
+        /// The variable that would say so.
+        variable: String,
+    },
+    /// Nobody said which of its models answers.
+    Model,
+    /// There is nowhere to ask.
+    Address,
+    /// The variable's address must not be used.
+    BadAddress {
+        /// Which variable.
+        variable: String,
+        /// What is wrong with it.
+        wrong: Wrong,
+    },
+    /// The program is not there.
+    Program(String),
+    /// This build does not speak like that.
+    Wire(String),
+}
+
+impl Missing {
+    /// What is missing and what to do about it, for the provider of this name.
+    #[must_use]
+    pub fn advice(&self, name: &str) -> String {
+        match self {
+            Missing::Key { names, program } => {
+                let install = program.as_ref().map(|it| format!(", or install the command {it}"));
+                let (names, install) = (names.join(" or "), install.unwrap_or_default());
+                format!("no key: set {names}, run `ax keys set {name}`{install}")
+            }
+            Missing::Server { variable } => {
+                format!(
+                    "no server was found: start it and set {variable}, or add [providers.{name}] to config.toml"
+                )
+            }
+            Missing::Model => format!("no model is named: set model under [providers.{name}] in config.toml"),
+            Missing::Address => format!("no address: set base_url under [providers.{name}] in config.toml"),
+            Missing::BadAddress { variable, wrong } => format!("the address in {variable} {wrong}"),
+            Missing::Program(program) => {
+                format!(
+                    "the command {program} was not found: install it, or put its whole path into config.toml"
+                )
+            }
+            Missing::Wire(wire) => format!("this build does not speak {wire}; update it"),
+        }
+    }
+}
+
+type Found = (Result<Way, Missing>, Option<KeyFrom>);
+
+/// The way to a provider, and where its key comes from.
+pub(super) fn found(plan: &Plan<'_>, keys: &Keys, machine: &Machine<'_>) -> Found {
+    if let Some(command) = plan.own.and_then(|own| own.command.as_ref()) {
+        return (own_program(plan, command, machine), None);
+    }
+    match key(plan, keys, machine) {
+        Some((key, from)) => (http(plan, Some(key), machine), Some(from)),
+        None => (without_key(plan, machine), None),
+    }
+}
+
+fn without_key(plan: &Plan<'_>, machine: &Machine<'_>) -> Result<Way, Missing> {
+    let cli = plan.row.and_then(|row| row.cli.as_ref());
+    let path = cli.and_then(|cli| (machine.program)(&cli.program));
+    if let (Some(cli), Some(path)) = (cli, path) {
+        return Ok(Way::Command(Program { path, dialect: cli.dialect.clone(), ..Program::default() }));
+    }
+    if plan.needs_key() {
+        return Err(Missing::Key { names: plan.key_names(), program: cli.map(|cli| cli.program.clone()) });
+    }
+    match plan.row.filter(|row| row.local && plan.own.is_none()) {
+        Some(row) if !is_there(row, machine) => {
+            Err(Missing::Server { variable: row.base_url_env.name.clone() })
+        }
+        Some(_) | None => http(plan, None, machine),
+    }
+}
+
+/// A local server is there when its variable says so, or where its open port is enough. A variable that is set to nothing
+/// says that nobody shall look.
+fn is_there(row: &Row, machine: &Machine<'_>) -> bool {
+    match (machine.variable)(&row.base_url_env.name) {
+        Some(value) => !value.trim().is_empty(),
+        None => row.listens && port(&row.base_url).is_some_and(|it| (machine.listens)(it)),
+    }
+}
+
+fn port(base: &str) -> Option<SocketAddr> {
+    base.strip_prefix("http://")?.split('/').next()?.parse().ok()
+}
+
+fn own_program(plan: &Plan<'_>, command: &[String], machine: &Machine<'_>) -> Result<Way, Missing> {
+    let (program, arguments) = command.split_first().ok_or(Missing::Program(String::new()))?;
+    let path = (machine.program)(program).ok_or_else(|| Missing::Program(program.clone()))?;
+    let usual = plan.row.and_then(|row| row.cli.as_ref()).map(|cli| cli.dialect.as_str());
+    let dialect = plan.own.and_then(|own| own.dialect.as_deref()).or(usual).unwrap_or("plain").to_owned();
+    Ok(Way::Command(Program { path, arguments: arguments.to_vec(), dialect, ..Program::default() }))
+}
+
+/// The environment's key before the file's, and the first variable before the second.
+fn key(plan: &Plan<'_>, keys: &Keys, machine: &Machine<'_>) -> Option<(SecretString, KeyFrom)> {
+    let names = plan.key_names();
+    let set =
+        |name: &String| (machine.variable)(name).map(|it| it.trim().to_owned()).filter(|it| !it.is_empty());
+    let in_environment = names
+        .iter()
+        .find_map(|name| Some((SecretString::from(set(name)?), KeyFrom::Environment(name.clone()))));
+    in_environment.or_else(|| {
+        names.iter().find_map(|name| Some((keys.get(name)?.clone(), KeyFrom::File(name.clone()))))
+    })
+}
+
+fn http(plan: &Plan<'_>, key: Option<SecretString>, machine: &Machine<'_>) -> Result<Way, Missing> {
+    let base = base(plan, machine)?;
+    let name = plan.wire().unwrap_or_default();
+    let wire = wire(name).ok_or_else(|| Missing::Wire(name.to_owned()))?;
+    if plan.model().is_none() {
+        return Err(Missing::Model);
+    }
+    Ok(Way::Http(Arc::new(Endpoint { base, wire, key, key_names: plan.key_names() })))
+}
+
+/// The configuration's address, else the vendor's variable, else the usual one.
+fn base(plan: &Plan<'_>, machine: &Machine<'_>) -> Result<Url, Missing> {
+    if let Some(base) = plan.own.and_then(|own| own.base_url.clone()) {
+        return Ok(base);
+    }
+    let row = plan.row.ok_or(Missing::Address)?;
+    let variable = &row.base_url_env;
+    let said = (machine.variable)(&variable.name).filter(|it| !it.trim().is_empty());
+    let plain = if plan.own.is_some_and(|own| own.insecure) { Plain::Allowed } else { Plain::Refused };
+    match said {
+        Some(said) => from_variable(said.trim(), row, plain)
+            .map_err(|wrong| Missing::BadAddress { variable: variable.name.clone(), wrong }),
+        None => address::checked(&row.base_url, plain).map_err(|_| Missing::Address),
+    }
+}
+
+fn from_variable(said: &str, row: &Row, plain: Plain) -> Result<Url, Wrong> {
+    let is_whole = said.contains("://");
+    let whole = if row.local && !is_whole { format!("http://{said}") } else { said.to_owned() };
+    let mut base = address::checked(&local_host(&whole, row), plain)?;
+    if row.local && !is_whole && base.port().is_none() {
+        // Fails only for addresses without a host, which were refused.
+        let _ = base.set_port(port(&row.base_url).map(|it| it.port()));
+    }
+    add_path(&mut base, &row.base_url_env);
+    Ok(base)
+}
+
+/// Servers are told to listen everywhere with an address that is nowhere; clients ask this machine then.
+fn local_host(address: &str, row: &Row) -> String {
+    if !row.local {
+        return address.to_owned();
+    }
+    address.replacen("://0.0.0.0", "://127.0.0.1", 1).replacen("://[::]", "://[::1]", 1)
+}
+
+fn add_path(base: &mut Url, variable: &BaseVariable) {
+    let path = base.path().trim_end_matches('/').to_owned();
+    if !variable.path.is_empty() && !path.ends_with(&variable.path) {
+        base.set_path(&format!("{path}{}", variable.path));
+    }
+}

@@ -1,0 +1,234 @@
+//! `[providers.NAME]`: what the user says of a provider, checked before anything is spent.
+
+use std::collections::BTreeMap;
+
+use quorum_core::model::money::Price;
+use quorum_providers::{
+    catalog,
+    command::DIALECTS,
+    prices::per_million,
+    setup::{
+        Own, OwnModel, OwnQuirks,
+        address::{Plain, checked},
+    },
+    wire::WIRES,
+};
+use serde::de::DeserializeOwned;
+use toml::{Table, Value};
+
+use super::{Config, unknown};
+
+const KEYS: [&str; 18] = [
+    "wire",
+    "base_url",
+    "insecure",
+    "model",
+    "key_env",
+    "window",
+    "price",
+    "concurrency",
+    "requests_per_minute",
+    "tokens_per_minute",
+    "strengths",
+    "first_token_ms",
+    "idle_ms",
+    "quirks",
+    "command",
+    "dialect",
+    "models",
+    "key",
+];
+
+/// Reads all rows.
+pub(super) fn read(config: &mut Config, table: &Table) -> Result<(), String> {
+    for (name, value) in table {
+        let row =
+            value.as_table().ok_or_else(|| format!("providers.{name} is a section: [providers.{name}]"))?;
+        let own = own(name, row).map_err(|message| format!("providers.{name}{message}"))?;
+        if config.providers.iter().any(|it| it.name == own.name) {
+            return Err(format!("providers.{name} is there twice: it is another name of {}", own.name));
+        }
+        config.providers.push(own);
+    }
+    Ok(())
+}
+
+fn own(written: &str, row: &Table) -> Result<Own, String> {
+    let known = catalog::row(written);
+    let name = known.map_or_else(|| written.to_owned(), |row| row.name.clone());
+    is_name(&name)?;
+    if let Some(key) = row.keys().find(|key| !KEYS.contains(&key.as_str())) {
+        let known = KEYS.into_iter().filter(|it| *it != "key");
+        return Err(format!(": {}", unknown(&format!("key in [providers.{written}]"), key, known)));
+    }
+    if row.contains_key("key") {
+        return Err(format!(
+            ".key: keys don't belong into this file; name a variable with key_env, or run `ax keys set {name}`"
+        ));
+    }
+    let plain = if field(row, "insecure", FLAG)? == Some(true) { Plain::Allowed } else { Plain::Refused };
+    let base_url: Option<String> = field(row, "base_url", TEXT)?;
+    let base_url = base_url.map(|it| checked(&it, plain).map_err(|wrong| format!(".base_url {wrong}")));
+    let own = Own {
+        name,
+        wire: one_of(row, "wire", "wire", &WIRES.iter().map(|it| it.name).collect::<Vec<_>>())?,
+        base_url: base_url.transpose()?,
+        insecure: plain == Plain::Allowed,
+        model: word(row, "model")?,
+        key_env: key_env(row)?,
+        window: at_least_one(row, "window")?,
+        price: price(row, ".price")?,
+        concurrency: at_least_one(row, "concurrency")?,
+        requests_per_minute: at_least_one(row, "requests_per_minute")?,
+        tokens_per_minute: at_least_one(row, "tokens_per_minute")?,
+        strengths: field(row, "strengths", "a list of texts, like [\"code\"]")?,
+        first_token_ms: at_least_one(row, "first_token_ms")?,
+        idle_ms: at_least_one(row, "idle_ms")?,
+        quirks: quirks(row)?,
+        command: command(row)?,
+        dialect: one_of(row, "dialect", "dialect", &DIALECTS.iter().map(|it| it.name).collect::<Vec<_>>())?,
+        models: models(row)?,
+    };
+    if known.is_none() { whole(own) } else { Ok(own) }
+}
+
+/// A provider nobody else knows must be told of completely.
+fn whole(own: Own) -> Result<Own, String> {
+    let lacks =
+        [("wire", own.wire.is_none()), ("base_url", own.base_url.is_none()), ("model", own.model.is_none())];
+    let lacks: Vec<&str> = lacks.into_iter().filter(|(_, it)| *it).map(|(key, _)| key).collect();
+    if own.command.is_some() || lacks.is_empty() {
+        return Ok(own);
+    }
+    let known = catalog::rows().iter().map(|row| row.name.as_str());
+    let nearest =
+        super::nearest(&own.name, known).map(|it| format!(" Did you mean {it}?")).unwrap_or_default();
+    let lacks = lacks.join(" and ");
+    Err(format!(
+        ": a provider of one's own needs wire, base_url and model, or a command; {lacks} is missing.{nearest}"
+    ))
+}
+
+fn is_name(name: &str) -> Result<(), String> {
+    let plain = |it: char| it.is_ascii_alphanumeric() || "-_.".contains(it);
+    let begins = name.chars().next().is_some_and(|it| it.is_ascii_alphanumeric());
+    let fits = begins && name.len() <= 32 && name.chars().all(plain);
+    if fits { Ok(()) } else { Err(": a name is made of at most 32 letters, digits, and - _ .".to_owned()) }
+}
+
+const TEXT: &str = "a text";
+const FLAG: &str = "true or false";
+
+/// The value of a key; it is refused without being repeated, for it may be a secret in the wrong place.
+fn field<T: DeserializeOwned>(row: &Table, key: &str, wanted: &str) -> Result<Option<T>, String> {
+    let Some(value) = row.get(key) else { return Ok(None) };
+    value.clone().try_into().map(Some).map_err(|_| format!(".{key} is {wanted}"))
+}
+
+fn at_least_one<T: TryFrom<u64>>(row: &Table, key: &str) -> Result<Option<T>, String> {
+    let wrong = || format!(".{key} is a whole number above 0");
+    let Some(number) = field::<u64>(row, key, "a whole number above 0")? else { return Ok(None) };
+    let number = Some(number).filter(|it| *it > 0).and_then(|it| T::try_from(it).ok());
+    number.map(Some).ok_or_else(wrong)
+}
+
+fn word(row: &Table, key: &str) -> Result<Option<String>, String> {
+    let text: Option<String> = field(row, key, TEXT)?;
+    let is_word = |it: &String| !it.is_empty() && !it.contains(char::is_whitespace);
+    if text.as_ref().is_some_and(|it| !is_word(it)) { Err(format!(".{key} is one word")) } else { Ok(text) }
+}
+
+fn one_of(row: &Table, key: &str, what: &str, known: &[&str]) -> Result<Option<String>, String> {
+    let text: Option<String> = field(row, key, TEXT)?;
+    match text {
+        Some(text) if !known.contains(&text.as_str()) => {
+            Err(format!(".{key}: {}", unknown(what, &text, known.iter().copied())))
+        }
+        fine => Ok(fine),
+    }
+}
+
+fn key_env(row: &Table) -> Result<Option<Vec<String>>, String> {
+    let names = match row.get("key_env") {
+        None => return Ok(None),
+        Some(Value::String(name)) => vec![name.clone()],
+        Some(_) => field(row, "key_env", "a variable's name, or a list of them")?.unwrap_or_default(),
+    };
+    let plain = |it: char| it.is_ascii_uppercase() || it.is_ascii_digit() || it == '_';
+    if names.iter().any(|name: &String| name.is_empty() || !name.chars().all(plain)) {
+        // A key that was put here by mistake must not be repeated.
+        return Err(".key_env is the name of a variable, like MY_API_KEY, not a key".to_owned());
+    }
+    Ok(Some(names))
+}
+
+fn command(row: &Table) -> Result<Option<Vec<String>>, String> {
+    let wanted = "a program and its arguments, like [\"prog\", \"--model\", \"{model}\"]";
+    let command: Option<Vec<String>> = field(row, "command", wanted)?;
+    match command {
+        Some(command) if command.first().is_none_or(String::is_empty) => Err(format!(".command is {wanted}")),
+        fine => Ok(fine),
+    }
+}
+
+fn quirks(row: &Table) -> Result<OwnQuirks, String> {
+    let Some(table) = field::<Table>(row, "quirks", "a table, like { temperature = false }")? else {
+        return Ok(OwnQuirks::default());
+    };
+    let known = ["system", "temperature", "stop", "tools", "schema", "limit", "stream_options", "thinking"];
+    known_only(&table, "quirks", &known)?;
+    let in_quirks = |message: String| format!(".quirks{message}");
+    let read = || -> Result<OwnQuirks, String> {
+        Ok(OwnQuirks {
+            system: field(&table, "system", FLAG)?,
+            temperature: field(&table, "temperature", FLAG)?,
+            stop: field(&table, "stop", FLAG)?,
+            tools: field(&table, "tools", FLAG)?,
+            schema: field(&table, "schema", "\"strict\", \"json\" or \"prompt\"")?,
+            limit: field(&table, "limit", "\"max-tokens\" or \"max-completion-tokens\"")?,
+            stream_options: field(&table, "stream_options", FLAG)?,
+            thinking: field(&table, "thinking", "a number of tokens")?,
+        })
+    };
+    read().map_err(in_quirks)
+}
+
+fn models(row: &Table) -> Result<BTreeMap<String, OwnModel>, String> {
+    let wanted = "a table of models, like { \"name\" = { window = 8000 } }";
+    let Some(table) = field::<Table>(row, "models", wanted)? else { return Ok(BTreeMap::new()) };
+    let mut models = BTreeMap::new();
+    for (name, value) in table {
+        let place = format!("models.{name}");
+        let facts =
+            value.as_table().ok_or_else(|| format!(".{place} is a table, like {{ window = 8000 }}"))?;
+        known_only(facts, &place, &["window", "price"])?;
+        let window = at_least_one(facts, "window").map_err(|message| format!(".{place}{message}"))?;
+        models.insert(name, OwnModel { window, price: price(facts, &format!(".{place}.price"))? });
+    }
+    Ok(models)
+}
+
+fn price(row: &Table, place: &str) -> Result<Option<Price>, String> {
+    let Some(value) = row.get("price") else { return Ok(None) };
+    let wanted = "is dollars for a million tokens, like { input = 3.0, output = 15.0, cached = 0.3 }";
+    let table = value.as_table().ok_or_else(|| format!("{place} {wanted}"))?;
+    known_only(table, place.trim_start_matches('.'), &["input", "output", "cached"])?;
+    let dollars = |key: &str| match table.get(key) {
+        Some(Value::Integer(whole)) => Some(*whole as f64),
+        Some(Value::Float(part)) => Some(*part),
+        Some(_) => Some(f64::NAN),
+        None => None,
+    };
+    let (Some(input), Some(output)) = (dollars("input"), dollars("output")) else {
+        return Err(format!("{place} {wanted}; input and output are needed"));
+    };
+    let price = per_million(input, output, dollars("cached"));
+    price.map(Some).ok_or_else(|| format!("{place} {wanted}; none of them below 0"))
+}
+
+fn known_only(table: &Table, place: &str, known: &[&str]) -> Result<(), String> {
+    match table.keys().find(|key| !known.contains(&key.as_str())) {
+        Some(key) => Err(format!(": {}", unknown(&format!("key in {place}"), key, known.iter().copied()))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,53 @@
+//! What the user has set up, from their files and this machine.
+
+use std::collections::BTreeMap;
+
+use quorum_providers::{catalog, setup::Given};
+pub use quorum_providers::{
+    keys::{self, Keys, SecretString},
+    prices::{self, Prices},
+    setup::{KeyFrom, Machine, Missing, Provider, Setup},
+    source::{Facts, Way},
+};
+
+use crate::{
+    Config,
+    config::{Error, nearest},
+    request::Setting,
+};
+
+/// Reads keys and prices, and asks the machine for the rest.
+pub fn load(config: &Config, machine: &Machine<'_>) -> Result<Setup, Error> {
+    let keys = Keys::load(&config.keys_file()).map_err(Error::Keys)?;
+    let prices = Prices::load(&config.prices_file()).map_err(Error::Prices)?;
+    Ok(Setup::of(&Given { own: &config.providers, keys: &keys, prices: &prices }, machine))
+}
+
+/// The variable under which the key of a provider is kept: that of its name, or one of its variables itself.
+pub fn key_name(setup: &Setup, given: &str) -> Result<String, String> {
+    let by_variable = setup.providers.iter().flat_map(|it| &it.key_names).find(|it| *it == given);
+    let by_name = || setup.provider(given).and_then(|it| it.key_names.first());
+    if let Some(name) = by_variable.or_else(by_name) {
+        return Ok(name.clone());
+    }
+    if setup.provider(given).is_some() {
+        return Err(format!("{given} needs no key"));
+    }
+    let known = setup.providers.iter().map(|it| it.name.as_str());
+    let meant = nearest(given, known).map_or_else(String::new, |it| format!("; did you mean {it}?"));
+    Err(format!("there is no provider named {given}{meant}"))
+}
+
+impl Setting {
+    /// What requests are checked against where this is set up.
+    #[must_use]
+    pub fn of(setup: &Setup) -> Setting {
+        let there = setup.providers.iter().filter(|it| it.way.is_ok());
+        let lacking = setup.providers.iter().filter_map(|it| Some((it.name.clone(), it.lacks()?)));
+        let differs = |it: &&Provider| catalog::row(&it.name).is_none_or(|row| row.strengths != it.strengths);
+        let strengths = setup.providers.iter().filter(differs);
+        let strengths: BTreeMap<_, _> = strengths.map(|it| (it.name.clone(), it.strengths.clone())).collect();
+        let available = there.map(|it| it.name.clone()).collect();
+        Setting { available, lacking: lacking.collect(), strengths, ..Setting::default() }
+    }
+}
