@@ -93,6 +93,7 @@ fn of_door(error: &Error) -> Exit {
         Error::Refused(refusals) if refusals.iter().all(|it| it.code == Code::InsufficientProviders) => {
             Exit::TooFewProviders
         }
+        Error::Mute(_) => Exit::TooFewProviders,
         Error::Refused(_)
         | Error::NotFound(_)
         | Error::Ambiguous { .. }

@@ -221,6 +221,7 @@ impl Quorum {
             return Ok(Resumed::Over(Box::new(state)));
         }
         self.take(id).await?;
+        self.everyone_has_a_voice(&state)?;
         if self.is_held_back(id).await? {
             self.send(id, Command::Resume).await?;
         }
@@ -255,6 +256,9 @@ impl Quorum {
                 Ok(Steered::Idle(Box::new(state)))
             }
             Command::Resume | Command::Stop | Command::Abort | Command::Say(_) | Command::Judge(_) => {
+                if command != Command::Abort {
+                    self.everyone_has_a_voice(&state)?;
+                }
                 self.send(id, command).await?;
                 Ok(Steered::Here(self.engine.run(id).await?))
             }

@@ -20,6 +20,9 @@ pub enum Error {
     /// Discussions are switched off.
     #[error("discussions are switched off; set discussions = true under [features] in {0}")]
     SwitchedOff(String),
+    /// Some who take part can't be asked from here.
+    #[error("it can't go on here, because not everyone can be asked. {}", .0.join("; "))]
+    Mute(Vec<String>),
     /// The store said no.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -19,6 +19,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use crate::{
     fenced::Filter,
     http::{Remote, trouble},
+    source::Endpoint,
     wire::{Decoder, Frames, Framing, Refused},
 };
 
@@ -228,7 +229,16 @@ pub(crate) async fn refused(remote: &Remote, response: Response) -> ProviderErro
     let refused = Refused { status, header: &header, body: &body, now };
     let error = (remote.endpoint.wire.refusal)(&refused);
     tracing::debug!(status, class = error.class.name(), "refused");
-    trouble::scrubbed(error, remote.endpoint.key.as_ref())
+    trouble::scrubbed(with_advice(error, &remote.endpoint), remote.endpoint.key.as_ref())
+}
+
+/// Who was shown no key may want one.
+fn with_advice(mut error: ProviderError, endpoint: &Endpoint) -> ProviderError {
+    if error.class == ErrorClass::Authentication && endpoint.key.is_none() {
+        let names = endpoint.key_names.join(" or ");
+        error.message = format!("{}; it was shown no key: set {names}, or use `ax keys set`", error.message);
+    }
+    error
 }
 
 /// The beginning of a body, as far as it comes in time.

@@ -110,10 +110,8 @@ impl Remote {
 
     /// The header that shows the key. It is marked, so that nothing prints it.
     fn authorisation(&self) -> Result<Option<(&'static str, HeaderValue)>, ProviderError> {
-        let Endpoint { key, key_names, wire, .. } = &*self.endpoint;
-        let Some(key) = key else {
-            return if key_names.is_empty() { Ok(None) } else { Err(no_key(key_names)) };
-        };
+        let Endpoint { key, wire, .. } = &*self.endpoint;
+        let Some(key) = key else { return Ok(None) };
         let text = format!("{}{}", wire.auth.prefix, key.expose_secret());
         let mut value = HeaderValue::from_str(&text).map_err(|_| {
             let message = "its key has characters that no key has; set it again";
@@ -142,11 +140,6 @@ impl Remote {
 
 const JSON: &str = "application/json";
 const STREAMS: &str = "text/event-stream, application/x-ndjson, application/json";
-
-fn no_key(names: &[String]) -> ProviderError {
-    let message = format!("it has no key; set {}, or store one with `ax keys set`", names.join(" or "));
-    ProviderError::new(ErrorClass::Authentication, message)
-}
 
 impl Provider for Remote {
     fn reply(&self, call: Arc<Call>) -> BoxStream<'static, Result<Chunk, ProviderError>> {

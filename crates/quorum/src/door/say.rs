@@ -40,6 +40,13 @@ impl Quorum {
 
     /// Whoever runs it may just be leaving, so a claim that is held is looked at for a while before the word is left to them.
     pub(super) async fn go_on(&self, id: DiscussionId, word: CommandId) -> Result<Steered, Error> {
+        if let Err(voiceless) = self.everyone_has_a_voice(&self.state(id).await?) {
+            // Whoever runs it may have what is missing here; else the word waits.
+            return match self.take(id).await {
+                Err(StoreError::Held { owner, .. }) => Ok(Steered::Sent { to: owner }),
+                Ok(_) | Err(_) => Err(voiceless),
+            };
+        }
         let mut looks = 0;
         loop {
             match self.engine.run(id).await {
