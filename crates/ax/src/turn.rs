@@ -43,15 +43,16 @@ fn hint(shape: &str) -> Option<&'static str> {
     }
 }
 
-/// The answer of the one who is awaited, typed here; `None` where nobody can type, or nobody did.
-pub(crate) async fn typed(state: &State) -> anyhow::Result<Option<(String, String)>> {
+/// The answer of the one who is awaited, typed here; `None` where nobody can type, or nobody did. Turns from `unseen` on were
+/// shown as they came.
+pub(crate) async fn typed(state: &State, unseen: usize) -> anyhow::Result<Option<(String, String)>> {
     let [awaited] = state.awaiting.as_slice() else { return Ok(None) };
     let seat = state.spec.seat(&awaited.participant).and_then(|it| it.person.as_ref());
     let anybodys = seat.is_some_and(|person| person.user.is_none());
     if !anybodys || !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
         return Ok(None);
     }
-    heard_since(state, &awaited.participant);
+    heard_since(state, &awaited.participant, unseen);
     asked(awaited);
     note(&format!("Type what {} says, and `{END}` on a line of its own to finish:", awaited.participant));
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -63,9 +64,9 @@ pub(crate) async fn typed(state: &State) -> anyhow::Result<Option<(String, Strin
 }
 
 /// What the others said since this person last spoke.
-fn heard_since(state: &State, participant: &str) {
+fn heard_since(state: &State, participant: &str, unseen: usize) {
     let last = state.turns.iter().rposition(|turn| turn.participant == participant);
-    for turn in &state.turns[last.map_or(0, |place| place + 1)..] {
+    for turn in state.turns.iter().take(unseen).skip(last.map_or(0, |place| place + 1)) {
         note(&format!("\n{}:\n{}", turn.participant, turn.text.trim()));
     }
     note("");

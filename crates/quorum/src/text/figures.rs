@@ -16,7 +16,9 @@ pub fn count(number: u64, one: &str) -> String {
     format!("{} {one}{plural}", grouped(number))
 }
 
-fn grouped(number: u64) -> String {
+/// `12,345`.
+#[must_use]
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -26,6 +28,12 @@ fn grouped(number: u64) -> String {
         grouped.push(digit);
     }
     grouped
+}
+
+/// About how many tokens a text has, for showing while the provider has not said.
+#[must_use]
+pub fn tokens(text: &str) -> u64 {
+    quorum_core::call::tokens::estimate(text)
 }
 
 /// The beginning of a text, on one line.

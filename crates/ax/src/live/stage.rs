@@ -1,0 +1,208 @@
+//! The screen on a terminal: it hears signals and keys, and paints at most ten times a second.
+
+use std::{
+    io::Stderr,
+    time::{Duration, Instant},
+};
+
+use quorum::{Signal, model::state::State};
+use rustix::process::Signal as Number;
+use tokio::{
+    signal::unix::{Signal as Caught, SignalKind, signal},
+    time::{Interval, MissedTickBehavior},
+};
+
+use crate::{
+    live::{
+        keys::{self, Key},
+        layout::Size,
+        painter::Painter,
+        screen::{Footer, Keys, Screen},
+        story, terminal,
+    },
+    render::{
+        colour,
+        line::{DIM, Line},
+    },
+};
+
+const FRAME: Duration = Duration::from_millis(100);
+
+/// A screen that is up. Dropping it takes it down and gives the terminal back.
+pub(crate) struct Stage {
+    screen: Screen,
+    painter: Painter<Stderr>,
+    size: Size,
+    clock: Clock,
+    frames: Interval,
+    resized: Caught,
+    stopped: Caught,
+    continued: Caught,
+    /// What is to go above the screen with the next frame.
+    above: Vec<Line>,
+    /// Whether something changed since the last frame, and in which second that was.
+    stirred: bool,
+    second: u64,
+    /// Whether the terminal is somebody else's at the moment.
+    away: bool,
+}
+
+/// The screen's time: that of the clock on the wall, or of a recording.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Clock {
+    from: Instant,
+    at: u64,
+    speed: f64,
+}
+
+impl Clock {
+    /// Stands at this millisecond now, and runs so fast.
+    pub(crate) fn at(ms: u64, speed: f64) -> Clock {
+        Clock { from: Instant::now(), at: ms, speed }
+    }
+
+    fn now(self) -> u64 {
+        self.at + self.from.elapsed().mul_f64(self.speed).as_millis() as u64
+    }
+}
+
+impl Stage {
+    /// Puts the screen up.
+    pub(crate) fn open(state: State, keys: Keys) -> anyhow::Result<Stage> {
+        let footer = if terminal::has_keys() { Footer::Hint } else { Footer::Absent };
+        let clock = Clock::at(0, 1.0);
+        let mut frames = tokio::time::interval(FRAME);
+        frames.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let caught = |number: Number| signal(SignalKind::from_raw(number.as_raw()));
+        let stage = Stage {
+            screen: Screen::of(state, (footer, keys), clock.now()),
+            painter: Painter::new(std::io::stderr(), colour::of_stderr()),
+            size: terminal::size(),
+            clock,
+            frames,
+            resized: signal(SignalKind::window_change())?,
+            stopped: caught(Number::TSTP)?,
+            continued: caught(Number::CONT)?,
+            above: Vec::new(),
+            stirred: true,
+            second: 0,
+            away: false,
+        };
+        terminal::take()?;
+        Ok(stage)
+    }
+
+    /// Takes in what happened.
+    pub(crate) fn hear(&mut self, signal: &Signal) {
+        self.screen.hear(signal, self.clock.now());
+        self.above.extend(story::lines(&self.screen.state, signal, self.size.columns));
+        self.stirred = true;
+    }
+
+    /// Sets the clock, as a recording does.
+    pub(crate) fn set_clock(&mut self, clock: Clock) {
+        self.clock = clock;
+    }
+
+    /// Says something in the last line, or above where there is none.
+    pub(crate) fn say(&mut self, text: &str) {
+        if self.screen.footer == Footer::Absent {
+            self.above.push(Line::of(&format!("  {text}"), DIM));
+        } else {
+            self.screen.footer = Footer::Notice(text.to_owned());
+        }
+        self.stirred = true;
+    }
+
+    /// The keys that were pressed and mean something to the discussion. Waits for a frame, and paints it where it is needed.
+    pub(crate) async fn stir(&mut self) -> anyhow::Result<Vec<Key>> {
+        tokio::select! {
+            biased;
+            _ = self.stopped.recv() => self.step_aside()?,
+            _ = self.continued.recv() => self.come_back()?,
+            _ = self.resized.recv() => self.fit()?,
+            _ = self.frames.tick() => return self.frame(),
+        }
+        Ok(Vec::new())
+    }
+
+    fn frame(&mut self) -> anyhow::Result<Vec<Key>> {
+        let typed =
+            if self.away || !terminal::has_keys() { Vec::new() } else { keys::read(&terminal::typed()) };
+        let (own, others): (Vec<Key>, Vec<Key>) =
+            typed.into_iter().partition(|it| matches!(it, Key::Follow(_) | Key::All | Key::Help));
+        own.into_iter().for_each(|key| self.turn(key));
+        self.paint()?;
+        Ok(others)
+    }
+
+    /// A key that only changes what is seen.
+    fn turn(&mut self, key: Key) {
+        let screen = &mut self.screen;
+        match key {
+            Key::Follow(seat) if screen.focus == Some(seat) => screen.focus = None,
+            Key::Follow(seat) => screen.focus = Some(seat),
+            Key::All => screen.focus = None,
+            Key::Help if screen.footer == Footer::Help => screen.footer = Footer::Hint,
+            Key::Help => screen.footer = Footer::Help,
+            Key::Pause | Key::Stop | Key::Quit => {}
+        }
+        self.stirred = true;
+    }
+
+    fn paint(&mut self) -> anyhow::Result<()> {
+        let now = self.clock.now();
+        let ticked = self.screen.is_timed() && self.second != now / 1_000;
+        if self.away || !(self.stirred || ticked) {
+            return Ok(());
+        }
+        (self.stirred, self.second) = (false, now / 1_000);
+        let above = std::mem::take(&mut self.above);
+        Ok(self.painter.paint(&above, &self.screen.lines(self.size, now))?)
+    }
+
+    /// Ctrl-Z: the terminal is given back before this process stops.
+    fn step_aside(&mut self) -> anyhow::Result<()> {
+        self.painter.erase()?;
+        terminal::give_back();
+        self.away = true;
+        // Whoever wakes us up says so with a signal, which is when we come back.
+        terminal::suspend();
+        Ok(())
+    }
+
+    /// Going on, in the foreground or not.
+    fn come_back(&mut self) -> anyhow::Result<()> {
+        if !terminal::is_foreground() {
+            return Ok(());
+        }
+        if std::mem::take(&mut self.away) {
+            terminal::take()?;
+        }
+        // Somebody else may have written there in the meantime.
+        self.painter.forget();
+        self.fit()
+    }
+
+    fn fit(&mut self) -> anyhow::Result<()> {
+        self.size = terminal::size();
+        self.stirred = true;
+        Ok(self.painter.resized(self.size.columns)?)
+    }
+
+    /// Takes the screen down; what is finished stays.
+    pub(crate) fn close(mut self) -> anyhow::Result<()> {
+        self.painter.paint(&std::mem::take(&mut self.above), &[])?;
+        Ok(())
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        if !self.away {
+            // Nothing can be done about a terminal that takes nothing.
+            let _ = self.painter.erase();
+        }
+        terminal::give_back();
+    }
+}
