@@ -28,6 +28,8 @@ pub(super) struct Columns {
     pub(super) role: usize,
     pub(super) figures: usize,
     pub(super) tail: usize,
+    /// Whether every line begins with the key for its seat.
+    pub(super) numbered: bool,
     with: With,
 }
 
@@ -61,7 +63,12 @@ impl Columns {
         let figure = |shown: bool, takes: usize| if shown { takes } else { 0 };
         let figures = figure(with.rate, RATE) + figure(with.tokens, TOKENS) + figure(with.cost, COST);
         let head = GLYPH + name + 1 + if role == 0 { 0 } else { role + 1 };
-        Columns { all, name, role, figures, tail: all.saturating_sub(head + figures), with }
+        Columns { all, name, role, figures, tail: all.saturating_sub(head + figures), numbered: false, with }
+    }
+
+    /// The same, with the seats' keys where they are asked for.
+    pub(super) fn numbered_if(self, numbered: bool) -> Columns {
+        Columns { numbered, ..self }
     }
 
     /// The figures, padded to their place.

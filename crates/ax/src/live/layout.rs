@@ -1,14 +1,11 @@
 //! The screen as lines: a header, a line for everyone, how far they agree, what the judge says, and the keys.
 
-use quorum::{
-    model::{
-        command::Command,
-        judging::JudgedRound,
-        lifecycle::Lifecycle,
-        money::Usd,
-        state::{Spending, State},
-    },
-    text::line,
+use quorum::model::{
+    command::Command,
+    judging::JudgedRound,
+    lifecycle::Lifecycle,
+    money::Usd,
+    state::{Spending, State},
 };
 
 use crate::{
@@ -30,8 +27,8 @@ pub(crate) struct Size {
     pub(crate) rows: usize,
 }
 
-/// A topic keeps this much of the header's line, or gets one of its own.
-const SHORTEST_TOPIC: usize = 24;
+/// A topic that is not to be seen as a whole has this much of it beside the rest, or a line of its own.
+const LONG_TOPIC: usize = 60;
 const WIDEST_BAR: usize = 24;
 /// So many rounds of judging are shown.
 const JUDGED: usize = 2;
@@ -44,6 +41,7 @@ impl Screen {
         // The last row is the terminal's own: a block as high as the screen would scroll itself away.
         let room = size.rows.saturating_sub(1).max(1);
         let columns = Columns::of(&self.voices, size.columns, self.state.spec.simulation.is_none());
+        let columns = columns.numbered_if(self.footer == Footer::Help);
         let header = self.header(size.columns, now);
         let voices: Vec<Line> = (0..self.voices.len()).map(|seat| self.status(seat, &columns, now)).collect();
         let mut after = self.agreement(size.columns);
@@ -69,31 +67,30 @@ impl Screen {
         voice.line(seat, spending, columns, now)
     }
 
+    /// On one line if the topic has room beside the rest, without the phase if need be; else on two.
     fn header(&self, columns: usize, now: u64) -> Vec<Line> {
-        let parts = [self.state.spec.pattern.clone()].into_iter().chain(self.place()).chain(self.bounds(now));
-        let parts: Vec<String> = parts.collect();
-        let facts = parts.join(" · ");
-        let topic = |most: usize| Line::of(&format!(" {}", line(&self.state.spec.topic, most.max(2))), BOLD);
-        let beside = columns.saturating_sub(width(&facts) + 4);
-        if SHORTEST_TOPIC <= beside || width(&self.state.spec.topic) <= beside {
-            let topic = topic(usize::MAX - 1).cut(beside + 1);
-            return vec![topic.padded(beside + 2).and(&facts, PLAIN)];
+        let (pattern, bounds) = (self.state.spec.pattern.clone(), self.bounds(now));
+        let parts = |place: Vec<String>| [&[pattern.clone()], &place[..], &bounds[..]].concat();
+        let (full, brief) = (parts(self.place()), parts(self.rounds().into_iter().collect()));
+        let topic = Line::of(&format!(" {}", self.state.spec.topic), BOLD);
+        let beside = |parts: &[String]| columns.saturating_sub(width(&parts.join(" · ")) + 2);
+        let fits = [&full, &brief].into_iter().find(|parts| topic.width() < beside(parts));
+        let wide = Some(&brief).filter(|parts| LONG_TOPIC <= beside(parts));
+        match fits.or(wide) {
+            Some(parts) => {
+                let topic = topic.cut(beside(parts) - 1).padded(beside(parts));
+                vec![topic.and(&parts.join(" · "), PLAIN)]
+            }
+            None => {
+                let fits = width(&full.join(" · ")) < columns;
+                vec![topic.cut(columns), fitting(if fits { &full } else { &brief }, columns)]
+            }
         }
-        // What has no room beside each other stands on lines of its own, as many parts as fit.
-        let mut facts = Line::of(" ", PLAIN);
-        for (at, part) in parts.iter().enumerate() {
-            let next = facts.clone().and(if at == 0 { "" } else { " · " }, DIM).and(part, PLAIN);
-            facts = if next.width() <= columns || at == 0 { next } else { facts };
-        }
-        vec![topic(usize::MAX - 1).cut(columns), facts]
     }
 
     /// Where it stands.
     fn place(&self) -> Vec<String> {
-        let State { lifecycle, round, phase, spec, wish, .. } = &self.state;
-        let most = spec.debate.round_limit.unwrap_or(spec.rounds);
-        let rounds = if *round <= most { format!("round {round}/{most}") } else { format!("round {round}") };
-        let rounds = (0 < *round).then_some(rounds);
+        let State { lifecycle, phase, wish, .. } = &self.state;
         let stands = match (lifecycle, wish) {
             (Lifecycle::Paused, _) => "paused".to_owned(),
             (Lifecycle::Running, Some(Command::Pause)) => "pausing".to_owned(),
@@ -103,7 +100,14 @@ impl Screen {
             (other, _) if other.is_terminal() => other.to_string(),
             _ => "starting".to_owned(),
         };
-        rounds.into_iter().chain([stands]).collect()
+        self.rounds().into_iter().chain([stands]).collect()
+    }
+
+    fn rounds(&self) -> Option<String> {
+        let State { round, spec, .. } = &self.state;
+        let most = spec.debate.round_limit.unwrap_or(spec.rounds);
+        let of = if *round <= most { format!("/{most}") } else { String::new() };
+        (0 < *round).then(|| format!("round {round}{of}"))
     }
 
     /// What it took so far, of what it may take.
@@ -186,6 +190,16 @@ impl Screen {
         let silent = lines.is_empty().then(|| Line::of("  nothing yet", DIM));
         [head].into_iter().chain(lines.into_iter().skip(from)).chain(silent).take(room).collect()
     }
+}
+
+/// As many of these as fit.
+fn fitting(parts: &[String], columns: usize) -> Line {
+    let mut line = Line::of(" ", PLAIN);
+    for (at, part) in parts.iter().enumerate() {
+        let next = line.clone().and(if at == 0 { "" } else { " · " }, PLAIN).and(part, PLAIN);
+        line = if next.width() <= columns || at == 0 { next } else { line };
+    }
+    line
 }
 
 /// `0:47`, `1:02:03`.

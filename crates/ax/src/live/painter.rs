@@ -159,14 +159,6 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_too_wide_stays_on_its_row() {
-        let mut paper = Paper::new(4, 5);
-        paper.paint(&[], &["abcdefgh", "b"]);
-        paper.paint(&[], &["abcdefgh", "c"]);
-        assert_eq!(paper.terminal.screen().contents().lines().count(), 2);
-    }
-
-    #[test]
     fn a_resize_to_nothing_is_survived() {
         let mut paper = Paper::new(4, 20);
         paper.paint(&["said"], &["abcdefgh", "b"]);

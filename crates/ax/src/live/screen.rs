@@ -1,12 +1,16 @@
 //! What is to be seen of a discussion: a fold of its facts, of the text as it comes, and of time.
 
+use std::sync::Arc;
+
 use quorum::{
     Signal,
     model::{
         event::{Event, Fact},
         flips::{RoundAgreement, agreement_by_round},
         judging::{JudgedRound, JudgingReport},
+        lifecycle::Lifecycle,
         state::State,
+        transcript::Turn,
     },
 };
 
@@ -85,8 +89,7 @@ impl Screen {
 
     /// How long the discussion has been running.
     pub(super) fn active_ms(&self, now: u64) -> u64 {
-        let runs = self.state.lifecycle.is_active()
-            && self.state.lifecycle != quorum::model::lifecycle::Lifecycle::Paused;
+        let runs = self.state.lifecycle.is_active() && self.state.lifecycle != Lifecycle::Paused;
         self.state.active_ms + if runs { now.saturating_sub(self.heard_at) } else { 0 }
     }
 
@@ -95,15 +98,21 @@ impl Screen {
         let state = &self.state;
         for voice in &mut self.voices {
             let name = &voice.name;
-            let absent = state.absent.iter().find(|it| it.participant == *name).map(|it| &it.message);
-            let failed = state.failures.iter().find(|it| it.participant == *name).map(|it| &it.message);
+            let absent =
+                state.absent.iter().find(|it| it.participant == *name).map(|it| unavailable(&it.message));
+            let failed =
+                state.failures.iter().find(|it| it.participant == *name).map(|it| it.message.clone());
             let under_way = state.under_way.iter().find(|(_, it)| it.participant == *name);
+            let now_on = |it: &&Arc<Turn>| it.round == state.round && Some(&it.phase) == state.phase.as_ref();
+            let spoke = state.turns.iter().filter(now_on).rfind(|it| it.participant == *name);
             if let Some(why) = absent.or(failed) {
-                voice.doing = Doing::Failed { why: why.clone() };
+                voice.doing = Doing::Failed { why };
             } else if state.awaiting.iter().any(|it| it.participant == *name) {
                 voice.doing = Doing::Awaited;
             } else if let Some((step, placed)) = under_way {
                 voice.asked(Some(step), placed.attempt, now);
+            } else if let Some(turn) = spoke {
+                voice.spoke(turn);
             }
         }
     }
@@ -113,10 +122,7 @@ impl Screen {
             Event::PhaseEntered { .. } => self.voices.iter_mut().for_each(Voice::turn_page),
             Event::PanelSeated { absent, .. } => {
                 for it in absent {
-                    self.does(
-                        &it.participant,
-                        Doing::Failed { why: format!("not available: {}", it.message) },
-                    );
+                    self.does(&it.participant, Doing::Failed { why: unavailable(&it.message) });
                 }
             }
             Event::CallPlaced(placed) => {
@@ -130,10 +136,7 @@ impl Screen {
             Event::CallAbandoned { participant, .. } => self.does(participant, Doing::LetGo),
             Event::TurnCompleted { turn } => {
                 let voice = self.voices.iter_mut().find(|it| it.name == turn.participant);
-                if let Some(voice) = voice {
-                    voice.text = turn.text.to_string();
-                    voice.doing = Doing::Done { took_ms: turn.duration_ms, reused: turn.reused };
-                }
+                voice.into_iter().for_each(|it| it.spoke(turn));
             }
             Event::TurnFailed(failed) => {
                 self.does(&failed.participant, Doing::Failed { why: failed.message.clone() })
@@ -157,4 +160,8 @@ impl Screen {
         self.agreement = agreement_by_round(&self.state);
         self.judged = JudgingReport::of(&self.state).map(|it| it.rounds).unwrap_or_default();
     }
+}
+
+fn unavailable(message: &str) -> String {
+    format!("not available: {message}")
 }

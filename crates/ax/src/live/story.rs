@@ -43,7 +43,8 @@ fn of_fact(state: &State, signal: &Signal, fact: &Fact, columns: usize) -> Vec<L
             words.map(|words| paragraph(words, columns)).unwrap_or_default()
         }
         Event::TurnFailed(_) => {
-            remark(state, signal, columns).into_iter().map(|line| Line::of("✖", BAD).then(line)).collect()
+            let text = progress::of_signal(state.id, signal).unwrap_or_default();
+            paragraph(Line::of("✖ ", BAD).and(text.trim(), PLAIN), columns)
         }
         // What everyone does is on the screen.
         Event::PhaseEntered { .. }

@@ -7,6 +7,7 @@ use quorum::{
         id::Step,
         participant::{Participant, Role},
         state::Spending,
+        transcript::Turn,
     },
     text::{line, time},
 };
@@ -113,6 +114,12 @@ impl Voice {
         self.tokens = quorum::text::tokens(&self.text);
     }
 
+    /// It has spoken.
+    pub(super) fn spoke(&mut self, turn: &Turn) {
+        self.text = turn.text.to_string();
+        self.doing = Doing::Done { took_ms: turn.duration_ms, reused: turn.reused };
+    }
+
     /// A new phase begins: who was done waits again.
     pub(super) fn turn_page(&mut self) {
         if matches!(self.doing, Doing::Done { .. } | Doing::LetGo) {
@@ -130,7 +137,8 @@ impl Voice {
         let (glyph, style) = self.glyph();
         let idle = matches!(self.doing, Doing::Waiting | Doing::Done { .. } | Doing::LetGo);
         let name = if idle { PLAIN } else { colour(seat).bold() };
-        let head = Line::of(" ", PLAIN)
+        let number = if columns.numbered { (seat + 1).to_string() } else { " ".to_owned() };
+        let head = Line::of(&number, DIM)
             .and(glyph, style)
             .and(" ", PLAIN)
             .then(Line::of(&self.name, name).cut(columns.name).padded(columns.name))
@@ -164,7 +172,7 @@ impl Voice {
             Doing::Waiting => figures(None),
             Doing::Thinking { since } => {
                 let thinking = Line::of(&format!("thinking {} s", seconds(*since)), PLAIN);
-                thinking.padded(columns.figures).and("first token pending", DIM)
+                thinking.and("  ", PLAIN).padded(columns.figures).and("first token pending", DIM)
             }
             Doing::Speaking { since } if self.is_form() => {
                 figures(self.rate(now.saturating_sub(*since))).and("fills in a form", DIM).and("▌", DIM)
