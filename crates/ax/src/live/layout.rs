@@ -70,7 +70,7 @@ impl Screen {
     /// On one line if the topic has room beside the rest, without the phase if need be; else on two.
     fn header(&self, columns: usize, now: u64) -> Vec<Line> {
         let (pattern, bounds) = (self.state.spec.pattern.clone(), self.bounds(now));
-        let parts = |place: Vec<String>| [&[pattern.clone()], &place[..], &bounds[..]].concat();
+        let parts = |place: Vec<String>| [std::slice::from_ref(&pattern), &place, &bounds].concat();
         let (full, brief) = (parts(self.place()), parts(self.rounds().into_iter().collect()));
         let topic = Line::of(&format!(" {}", self.state.spec.topic), BOLD);
         let beside = |parts: &[String]| columns.saturating_sub(width(&parts.join(" · ")) + 2);

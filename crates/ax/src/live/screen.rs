@@ -139,7 +139,7 @@ impl Screen {
                 voice.into_iter().for_each(|it| it.spoke(turn));
             }
             Event::TurnFailed(failed) => {
-                self.does(&failed.participant, Doing::Failed { why: failed.message.clone() })
+                self.does(&failed.participant, Doing::Failed { why: failed.message.clone() });
             }
             Event::SubRequested { turn, topic } => {
                 self.does(&turn.participant, Doing::Convening { topic: topic.clone() });
@@ -152,8 +152,9 @@ impl Screen {
     }
 
     fn does(&mut self, name: &str, doing: Doing) {
-        let voice = self.voices.iter_mut().find(|it| it.name == name);
-        voice.into_iter().for_each(|it| it.doing = doing.clone());
+        if let Some(voice) = self.voices.iter_mut().find(|it| it.name == name) {
+            voice.doing = doing;
+        }
     }
 
     fn weigh(&mut self) {

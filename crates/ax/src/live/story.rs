@@ -40,11 +40,11 @@ fn of_fact(state: &State, signal: &Signal, fact: &Fact, columns: usize) -> Vec<L
         Event::TurnCompleted { turn } => said(state, turn, columns),
         Event::ReplyRead { participant, round, source, reading } if *source != Source::Assumed => {
             let words = read(state, participant, *round, reading);
-            words.map(|words| paragraph(words, columns)).unwrap_or_default()
+            words.map(|words| paragraph(&words, columns)).unwrap_or_default()
         }
         Event::TurnFailed(_) => {
             let text = progress::of_signal(state.id, signal).unwrap_or_default();
-            paragraph(Line::of("✖ ", BAD).and(text.trim(), PLAIN), columns)
+            paragraph(&Line::of("✖ ", BAD).and(text.trim(), PLAIN), columns)
         }
         // What everyone does is on the screen.
         Event::PhaseEntered { .. }
@@ -138,7 +138,7 @@ fn read(state: &State, participant: &str, round: u32, reading: &Reading) -> Opti
 }
 
 /// Something in a few lines, and a blank one.
-fn paragraph(words: Line, columns: usize) -> Vec<Line> {
+fn paragraph(words: &Line, columns: usize) -> Vec<Line> {
     let rows =
         words.wrapped(columns.saturating_sub(MARGIN.len() + 1).clamp(1, WIDEST)).into_iter().enumerate();
     let rows = rows.map(|(at, row)| if at == 0 { row } else { Line::of(MARGIN, PLAIN).then(row) });

@@ -35,7 +35,7 @@ fn seat(name: &str, role: &str) -> Value {
     json!({ "name": name, "provider": name, "role": role, "weight": 1.0, "person": person })
 }
 
-fn fact(seq: u64, now: u64, event: Value) -> Fact {
+fn fact(seq: u64, now: u64, event: &Value) -> Fact {
     let mut fact = json!({ "seq": seq, "at": 1_767_225_600_000_000_u64, "active_ms": now });
     fact.as_object_mut().unwrap().extend(event.as_object().unwrap().clone());
     serde_json::from_value(fact).unwrap()
@@ -51,17 +51,17 @@ impl Play {
             "timing": { "step_ms": 60_000, "total_ms": 300_000, "reserve_ms": 10_000 },
             "tolerance": { "go_on": true, "min_providers": 2 }, "limits": { "usd": 250_000_000 },
         });
-        let opened = fact(1, 0, json!({ "type": "opened", "spec": spec, "flow": 2 }));
+        let opened = fact(1, 0, &json!({ "type": "opened", "spec": spec, "flow": 2 }));
         let state = State::opened(id(), &opened).unwrap();
         let screen = Screen::of(state, (Footer::Hint, Keys::OfDiscussion), 0);
         let mut play = Play { screen, above: Vec::new(), seq: 1, now: 0 };
         for (from, to) in [("configuring", "validating"), ("validating", "ready"), ("ready", "initializing")]
         {
-            play.happens(json!({ "type": "lifecycle_changed", "from": from, "to": to }));
+            play.happens(&json!({ "type": "lifecycle_changed", "from": from, "to": to }));
         }
         let seated: Vec<&str> = seats.iter().map(|it| it.0).collect();
-        play.happens(json!({ "type": "panel_seated", "seated": seated }));
-        play.happens(json!({ "type": "lifecycle_changed", "from": "initializing", "to": "running" }));
+        play.happens(&json!({ "type": "panel_seated", "seated": seated }));
+        play.happens(&json!({ "type": "lifecycle_changed", "from": "initializing", "to": "running" }));
         play
     }
 
@@ -76,28 +76,28 @@ impl Play {
         self
     }
 
-    fn happens(&mut self, event: Value) -> &mut Play {
+    fn happens(&mut self, event: &Value) -> &mut Play {
         self.seq += 1;
         let fact = Arc::new(fact(self.seq, self.now, event));
         self.hears(&Signal::Fact { discussion: id(), fact })
     }
 
     fn round(&mut self, round: u32, phase: &str) -> &mut Play {
-        self.happens(json!({ "type": "round_opened", "round": round }));
-        self.happens(json!({ "type": "phase_entered", "phase": phase, "round": round }))
+        self.happens(&json!({ "type": "round_opened", "round": round }));
+        self.happens(&json!({ "type": "phase_entered", "phase": phase, "round": round }))
     }
 
     fn asks(&mut self, step: &str, attempt: u32) -> &mut Play {
         let name = step.split('/').nth(2).unwrap();
         let reserved = json!({ "calls": 1, "tokens": 500, "usd": 10_000_000 });
-        self.happens(json!({
+        self.happens(&json!({
             "type": "call_placed", "step": step, "attempt": attempt, "participant": name, "provider": name, "reserved": reserved, "nonce": "0",
         }))
     }
 
     fn fails(&mut self, step: &str, attempt: u32, wait: u64) -> &mut Play {
         let name = step.split('/').nth(2).unwrap();
-        self.happens(json!({
+        self.happens(&json!({
             "type": "call_failed", "step": step, "attempt": attempt, "participant": name, "class": "rate_limit", "message": "busy", "retry_in_ms": wait,
         }))
     }
@@ -123,20 +123,20 @@ impl Play {
             "step": step, "participant": parts[2], "round": parts[0].parse::<u32>().unwrap(), "phase": parts[1], "text": text,
             "started_at": 1_767_225_600_000_000_u64, "duration_ms": 12_300, "finish": "stop", "bill": bill,
         });
-        self.happens(json!({ "type": "turn_completed", "step": step, "turn": turn }))
+        self.happens(&json!({ "type": "turn_completed", "step": step, "turn": turn }))
     }
 
-    fn reads(&mut self, step: &str, round: u32, reading: Value) -> &mut Play {
+    fn reads(&mut self, step: &str, round: u32, reading: &Value) -> &mut Play {
         let name = step.split('/').nth(2).unwrap();
         let step = format!("{step}/read");
-        self.happens(json!({
+        self.happens(&json!({
             "type": "reply_read", "step": step, "participant": name, "round": round, "source": "stated", "reading": reading,
         }))
     }
 
     fn drops(&mut self, step: &str, message: &str) -> &mut Play {
         let parts: Vec<&str> = step.split('/').collect();
-        self.happens(json!({
+        self.happens(&json!({
             "type": "turn_failed", "step": step, "participant": parts[2], "round": 1, "phase": parts[1], "class": "network",
             "message": message, "attempts": 4, "duration_ms": 9_000,
         }))
@@ -192,7 +192,7 @@ fn six() -> Play {
     play.at(31_500).fails("2/awaiting-responses/glm", 2, 4_000);
     play.drops("2/awaiting-responses/grok", "the connection broke off");
     let prompt = "It is your turn.";
-    play.happens(json!({
+    play.happens(&json!({
         "type": "person_awaited", "step": "2/awaiting-responses/me/awaited", "participant": "me", "answers": "2/awaiting-responses/me", "round": 2,
         "phase": "awaiting-responses", "prompt": prompt,
     }));
@@ -280,7 +280,7 @@ fn agreement_and_its_history_are_shown_where_positions_are_taken() {
             play.says(&format!("{round}/voting/{name}"), "{\"choice\": \"a\"}").reads(
                 &format!("{round}/voting/{name}"),
                 round,
-                vote(choice),
+                &vote(choice),
             );
         }
     }
@@ -309,7 +309,7 @@ fn the_judge_is_shown_round_by_round() {
     for round in 1..=3 {
         play.round(round, "judging");
         let flags = json!({ "repetitive": false, "drifting": false, "diminishingReturns": false, "convergenceReached": false });
-        play.says(&format!("{round}/judging/cyd"), "```json\n{}\n```").reads(&format!("{round}/judging/cyd"), round, json!({
+        play.says(&format!("{round}/judging/cyd"), "```json\n{}\n```").reads(&format!("{round}/judging/cyd"), round, &json!({
             "kind": "assessment", "shouldContinue": true, "qualityScore": 7.5, "flags": flags, "reasoning": "", "recommendations": "",
             "assessments": [rated("ann", 7.0 + f64::from(round)), rated("bob", 8.5)],
         }));

@@ -47,12 +47,12 @@ pub(crate) fn lines(outcome: &Outcome, threshold: f64, told: Told, columns: usiz
         parts.extend(agreement(outcome, threshold));
         parts.extend(flips(&outcome.flips));
     }
-    let parts = parts.into_iter().flat_map(|part| hanging(part, columns));
+    let parts = parts.iter().flat_map(|part| hanging(part, columns));
     lines.extend(parts);
     lines.push(Line::default());
     lines.extend(costs(outcome).into_iter().map(|line| line.cut(columns)));
     lines.push(Line::default());
-    lines.extend(again(outcome).into_iter().flat_map(|part| hanging(part, columns)));
+    lines.extend(again(outcome).iter().flat_map(|part| hanging(part, columns)));
     lines
 }
 
@@ -94,7 +94,7 @@ fn part(label: &str, rows: Vec<Line>) -> Option<Part> {
     (!rows.is_empty()).then(|| Part { label: label.to_owned(), rows })
 }
 
-fn hanging(part: Part, columns: usize) -> Vec<Line> {
+fn hanging(part: &Part, columns: usize) -> Vec<Line> {
     let room = columns.min(super::WIDEST).saturating_sub(LABEL).max(1);
     let rows = part.rows.iter().flat_map(|row| row.wrapped(room)).enumerate();
     let label =

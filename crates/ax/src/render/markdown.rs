@@ -55,7 +55,7 @@ impl Page {
             Event::Start(tag) => self.open(tag),
             Event::End(tag) => self.close(tag),
             Event::Text(text) if self.code.is_some() => {
-                self.code.iter_mut().for_each(|code| code.push_str(&text))
+                self.code.iter_mut().for_each(|code| code.push_str(&text));
             }
             Event::Text(text) | Event::InlineMath(text) | Event::DisplayMath(text) => self.say(&text, PLAIN),
             Event::Code(text) => self.say(&text, CODE),
@@ -83,10 +83,10 @@ impl Page {
                 self.indent(Margin { once: None, always: Line::of("│ ", DIM) });
             }
             Tag::List(first) => {
-                if self.lists.is_empty() {
-                    self.begin_block()
-                } else {
-                    self.end_block()
+                // A list within a list follows its item without a gap.
+                match self.lists.is_empty() {
+                    true => self.begin_block(),
+                    false => self.end_block(),
                 }
                 self.lists.push(first);
             }
