@@ -132,10 +132,10 @@ async fn attend_once(
         Shape::Text | Shape::Md | Shape::Json => None,
     };
     let before = state.turns.len();
-    let mut watch = Watch::over(state, ending.output, Keys::OfDiscussion)?;
+    let mut watch = Watch::over(state, ending.output, Keys::OfDiscussion);
     let followed = follow(quorum, handle.id(), signals, &mut watch, telling.as_mut()).await?;
     let Followed::Ended { interrupted, paused } = followed else {
-        watch.close()?;
+        watch.close();
         note(&format!("Left. `ax resume {}` goes on where it was.", handle.id()));
         return Ok(Attended::Done(Exit::Interrupted));
     };
@@ -147,11 +147,12 @@ async fn attend_once(
     if matches!(&finished, Finished::Waiting(state) if held(state))
         && let Some(next) = hold(quorum, handle.id(), &mut watch).await?
     {
-        return watch.close().map(|()| Attended::Again(next));
+        watch.close();
+        return Ok(Attended::Again(next));
     }
     // On a screen this run's turns were to be seen already.
     let unseen = if matches!(watch, Watch::Screen(_)) { before } else { usize::MAX };
-    watch.close()?;
+    watch.close();
     let exit = match finished {
         Finished::Over(state) => conclude_run(quorum, &state, ending).await?,
         Finished::Waiting(state) => match turn::typed(&state, unseen).await? {

@@ -52,7 +52,7 @@ pub(crate) async fn follow(
                     return Ok(Followed::Left);
                 }
             }
-            keys = watch.stir() => for key in keys? {
+            keys = watch.stir() => for key in keys {
                 if !press(quorum, id, key, &mut wishes, watch).await? {
                     return Ok(Followed::Left);
                 }
@@ -159,7 +159,7 @@ pub(crate) async fn hold(
             biased;
             () = leave.asked() => return Ok(None),
             _ = interrupt.recv() => return Ok(None),
-            keys = watch.stir() => keys?,
+            keys = watch.stir() => keys,
         };
         for key in keys {
             match key {

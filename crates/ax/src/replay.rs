@@ -39,7 +39,7 @@ pub(crate) async fn replay(quorum: &Quorum, args: &Replay) -> anyhow::Result<Exi
         Signal::Piece(_) | Signal::Trouble(_) => None,
     });
     if let Some(state) = opened {
-        let watch = Watch::over(state, args.shown.output, Keys::OfReplay)?;
+        let watch = Watch::over(state, args.shown.output, Keys::OfReplay);
         if !play(id, &moments, args, watch).await? {
             return Ok(Exit::Interrupted);
         }
@@ -57,13 +57,17 @@ async fn play(id: DiscussionId, moments: &[Moment], args: &Replay, mut watch: Wa
             match wait(pause(earlier, *at, args.speed), &mut watch).await? {
                 Waited::Out => {}
                 Waited::Skipped => waits = false,
-                Waited::Left => return watch.close().map(|()| false),
+                Waited::Left => {
+                    watch.close();
+                    return Ok(false);
+                }
             }
         }
         watch.set_clock(Clock::at(u64::try_from(at.epoch_ms()).unwrap_or_default(), args.speed));
         watch.hear(id, signal);
     }
-    watch.close().map(|()| true)
+    watch.close();
+    Ok(true)
 }
 
 /// How a pause ended.
@@ -82,7 +86,7 @@ async fn wait(pause: Duration, watch: &mut Watch) -> anyhow::Result<Waited> {
             biased;
             () = leave.asked() => return Ok(Waited::Left),
             _ = interrupt.recv() => return Ok(Waited::Left),
-            keys = watch.stir() => keys?,
+            keys = watch.stir() => keys,
             () = &mut over, if !held => return Ok(Waited::Out),
         };
         for key in keys {

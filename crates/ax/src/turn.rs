@@ -3,9 +3,10 @@
 use std::io::{BufRead, IsTerminal};
 
 use quorum::model::{event::Awaited, state::State};
+use rustix::process::Signal;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::render::note;
+use crate::{follow::Leave, live::terminal, render::note};
 
 /// What ends an answer that is typed.
 const END: &str = ".";
@@ -55,10 +56,17 @@ pub(crate) async fn typed(state: &State, unseen: usize) -> anyhow::Result<Option
     heard_since(state, &awaited.participant, unseen);
     asked(awaited);
     note(&format!("Type what {} says, and `{END}` on a line of its own to finish:", awaited.participant));
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let text = tokio::select! {
-        text = tokio::task::spawn_blocking(lines) => text?,
-        _ = interrupt.recv() => String::new(),
+    let (mut interrupt, mut leave) = (signal(SignalKind::interrupt())?, Leave::new()?);
+    let mut stopped = signal(SignalKind::from_raw(Signal::TSTP.as_raw()))?;
+    let mut typing = tokio::task::spawn_blocking(lines);
+    let text = loop {
+        tokio::select! {
+            text = &mut typing => break text?,
+            _ = interrupt.recv() => break String::new(),
+            () = leave.asked() => break String::new(),
+            // The screen catches Ctrl-Z for good, so it is on us here.
+            _ = stopped.recv() => terminal::suspend(),
+        }
     };
     Ok((!text.trim().is_empty()).then(|| (awaited.participant.clone(), text)))
 }

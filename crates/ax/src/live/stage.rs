@@ -115,25 +115,24 @@ impl Stage {
     }
 
     /// The keys that were pressed and mean something to the discussion. Waits for a frame, and paints it where it is needed.
-    pub(crate) async fn stir(&mut self) -> anyhow::Result<Vec<Key>> {
+    pub(crate) async fn stir(&mut self) -> Vec<Key> {
         tokio::select! {
             biased;
-            _ = self.stopped.recv() => self.step_aside()?,
-            _ = self.continued.recv() => self.come_back()?,
-            _ = self.resized.recv() => self.fit()?,
+            _ = self.stopped.recv() => self.step_aside(),
+            _ = self.continued.recv() => self.come_back(),
+            _ = self.resized.recv() => self.fit(),
             _ = self.frames.tick() => return self.frame(),
         }
-        Ok(Vec::new())
+        Vec::new()
     }
 
-    fn frame(&mut self) -> anyhow::Result<Vec<Key>> {
-        let typed =
-            if self.away || !terminal::has_keys() { Vec::new() } else { keys::read(&terminal::typed()) };
+    fn frame(&mut self) -> Vec<Key> {
+        let typed = if self.away { Vec::new() } else { keys::read(&terminal::typed()) };
         let (own, others): (Vec<Key>, Vec<Key>) =
             typed.into_iter().partition(|it| matches!(it, Key::Follow(_) | Key::All | Key::Help));
         own.into_iter().for_each(|key| self.turn(key));
-        self.paint()?;
-        Ok(others)
+        self.paint();
+        others
     }
 
     /// A key that only changes what is seen.
@@ -150,59 +149,59 @@ impl Stage {
         self.stirred = true;
     }
 
-    fn paint(&mut self) -> anyhow::Result<()> {
+    fn paint(&mut self) {
         let now = self.clock.now();
         let ticked = self.screen.is_timed() && self.second != now / 1_000;
         if self.away || !(self.stirred || ticked) {
-            return Ok(());
+            return;
         }
         (self.stirred, self.second) = (false, now / 1_000);
         let above = std::mem::take(&mut self.above);
-        Ok(self.painter.paint(&above, &self.screen.lines(self.size, now))?)
+        // A terminal that takes nothing any more must not end what is paid for.
+        self.away = self.painter.paint(&above, &self.screen.lines(self.size, now)).is_err();
     }
 
     /// Ctrl-Z: the terminal is given back before this process stops.
-    fn step_aside(&mut self) -> anyhow::Result<()> {
-        self.painter.erase()?;
-        terminal::give_back();
+    fn step_aside(&mut self) {
+        self.take_down();
         self.away = true;
         // Whoever wakes us up says so with a signal, which is when we come back.
         terminal::suspend();
-        Ok(())
     }
 
     /// Going on, in the foreground or not.
-    fn come_back(&mut self) -> anyhow::Result<()> {
-        if !terminal::is_foreground() {
-            return Ok(());
+    fn come_back(&mut self) {
+        self.away = !terminal::is_foreground() || terminal::take().is_err();
+        if !self.away {
+            // Somebody else may have written there in the meantime.
+            self.painter.forget();
+            self.fit();
         }
-        if std::mem::take(&mut self.away) {
-            terminal::take()?;
-        }
-        // Somebody else may have written there in the meantime.
-        self.painter.forget();
-        self.fit()
     }
 
-    fn fit(&mut self) -> anyhow::Result<()> {
+    fn fit(&mut self) {
         self.size = terminal::size();
         self.stirred = true;
-        Ok(self.painter.resized(self.size.columns)?)
+        if !self.away {
+            self.away = self.painter.resized(self.size.columns).is_err();
+        }
     }
 
     /// Takes the screen down; what is finished stays.
-    pub(crate) fn close(mut self) -> anyhow::Result<()> {
-        self.painter.paint(&std::mem::take(&mut self.above), &[])?;
-        Ok(())
+    pub(crate) fn close(mut self) {
+        let above = std::mem::take(&mut self.above);
+        // As with every line for people: if nobody can read it, nobody is missing it.
+        let _ = self.painter.paint(&above, &[]);
+    }
+
+    fn take_down(&mut self) {
+        let _ = self.painter.erase();
+        terminal::give_back();
     }
 }
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        if !self.away {
-            // Nothing can be done about a terminal that takes nothing.
-            let _ = self.painter.erase();
-        }
-        terminal::give_back();
+        self.take_down();
     }
 }

@@ -6,6 +6,7 @@ use std::{
 };
 
 use rustix::{
+    io::{ioctl_fionread, read},
     process::{Signal, getpgrp, getpid, kill_process},
     stdio::{stderr, stdin, stdout},
     termios::{
@@ -70,15 +71,17 @@ pub(crate) fn is_foreground() -> bool {
 /// Hides the cursor and, where there are keys, has them come one by one and unseen. Signals stay as they are.
 pub(crate) fn take() -> std::io::Result<()> {
     give_back_on_panic();
-    let modes = if has_keys() { Some(tcgetattr(stdin())?) } else { None };
     let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
-    if taken.is_some() {
-        return Ok(());
-    }
-    if let Some(modes) = &modes {
+    // Who was stopped from outside still has the terminal, though others may have changed it since.
+    let usual = match taken.take() {
+        Some(Taken { modes }) => modes,
+        None if has_keys() => Some(tcgetattr(stdin())?),
+        None => None,
+    };
+    if let Some(modes) = &usual {
         tcsetattr(stdin(), OptionalActions::Now, &one_by_one(modes.clone()))?;
     }
-    *taken = Some(Taken { modes });
+    *taken = Some(Taken { modes: usual });
     std::io::stderr().write_all(HIDE_CURSOR.as_bytes())
 }
 
@@ -97,7 +100,8 @@ pub(crate) fn give_back() {
     let Some(Taken { modes }) = taken.take() else { return };
     // A terminal that is gone needs nothing back.
     let _ = std::io::stderr().write_all(RESTORE.as_bytes());
-    if let Some(modes) = modes {
+    // In the background it is the shell's, and asking for a change would stop us.
+    if let Some(modes) = modes.filter(|_| is_foreground()) {
         let _ = tcsetattr(stdin(), OptionalActions::Now, &modes);
     }
 }
@@ -118,9 +122,53 @@ pub(crate) fn suspend() {
     let _ = kill_process(getpid(), Signal::STOP);
 }
 
-/// What was typed since the last time.
+/// What was typed since the last time. Never waits, whatever somebody did to the terminal's modes.
 pub(crate) fn typed() -> Vec<u8> {
     let mut bytes = [0; 64];
-    let read = rustix::io::read(stdin(), &mut bytes).unwrap_or_default();
+    let there = if has_keys() { ioctl_fionread(stdin()).unwrap_or_default() } else { 0 };
+    let read = if there == 0 { 0 } else { read(stdin(), &mut bytes).unwrap_or_default() };
     bytes[..read].to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        fs::{File, OpenOptions},
+        io::Read,
+        process::Command,
+    };
+
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+    use super::*;
+
+    /// Set in the process that is to panic.
+    const PANICS: &str = "AX_TEST_PANICS";
+    const NAME: &str = "live::terminal::tests::a_panic_gives_the_terminal_back";
+
+    #[test]
+    fn a_panic_gives_the_terminal_back() {
+        if std::env::var_os(PANICS).is_some() {
+            take().unwrap();
+            panic!("on purpose");
+        }
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let name = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
+        let slave = || OpenOptions::new().read(true).write(true).open(&name).unwrap();
+        let before = tcgetattr(&master).unwrap().local_modes;
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", NAME, "--nocapture"]).env(PANICS, "1");
+        let mut child = command.stdin(slave()).stdout(slave()).stderr(slave()).spawn().unwrap();
+        drop(command);
+        let mut bytes = Vec::new();
+        // Ends with an error when nobody has the other end open any more.
+        let _ = File::from(master.try_clone().unwrap()).read_to_end(&mut bytes);
+        assert!(!child.wait().unwrap().success());
+        let said = String::from_utf8_lossy(&bytes);
+        let places = [HIDE_CURSOR, RESTORE, "on purpose"].map(|it| said.find(it));
+        assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{said:?}");
+        assert_eq!(tcgetattr(&master).unwrap().local_modes, before);
+    }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use quorum::{
     Piece, Signal,
-    model::{event::Fact, id::DiscussionId, state::State},
+    model::{event::Fact, id::DiscussionId, outcome::Outcome, state::State},
 };
 use serde_json::{Value, json};
 
@@ -13,7 +13,10 @@ use super::{
     screen::{Footer, Keys, Screen},
     story,
 };
-use crate::render::line::{Colour, Line};
+use crate::render::{
+    card::{self, Told},
+    line::{Colour, Line},
+};
 
 const ID: &str = "01890000-0000-7000-8000-000000000001";
 
@@ -405,6 +408,92 @@ fn finished_turns_scroll_away_as_markdown() {
 ✖ bob failed for good after 4 attempts: the connection broke off
   (check the connection)
 ",
+    );
+}
+
+#[test]
+fn the_card_tells_how_it_was_decided_and_what_it_took() {
+    let mut play = Play::of("voting", &[("ann", "speaker"), ("bob", "speaker")]);
+    for (round, choices) in [(1, ["tabs", "spaces"]), (2, ["tabs", "tabs"])] {
+        play.round(round, "voting");
+        for (name, choice) in ["ann", "bob"].into_iter().zip(choices) {
+            let step = format!("{round}/voting/{name}");
+            let vote = json!({ "kind": "ballot", "choice": choice, "confidence": 0.8, "reasoning": "they adapt to whoever reads them, and that is what counts" });
+            play.asks(&step, 1).says(&step, "{}").reads(&step, round, &vote);
+        }
+    }
+    play.at(65_000).happens(&json!({ "type": "decided", "decision": {
+        "synthesis": "Tabs.", "agreement": 1.0, "dissent": [{ "participant": "bob", "position": "spaces look alike everywhere" }],
+        "tally": { "winner": "tabs", "votes": { "tabs": 2, "spaces": 0 }, "weighted": { "tabs": 1.6, "spaces": 0.0 }, "ballots": [] },
+    } }));
+    play.happens(
+        &json!({ "type": "concluded", "success": true, "stopping": "completed", "degraded": false }),
+    );
+    play.happens(&json!({ "type": "lifecycle_changed", "from": "completing", "to": "completed" }));
+    let outcome = Outcome::of(&play.screen.state);
+    #[track_caller]
+    fn check(outcome: &Outcome, told: Told, columns: usize, expected: &str) {
+        assert_eq!(text(&card::lines(outcome, 0.8, told, columns)).trim(), expected.trim());
+    }
+    check(
+        &outcome,
+        Told::Nothing,
+        80,
+        "
+────────────────────────────────────────────────────────────────────────────────
+ Done in 1 min 5 s: ann, bob; 4 calls, 4,800 tokens, $0.0520.
+ votes      tabs 2 (1.60) wins
+            spaces 0 (0.00)
+ dissent    bob: spaces look alike everywhere
+ agreement  R1 0.50 → R2 1.00 (need 0.80)
+ flips      R2 bob spaces → tabs: they adapt to whoever reads them, and that is
+            what counts
+
+             calls       read    written       cost
+ ann             2      2,000        400    $0.0260
+ bob             2      2,000        400    $0.0260
+
+ again      ax replay last · ax show last -v · ax export last -o discussion.html
+ id         01890000-0000-7000-8000-000000000001",
+    );
+    check(
+        &outcome,
+        Told::Answer,
+        40,
+        "
+────────────────────────────────────────
+ Done in 1 min 5 s: ann, bob; 4 calls,
+ 4,800 tokens, $0.0520.
+ agreement  R1 0.50 → R2 1.00 (need
+            0.80)
+ flips      R2 bob spaces → tabs: they
+            adapt to whoever reads them,
+            and that is what counts
+
+             calls       read    writte…
+ ann             2      2,000        40…
+ bob             2      2,000        40…
+
+ again      ax replay last · ax show
+            last -v · ax export last -o
+            discussion.html
+ id         01890000-0000-7000-8000-0000
+            00000001",
+    );
+    check(
+        &outcome,
+        Told::Everything,
+        80,
+        "
+────────────────────────────────────────────────────────────────────────────────
+ Done in 1 min 5 s: ann, bob; 4 calls, 4,800 tokens, $0.0520.
+
+             calls       read    written       cost
+ ann             2      2,000        400    $0.0260
+ bob             2      2,000        400    $0.0260
+
+ again      ax replay last · ax show last -v · ax export last -o discussion.html
+ id         01890000-0000-7000-8000-000000000001",
     );
 }
 

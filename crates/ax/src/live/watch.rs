@@ -32,12 +32,12 @@ impl Watch {
     }
 
     /// Watches a discussion that has come this far.
-    pub(crate) fn over(state: State, output: Output, keys: Keys) -> anyhow::Result<Watch> {
-        if Watch::is_screen(output) {
-            Ok(Watch::Screen(Box::new(Stage::open(state, keys)?)))
-        } else {
-            Ok(Watch::Lines)
+    pub(crate) fn over(state: State, output: Output, keys: Keys) -> Watch {
+        if !Watch::is_screen(output) {
+            return Watch::Lines;
         }
+        // A terminal that can't be had for a screen is still good for lines.
+        Stage::open(state, keys).map_or(Watch::Lines, |stage| Watch::Screen(Box::new(stage)))
     }
 
     /// Shows what happened.
@@ -60,7 +60,7 @@ impl Watch {
     }
 
     /// Waits until keys were pressed, perhaps; lines have none, and wait for ever.
-    pub(crate) async fn stir(&mut self) -> anyhow::Result<Vec<Key>> {
+    pub(crate) async fn stir(&mut self) -> Vec<Key> {
         match self {
             Watch::Screen(stage) => stage.stir().await,
             Watch::Lines => std::future::pending().await,
@@ -75,10 +75,10 @@ impl Watch {
     }
 
     /// Takes the screen down.
-    pub(crate) fn close(self) -> anyhow::Result<()> {
+    pub(crate) fn close(self) {
         match self {
             Watch::Screen(stage) => stage.close(),
-            Watch::Lines => Ok(()),
+            Watch::Lines => {}
         }
     }
 }

@@ -166,8 +166,8 @@ fn costs(outcome: &Outcome) -> Vec<Line> {
     };
     let priced = |it: &ProviderCost| match it.cost_usd {
         _ if outcome.simulated => String::new(),
-        Some(usd) => format!("${usd:>8.4}"),
-        None => "unpriced".to_owned(),
+        Some(usd) => format!("{:>9}", format!("${usd:.4}")),
+        None => " unpriced".to_owned(),
     };
     let cells = |it: &ProviderCost| {
         [it.calls.to_string(), grouped(it.prompt_tokens), grouped(it.completion_tokens), priced(it)]
