@@ -18,12 +18,10 @@ use crate::{
         layout::Size,
         painter::Painter,
         screen::{Footer, Keys, Screen},
-        story, terminal,
+        story::Story,
+        terminal,
     },
-    render::{
-        colour,
-        line::{DIM, Line},
-    },
+    render::colour,
 };
 
 const FRAME: Duration = Duration::from_millis(100);
@@ -39,7 +37,7 @@ pub(crate) struct Stage {
     stopped: Caught,
     continued: Caught,
     /// What is to go above the screen with the next frame.
-    above: Vec<Line>,
+    story: Story,
     /// Whether something changed since the last frame, and in which second that was.
     stirred: bool,
     second: u64,
@@ -83,7 +81,7 @@ impl Stage {
             resized: signal(SignalKind::window_change())?,
             stopped: caught(Number::TSTP)?,
             continued: caught(Number::CONT)?,
-            above: Vec::new(),
+            story: Story::default(),
             stirred: true,
             second: 0,
             away: false,
@@ -95,7 +93,7 @@ impl Stage {
     /// Takes in what happened.
     pub(crate) fn hear(&mut self, signal: &Signal) {
         self.screen.hear(signal, self.clock.now());
-        self.above.extend(story::lines(&self.screen.state, signal, self.size.columns));
+        self.story.hear(&self.screen.state, signal, self.size.columns);
         self.stirred = true;
     }
 
@@ -107,7 +105,7 @@ impl Stage {
     /// Says something in the last line, or above where there is none.
     pub(crate) fn say(&mut self, text: &str) {
         if self.screen.footer == Footer::Absent {
-            self.above.push(Line::of(&format!("  {text}"), DIM));
+            self.story.remark(text);
         } else {
             self.screen.footer = Footer::Notice(text.to_owned());
         }
@@ -156,7 +154,7 @@ impl Stage {
             return;
         }
         (self.stirred, self.second) = (false, now / 1_000);
-        let above = std::mem::take(&mut self.above);
+        let above = self.story.take();
         // A terminal that takes nothing any more must not end what is paid for.
         self.away = self.painter.paint(&above, &self.screen.lines(self.size, now)).is_err();
     }
@@ -189,7 +187,7 @@ impl Stage {
 
     /// Takes the screen down; what is finished stays.
     pub(crate) fn close(mut self) {
-        let above = std::mem::take(&mut self.above);
+        let above = self.story.take();
         // As with every line for people: if nobody can read it, nobody is missing it.
         let _ = self.painter.paint(&above, &[]);
     }

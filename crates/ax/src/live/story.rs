@@ -16,7 +16,7 @@ use quorum::{
 use crate::{
     live::{columns::money, layout::judged, voice::colour},
     render::{
-        line::{BAD, BOLD, DIM, Line, PLAIN},
+        line::{BAD, BOLD, Colour, DIM, Line, PLAIN},
         markdown, progress,
     },
 };
@@ -24,13 +24,44 @@ use crate::{
 /// Wider lines are hard to read.
 const WIDEST: usize = 100;
 const MARGIN: &str = "  ";
+/// How the form of a dialogue's consensus check begins.
+pub(super) const CHECK: &str = "[CONSENSUS_CHECK]";
 
-/// The lines for something that happened in this discussion, which the state knows already.
-pub(crate) fn lines(state: &State, signal: &Signal, columns: usize) -> Vec<Line> {
-    match signal {
-        Signal::Fact { discussion, fact } if *discussion == state.id => of_fact(state, signal, fact, columns),
-        Signal::Fact { .. } | Signal::Trouble(_) => remark(state, signal, columns),
-        Signal::Piece(_) => Vec::new(),
+/// What is to go above the screen.
+#[derive(Debug, Default)]
+pub(crate) struct Story {
+    lines: Vec<Line>,
+    /// Whether the last line was one of a remark, which nothing else may follow without a gap.
+    remarked: bool,
+}
+
+impl Story {
+    /// Takes in something that happened in this discussion, which the state knows already.
+    pub(crate) fn hear(&mut self, state: &State, signal: &Signal, columns: usize) {
+        let lines = match signal {
+            Signal::Fact { discussion, fact } if *discussion == state.id => {
+                of_fact(state, signal, fact, columns)
+            }
+            Signal::Fact { .. } | Signal::Trouble(_) => remark(state, signal, columns),
+            Signal::Piece(_) => return,
+        };
+        let remarks = |line: &Line| line.rendered(Colour::Off).starts_with(MARGIN);
+        if self.remarked && lines.first().is_some_and(|line| !remarks(line)) {
+            self.lines.push(Line::default());
+        }
+        self.remarked = lines.last().map_or(self.remarked, remarks);
+        self.lines.extend(lines);
+    }
+
+    /// Something that is said in between.
+    pub(crate) fn remark(&mut self, text: &str) {
+        self.lines.push(Line::of(&format!("{MARGIN}{text}"), DIM));
+        self.remarked = true;
+    }
+
+    /// What there is so far.
+    pub(crate) fn take(&mut self) -> Vec<Line> {
+        std::mem::take(&mut self.lines)
     }
 }
 
@@ -38,7 +69,11 @@ fn of_fact(state: &State, signal: &Signal, fact: &Fact, columns: usize) -> Vec<L
     match &fact.event {
         Event::RoundOpened { round } => vec![heading(&format!("round {round}"), columns), Line::default()],
         Event::TurnCompleted { turn } => said(state, turn, columns),
-        Event::ReplyRead { participant, round, source, reading } if *source != Source::Assumed => {
+        Event::ReplyRead { participant, source: Source::Assumed, .. } => {
+            let words = speaker(state, participant).and(" filled in a form that could not be read", PLAIN);
+            paragraph(&words, columns)
+        }
+        Event::ReplyRead { participant, round, reading, .. } => {
             let words = read(state, participant, *round, reading);
             words.map(|words| paragraph(&words, columns)).unwrap_or_default()
         }
@@ -50,8 +85,7 @@ fn of_fact(state: &State, signal: &Signal, fact: &Fact, columns: usize) -> Vec<L
         Event::PhaseEntered { .. }
         | Event::LifecycleChanged { .. }
         | Event::CallPlaced(_)
-        | Event::CallFailed { .. }
-        | Event::ReplyRead { .. } => Vec::new(),
+        | Event::CallFailed { .. } => Vec::new(),
         _ => remark(state, signal, columns),
     }
 }
@@ -76,10 +110,9 @@ fn said(state: &State, turn: &Turn, columns: usize) -> Vec<Line> {
     if is_form(&text) {
         return Vec::new();
     }
-    let seat = state.spec.participants.iter().position(|it| it.name == turn.participant).unwrap_or_default();
     let role = state.spec.seat(&turn.participant).map(|it| it.role).filter(|it| *it != Role::Speaker);
     let part: Vec<String> = role.map(|it| it.to_string()).into_iter().chain(figures(turn)).collect();
-    let head = Line::of("● ", colour(seat)).and(&turn.participant, colour(seat).bold());
+    let head = speaker(state, &turn.participant);
     let head = head.and(&format!("  {}", part.join(" · ")), DIM).cut(columns);
     let room = columns.saturating_sub(MARGIN.len() + 1).clamp(1, WIDEST);
     let body = markdown::lines(text.trim(), room).into_iter().map(|line| Line::of(MARGIN, PLAIN).then(line));
@@ -99,20 +132,23 @@ fn figures(turn: &Turn) -> Vec<String> {
     figures.into_iter().chain(cost).collect()
 }
 
+fn speaker(state: &State, name: &str) -> Line {
+    let seat = state.spec.participants.iter().position(|it| it.name == name).unwrap_or_default();
+    Line::of("● ", colour(seat)).and(name, colour(seat).bold())
+}
+
 /// Whether this is a form for programs, not words for people.
 fn is_form(text: &str) -> bool {
     let text = text.trim();
-    let fenced = text
-        .strip_prefix("```json")
-        .or_else(|| text.strip_prefix("```"))
-        .and_then(|it| it.strip_suffix("```"));
-    serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(fenced.unwrap_or(text)).is_ok()
+    let fenced = text.strip_prefix("```json").or_else(|| text.strip_prefix("```"));
+    let inside = fenced.and_then(|it| it.strip_suffix("```")).unwrap_or(text);
+    let object = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(inside).is_ok();
+    object || text.starts_with(CHECK)
 }
 
 /// What a form says. The synthesis is the result, and comes at the end.
 fn read(state: &State, participant: &str, round: u32, reading: &Reading) -> Option<Line> {
-    let seat = state.spec.participants.iter().position(|it| it.name == participant).unwrap_or_default();
-    let who = Line::of("● ", colour(seat)).and(participant, colour(seat).bold());
+    let who = speaker(state, participant);
     let because =
         |reason: &str| if reason.trim().is_empty() { String::new() } else { format!(": {}", reason.trim()) };
     match reading {

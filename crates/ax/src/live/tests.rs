@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{
     layout::Size,
     screen::{Footer, Keys, Screen},
-    story,
+    story::Story,
 };
 use crate::render::{
     card::{self, Told},
@@ -25,6 +25,7 @@ struct Play {
     screen: Screen,
     /// What went above the screen.
     above: Vec<Line>,
+    story: Story,
     seq: u64,
     now: u64,
 }
@@ -57,7 +58,7 @@ impl Play {
         let opened = fact(1, 0, &json!({ "type": "opened", "spec": spec, "flow": 2 }));
         let state = State::opened(id(), &opened).unwrap();
         let screen = Screen::of(state, (Footer::Hint, Keys::OfDiscussion), 0);
-        let mut play = Play { screen, above: Vec::new(), seq: 1, now: 0 };
+        let mut play = Play { screen, above: Vec::new(), story: Story::default(), seq: 1, now: 0 };
         for (from, to) in [("configuring", "validating"), ("validating", "ready"), ("ready", "initializing")]
         {
             play.happens(&json!({ "type": "lifecycle_changed", "from": from, "to": to }));
@@ -75,7 +76,8 @@ impl Play {
 
     fn hears(&mut self, signal: &Signal) -> &mut Play {
         self.screen.hear(signal, self.now);
-        self.above.extend(story::lines(&self.screen.state, signal, 70));
+        self.story.hear(&self.screen.state, signal, 70);
+        self.above.extend(self.story.take());
         self
     }
 
@@ -408,6 +410,44 @@ fn finished_turns_scroll_away_as_markdown() {
 ✖ bob failed for good after 4 attempts: the connection broke off
   (check the connection)
 ",
+    );
+}
+
+#[test]
+fn forms_are_told_once_they_are_read() {
+    let mut play = Play::of("dialogue", &[("ann", "speaker"), ("bob", "speaker")]);
+    let vote = |agrees: bool| json!({ "kind": "consensus_vote", "agrees": agrees, "confidence": 80, "reasoning": "we agree", "solution": "tabs" });
+    play.round(1, "consensus-check-a").asks("1/consensus-check-a/ann", 1);
+    play.streams("1/consensus-check-a/ann", 1, "[CONSENSUS_CHECK]\nHAS_CONSENSUS: YES");
+    assert!(play.screen(80, 20).contains("● ann"), "{}", play.screen(80, 20));
+    assert!(play.screen(80, 20).contains("fills in a form▌"), "{}", play.screen(80, 20));
+    play.says("1/consensus-check-a/ann", "[CONSENSUS_CHECK]\nHAS_CONSENSUS: YES").reads(
+        "1/consensus-check-a/ann",
+        1,
+        &vote(true),
+    );
+    play.says("1/consensus-check-b/bob", "```json\n{\"a\": 1}\n```").reads(
+        "1/consensus-check-b/bob",
+        1,
+        &vote(false),
+    );
+    let votes = [
+        json!(["ann", { "agrees": true, "confidence": 80, "reasoning": "" }]),
+        json!(["bob", { "agrees": false, "confidence": 80, "reasoning": "" }]),
+    ];
+    play.happens(&json!({ "type": "consensus_checked", "round": 1, "agreed": false, "votes": votes }));
+    play.round(2, "model-a-turn");
+    play.told(
+        "
+── round 1 ───────────────────────────────────────────────────────────
+
+● ann finds consensus: we agree
+
+● bob finds no consensus yet: we agree
+
+  Consensus: not yet (ann yes, bob no)
+
+── round 2 ───────────────────────────────────────────────────────────",
     );
 }
 

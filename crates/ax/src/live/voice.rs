@@ -13,7 +13,7 @@ use quorum::{
 };
 
 use crate::{
-    live::columns::Columns,
+    live::{columns::Columns, story::CHECK},
     render::line::{BAD, DIM, GOOD, Line, PLAIN, WORRY, tail},
 };
 
@@ -202,7 +202,7 @@ impl Voice {
     /// Whether it writes for programs, which nobody wants to read as it comes.
     fn is_form(&self) -> bool {
         let text = self.text.trim_start();
-        text.starts_with('{') || text.starts_with("```json")
+        text.starts_with('{') || text.starts_with("```json") || text.starts_with(CHECK)
     }
 
     fn tokens_under_way(&self) -> u64 {
