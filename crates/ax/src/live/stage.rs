@@ -41,8 +41,19 @@ pub(crate) struct Stage {
     /// Whether something changed since the last frame, and in which second that was.
     stirred: bool,
     second: u64,
-    /// Whether the terminal is somebody else's at the moment.
-    away: bool,
+    place: Place,
+    /// Whether we stopped ourselves, so that a signal to go on is due and no surprise.
+    suspended: bool,
+}
+
+/// Whose the terminal is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Ours,
+    /// The shell's, or another job's, until we are in the foreground again.
+    Others,
+    /// Nobody's: it takes nothing any more.
+    Gone,
 }
 
 /// The screen's time: that of the clock on the wall, or of a recording.
@@ -84,7 +95,8 @@ impl Stage {
             story: Story::default(),
             stirred: true,
             second: 0,
-            away: false,
+            place: Place::Ours,
+            suspended: false,
         };
         terminal::take()?;
         Ok(stage)
@@ -117,7 +129,7 @@ impl Stage {
         tokio::select! {
             biased;
             _ = self.stopped.recv() => self.step_aside(),
-            _ = self.continued.recv() => self.come_back(),
+            _ = self.continued.recv() => self.go_on(),
             _ = self.resized.recv() => self.fit(),
             _ = self.frames.tick() => return self.frame(),
         }
@@ -125,7 +137,11 @@ impl Stage {
     }
 
     fn frame(&mut self) -> Vec<Key> {
-        let typed = if self.away { Vec::new() } else { keys::read(&terminal::typed()) };
+        // A shell that brings a running job to the foreground says nothing to it.
+        if self.place == Place::Others && terminal::is_foreground() {
+            self.come_back();
+        }
+        let typed = if self.place == Place::Ours { keys::read(&terminal::typed()) } else { Vec::new() };
         let (own, others): (Vec<Key>, Vec<Key>) =
             typed.into_iter().partition(|it| matches!(it, Key::Follow(_) | Key::All | Key::Help));
         own.into_iter().for_each(|key| self.turn(key));
@@ -150,38 +166,54 @@ impl Stage {
     fn paint(&mut self) {
         let now = self.clock.now();
         let ticked = self.screen.is_timed() && self.second != now / 1_000;
-        if self.away || !(self.stirred || ticked) {
+        if self.place != Place::Ours || !(self.stirred || ticked) {
             return;
         }
         (self.stirred, self.second) = (false, now / 1_000);
         let above = self.story.take();
-        // A terminal that takes nothing any more must not end what is paid for.
-        self.away = self.painter.paint(&above, &self.screen.lines(self.size, now)).is_err();
+        let painted = self.painter.paint(&above, &self.screen.lines(self.size, now));
+        self.keep(&painted);
+    }
+
+    /// A terminal that takes nothing any more must not end what is paid for.
+    fn keep(&mut self, written: &std::io::Result<()>) {
+        if written.is_err() {
+            self.place = Place::Gone;
+        }
     }
 
     /// Ctrl-Z: the terminal is given back before this process stops.
     fn step_aside(&mut self) {
         self.take_down();
-        self.away = true;
-        // Whoever wakes us up says so with a signal, which is when we come back.
+        (self.place, self.suspended) = (Place::Others, true);
         terminal::suspend();
     }
 
-    /// Going on, in the foreground or not.
-    fn come_back(&mut self) {
-        self.away = !terminal::is_foreground() || terminal::take().is_err();
-        if !self.away {
-            // Somebody else may have written there in the meantime.
-            self.painter.forget();
-            self.fit();
+    /// The signal to go on, in the foreground or not. Who was stopped from outside finds the terminal as others left it.
+    fn go_on(&mut self) {
+        let surprised = !std::mem::take(&mut self.suspended);
+        if surprised && self.place == Place::Ours {
+            self.place = Place::Others;
         }
+        if self.place == Place::Others && terminal::is_foreground() {
+            self.come_back();
+        }
+    }
+
+    fn come_back(&mut self) {
+        self.place = Place::Ours;
+        let taken = terminal::take();
+        self.keep(&taken);
+        self.painter.forget();
+        self.fit();
     }
 
     fn fit(&mut self) {
         self.size = terminal::size();
         self.stirred = true;
-        if !self.away {
-            self.away = self.painter.resized(self.size.columns).is_err();
+        if self.place == Place::Ours {
+            let erased = self.painter.resized(self.size.columns);
+            self.keep(&erased);
         }
     }
 
