@@ -16,7 +16,8 @@ fn running(latency: &str) -> Terminal {
         &simulate,
     ];
     let mut terminal = Terminal::run(&args, &Setup { columns: 100, ..Setup::default() });
-    terminal.sees("? keys");
+    // Once somebody is asked there is something to wait for.
+    terminal.until(|shown| shown.contains("? keys") && shown.contains('◐'));
     terminal
 }
 

@@ -10,7 +10,8 @@ use crate::pty::{Setup, Terminal};
 fn running() -> Terminal {
     let args = ["discuss", "Tabs or spaces?", "--offline", "--simulate", "latency=3s", "-r", "1"];
     let mut terminal = Terminal::run(&args, &Setup { columns: 100, ..Setup::default() });
-    terminal.sees("? keys");
+    // Once somebody is asked there is something to wait for.
+    terminal.until(|shown| shown.contains("? keys") && shown.contains('◐'));
     assert!(!terminal.modes().intersects(LocalModes::ICANON | LocalModes::ECHO), "keys come one by one");
     assert!(terminal.modes().contains(LocalModes::ISIG), "signals stay");
     assert!(terminal.parser.screen().hide_cursor());
