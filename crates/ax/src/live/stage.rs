@@ -219,7 +219,7 @@ impl Stage {
 
     /// Takes the screen down; what is finished stays.
     pub(crate) fn close(mut self) {
-        let above = self.story.take();
+        let above = self.story.end();
         // As with every line for people: if nobody can read it, nobody is missing it.
         let _ = self.painter.paint(&above, &[]);
     }

@@ -42,6 +42,7 @@ impl Story {
             Signal::Fact { discussion, fact } if *discussion == state.id => {
                 of_fact(state, signal, fact, columns)
             }
+            Signal::Fact { fact, .. } if is_passing(&fact.event) => return,
             Signal::Fact { .. } | Signal::Trouble(_) => remark(state, signal, columns),
             Signal::Piece(_) => return,
         };
@@ -57,6 +58,12 @@ impl Story {
     pub(crate) fn remark(&mut self, text: &str) {
         self.lines.push(Line::of(&format!("{MARGIN}{text}"), DIM));
         self.remarked = true;
+    }
+
+    /// The last of it, and a gap before whatever comes then.
+    pub(crate) fn end(&mut self) -> Vec<Line> {
+        let gap = self.remarked.then(Line::default);
+        self.take().into_iter().chain(gap).collect()
     }
 
     /// What there is so far.
@@ -81,13 +88,20 @@ fn of_fact(state: &State, signal: &Signal, fact: &Fact, columns: usize) -> Vec<L
             let text = progress::of_signal(state.id, signal).unwrap_or_default();
             paragraph(&Line::of("✖ ", BAD).and(text.trim(), PLAIN), columns)
         }
-        // What everyone does is on the screen.
-        Event::PhaseEntered { .. }
-        | Event::LifecycleChanged { .. }
-        | Event::CallPlaced(_)
-        | Event::CallFailed { .. } => Vec::new(),
+        event if is_passing(event) => Vec::new(),
         _ => remark(state, signal, columns),
     }
+}
+
+/// What the screen shows while it lasts, and nobody needs to know of a discussion below.
+fn is_passing(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::PhaseEntered { .. }
+            | Event::LifecycleChanged { .. }
+            | Event::CallPlaced(_)
+            | Event::CallFailed { .. }
+    )
 }
 
 /// What lines alone would say of it.

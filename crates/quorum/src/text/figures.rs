@@ -56,6 +56,8 @@ mod tests {
         assert_eq!([time(0), time(340), time(125_999)], ["0.0 s", "0.3 s", "2 min 5 s"]);
         assert_eq!(count(1, "call"), "1 call");
         assert_eq!(count(1_234_567, "token"), "1,234,567 tokens");
+        assert_eq!([grouped(0), grouped(999), grouped(1_000)], ["0", "999", "1,000"]);
+        assert_eq!([tokens(""), tokens("a word or two")], [0, 4]);
         assert_eq!(line("two\n lines  of text", 9), "two line…");
     }
 }
