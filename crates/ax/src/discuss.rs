@@ -1,12 +1,13 @@
 //! `ax discuss`, and what every verb does that runs a discussion: follow it, heed Ctrl-C, print the result.
 
+use std::io::IsTerminal;
+
 use anyhow::Context;
-use futures::StreamExt;
+use futures::Stream;
 use quorum::{
-    Error, Finished, Handle, Quorum, RunError, Steered, StoreError,
+    Error, Finished, Handle, Quorum, RunError, Signal, Steered,
     model::{
-        command::Command,
-        id::{DiscussionId, Seq},
+        id::Seq,
         lifecycle::Lifecycle,
         outcome::Outcome,
         participant::{Participant, Role},
@@ -14,16 +15,26 @@ use quorum::{
     },
     text::count,
 };
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::{
     args::{Discuss, Fork, Output, Shape},
     exit::{Demand, Exit, Usage, of_outcome},
+    follow::{Followed, follow, hold},
     input::with_stdin,
-    render::{closing, note, print, print_json, progress, result::markdown, write},
+    live::{Keys, Watch, terminal},
+    render::{
+        card::{self, Told},
+        closing,
+        line::{DIM, Line},
+        note, print_json, print_markdown,
+        result::{Detail, markdown},
+        tell, write,
+    },
     telling::Telling,
     turn,
 };
+
+const SIMULATED: &str = "The voices are simulated: no model is asked, and what they say is made up.";
 
 /// What to do with the end of a discussion.
 #[derive(Debug, Clone, Copy)]
@@ -78,10 +89,17 @@ pub(crate) async fn fork(quorum: &Quorum, args: &Fork) -> anyhow::Result<Exit> {
 
 /// Follows a running discussion to its end, or to where it waits and nobody here answers, and prints what came of it.
 pub(crate) async fn attend(quorum: &Quorum, mut handle: Handle, ending: Ending) -> anyhow::Result<Exit> {
-    greet(&quorum.state(handle.id()).await?);
+    let mut greeted = false;
     loop {
-        match attend_once(quorum, &handle, ending).await? {
+        // Who listens before anything else is awaited misses nothing.
+        let signals = handle.signals();
+        let state = quorum.state(handle.id()).await?;
+        if !std::mem::replace(&mut greeted, true) {
+            greet(&state, ending.output);
+        }
+        match attend_once(quorum, &handle, state, signals, ending).await? {
             Attended::Done(exit) => return Ok(exit),
+            Attended::Again(next) => handle = next,
             Attended::Answered { speaker, text } => {
                 match quorum.say(handle.id(), Some(&speaker), &text, None).await? {
                     Steered::Here(next) => handle = next,
@@ -96,50 +114,87 @@ pub(crate) async fn attend(quorum: &Quorum, mut handle: Handle, ending: Ending) 
 enum Attended {
     /// There is nothing more to do here.
     Done(Exit),
+    /// It was held, and goes on.
+    Again(Handle),
     /// A person's turn came, and they took it.
     Answered { speaker: String, text: String },
 }
 
-async fn attend_once(quorum: &Quorum, handle: &Handle, ending: Ending) -> anyhow::Result<Attended> {
-    let signals = handle.signals();
+async fn attend_once(
+    quorum: &Quorum,
+    handle: &Handle,
+    state: State,
+    signals: impl Stream<Item = Signal>,
+    ending: Ending,
+) -> anyhow::Result<Attended> {
     let mut telling = match ending.output.shape() {
         Shape::Jsonl => Some(Telling::begin(handle.id())?),
         Shape::Text | Shape::Md | Shape::Json => None,
     };
-    match follow(quorum, handle, signals, telling.as_mut()).await? {
-        Followed::Left => {
-            note(&format!("Left. `ax resume {}` goes on where it was.", handle.id()));
-            Ok(Attended::Done(Exit::Interrupted))
-        }
-        Followed::Ended { interrupted } => {
-            let finished = finished(quorum, handle).await?;
-            if let Some(telling) = &mut telling {
-                telling.catch_up(quorum).await?;
-            }
-            let exit = match finished {
-                Finished::Over(state) => {
-                    if telling.is_none() {
-                        show(quorum, &state, ending.output).await?;
-                    }
-                    conclude(&state, ending.demand)
-                }
-                Finished::Waiting(state) => match turn::typed(&state).await? {
-                    Some((speaker, text)) if !interrupted => {
-                        return Ok(Attended::Answered { speaker, text });
-                    }
-                    Some(_) | None => wait(&state, ending.output)?,
-                },
-            };
-            Ok(Attended::Done(if interrupted { Exit::Interrupted } else { exit }))
-        }
+    let before = state.turns.len();
+    let mut watch = Watch::over(state, ending.output, Keys::OfDiscussion);
+    let followed = follow(quorum, handle.id(), signals, &mut watch, telling.as_mut()).await?;
+    let Followed::Ended { interrupted, paused } = followed else {
+        watch.close();
+        note(&format!("Left. `ax resume {}` goes on where it was.", handle.id()));
+        return Ok(Attended::Done(Exit::Interrupted));
+    };
+    let finished = finished(quorum, handle).await?;
+    if let Some(telling) = &mut telling {
+        telling.catch_up(quorum).await?;
+    }
+    let held = |state: &State| paused && !interrupted && state.lifecycle == Lifecycle::Paused;
+    if matches!(&finished, Finished::Waiting(state) if held(state))
+        && let Some(next) = hold(quorum, handle.id(), &mut watch).await?
+    {
+        watch.close();
+        return Ok(Attended::Again(next));
+    }
+    // On a screen this run's turns were to be seen already.
+    let unseen = if matches!(watch, Watch::Screen(_)) { before } else { usize::MAX };
+    watch.close();
+    let exit = match finished {
+        Finished::Over(state) => conclude_run(quorum, &state, ending).await?,
+        Finished::Waiting(state) => match turn::typed(&state, unseen).await? {
+            Some((speaker, text)) if !interrupted => return Ok(Attended::Answered { speaker, text }),
+            Some(_) | None => wait(&state, ending.output)?,
+        },
+    };
+    Ok(Attended::Done(if interrupted { Exit::Interrupted } else { exit }))
+}
+
+/// Prints the result, unless its events went out as they happened, and says how it ended.
+async fn conclude_run(quorum: &Quorum, state: &State, ending: Ending) -> anyhow::Result<Exit> {
+    let told = told(ending.output);
+    if told != Told::Nothing && Watch::is_screen(ending.output) {
+        tell(&[card::rule("result", terminal::size().columns), Line::default()]);
+    }
+    if ending.output.shape() != Shape::Jsonl {
+        show(quorum, state, ending.output).await?;
+    }
+    Ok(conclude(state, ending))
+}
+
+/// What of the result is to be seen on the terminal where the card goes.
+fn told(output: Output) -> Told {
+    match (output.shape(), output.detail()) {
+        _ if !std::io::stdout().is_terminal() => Told::Nothing,
+        (Shape::Text, Detail::Answer) => Told::Answer,
+        (Shape::Text, Detail::Everything) | (Shape::Md, _) => Told::Everything,
+        (Shape::Json | Shape::Jsonl, _) => Told::Nothing,
     }
 }
 
-fn greet(state: &State) {
+fn greet(state: &State, output: Output) {
     let spec = &state.spec;
-    if spec.simulation.is_some() {
-        note("The voices are simulated: no model is asked, and what they say is made up.");
+    let simulated = spec.simulation.as_ref().map(|_| SIMULATED);
+    if Watch::is_screen(output) {
+        let id = format!("id {}", state.id);
+        let lines = simulated.into_iter().chain([&*id]).map(|text| Line::of(text, DIM));
+        let lines = lines.flat_map(|line| line.wrapped(terminal::size().columns));
+        return tell(&lines.chain([Line::default()]).collect::<Vec<_>>());
     }
+    simulated.into_iter().for_each(note);
     let seat = |it: &Participant| match it.role {
         Role::Speaker => it.name.clone(),
         role => format!("{} ({role})", it.name),
@@ -148,69 +203,6 @@ fn greet(state: &State) {
     let rounds = count(u64::from(spec.rounds), "round");
     note(&format!("{}, at most {rounds}: {}", spec.pattern, who.join(", ")));
     note(&format!("id {0}  (from another terminal: ax pause, ax stop or ax abort {0})", state.id));
-}
-
-enum Followed {
-    /// The run is over.
-    Ended { interrupted: bool },
-    /// This process is to go at once.
-    Left,
-}
-
-async fn follow(
-    quorum: &Quorum,
-    handle: &Handle,
-    signals: impl futures::Stream<Item = quorum::Signal>,
-    mut telling: Option<&mut Telling>,
-) -> anyhow::Result<Followed> {
-    let (mut interrupt, mut terminate) = (caught(SignalKind::interrupt())?, caught(SignalKind::terminate())?);
-    let mut signals = std::pin::pin!(signals);
-    let mut interrupts = 0;
-    loop {
-        tokio::select! {
-            // What was said before the end is shown before it.
-            biased;
-            _ = terminate.recv() => return Ok(Followed::Left),
-            _ = interrupt.recv() => {
-                interrupts += 1;
-                if !heed(quorum, handle.id(), interrupts).await? {
-                    return Ok(Followed::Left);
-                }
-            }
-            signal = signals.next() => match signal {
-                Some(signal) => {
-                    progress::of_signal(handle.id(), &signal).iter().for_each(|line| note(line));
-                    if let Some(telling) = &mut telling {
-                        telling.hear(quorum, &signal).await?;
-                    }
-                }
-                None => return Ok(Followed::Ended { interrupted: interrupts > 0 }),
-            },
-        }
-    }
-}
-
-fn caught(kind: SignalKind) -> anyhow::Result<Signal> {
-    Ok(signal(kind)?)
-}
-
-/// First stop, then abort, then leave. `false` when there is nothing gentler left to do.
-async fn heed(quorum: &Quorum, id: DiscussionId, interrupts: u32) -> anyhow::Result<bool> {
-    let command = match interrupts {
-        1 => {
-            note("Stopping: nobody else is asked, and what was said is concluded. Ctrl-C again aborts.");
-            Command::Stop
-        }
-        2 => {
-            note("Aborting. Ctrl-C again leaves at once.");
-            Command::Abort
-        }
-        _ => return Ok(false),
-    };
-    match quorum.send(id, command).await {
-        Ok(()) | Err(Error::Store(StoreError::Over(_))) => Ok(true),
-        Err(error) => Err(error.into()),
-    }
 }
 
 /// How the run ended. One that another process took over goes on there.
@@ -229,12 +221,16 @@ async fn finished(quorum: &Quorum, handle: &Handle) -> anyhow::Result<Finished> 
 }
 
 /// Says how a discussion ended, and finds its exit code.
-pub(crate) fn conclude(state: &State, demand: Demand) -> Exit {
+pub(crate) fn conclude(state: &State, ending: Ending) -> Exit {
     let outcome = Outcome::of(state);
-    closing::lines(&outcome).iter().for_each(|line| note(line));
-    closing::of_fork(state).iter().for_each(|line| note(line));
     let threshold = state.spec.consensus.threshold;
-    let exit = of_outcome(&outcome, threshold, demand);
+    if Watch::is_screen(ending.output) {
+        tell(&card::lines(&outcome, threshold, told(ending.output), terminal::size().columns));
+    } else {
+        closing::lines(&outcome).iter().for_each(|line| note(line));
+    }
+    closing::of_fork(state).iter().for_each(|line| note(line));
+    let exit = of_outcome(&outcome, threshold, ending.demand);
     if exit == Exit::NoConsensus {
         note(&no_consensus(&outcome, threshold));
     }
@@ -270,7 +266,7 @@ pub(crate) async fn show(quorum: &Quorum, state: &State, output: Output) -> anyh
         Shape::Jsonl => print_export(quorum, state, "jsonl").await,
         Shape::Text => {
             let text = markdown(&outcome, output.detail());
-            if text.is_empty() { Ok(()) } else { print(&text) }
+            if text.is_empty() { Ok(()) } else { print_markdown(&text) }
         }
     }
 }

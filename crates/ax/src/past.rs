@@ -13,7 +13,7 @@ use crate::{
     discuss::show as print_result,
     exit::{Exit, Usage},
     render::{
-        closing, note, print, print_json,
+        closing, note, print, print_json, print_markdown,
         result::{Detail, markdown, moves},
     },
     turn,
@@ -86,7 +86,7 @@ fn show_text(state: &State, output: Output) -> anyhow::Result<()> {
     let moves = output.verbose.then(|| moves(&state.transitions));
     let parts = [Some(markdown(&Outcome::of(state), detail)), moves].into_iter().flatten();
     let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
-    if parts.is_empty() { Ok(()) } else { print(&parts.join("\n\n")) }
+    if parts.is_empty() { Ok(()) } else { print_markdown(&parts.join("\n\n")) }
 }
 
 /// `ax patterns`

@@ -1,4 +1,4 @@
-//! `ax replay`: a recorded discussion as it went, line by line, then its result.
+//! `ax replay`: a recorded discussion as it went, on a screen or line by line, then its result.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,36 +11,96 @@ use quorum::{
         time::Timestamp,
     },
 };
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{
     args::Replay,
     exit::Exit,
+    follow::Leave,
+    live::{Clock, Key, Keys, Watch},
     past::show_state,
-    render::{note, progress},
 };
 
-/// At normal speed nobody waits longer for the next line, however long it took then.
+/// At normal speed nobody waits longer for what comes next, however long it took then.
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
-/// A line, and when it was to be seen.
-struct Line {
+/// Something that happened, and when.
+struct Moment {
     at: Timestamp,
-    text: String,
+    signal: Signal,
 }
 
 /// `ax replay`
 pub(crate) async fn replay(quorum: &Quorum, args: &Replay) -> anyhow::Result<Exit> {
     let id = quorum.find(&args.shown.which.id).await?;
-    let state = quorum.state(id).await?;
-    let mut last = None;
-    for line in lines(quorum, id).await? {
-        if let Some(earlier) = last.replace(line.at).filter(|_| !args.fast) {
-            tokio::time::sleep(pause(earlier, line.at, args.speed)).await;
+    let moments = moments(quorum, id).await?;
+    let opened = moments.first().and_then(|it| match &it.signal {
+        Signal::Fact { fact, .. } => State::opened(id, fact),
+        Signal::Piece(_) | Signal::Trouble(_) => None,
+    });
+    if let Some(state) = opened {
+        let watch = Watch::over(state, args.shown.output, Keys::OfReplay);
+        if !play(id, &moments, args, watch).await? {
+            return Ok(Exit::Interrupted);
         }
-        note(&line.text);
     }
-    show_state(quorum, &state, args.shown.output).await?;
+    show_state(quorum, &quorum.state(id).await?, args.shown.output).await?;
     Ok(Exit::Done)
+}
+
+/// Shows one moment after the other. `false` when somebody did not want to see the end.
+async fn play(id: DiscussionId, moments: &[Moment], args: &Replay, mut watch: Watch) -> anyhow::Result<bool> {
+    let mut waits = !args.fast;
+    let mut last = None;
+    for Moment { at, signal } in moments {
+        if let Some(earlier) = last.replace(*at).filter(|_| waits) {
+            match wait(pause(earlier, *at, args.speed), &mut watch).await? {
+                Waited::Out => {}
+                Waited::Skipped => waits = false,
+                Waited::Left => {
+                    watch.close();
+                    return Ok(false);
+                }
+            }
+        }
+        watch.set_clock(Clock::at(u64::try_from(at.epoch_ms()).unwrap_or_default(), args.speed));
+        watch.hear(id, signal);
+    }
+    watch.close();
+    Ok(true)
+}
+
+/// How a pause ended.
+enum Waited {
+    Out,
+    Skipped,
+    Left,
+}
+
+async fn wait(pause: Duration, watch: &mut Watch) -> anyhow::Result<Waited> {
+    let (mut interrupt, mut leave) = (signal(SignalKind::interrupt())?, Leave::new()?);
+    let mut over = std::pin::pin!(tokio::time::sleep(pause));
+    let mut held = false;
+    loop {
+        let keys = tokio::select! {
+            biased;
+            () = leave.asked() => return Ok(Waited::Left),
+            _ = interrupt.recv() => return Ok(Waited::Left),
+            keys = watch.stir() => keys,
+            () = &mut over, if !held => return Ok(Waited::Out),
+        };
+        for key in keys {
+            match key {
+                Key::Pause => {
+                    held = !held;
+                    watch.say(if held { "Held. p goes on." } else { "Going on." });
+                }
+                Key::Stop => return Ok(Waited::Skipped),
+                Key::Quit => return Ok(Waited::Left),
+                Key::Follow(_) | Key::All | Key::Help => {}
+            }
+        }
+    }
 }
 
 fn pause(from: Timestamp, to: Timestamp, speed: f64) -> Duration {
@@ -48,34 +108,32 @@ fn pause(from: Timestamp, to: Timestamp, speed: f64) -> Duration {
     gap.min(LONGEST_PAUSE).div_f64(speed)
 }
 
-/// The lines of a discussion and of all below it, as they would have been seen.
-async fn lines(quorum: &Quorum, root: DiscussionId) -> anyhow::Result<Vec<Line>> {
-    let mut lines = Vec::new();
+/// What happened in a discussion and in all below it, in the order it would have been seen.
+async fn moments(quorum: &Quorum, root: DiscussionId) -> anyhow::Result<Vec<Moment>> {
+    let mut moments = Vec::new();
     let mut waiting = vec![root];
     while let Some(id) = waiting.pop() {
         let facts = quorum.facts(id, Seq::START).await?;
         waiting.extend(State::of(id, &facts).iter().flat_map(children));
-        lines.extend(lines_of(root, id, facts));
+        moments.extend(moments_of(id, facts));
     }
     // Stable, so that what has the same time stays as it was recorded.
-    lines.sort_by_key(|line| line.at);
-    Ok(lines)
+    moments.sort_by_key(|it| it.at);
+    Ok(moments)
 }
 
 fn children(state: &State) -> Vec<DiscussionId> {
     state.subs.values().filter_map(|sub| sub.end.as_ref()?.child).collect()
 }
 
-/// A clock that was set back must not change the order: no line is earlier than the one before it.
-fn lines_of(root: DiscussionId, id: DiscussionId, facts: Vec<Fact>) -> Vec<Line> {
+/// A clock that was set back must not change the order: nothing is earlier than what was before it.
+fn moments_of(id: DiscussionId, facts: Vec<Fact>) -> Vec<Moment> {
     let mut latest = Timestamp(i64::MIN);
-    let mut lines = Vec::new();
-    for fact in facts {
+    let moment = |fact: Fact| {
         latest = latest.max(fact.at);
-        let signal = Signal::Fact { discussion: id, fact: Arc::new(fact) };
-        lines.extend(progress::of_signal(root, &signal).map(|text| Line { at: latest, text }));
-    }
-    lines
+        Moment { at: latest, signal: Signal::Fact { discussion: id, fact: Arc::new(fact) } }
+    };
+    facts.into_iter().map(moment).collect()
 }
 
 #[cfg(test)]

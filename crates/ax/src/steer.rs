@@ -22,7 +22,7 @@ pub(crate) async fn resume(quorum: &Quorum, args: &Resume) -> anyhow::Result<Exi
         Resumed::Over(state) => {
             note("This discussion is over; here is its result.");
             show(quorum, &state, ending.output).await?;
-            Ok(conclude(&state, ending.demand))
+            Ok(conclude(&state, ending))
         }
     }
 }

@@ -3,9 +3,10 @@
 use std::io::{BufRead, IsTerminal};
 
 use quorum::model::{event::Awaited, lifecycle::Lifecycle, state::State};
+use rustix::process::Signal;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::{judge, render::note};
+use crate::{follow::Leave, judge, live::terminal, render::note};
 
 /// What ends an answer that is typed.
 const END: &str = ".";
@@ -55,29 +56,37 @@ fn hint(shape: &str) -> Option<&'static str> {
     }
 }
 
-/// The answer of the one who is awaited, typed here; `None` where nobody can type, or nobody did.
-pub(crate) async fn typed(state: &State) -> anyhow::Result<Option<(String, String)>> {
+/// The answer of the one who is awaited, typed here; `None` where nobody can type, or nobody did. Turns from `unseen` on were
+/// shown as they came.
+pub(crate) async fn typed(state: &State, unseen: usize) -> anyhow::Result<Option<(String, String)>> {
     let [awaited] = state.awaiting.as_slice() else { return Ok(None) };
     let seat = state.spec.seat(&awaited.participant).and_then(|it| it.person.as_ref());
     let anybodys = seat.is_some_and(|person| person.user.is_none());
     if !anybodys || !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
         return Ok(None);
     }
-    heard_since(state, &awaited.participant);
+    heard_since(state, &awaited.participant, unseen);
     asked(awaited);
     note(&format!("Type what {} says, and `{END}` on a line of its own to finish:", awaited.participant));
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let text = tokio::select! {
-        text = tokio::task::spawn_blocking(lines) => text?,
-        _ = interrupt.recv() => String::new(),
+    let (mut interrupt, mut leave) = (signal(SignalKind::interrupt())?, Leave::new()?);
+    let mut stopped = signal(SignalKind::from_raw(Signal::TSTP.as_raw()))?;
+    let mut typing = tokio::task::spawn_blocking(lines);
+    let text = loop {
+        tokio::select! {
+            text = &mut typing => break text?,
+            _ = interrupt.recv() => break String::new(),
+            () = leave.asked() => break String::new(),
+            // The screen catches Ctrl-Z for good, so it is on us here.
+            _ = stopped.recv() => terminal::suspend(),
+        }
     };
     Ok((!text.trim().is_empty()).then(|| (awaited.participant.clone(), text)))
 }
 
 /// What the others said since this person last spoke.
-fn heard_since(state: &State, participant: &str) {
+fn heard_since(state: &State, participant: &str, unseen: usize) {
     let last = state.turns.iter().rposition(|turn| turn.participant == participant);
-    for turn in &state.turns[last.map_or(0, |place| place + 1)..] {
+    for turn in state.turns.iter().take(unseen).skip(last.map_or(0, |place| place + 1)) {
         note(&format!("\n{}:\n{}", turn.participant, turn.text.trim()));
     }
     note("");

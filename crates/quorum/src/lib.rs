@@ -29,7 +29,7 @@ pub use quorum_core::{
     craft::{Consensus, Pattern},
     engine::{
         RunError,
-        feed::Signal,
+        feed::{Piece, Signal},
         handle::{Finished, Handle},
     },
     model,

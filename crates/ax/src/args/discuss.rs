@@ -22,6 +22,7 @@ Examples:
   ax discuss \"Best API style\" --output-format jsonl > events.jsonl
   cat notes.md | ax discuss \"What did we miss?\" > answer.md
 
+On a terminal, ? shows the keys while it runs. NO_COLOR, CLICOLOR_FORCE and CI are honoured.
 The first Ctrl-C asks nobody else and concludes with what was said; the second aborts.
 Exit codes: 0 done, 1 internal, 2 bad input, 3 configuration or store, 4 too few providers,
 5 budget or time used up (the result so far is printed), 6 no consensus (with --require-consensus),

@@ -16,7 +16,9 @@ pub fn count(number: u64, one: &str) -> String {
     format!("{} {one}{plural}", grouped(number))
 }
 
-fn grouped(number: u64) -> String {
+/// `12,345`.
+#[must_use]
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -26,6 +28,12 @@ fn grouped(number: u64) -> String {
         grouped.push(digit);
     }
     grouped
+}
+
+/// About how many tokens a text has, for showing while the provider has not said.
+#[must_use]
+pub fn tokens(text: &str) -> u64 {
+    quorum_core::call::tokens::estimate(text)
 }
 
 /// The beginning of a text, on one line.
@@ -48,6 +56,8 @@ mod tests {
         assert_eq!([time(0), time(340), time(125_999)], ["0.0 s", "0.3 s", "2 min 5 s"]);
         assert_eq!(count(1, "call"), "1 call");
         assert_eq!(count(1_234_567, "token"), "1,234,567 tokens");
+        assert_eq!([grouped(0), grouped(999), grouped(1_000)], ["0", "999", "1,000"]);
+        assert_eq!([tokens(""), tokens("a word or two")], [0, 4]);
         assert_eq!(line("two\n lines  of text", 9), "two line…");
     }
 }

@@ -1,0 +1,184 @@
+//! Following a run to its end, heeding signals and keys on the way.
+
+use futures::{Stream, StreamExt};
+use quorum::{
+    Error, Handle, Quorum, Resumed, Signal, Steered, StoreError,
+    model::{command::Command, id::DiscussionId},
+};
+use tokio::signal::unix::{Signal as Caught, SignalKind, signal};
+
+use crate::{
+    live::{Key, Watch},
+    telling::Telling,
+};
+
+const STOPPING: &str = "Stopping: nobody else is asked, and what was said is concluded.";
+
+/// How following a run ended.
+pub(crate) enum Followed {
+    /// The run is over.
+    Ended { interrupted: bool, paused: bool },
+    /// This process is to go at once.
+    Left,
+}
+
+/// What somebody at the terminal asked for so far.
+#[derive(Default)]
+struct Wishes {
+    interrupts: u32,
+    paused: bool,
+    stopped: bool,
+}
+
+/// Follows a run to its end.
+pub(crate) async fn follow(
+    quorum: &Quorum,
+    id: DiscussionId,
+    signals: impl Stream<Item = Signal>,
+    watch: &mut Watch,
+    mut telling: Option<&mut Telling>,
+) -> anyhow::Result<Followed> {
+    let (mut interrupt, mut leave) = (signal(SignalKind::interrupt())?, Leave::new()?);
+    let mut signals = std::pin::pin!(signals);
+    let mut wishes = Wishes::default();
+    loop {
+        tokio::select! {
+            // What was said before the end is shown before it.
+            biased;
+            () = leave.asked() => return Ok(Followed::Left),
+            _ = interrupt.recv() => {
+                wishes.interrupts += 1;
+                if !heed(quorum, id, wishes.interrupts, watch).await? {
+                    return Ok(Followed::Left);
+                }
+            }
+            keys = watch.stir() => for key in keys {
+                if !press(quorum, id, key, &mut wishes, watch).await? {
+                    return Ok(Followed::Left);
+                }
+            },
+            signal = signals.next() => match signal {
+                Some(signal) => {
+                    watch.hear(id, &signal);
+                    if let Some(telling) = &mut telling {
+                        telling.hear(quorum, &signal).await?;
+                    }
+                }
+                None => {
+                    let Wishes { interrupts, paused, .. } = wishes;
+                    return Ok(Followed::Ended { interrupted: interrupts > 0, paused });
+                }
+            },
+        }
+    }
+}
+
+/// The signals after which there is no time for anything but leaving.
+pub(crate) struct Leave {
+    terminate: Caught,
+    quit: Caught,
+}
+
+impl Leave {
+    pub(crate) fn new() -> anyhow::Result<Leave> {
+        Ok(Leave { terminate: signal(SignalKind::terminate())?, quit: signal(SignalKind::quit())? })
+    }
+
+    pub(crate) async fn asked(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.quit.recv() => {}
+        }
+    }
+}
+
+/// First stop, then abort, then leave. `false` when there is nothing gentler left to do.
+async fn heed(quorum: &Quorum, id: DiscussionId, interrupts: u32, watch: &mut Watch) -> anyhow::Result<bool> {
+    let command = match interrupts {
+        1 => {
+            watch.say(&format!("{STOPPING} Ctrl-C again aborts."));
+            Command::Stop
+        }
+        2 => {
+            watch.say("Aborting. Ctrl-C again leaves at once.");
+            Command::Abort
+        }
+        _ => return Ok(false),
+    };
+    send(quorum, id, command).await
+}
+
+/// What a key asks for. `false` when that is to leave.
+async fn press(
+    quorum: &Quorum,
+    id: DiscussionId,
+    key: Key,
+    wishes: &mut Wishes,
+    watch: &mut Watch,
+) -> anyhow::Result<bool> {
+    match key {
+        Key::Quit => return Ok(false),
+        Key::Stop if !wishes.stopped => {
+            wishes.stopped = true;
+            watch.say(&format!("{STOPPING} Ctrl-C twice aborts."));
+            send(quorum, id, Command::Stop).await?;
+        }
+        Key::Pause if wishes.paused => {
+            wishes.paused = false;
+            watch.say("Going on.");
+            send(quorum, id, Command::Resume).await?;
+        }
+        Key::Pause if !wishes.stopped => {
+            wishes.paused = true;
+            watch.say("Pausing once the calls under way are done. p goes on.");
+            send(quorum, id, Command::Pause).await?;
+        }
+        Key::Stop | Key::Pause | Key::Follow(_) | Key::All | Key::Help => {}
+    }
+    Ok(true)
+}
+
+/// What is over needs no command.
+async fn send(quorum: &Quorum, id: DiscussionId, command: Command) -> anyhow::Result<bool> {
+    match quorum.send(id, command).await {
+        Ok(()) | Err(Error::Store(StoreError::Over(_))) => Ok(true),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Waits at the screen of a discussion that was paused here until somebody goes on with it, or leaves.
+pub(crate) async fn hold(
+    quorum: &Quorum,
+    id: DiscussionId,
+    watch: &mut Watch,
+) -> anyhow::Result<Option<Handle>> {
+    let (mut interrupt, mut leave) = (signal(SignalKind::interrupt())?, Leave::new()?);
+    watch.say("Paused. p goes on · s concludes with what was said · q leaves it so");
+    loop {
+        let keys = tokio::select! {
+            biased;
+            () = leave.asked() => return Ok(None),
+            _ = interrupt.recv() => return Ok(None),
+            keys = watch.stir() => keys,
+        };
+        for key in keys {
+            match key {
+                Key::Pause => {
+                    watch.say("Going on.");
+                    return match quorum.resume(id).await? {
+                        Resumed::Running(handle) => Ok(Some(handle)),
+                        Resumed::Over(_) => Ok(None),
+                    };
+                }
+                Key::Stop => {
+                    return match quorum.steer(id, Command::Stop).await? {
+                        Steered::Here(handle) => Ok(Some(handle)),
+                        Steered::Sent { .. } | Steered::Idle(_) => Ok(None),
+                    };
+                }
+                Key::Quit => return Ok(None),
+                Key::Follow(_) | Key::All | Key::Help => {}
+            }
+        }
+    }
+}

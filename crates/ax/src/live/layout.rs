@@ -1,0 +1,241 @@
+//! The screen as lines: a header, a line for everyone, how far they agree, what the judge says, and the keys.
+
+use quorum::model::{
+    command::Command,
+    judging::JudgedRound,
+    lifecycle::Lifecycle,
+    money::Usd,
+    state::{Spending, State},
+};
+
+use crate::{
+    live::{
+        columns::{Columns, money},
+        screen::{Footer, Keys, Screen},
+        voice::colour,
+    },
+    render::{
+        line::{BOLD, DIM, GOOD, Line, PLAIN, WORRY, width},
+        markdown,
+    },
+};
+
+/// How large a terminal is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Size {
+    pub(crate) columns: usize,
+    pub(crate) rows: usize,
+}
+
+/// A topic that is not to be seen as a whole has this much of it beside the rest, or a line of its own.
+const LONG_TOPIC: usize = 60;
+const WIDEST_BAR: usize = 24;
+/// So many rounds of judging are shown.
+const JUDGED: usize = 2;
+/// So much of a long answer is shown of who is followed.
+const FOLLOWED_BYTES: usize = 32 * 1024;
+
+impl Screen {
+    /// What fits a terminal of this size, most important first.
+    pub(crate) fn lines(&self, size: Size, now: u64) -> Vec<Line> {
+        // The last row is the terminal's own: a block as high as the screen would scroll itself away.
+        let room = size.rows.saturating_sub(1).max(1);
+        let columns = Columns::of(&self.voices, size.columns, self.state.spec.simulation.is_none());
+        let columns = columns.numbered_if(self.footer == Footer::Help);
+        let header = self.header(size.columns, now);
+        let voices: Vec<Line> = (0..self.voices.len()).map(|seat| self.status(seat, &columns, now)).collect();
+        let mut after = self.agreement(size.columns);
+        after.extend(self.judging());
+        let footer = self.footer();
+        let mut used = header.len() + voices.len();
+        let mut fits = |lines: Vec<Line>| {
+            let taken = if used + lines.len() <= room { lines } else { Vec::new() };
+            used += taken.len();
+            taken
+        };
+        let footer = fits(footer);
+        let after = fits(after);
+        let rule = fits(vec![Line::of(&"─".repeat(size.columns), DIM)]);
+        let focus = self.followed(size.columns, room.saturating_sub(used));
+        let all = rule.into_iter().chain(header).chain(voices).chain(after).chain(focus).chain(footer);
+        all.take(room).map(|line| line.cut(size.columns)).collect()
+    }
+
+    fn status(&self, seat: usize, columns: &Columns, now: u64) -> Line {
+        let voice = &self.voices[seat];
+        let spending = self.state.spending.get(&voice.name).copied().unwrap_or_default();
+        voice.line(seat, spending, columns, now)
+    }
+
+    /// On one line if the topic has room beside the rest, without the phase if need be; else on two.
+    fn header(&self, columns: usize, now: u64) -> Vec<Line> {
+        let (pattern, bounds) = (self.state.spec.pattern.clone(), self.bounds(now));
+        let parts = |place: Vec<String>| [std::slice::from_ref(&pattern), &place, &bounds].concat();
+        let (full, brief) = (parts(self.place()), parts(self.rounds().into_iter().collect()));
+        let topic = Line::of(&format!(" {}", self.state.spec.topic), BOLD);
+        let beside = |parts: &[String]| columns.saturating_sub(width(&parts.join(" · ")) + 2);
+        let fits = [&full, &brief].into_iter().find(|parts| topic.width() < beside(parts));
+        let wide = Some(&brief).filter(|parts| LONG_TOPIC <= beside(parts));
+        match fits.or(wide) {
+            Some(parts) => {
+                let topic = topic.cut(beside(parts) - 1).padded(beside(parts));
+                vec![topic.and(&parts.join(" · "), PLAIN)]
+            }
+            None => {
+                let fits = width(&full.join(" · ")) < columns;
+                vec![topic.cut(columns), fitting(if fits { &full } else { &brief }, columns)]
+            }
+        }
+    }
+
+    /// Where it stands.
+    fn place(&self) -> Vec<String> {
+        let State { lifecycle, phase, wish, .. } = &self.state;
+        let stands = match (lifecycle, wish) {
+            (Lifecycle::Paused, _) => "paused".to_owned(),
+            (Lifecycle::Running, Some(Command::Pause)) => "pausing".to_owned(),
+            (Lifecycle::Running, Some(Command::Stop)) => "stopping".to_owned(),
+            (Lifecycle::Running, _) => phase.as_deref().unwrap_or("starting").replace('-', " "),
+            (Lifecycle::Completing, _) => "deciding".to_owned(),
+            (other, _) if other.is_terminal() => other.to_string(),
+            _ => "starting".to_owned(),
+        };
+        self.rounds().into_iter().chain([stands]).collect()
+    }
+
+    fn rounds(&self) -> Option<String> {
+        let State { round, spec, .. } = &self.state;
+        let most = spec.debate.round_limit.unwrap_or(spec.rounds);
+        let of = if *round <= most { format!("/{most}") } else { String::new() };
+        (0 < *round).then(|| format!("round {round}{of}"))
+    }
+
+    /// What it took so far, of what it may take.
+    fn bounds(&self, now: u64) -> Vec<String> {
+        let spec = &self.state.spec;
+        let time = format!("{}/{}", clock(self.active_ms(now)), clock(spec.timing.total_ms));
+        if spec.simulation.is_some() {
+            return vec![time, "simulated".to_owned()];
+        }
+        let shares = self.state.spending.values();
+        let (cost, unpriced) = shares.fold((Usd::ZERO, false), |(sum, unpriced), it: &Spending| {
+            (sum + it.cost, unpriced || it.unpriced)
+        });
+        let below = self.state.subs.values().filter_map(|sub| sub.end.as_ref()).map(|end| end.spent.usd);
+        let cost = below.fold(cost, |sum, it| sum + it);
+        let most = spec.limits.usd.map(|it| format!("/{}", money(it.dollars()))).unwrap_or_default();
+        let more = if unpriced { " + unpriced" } else { "" };
+        vec![time, format!("{}{most}{more}", money(cost.dollars()))]
+    }
+
+    fn agreement(&self, columns: usize) -> Vec<Line> {
+        let Some(last) = self.agreement.last() else { return Vec::new() };
+        let need = self.needed();
+        let figures = format!(" {:.2} (need {need:.2})", last.agreement);
+        let history: Vec<String> =
+            self.agreement.iter().map(|it| format!("R{} {:.2}", it.round, it.agreement)).collect();
+        let room = columns.saturating_sub(" agreement ▕▏".chars().count() + figures.len() + 1);
+        let style = if need <= last.agreement { GOOD } else { WORRY };
+        let bar = bar(last.agreement, need, room.min(WIDEST_BAR));
+        let bar =
+            Line::of(" agreement ", PLAIN).and("▕", DIM).and(&bar, style).and("▏", DIM).and(&figures, PLAIN);
+        let rest = columns.saturating_sub(bar.width() + 2);
+        vec![bar.and("  ", PLAIN).and(&latest(&history, rest), DIM)]
+    }
+
+    /// The agreement that is enough. A dialogue's partners must both agree, or one of them.
+    fn needed(&self) -> f64 {
+        let spec = &self.state.spec;
+        match self.state.checks.is_empty() {
+            true => spec.consensus.threshold,
+            false if spec.dialogue.both_must_agree => 1.0,
+            false => 0.5,
+        }
+    }
+
+    fn judging(&self) -> Vec<Line> {
+        let shown = self.judged.len().saturating_sub(JUDGED);
+        self.judged[shown..].iter().map(|it| Line::of(" judge ", PLAIN).then(judged(it))).collect()
+    }
+
+    fn footer(&self) -> Vec<Line> {
+        let seats = self.voices.len().min(9);
+        let text = match &self.footer {
+            Footer::Absent => return Vec::new(),
+            Footer::Hint => "? keys".to_owned(),
+            Footer::Help => {
+                let (hold, end, leave) = match self.keys {
+                    Keys::OfDiscussion => ("pause", "stop and conclude", "leave · Ctrl-C stop, abort"),
+                    Keys::OfReplay => ("hold", "skip to the end", "leave"),
+                };
+                format!("p {hold} · s {end} · 1-{seats} follow one · Tab all · q {leave} · ? hide")
+            }
+            Footer::Notice(text) => text.clone(),
+        };
+        vec![Line::of(&format!(" {text}"), DIM)]
+    }
+
+    /// All that the one who is followed says, as far as there is room for its end.
+    fn followed(&self, columns: usize, room: usize) -> Vec<Line> {
+        let Some((seat, voice)) = self.focus.and_then(|seat| Some((seat, self.voices.get(seat)?))) else {
+            return Vec::new();
+        };
+        let start = voice.text.ceil_char_boundary(voice.text.len().saturating_sub(FOLLOWED_BYTES));
+        let head = Line::of(&format!(" {} ", voice.name), colour(seat).bold());
+        let head = head.and(&"─".repeat(columns.saturating_sub(width(&voice.name) + 3)), DIM);
+        let body = markdown::lines(&voice.text[start..], columns.saturating_sub(3));
+        let body = body.into_iter().map(|line| Line::of("  ", PLAIN).then(line));
+        let lines: Vec<Line> = body.collect();
+        let from = lines.len().saturating_sub(room.saturating_sub(1));
+        let silent = lines.is_empty().then(|| Line::of("  nothing yet", DIM));
+        [head].into_iter().chain(lines.into_iter().skip(from)).chain(silent).take(room).collect()
+    }
+}
+
+/// As many of these as fit.
+fn fitting(parts: &[String], columns: usize) -> Line {
+    let mut line = Line::of(" ", PLAIN);
+    for (at, part) in parts.iter().enumerate() {
+        let next = line.clone().and(if at == 0 { "" } else { " · " }, PLAIN).and(part, PLAIN);
+        line = if next.width() <= columns || at == 0 { next } else { line };
+    }
+    line
+}
+
+/// `0:47`, `1:02:03`.
+pub(super) fn clock(ms: u64) -> String {
+    let seconds = ms / 1_000;
+    let (hours, minutes, seconds) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
+    if hours == 0 { format!("{minutes}:{seconds:02}") } else { format!("{hours}:{minutes:02}:{seconds:02}") }
+}
+
+/// A bar in eighths of a column, with a mark where it should reach.
+fn bar(share: f64, need: f64, columns: usize) -> String {
+    const EIGHTHS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+    let filled = (share.clamp(0.0, 1.0) * columns as f64 * 8.0).round() as usize;
+    let mark = ((need.clamp(0.0, 1.0) * columns as f64).ceil() as usize).saturating_sub(1);
+    let cell = |at: usize| match filled.saturating_sub(at * 8) {
+        8.. => '█',
+        0 if at == mark => '┊',
+        eighths => EIGHTHS[eighths],
+    };
+    (0..columns).map(cell).collect()
+}
+
+/// The last of these that fit.
+fn latest(history: &[String], room: usize) -> String {
+    let fitting = (0..history.len()).map(|from| history[from..].join(" → ")).find(|it| width(it) <= room);
+    if history.len() < 2 { String::new() } else { fitting.unwrap_or_default() }
+}
+
+/// What the judge made of a round.
+pub(crate) fn judged(round: &JudgedRound) -> Line {
+    let best = round.assessment.assessments.iter().map(|it| it.score).fold(f64::MIN, f64::max);
+    let start = Line::of(&format!("R{}  ", round.round), PLAIN);
+    let score = |line: Line, it: &quorum::model::assessment::Rated| {
+        let style = if best <= it.score { BOLD } else { PLAIN };
+        line.and(&it.participant, PLAIN).and(&format!(" {:.1}", it.score), style).and(" · ", DIM)
+    };
+    let scores = round.assessment.assessments.iter().fold(start, score);
+    scores.and(&format!("as a whole {:.1}", round.assessment.quality_score), DIM)
+}

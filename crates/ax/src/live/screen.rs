@@ -1,0 +1,168 @@
+//! What is to be seen of a discussion: a fold of its facts, of the text as it comes, and of time.
+
+use std::sync::Arc;
+
+use quorum::{
+    Signal,
+    model::{
+        event::{Event, Fact},
+        flips::{RoundAgreement, agreement_by_round},
+        judging::{JudgedRound, JudgingReport},
+        lifecycle::Lifecycle,
+        state::State,
+        transcript::Turn,
+    },
+};
+
+use crate::live::voice::{Doing, Voice};
+
+/// A discussion as it is seen now. Times are milliseconds of one clock, whichever the caller has.
+#[derive(Debug, Clone)]
+pub(crate) struct Screen {
+    pub(super) state: State,
+    pub(super) voices: Vec<Voice>,
+    pub(super) agreement: Vec<RoundAgreement>,
+    pub(super) judged: Vec<JudgedRound>,
+    /// When the last fact came: active time goes on from there.
+    pub(super) heard_at: u64,
+    /// Whose text is shown in full.
+    pub(crate) focus: Option<usize>,
+    /// What stands in the last line.
+    pub(crate) footer: Footer,
+    pub(super) keys: Keys,
+}
+
+/// What the keys are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keys {
+    OfDiscussion,
+    OfReplay,
+}
+
+/// What stands in the last line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Footer {
+    /// Nothing: nobody can type.
+    Absent,
+    /// How to learn about the keys.
+    Hint,
+    /// The keys.
+    Help,
+    /// Something that was just asked for.
+    Notice(String),
+}
+
+impl Screen {
+    /// A discussion that has come this far.
+    pub(crate) fn of(state: State, (footer, keys): (Footer, Keys), now: u64) -> Screen {
+        let voices = state.spec.participants.iter().map(Voice::of).collect();
+        let (agreement, judged) = (Vec::new(), Vec::new());
+        let mut screen =
+            Screen { voices, agreement, judged, heard_at: now, focus: None, footer, keys, state };
+        screen.recall(now);
+        screen.weigh();
+        screen
+    }
+
+    /// Takes in what happened.
+    pub(crate) fn hear(&mut self, signal: &Signal, now: u64) {
+        match signal {
+            Signal::Fact { discussion, fact }
+                if *discussion == self.state.id && self.state.seq < fact.seq =>
+            {
+                self.state.apply(fact);
+                self.heard_at = now;
+                self.follow(fact, now);
+            }
+            Signal::Piece(piece) if piece.discussion == self.state.id => {
+                let voice = self.voices.iter_mut().find(|it| it.name == piece.participant);
+                voice.into_iter().for_each(|voice| voice.heard(piece, now));
+            }
+            Signal::Fact { .. } | Signal::Piece(_) | Signal::Trouble(_) => {}
+        }
+    }
+
+    /// Whether it looks different from one second to the next.
+    pub(crate) fn is_timed(&self) -> bool {
+        self.state.lifecycle.is_active() || self.voices.iter().any(Voice::is_timed)
+    }
+
+    /// How long the discussion has been running.
+    pub(super) fn active_ms(&self, now: u64) -> u64 {
+        let runs = self.state.lifecycle.is_active() && self.state.lifecycle != Lifecycle::Paused;
+        self.state.active_ms + if runs { now.saturating_sub(self.heard_at) } else { 0 }
+    }
+
+    /// What the record says of everyone, for a discussion that has a past.
+    fn recall(&mut self, now: u64) {
+        let state = &self.state;
+        for voice in &mut self.voices {
+            let name = &voice.name;
+            let absent =
+                state.absent.iter().find(|it| it.participant == *name).map(|it| unavailable(&it.message));
+            let failed =
+                state.failures.iter().find(|it| it.participant == *name).map(|it| it.message.clone());
+            let under_way = state.under_way.iter().find(|(_, it)| it.participant == *name);
+            let now_on = |it: &&Arc<Turn>| it.round == state.round && Some(&it.phase) == state.phase.as_ref();
+            let spoke = state.turns.iter().filter(now_on).rfind(|it| it.participant == *name);
+            if let Some(why) = absent.or(failed) {
+                voice.doing = Doing::Failed { why };
+            } else if state.awaiting.iter().any(|it| it.participant == *name) {
+                voice.doing = Doing::Awaited;
+            } else if let Some((step, placed)) = under_way {
+                voice.asked(Some(step), placed.attempt, now);
+            } else if let Some(turn) = spoke {
+                voice.spoke(turn);
+            }
+        }
+    }
+
+    fn follow(&mut self, fact: &Fact, now: u64) {
+        match &fact.event {
+            Event::PhaseEntered { .. } => self.voices.iter_mut().for_each(Voice::turn_page),
+            Event::PanelSeated { absent, .. } => {
+                for it in absent {
+                    self.does(&it.participant, Doing::Failed { why: unavailable(&it.message) });
+                }
+            }
+            Event::CallPlaced(placed) => {
+                let voice = self.voices.iter_mut().find(|it| it.name == placed.participant);
+                voice.into_iter().for_each(|it| it.asked(fact.step.as_ref(), placed.attempt, now));
+            }
+            Event::CallFailed { participant, class, retry_in_ms: Some(wait), .. } => {
+                let voice = self.voices.iter_mut().find(|it| it.name == *participant);
+                voice.into_iter().for_each(|it| it.failed(*class, now + wait));
+            }
+            Event::CallAbandoned { participant, .. } => self.does(participant, Doing::LetGo),
+            Event::TurnCompleted { turn } => {
+                let voice = self.voices.iter_mut().find(|it| it.name == turn.participant);
+                voice.into_iter().for_each(|it| it.spoke(turn));
+            }
+            Event::TurnFailed(failed) => {
+                self.does(&failed.participant, Doing::Failed { why: failed.message.clone() });
+            }
+            Event::SubRequested { turn, topic } => {
+                self.does(&turn.participant, Doing::Convening { topic: topic.clone() });
+            }
+            Event::SubConcluded(end) => self.does(&end.participant, Doing::Waiting),
+            Event::PersonAwaited(awaited) => self.does(&awaited.participant, Doing::Awaited),
+            Event::ReplyRead { .. } | Event::RoundClosed { .. } | Event::JudgeChanged(_) => self.weigh(),
+            _ => {}
+        }
+    }
+
+    fn does(&mut self, name: &str, doing: Doing) {
+        if let Some(voice) = self.voices.iter_mut().find(|it| it.name == name) {
+            voice.doing = doing;
+        }
+    }
+
+    fn weigh(&mut self) {
+        self.agreement = agreement_by_round(&self.state);
+        self.judged = JudgingReport::of(&self.state).map(|it| it.rounds).unwrap_or_default();
+    }
+}
+
+fn unavailable(message: &str) -> String {
+    format!("not available: {message}")
+}

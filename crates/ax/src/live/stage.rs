@@ -1,0 +1,237 @@
+//! The screen on a terminal: it hears signals and keys, and paints at most ten times a second.
+
+use std::{
+    io::Stderr,
+    time::{Duration, Instant},
+};
+
+use quorum::{Signal, model::state::State};
+use rustix::process::Signal as Number;
+use tokio::{
+    signal::unix::{Signal as Caught, SignalKind, signal},
+    time::{Interval, MissedTickBehavior},
+};
+
+use crate::{
+    live::{
+        keys::{self, Key},
+        layout::Size,
+        painter::Painter,
+        screen::{Footer, Keys, Screen},
+        story::Story,
+        terminal,
+    },
+    render::colour,
+};
+
+const FRAME: Duration = Duration::from_millis(100);
+
+/// A screen that is up. Dropping it takes it down and gives the terminal back.
+pub(crate) struct Stage {
+    screen: Screen,
+    painter: Painter<Stderr>,
+    size: Size,
+    clock: Clock,
+    frames: Interval,
+    resized: Caught,
+    stopped: Caught,
+    continued: Caught,
+    /// What is to go above the screen with the next frame.
+    story: Story,
+    /// Whether something changed since the last frame, and in which second that was.
+    stirred: bool,
+    second: u64,
+    place: Place,
+    /// Whether we stopped ourselves, so that a signal to go on is due and no surprise.
+    suspended: bool,
+}
+
+/// Whose the terminal is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Ours,
+    /// The shell's, or another job's, until we are in the foreground again.
+    Others,
+    /// Nobody's: it takes nothing any more.
+    Gone,
+}
+
+/// The screen's time: that of the clock on the wall, or of a recording.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Clock {
+    from: Instant,
+    at: u64,
+    speed: f64,
+}
+
+impl Clock {
+    /// Stands at this millisecond now, and runs so fast.
+    pub(crate) fn at(ms: u64, speed: f64) -> Clock {
+        Clock { from: Instant::now(), at: ms, speed }
+    }
+
+    fn now(self) -> u64 {
+        self.at + self.from.elapsed().mul_f64(self.speed).as_millis() as u64
+    }
+}
+
+impl Stage {
+    /// Puts the screen up.
+    pub(crate) fn open(state: State, keys: Keys) -> anyhow::Result<Stage> {
+        let footer = if terminal::has_keys() { Footer::Hint } else { Footer::Absent };
+        let clock = Clock::at(0, 1.0);
+        let mut frames = tokio::time::interval(FRAME);
+        frames.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let caught = |number: Number| signal(SignalKind::from_raw(number.as_raw()));
+        let stage = Stage {
+            screen: Screen::of(state, (footer, keys), clock.now()),
+            painter: Painter::new(std::io::stderr(), colour::of_stderr()),
+            size: terminal::size(),
+            clock,
+            frames,
+            resized: signal(SignalKind::window_change())?,
+            stopped: caught(Number::TSTP)?,
+            continued: caught(Number::CONT)?,
+            story: Story::default(),
+            stirred: true,
+            second: 0,
+            place: Place::Ours,
+            suspended: false,
+        };
+        terminal::take()?;
+        Ok(stage)
+    }
+
+    /// Takes in what happened.
+    pub(crate) fn hear(&mut self, signal: &Signal) {
+        self.screen.hear(signal, self.clock.now());
+        self.story.hear(&self.screen.state, signal, self.size.columns);
+        self.stirred = true;
+    }
+
+    /// Sets the clock, as a recording does.
+    pub(crate) fn set_clock(&mut self, clock: Clock) {
+        self.clock = clock;
+    }
+
+    /// Says something in the last line, or above where there is none.
+    pub(crate) fn say(&mut self, text: &str) {
+        if self.screen.footer == Footer::Absent {
+            self.story.remark(text);
+        } else {
+            self.screen.footer = Footer::Notice(text.to_owned());
+        }
+        self.stirred = true;
+    }
+
+    /// The keys that were pressed and mean something to the discussion. Waits for a frame, and paints it where it is needed.
+    pub(crate) async fn stir(&mut self) -> Vec<Key> {
+        tokio::select! {
+            biased;
+            _ = self.stopped.recv() => self.step_aside(),
+            _ = self.continued.recv() => self.go_on(),
+            _ = self.resized.recv() => self.fit(),
+            _ = self.frames.tick() => return self.frame(),
+        }
+        Vec::new()
+    }
+
+    fn frame(&mut self) -> Vec<Key> {
+        // A shell that brings a running job to the foreground says nothing to it.
+        if self.place == Place::Others && terminal::is_foreground() {
+            self.come_back();
+        }
+        let typed = if self.place == Place::Ours { keys::read(&terminal::typed()) } else { Vec::new() };
+        let (own, others): (Vec<Key>, Vec<Key>) =
+            typed.into_iter().partition(|it| matches!(it, Key::Follow(_) | Key::All | Key::Help));
+        own.into_iter().for_each(|key| self.turn(key));
+        self.paint();
+        others
+    }
+
+    /// A key that only changes what is seen.
+    fn turn(&mut self, key: Key) {
+        let screen = &mut self.screen;
+        match key {
+            Key::Follow(seat) if screen.focus == Some(seat) => screen.focus = None,
+            Key::Follow(seat) => screen.focus = Some(seat),
+            Key::All => screen.focus = None,
+            Key::Help if screen.footer == Footer::Help => screen.footer = Footer::Hint,
+            Key::Help => screen.footer = Footer::Help,
+            Key::Pause | Key::Stop | Key::Quit => {}
+        }
+        self.stirred = true;
+    }
+
+    fn paint(&mut self) {
+        let now = self.clock.now();
+        let ticked = self.screen.is_timed() && self.second != now / 1_000;
+        if self.place != Place::Ours || !(self.stirred || ticked) {
+            return;
+        }
+        (self.stirred, self.second) = (false, now / 1_000);
+        let above = self.story.take();
+        let painted = self.painter.paint(&above, &self.screen.lines(self.size, now));
+        self.keep(&painted);
+    }
+
+    /// A terminal that takes nothing any more must not end what is paid for.
+    fn keep(&mut self, written: &std::io::Result<()>) {
+        if written.is_err() {
+            self.place = Place::Gone;
+        }
+    }
+
+    /// Ctrl-Z: the terminal is given back before this process stops.
+    fn step_aside(&mut self) {
+        self.take_down();
+        (self.place, self.suspended) = (Place::Others, true);
+        terminal::suspend();
+    }
+
+    /// The signal to go on, in the foreground or not. Who was stopped from outside finds the terminal as others left it.
+    fn go_on(&mut self) {
+        let surprised = !std::mem::take(&mut self.suspended);
+        if surprised && self.place == Place::Ours {
+            self.place = Place::Others;
+        }
+        if self.place == Place::Others && terminal::is_foreground() {
+            self.come_back();
+        }
+    }
+
+    fn come_back(&mut self) {
+        self.place = Place::Ours;
+        let taken = terminal::take();
+        self.keep(&taken);
+        self.painter.forget();
+        self.fit();
+    }
+
+    fn fit(&mut self) {
+        self.size = terminal::size();
+        self.stirred = true;
+        if self.place == Place::Ours {
+            let erased = self.painter.resized(self.size.columns);
+            self.keep(&erased);
+        }
+    }
+
+    /// Takes the screen down; what is finished stays.
+    pub(crate) fn close(mut self) {
+        let above = self.story.end();
+        // As with every line for people: if nobody can read it, nobody is missing it.
+        let _ = self.painter.paint(&above, &[]);
+    }
+
+    fn take_down(&mut self) {
+        let _ = self.painter.erase();
+        terminal::give_back();
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        self.take_down();
+    }
+}

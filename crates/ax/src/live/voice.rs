@@ -1,0 +1,229 @@
+//! One participant as the screen knows it: what it is doing, and the line that says so.
+
+use anstyle::{AnsiColor, Style};
+use quorum::{
+    model::{
+        error::ErrorClass,
+        id::Step,
+        participant::{Participant, Role},
+        state::Spending,
+        transcript::Turn,
+    },
+    text::{line, time},
+};
+
+use crate::{
+    live::{columns::Columns, story::CHECK},
+    render::line::{BAD, DIM, GOOD, Line, PLAIN, WORRY, tail},
+};
+
+/// One colour for each seat, in turn.
+const COLOURS: [AnsiColor; 6] = [
+    AnsiColor::Cyan,
+    AnsiColor::Magenta,
+    AnsiColor::Blue,
+    AnsiColor::Green,
+    AnsiColor::Yellow,
+    AnsiColor::BrightRed,
+];
+
+/// Before this much of a stream is there, its speed is chance.
+const SPEED_AFTER_MS: u64 = 500;
+
+/// The colour of this seat.
+pub(crate) fn colour(seat: usize) -> Style {
+    COLOURS[seat % COLOURS.len()].on_default()
+}
+
+/// One participant.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Voice {
+    pub(super) name: String,
+    pub(super) role: Role,
+    pub(super) doing: Doing,
+    /// The step of its last call, and the attempt.
+    call: Option<(Step, u32)>,
+    /// How its attempts at that step failed.
+    failures: Vec<ErrorClass>,
+    /// What it says, as it came.
+    pub(super) text: String,
+    /// How many letters that has, roughly in tokens.
+    tokens: u64,
+}
+
+/// What a participant is doing. Times are the screen's.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Doing {
+    Waiting,
+    Thinking { since: u64 },
+    Speaking { since: u64 },
+    Retrying { class: ErrorClass, until: u64 },
+    Convening { topic: String },
+    Awaited,
+    Done { took_ms: u64, reused: bool },
+    LetGo,
+    Failed { why: String },
+}
+
+impl Voice {
+    pub(super) fn of(seat: &Participant) -> Voice {
+        let (name, role) = (seat.name.clone(), seat.role);
+        Voice {
+            name,
+            role,
+            doing: Doing::Waiting,
+            call: None,
+            failures: Vec::new(),
+            text: String::new(),
+            tokens: 0,
+        }
+    }
+
+    /// It was asked.
+    pub(super) fn asked(&mut self, step: Option<&Step>, attempt: u32, now: u64) {
+        if self.call.as_ref().map(|call| &call.0) != step {
+            self.failures.clear();
+        }
+        self.call = step.map(|step| (step.clone(), attempt));
+        self.doing = Doing::Thinking { since: now };
+        self.text.clear();
+        self.tokens = 0;
+    }
+
+    /// Its attempt failed, and there will be another.
+    pub(super) fn failed(&mut self, class: ErrorClass, until: u64) {
+        self.failures.push(class);
+        self.doing = Doing::Retrying { class, until };
+    }
+
+    /// A piece of what it says came. Pieces of a call that is over, or begun anew, come too late.
+    pub(super) fn heard(&mut self, piece: &quorum::Piece, now: u64) {
+        let current = self
+            .call
+            .as_ref()
+            .is_some_and(|(step, attempt)| (step, *attempt) == (&piece.step, piece.attempt));
+        if !current {
+            return;
+        }
+        match self.doing {
+            Doing::Thinking { .. } => self.doing = Doing::Speaking { since: now },
+            Doing::Speaking { .. } => {}
+            _ => return,
+        }
+        self.text.push_str(&piece.text);
+        self.tokens = quorum::text::tokens(&self.text);
+    }
+
+    /// It has spoken.
+    pub(super) fn spoke(&mut self, turn: &Turn) {
+        self.text = turn.text.to_string();
+        self.doing = Doing::Done { took_ms: turn.duration_ms, reused: turn.reused };
+    }
+
+    /// A new phase begins: who was done waits again.
+    pub(super) fn turn_page(&mut self) {
+        if matches!(self.doing, Doing::Done { .. } | Doing::LetGo) {
+            self.doing = Doing::Waiting;
+        }
+    }
+
+    /// Whether the line changes with the clock alone.
+    pub(super) fn is_timed(&self) -> bool {
+        matches!(self.doing, Doing::Thinking { .. } | Doing::Speaking { .. } | Doing::Retrying { .. })
+    }
+
+    /// The line for this participant.
+    pub(super) fn line(&self, seat: usize, spending: Spending, columns: &Columns, now: u64) -> Line {
+        let (glyph, style) = self.glyph();
+        let idle = matches!(self.doing, Doing::Waiting | Doing::Done { .. } | Doing::LetGo);
+        let name = if idle { PLAIN } else { colour(seat).bold() };
+        let number = if columns.numbered { (seat + 1).to_string() } else { " ".to_owned() };
+        let head = Line::of(&number, DIM)
+            .and(glyph, style)
+            .and(" ", PLAIN)
+            .then(Line::of(&self.name, name).cut(columns.name).padded(columns.name))
+            .and(" ", PLAIN);
+        let role = if self.role == Role::Speaker { "" } else { self.role.name() };
+        let head =
+            if columns.role == 0 { head } else { head.then(Line::of(role, DIM).padded(columns.role + 1)) };
+        head.then(self.rest(spending, columns, now)).cut(columns.all)
+    }
+
+    fn glyph(&self) -> (&'static str, Style) {
+        match &self.doing {
+            Doing::Waiting => ("○", DIM),
+            Doing::Thinking { .. } => ("◐", WORRY),
+            Doing::Speaking { .. } => ("●", GOOD),
+            Doing::Retrying { .. } => ("✖", WORRY),
+            Doing::Convening { .. } => ("◇", WORRY),
+            Doing::Awaited => ("▸", WORRY),
+            Doing::Done { .. } => ("✔", GOOD),
+            Doing::LetGo => ("–", DIM),
+            Doing::Failed { .. } => ("✖", BAD),
+        }
+    }
+
+    /// What stands after the name and the role.
+    fn rest(&self, spending: Spending, columns: &Columns, now: u64) -> Line {
+        let seconds = |since: u64| now.saturating_sub(since) / 1_000;
+        let figures =
+            |rate| columns.figures(rate, spending.usage.completion + self.tokens_under_way(), spending);
+        match &self.doing {
+            Doing::Waiting => figures(None),
+            Doing::Thinking { since } => {
+                let thinking = Line::of(&format!("thinking {} s", seconds(*since)), PLAIN);
+                thinking.and("  ", PLAIN).padded(columns.figures).and("first token pending", DIM)
+            }
+            Doing::Speaking { since } if self.is_form() => {
+                figures(self.rate(now.saturating_sub(*since))).and("fills in a form", DIM).and("▌", DIM)
+            }
+            Doing::Speaking { since } => {
+                let end = tail(&self.text, columns.tail.saturating_sub(1));
+                figures(self.rate(now.saturating_sub(*since))).and(&end, PLAIN).and("▌", DIM)
+            }
+            Doing::Retrying { class, until } => {
+                // Every kind of failure has retries of its own.
+                let attempt = self.failures.iter().filter(|it| *it == class).count();
+                let (retries, left) = (class.retries(), until.saturating_sub(now).div_ceil(1_000));
+                Line::of(&format!("{}, retry {attempt}/{retries} in {left} s", short(*class)), WORRY)
+            }
+            Doing::Convening { topic } => {
+                figures(None).and(&format!("asks others: {}", line(topic, columns.tail.max(2))), DIM)
+            }
+            Doing::Awaited => Line::of("it is this person's turn", WORRY),
+            Doing::Done { took_ms: 0, .. } => figures(None).and("done", DIM),
+            Doing::Done { reused: true, .. } => figures(None).and("said the same before", DIM),
+            Doing::Done { took_ms, .. } => figures(None).and(&format!("done in {}", time(*took_ms)), DIM),
+            Doing::LetGo => figures(None).and("not waited for", DIM),
+            Doing::Failed { why } => Line::of(&line(why, columns.all.max(2)), BAD),
+        }
+    }
+
+    /// Whether it writes for programs, which nobody wants to read as it comes.
+    fn is_form(&self) -> bool {
+        let text = self.text.trim_start();
+        text.starts_with('{') || text.starts_with("```json") || text.starts_with(CHECK)
+    }
+
+    fn tokens_under_way(&self) -> u64 {
+        if matches!(self.doing, Doing::Speaking { .. }) { self.tokens } else { 0 }
+    }
+
+    fn rate(&self, for_ms: u64) -> Option<u64> {
+        (SPEED_AFTER_MS <= for_ms).then(|| self.tokens * 1_000 / for_ms)
+    }
+}
+
+/// A failure in a word or two.
+fn short(class: ErrorClass) -> &'static str {
+    match class {
+        ErrorClass::Network => "no connection",
+        ErrorClass::RateLimit => "rate limit",
+        ErrorClass::ApiError => "provider trouble",
+        ErrorClass::Timeout => "too slow",
+        ErrorClass::ContextOverflow => "too long",
+        ErrorClass::Authentication => "key refused",
+        ErrorClass::Validation => "request refused",
+        ErrorClass::InvalidResponse => "unreadable",
+    }
+}

@@ -1,0 +1,186 @@
+//! The card at the end: how it was decided, how it went, what each one took, and how to look at it again.
+
+use quorum::{
+    model::{
+        flips::Flip,
+        outcome::{Outcome, ProviderCost, VotingResults},
+    },
+    text::grouped,
+};
+
+use crate::{
+    live::judged,
+    render::{
+        closing,
+        line::{BAD, BOLD, DIM, Line, PLAIN, WORRY, width},
+    },
+};
+
+/// What stands on the same terminal already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// The result went elsewhere.
+    Nothing,
+    /// The answer, with votes and dissent.
+    Answer,
+    /// All of it.
+    Everything,
+}
+
+/// Where what is said of something begins.
+const LABEL: usize = 12;
+/// So many changes of mind are listed.
+const FLIPS: usize = 6;
+
+/// The card of a discussion that is over.
+pub(crate) fn lines(outcome: &Outcome, threshold: f64, told: Told, columns: usize) -> Vec<Line> {
+    let mut lines = if told == Told::Nothing { Vec::new() } else { vec![Line::default()] };
+    lines.push(rule("", columns));
+    lines.extend(closing(outcome, columns));
+    let mut parts = Vec::new();
+    if told == Told::Nothing {
+        parts.extend(outcome.voting_results.as_ref().map(votes));
+        parts.extend(dissent(outcome));
+    }
+    if told != Told::Everything {
+        parts.extend(judging(outcome));
+        parts.extend(agreement(outcome, threshold));
+        parts.extend(flips(&outcome.flips));
+    }
+    let parts = parts.iter().flat_map(|part| hanging(part, columns));
+    lines.extend(parts);
+    lines.push(Line::default());
+    lines.extend(costs(outcome).into_iter().map(|line| line.cut(columns)));
+    lines.push(Line::default());
+    lines.extend(again(outcome).iter().flat_map(|part| hanging(part, columns)));
+    lines
+}
+
+/// A line across, with a word in it.
+pub(crate) fn rule(word: &str, columns: usize) -> Line {
+    let columns = columns.min(super::WIDEST);
+    if word.is_empty() {
+        return Line::of(&"─".repeat(columns), DIM);
+    }
+    let rest = columns.saturating_sub(width(word) + 4);
+    Line::of("── ", DIM).and(word, BOLD).and(&format!(" {}", "─".repeat(rest)), DIM).cut(columns)
+}
+
+fn closing(outcome: &Outcome, columns: usize) -> Vec<Line> {
+    let failed = outcome.error.is_some();
+    let style = |at: usize| match at {
+        0 => BOLD,
+        _ if failed => BAD,
+        _ => WORRY,
+    };
+    let lines = closing::lines(outcome).into_iter().enumerate();
+    lines
+        .flat_map(|(at, text)| Line::of(&text, style(at)).wrapped(columns.saturating_sub(1)))
+        .map(indented)
+        .collect()
+}
+
+fn indented(line: Line) -> Line {
+    Line::of(" ", PLAIN).then(line)
+}
+
+/// What is said of something, under its name.
+struct Part {
+    label: String,
+    rows: Vec<Line>,
+}
+
+fn part(label: &str, rows: Vec<Line>) -> Option<Part> {
+    (!rows.is_empty()).then(|| Part { label: label.to_owned(), rows })
+}
+
+fn hanging(part: &Part, columns: usize) -> Vec<Line> {
+    let room = columns.min(super::WIDEST).saturating_sub(LABEL).max(1);
+    let rows = part.rows.iter().flat_map(|row| row.wrapped(room)).enumerate();
+    let label =
+        |at: usize| Line::of(&format!(" {}", if at == 0 { &part.label } else { "" }), DIM).padded(LABEL);
+    rows.map(|(at, row)| label(at).then(row).cut(columns.max(1))).collect()
+}
+
+fn votes(results: &VotingResults) -> Part {
+    let weight = |option: &str| results.weighted_votes.get(option).copied().unwrap_or_default();
+    let mut options: Vec<(&String, &u32)> = results.votes.iter().collect();
+    options.sort_by(|one, other| weight(other.0).total_cmp(&weight(one.0)).then(one.0.cmp(other.0)));
+    let option = |(name, heads): (&String, &u32)| {
+        let won = results.winner.as_ref() == Some(name);
+        let end = if won { " wins" } else { "" };
+        Line::of(name, if won { BOLD } else { PLAIN })
+            .and(&format!(" {heads} ({:.2}){end}", weight(name)), PLAIN)
+    };
+    let tie = (!results.tie.is_empty())
+        .then(|| Line::of(&format!("a tie between {}", results.tie.join(" and ")), WORRY));
+    Part { label: "votes".to_owned(), rows: options.into_iter().map(option).chain(tie).collect() }
+}
+
+fn dissent(outcome: &Outcome) -> Option<Part> {
+    let views = outcome.consensus.dissent.iter().flatten();
+    part(
+        "dissent",
+        views.map(|it| Line::of(&it.provider, BOLD).and(&format!(": {}", it.position), PLAIN)).collect(),
+    )
+}
+
+fn judging(outcome: &Outcome) -> Option<Part> {
+    let report = outcome.judging.as_ref()?;
+    part("judge", report.rounds.iter().map(judged).collect())
+}
+
+fn agreement(outcome: &Outcome, threshold: f64) -> Option<Part> {
+    let after: Vec<String> =
+        outcome.agreement_by_round.iter().map(|it| format!("R{} {:.2}", it.round, it.agreement)).collect();
+    // In a dialogue the partners' own checks decide, not a share.
+    let need =
+        if outcome.consensus_checks.is_empty() { format!(" (need {threshold:.2})") } else { String::new() };
+    let row = Line::of(&after.join(" → "), PLAIN).and(&need, DIM);
+    part("agreement", if after.is_empty() { Vec::new() } else { vec![row] })
+}
+
+fn flips(flips: &[Flip]) -> Option<Part> {
+    let row = |it: &Flip| {
+        let Flip { participant, round, from, to, reason } = it;
+        Line::of(&format!("R{round} "), DIM)
+            .and(participant, BOLD)
+            .and(&format!(" {from} → {to}: {reason}"), PLAIN)
+    };
+    let more = flips.len().saturating_sub(FLIPS);
+    let more = (0 < more).then(|| Line::of(&format!("and {more} more"), DIM));
+    part("flips", flips.iter().take(FLIPS).map(row).chain(more).collect())
+}
+
+fn costs(outcome: &Outcome) -> Vec<Line> {
+    let summary = &outcome.metadata.cost_summary;
+    let seats = &outcome.integrity.expected;
+    let others = summary.by_provider.keys().filter(|it| !seats.contains(it));
+    let names: Vec<&String> =
+        seats.iter().filter(|it| summary.by_provider.contains_key(*it)).chain(others).collect();
+    let widest = names.iter().map(|it| width(it)).max().unwrap_or_default().max(LABEL - 2);
+    let row = |name: &str, cells: [String; 4], style| {
+        let [calls, read, written, cost] = cells;
+        let figures = format!("  {calls:>5}  {read:>9}  {written:>9}  {cost}");
+        Line::of(" ", PLAIN).then(Line::of(name, style)).padded(widest + 1).and(figures.trim_end(), style)
+    };
+    let priced = |it: &ProviderCost| match it.cost_usd {
+        _ if outcome.simulated => String::new(),
+        Some(usd) => format!("{:>9}", format!("${usd:.4}")),
+        None => " unpriced".to_owned(),
+    };
+    let cells = |it: &ProviderCost| {
+        [it.calls.to_string(), grouped(it.prompt_tokens), grouped(it.completion_tokens), priced(it)]
+    };
+    let cost = if outcome.simulated { "" } else { "     cost" };
+    let head = row("", ["calls", "read", "written", cost].map(str::to_owned), DIM);
+    let shares =
+        names.into_iter().filter_map(|name| Some(row(name, cells(summary.by_provider.get(name)?), PLAIN)));
+    [head].into_iter().chain(shares).collect()
+}
+
+fn again(outcome: &Outcome) -> Vec<Part> {
+    let commands = "ax replay last · ax show last -v · ax export last -o discussion.html";
+    let rows = [("again", commands.to_owned()), ("id", outcome.discussion_id.to_string())];
+    rows.into_iter().filter_map(|(label, text)| part(label, vec![Line::of(&text, DIM)])).collect()
+}

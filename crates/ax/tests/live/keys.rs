@@ -1,0 +1,79 @@
+//! Keys while a discussion runs.
+
+use crate::pty::{Setup, Terminal};
+
+fn running(latency: &str) -> Terminal {
+    let simulate = format!("latency={latency}");
+    let args = [
+        "discuss",
+        "Tabs or spaces?",
+        "--offline",
+        "--pattern",
+        "round-robin",
+        "-p",
+        "claude,gemini,qwen",
+        "--simulate",
+        &simulate,
+    ];
+    let mut terminal = Terminal::run(&args, &Setup { columns: 100, ..Setup::default() });
+    // Once somebody is asked there is something to wait for.
+    terminal.until(|shown| shown.contains("? keys") && shown.contains('◐'));
+    terminal
+}
+
+#[test]
+fn help_comes_and_goes() {
+    let mut terminal = running("4s");
+    terminal.types("?");
+    let shown = terminal.sees("p pause · s stop");
+    assert!(shown.contains("\n1") && shown.contains("\n3○ qwen"), "the seats have their keys:\n{shown}");
+    terminal.types("?");
+    terminal.until(|shown| shown.contains("? keys") && !shown.contains("p pause"));
+    terminal.types("q");
+    terminal.ends(130);
+}
+
+#[test]
+fn one_can_be_followed() {
+    let mut terminal = running("4s");
+    terminal.types("1");
+    terminal.until(|shown| shown.contains("\n claude ──") && shown.contains("\n  My position:"));
+    terminal.types("\t");
+    terminal.until(|shown| !shown.contains("\n claude ──"));
+    terminal.types("q");
+    terminal.ends(130);
+}
+
+#[test]
+fn a_pause_holds_and_goes_on() {
+    let mut terminal = running("600ms");
+    terminal.types("p");
+    terminal.sees("Paused. p goes on");
+    terminal.types("p");
+    terminal.sees("deciding");
+    assert!(terminal.ends(0).contains("Done in"));
+}
+
+#[test]
+fn a_paused_discussion_is_concluded_with_s() {
+    let mut terminal = running("600ms");
+    terminal.types("p");
+    terminal.sees("Paused. p goes on");
+    terminal.types("s");
+    assert!(terminal.ends(0).contains("it was stopped before its end"));
+}
+
+#[test]
+fn s_stops_and_concludes() {
+    let mut terminal = running("600ms");
+    terminal.types("s");
+    terminal.sees("Stopping");
+    assert!(terminal.ends(0).contains("it was stopped before its end"));
+}
+
+#[test]
+fn q_leaves_the_discussion_to_be_resumed() {
+    let mut terminal = running("4s");
+    terminal.types("q");
+    assert!(terminal.ends(130).contains("`ax resume "));
+}

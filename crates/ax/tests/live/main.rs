@@ -1,0 +1,10 @@
+//! The live screen in a real pseudo-terminal, read as a person would: whole screens, keys, signals, and what is left behind.
+
+#![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
+
+mod hostile;
+mod keys;
+mod piped;
+mod pty;
+mod restored;
+mod screens;

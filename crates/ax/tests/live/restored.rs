@@ -1,0 +1,78 @@
+//! The terminal is given back on every way out.
+
+use rustix::{
+    process::{Signal, WaitOptions, waitpid},
+    termios::LocalModes,
+};
+
+use crate::pty::{Setup, Terminal};
+
+fn running() -> Terminal {
+    let args = ["discuss", "Tabs or spaces?", "--offline", "--simulate", "latency=3s", "-r", "1"];
+    let mut terminal = Terminal::run(&args, &Setup { columns: 100, ..Setup::default() });
+    // Once somebody is asked there is something to wait for.
+    terminal.until(|shown| shown.contains("? keys") && shown.contains('◐'));
+    assert!(!terminal.modes().intersects(LocalModes::ICANON | LocalModes::ECHO), "keys come one by one");
+    assert!(terminal.modes().contains(LocalModes::ISIG), "signals stay");
+    assert!(terminal.parser.screen().hide_cursor());
+    terminal
+}
+
+#[test]
+fn after_sigterm_and_sigquit() {
+    for signal in [Signal::TERM, Signal::QUIT] {
+        let mut terminal = running();
+        terminal.signal(signal);
+        assert!(terminal.ends(130).contains("Left. `ax resume"));
+    }
+}
+
+#[test]
+fn after_ctrl_c_which_stops_and_ctrl_c_again_which_aborts() {
+    let mut terminal = running();
+    terminal.signal(Signal::INT);
+    terminal.sees("Stopping");
+    terminal.signal(Signal::INT);
+    assert!(terminal.ends(130).contains("Aborted in"));
+}
+
+#[test]
+fn while_it_is_stopped_with_ctrl_z() {
+    let mut terminal = running();
+    terminal.signal(Signal::TSTP);
+    let (_, status) = waitpid(Some(terminal.pid()), WaitOptions::UNTRACED).unwrap().unwrap();
+    assert!(status.stopped());
+    assert_eq!(terminal.modes(), terminal.before.local_modes);
+    let shown = terminal.until(|shown| !shown.contains("? keys"));
+    assert!(!shown.contains("claude"), "the block is gone:\n{shown}");
+    assert!(!terminal.parser.screen().hide_cursor());
+    terminal.signal(Signal::CONT);
+    terminal.sees("? keys");
+    assert!(!terminal.modes().contains(LocalModes::ICANON), "it has the keys again");
+    terminal.types("q");
+    terminal.ends(130);
+}
+
+#[test]
+fn after_a_resize_to_one_column() {
+    let mut terminal = running();
+    terminal.resize(1);
+    terminal.until(|shown| shown.lines().all(|line| line.chars().count() <= 1));
+    terminal.resize(100);
+    terminal.sees("? keys");
+    terminal.resize(1);
+    let shown = terminal.ends(0);
+    assert!(!String::from_utf8_lossy(&terminal.raw).contains("panicked"), "{shown}");
+}
+
+#[test]
+fn in_narrow_terminals_there_are_lines_alone() {
+    let args = ["discuss", "Tabs or spaces?", "--offline", "--simulate", "latency=100ms", "-r", "1"];
+    for (columns, env) in [(39, &[][..]), (100, &[("CI", "true")]), (100, &[("TERM", "dumb")])] {
+        let mut terminal = Terminal::run(&args, &Setup { columns, env, ..Setup::default() });
+        terminal.ends(0);
+        let raw = String::from_utf8_lossy(&terminal.raw);
+        assert!(raw.contains("claude is asked"), "{env:?}: {raw}");
+        assert!(!raw.contains("\u{1b}[?25l") && !raw.contains("\u{1b}[J"), "{env:?}: {raw}");
+    }
+}

@@ -1,0 +1,94 @@
+//! What is to be seen while a discussion runs, and what is left when it is over.
+
+use crate::pty::{Setup, Terminal};
+
+const SIX: &str = "claude,gemini,qwen,glm,mistral,grok";
+const TOPIC: &str = "What shall we build next year?";
+
+fn six(columns: u16) -> Terminal {
+    let voices = "latency=1000ms,failure=0.25,dead=mistral";
+    let args = ["discuss", TOPIC, "--offline", "-p", SIX, "-r", "1", "--seed", "5", "--simulate", voices];
+    Terminal::run(&args, &Setup { columns, ..Setup::default() })
+}
+
+/// The lines from the header on: the block.
+fn block(shown: &str) -> Vec<&str> {
+    let from = shown.lines().collect::<Vec<_>>();
+    let header = from.iter().rposition(|line| line.starts_with(&format!(" {}", &TOPIC[..20]))).unwrap();
+    from[header..].to_vec()
+}
+
+#[track_caller]
+fn check(columns: u16) {
+    let mut terminal = six(columns);
+    let shown = terminal.until(|shown| shown.contains("retry ") && shown.contains("? keys"));
+    let block = block(&shown);
+    assert!(block.iter().any(|line| line.contains("round 1/1")), "{shown}");
+    let status = |name: &str| {
+        let line = block.iter().find(|line| line.chars().skip(3).collect::<String>().starts_with(name));
+        line.unwrap_or_else(|| panic!("{name} has no line:\n{shown}")).chars().nth(1).unwrap()
+    };
+    let glyphs: Vec<char> = SIX.split(',').map(status).collect();
+    assert!(glyphs.iter().all(|it| "○◐●✖✔".contains(*it)), "{glyphs:?}\n{shown}");
+    assert_eq!(status("mistral"), '✖', "{shown}");
+    assert_eq!(block.last().unwrap().trim(), "? keys", "{shown}");
+    assert!(block.len() <= 9, "{shown}");
+    let shown = terminal.ends(0);
+    for part in ["Done in", "calls", "again", "ax replay last"] {
+        assert!(shown.contains(part), "{part} is missing:\n{shown}");
+    }
+    assert_eq!(String::from_utf8_lossy(&terminal.raw).matches("result").count(), 1, "{shown}");
+}
+
+#[test]
+fn six_voices_a_retry_and_a_failure_on_60_columns() {
+    check(60);
+}
+
+#[test]
+fn six_voices_a_retry_and_a_failure_on_100_columns() {
+    check(100);
+}
+
+#[test]
+fn six_voices_a_retry_and_a_failure_on_160_columns() {
+    check(160);
+}
+
+#[test]
+fn a_persons_turn_is_taken_right_there() {
+    let table = ["--participants", "claude,gemini,me:person", "--pattern", "roundtable", "-r", "1"];
+    let args = [&["discuss", TOPIC, "--offline", "--simulate", "latency=300ms"], &table[..]].concat();
+    let mut terminal = Terminal::run(&args, &Setup { columns: 100, ..Setup::default() });
+    terminal.sees("Type what me says");
+    assert_eq!(terminal.modes(), terminal.before.local_modes, "a line can be edited as usual");
+    assert!(!terminal.parser.screen().hide_cursor());
+    terminal.types("A *bridge*, I should think.\n.\n");
+    let shown = terminal.ends(0);
+    assert!(shown.contains("A bridge, I should think."), "{shown}");
+    assert!(shown.contains("Done in"), "{shown}");
+}
+
+#[test]
+fn a_replay_has_the_same_screen() {
+    let args =
+        ["discuss", TOPIC, "--offline", "-p", "claude,gemini", "-r", "1", "--simulate", "latency=300ms"];
+    let mut terminal = Terminal::run(&args, &Setup { columns: 100, ..Setup::default() });
+    let shown = terminal.ends(0);
+    let id = shown.lines().find_map(|line| line.trim().strip_prefix("id ")).unwrap().trim().to_owned();
+    let mut replay = terminal.next(&["replay", &id, "--speed", "0.2"]);
+    replay.sees("thinking");
+    replay.types("s");
+    assert!(replay.ends(0).contains("● gemini"));
+}
+
+#[test]
+fn a_result_on_the_same_terminal_is_printed_once() {
+    let args = ["discuss", "Tabs or spaces?", "--offline", "--simulate", "latency=100ms", "-r", "1"];
+    let both = Terminal::run(&args, &Setup { columns: 100, ..Setup::default() }).ends(0);
+    let mut apart = Terminal::run(&args, &Setup { columns: 100, piped_stdout: true, ..Setup::default() });
+    apart.ends(0);
+    let first = apart.stdout().lines().next().unwrap().replace("**", "").chars().take(60).collect::<String>();
+    assert_eq!(both.matches(&first).count(), 1, "{first:?} in\n{both}");
+    assert!(!apart.contents().contains(&first), "{}", apart.contents());
+}
