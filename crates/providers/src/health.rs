@@ -8,7 +8,7 @@ use std::{
 
 use quorum_core::model::error::{ErrorClass, ProviderError};
 use serde_json::Value;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use crate::{
     http::{Remote, read_some, refused},
@@ -20,6 +20,9 @@ const GOOD_FOR: Duration = Duration::from_secs(60);
 
 /// So long one that was not is not asked again: long enough for a burst of discussions, short enough for a person who put it right.
 const BAD_FOR: Duration = Duration::from_secs(3);
+
+/// Whoever takes longer to answer so small a question hangs. Less than the engine waits, so that it is remembered.
+const LONGEST: Duration = Duration::from_secs(4);
 
 /// The longest list of models that is read; one vendor's is about a megabyte.
 const LONGEST_LIST: usize = 8 << 20;
@@ -41,7 +44,8 @@ impl Health {
         if let Some(known) = self.known(&remote.model.name) {
             return known;
         }
-        let result = ask(&remote).await;
+        let hangs = |_| Err(ProviderError::new(ErrorClass::Timeout, "it did not say within 4 s whether it is there"));
+        let result = timeout(LONGEST, ask(&remote)).await.unwrap_or_else(hangs);
         let found = Found { at: Instant::now(), result: result.clone() };
         self.found().insert(remote.model.name, found);
         result

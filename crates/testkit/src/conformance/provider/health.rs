@@ -1,0 +1,87 @@
+//! Whether a provider could answer, found out for nothing.
+
+use std::time::Duration;
+
+use quorum_core::{
+    model::{
+        error::{ErrorClass, ProviderError},
+        participant::Participant,
+    },
+    seams::Voice,
+};
+use tokio::time::{Instant, timeout};
+
+use super::{
+    Seat, Subject,
+    fixture::{KEY, MODEL, speaking},
+};
+use crate::server::{Fault, Place, Script, Server};
+
+/// Who starts a discussion waits no longer for a check.
+const SECONDS: Duration = Duration::from_secs(5);
+
+async fn check(voice: &Voice) -> Result<(), ProviderError> {
+    let checked = timeout(2 * SECONDS, voice.provider.check(&Participant::of("ann"))).await;
+    checked.expect("a check ends by itself")
+}
+
+fn seated(subject: Subject, url: &str, key: Option<&str>) -> Voice {
+    (subject.voice)(&Seat { url, key, first_ms: 30_000, idle_ms: 30_000 })
+}
+
+fn serving(script: Script) -> Server {
+    script.models([MODEL]).start()
+}
+
+/// There, without a key, with a wrong one, without the model, in trouble, gone.
+pub async fn inv_disc_100_what_is_wrong_is_told_apart(subject: Subject) {
+    let class = async |script: Script, key| {
+        let server = script.start();
+        check(&seated(subject, &server.url(), key)).await.err().map(|it| it.class)
+    };
+    let good = || speaking().models([MODEL]).key(KEY);
+    assert_eq!(class(good(), Some(KEY)).await, None);
+    assert_eq!(class(good(), None).await, Some(ErrorClass::Authentication));
+    assert_eq!(class(good(), Some("canary-of-another")).await, Some(ErrorClass::Authentication));
+    assert_eq!(class(speaking().models(["beta-1"]), Some(KEY)).await, Some(ErrorClass::Validation));
+    let down = good().fault_probe("*", Fault::Status(503));
+    assert_eq!(class(down, Some(KEY)).await, Some(ErrorClass::ApiError));
+    let gone = serving(speaking());
+    let url = gone.url();
+    gone.stop().await;
+    let error = check(&seated(subject, &url, Some(KEY))).await.expect_err("nobody is there");
+    assert_eq!(error.class, ErrorClass::Network);
+}
+
+/// And remembered: the next discussion need not wait as long again.
+pub async fn inv_disc_100_a_hanging_server_is_noticed_in_time(subject: Subject) {
+    let server = serving(speaking().fault_probe("*", Fault::Hang(Place::Head)));
+    let voice = seated(subject, &server.url(), Some(KEY));
+    let began = Instant::now();
+    let error = check(&voice).await.expect_err("nobody answers");
+    assert!(error.class == ErrorClass::Timeout && began.elapsed() < SECONDS, "{:?}", began.elapsed());
+    assert_eq!(check(&voice).await, Err(error));
+    assert_eq!(server.counts().requests, 1);
+}
+
+/// Good or bad, for a while.
+pub async fn inv_disc_100_what_was_found_is_remembered(subject: Subject) {
+    for script in [speaking(), speaking().key("another"), speaking().fault_probe("*", Fault::Status(500))] {
+        let server = serving(script);
+        let voice = seated(subject, &server.url(), Some(KEY));
+        let first = check(&voice).await;
+        assert_eq!(check(&voice).await, first);
+        assert_eq!(server.counts().requests, 1);
+    }
+}
+
+/// No answer is asked for, and without a key nothing at all.
+pub async fn inv_disc_100_a_check_costs_nothing(subject: Subject) {
+    let server = serving(speaking());
+    check(&seated(subject, &server.url(), Some(KEY))).await.expect("it is there");
+    let requests = server.requests();
+    assert!(requests.iter().all(|it| it.asked().is_none()), "{requests:?}");
+    let error = check(&seated(subject, &server.url(), None)).await.expect_err("it has no key");
+    assert!(error.message.contains("ALPHA_KEY"), "{}", error.message);
+    assert_eq!(server.counts().requests, 1);
+}
