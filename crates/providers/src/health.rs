@@ -44,8 +44,8 @@ impl Health {
         if let Some(known) = self.known(&remote.model.name) {
             return known;
         }
-        let hangs = |_| Err(ProviderError::new(ErrorClass::Timeout, "it did not say within 4 s whether it is there"));
-        let result = timeout(LONGEST, ask(&remote)).await.unwrap_or_else(hangs);
+        let patience = LONGEST.min(Duration::from_millis(remote.patience.first_ms));
+        let result = timeout(patience, ask(&remote)).await.unwrap_or_else(|_| Err(hangs(patience)));
         let found = Found { at: Instant::now(), result: result.clone() };
         self.found().insert(remote.model.name, found);
         result
@@ -86,6 +86,11 @@ fn listed(model: &str, list: &str) -> Result<(), ProviderError> {
         return Ok(());
     }
     Err(no_such_model(model))
+}
+
+fn hangs(patience: Duration) -> ProviderError {
+    let message = format!("it did not say within {} ms whether it is there", patience.as_millis());
+    ProviderError::new(ErrorClass::Timeout, message)
 }
 
 fn no_such_model(model: &str) -> ProviderError {
