@@ -140,7 +140,8 @@ impl Open {
     /// Takes in what came last, once; `true` when there is nothing more. A refusal may be a line that nothing ends. What can't be
     /// read is the rest of something that broke off, and no nonsense.
     fn is_drained(&mut self) -> bool {
-        if self.remote.endpoint.wire.framing != Framing::Lines || std::mem::replace(&mut self.has_ended, true) {
+        if self.remote.endpoint.wire.framing != Framing::Lines || std::mem::replace(&mut self.has_ended, true)
+        {
             return true;
         }
         self.take(b"\n");

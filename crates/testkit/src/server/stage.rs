@@ -117,10 +117,11 @@ fn bytes_apart(frames: &[Frame], between: &Act) -> Vec<Act> {
 /// The first piece many times over, all else as it is.
 fn repeated(frames: Vec<Frame>, times: impl Fn(usize) -> u64) -> Vec<Act> {
     let mut is_first = true;
-    let sent = frames.into_iter().map(|frame| match frame.is_piece && std::mem::replace(&mut is_first, false) {
-        true => Act::Repeat { times: times(frame.bytes.len()), bytes: frame.bytes },
-        false => Act::Send(frame.bytes),
-    });
+    let sent =
+        frames.into_iter().map(|frame| match frame.is_piece && std::mem::replace(&mut is_first, false) {
+            true => Act::Repeat { times: times(frame.bytes.len()), bytes: frame.bytes },
+            false => Act::Send(frame.bytes),
+        });
     [Act::Head].into_iter().chain(sent).collect()
 }
 

@@ -70,9 +70,7 @@ pub async fn temperature_and_length_are_passed_on(subject: Subject) {
 /// The first value of that name, however deep.
 fn found<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
     match value {
-        Value::Object(fields) => {
-            fields.get(name).or_else(|| fields.values().find_map(|it| found(it, name)))
-        }
+        Value::Object(fields) => fields.get(name).or_else(|| fields.values().find_map(|it| found(it, name))),
         Value::Array(list) => list.iter().find_map(|it| found(it, name)),
         _ => None,
     }
