@@ -162,7 +162,7 @@ async fn s1_no_key_is_found_anywhere() {
         subscriber.with_ansi(false).with_writer(move || writer.clone()).finish(),
     );
     let directory = tempfile::tempdir().unwrap();
-    let store = Arc::new(SqliteStore::open(&directory.path().join("quorum.db")).unwrap());
+    let store = Arc::new(SqliteStore::open(directory.path().join("quorum.db")).unwrap());
     let good = server().start();
     let keys: Vec<String> = WIRES.iter().map(|on| key(on.0)).collect();
     let held = join_all(WIRES.map(|on| through_everything(&store, &good, on))).await;

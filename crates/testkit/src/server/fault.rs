@@ -156,7 +156,7 @@ impl Fault {
             }
             // The last one is left as it is: one vendor's end is part of it.
             Fault::Endless(_) => {
-                said.pieces = vec!["All work and no play. ".repeat(186), "The end.".to_owned()]
+                said.pieces = vec!["All work and no play. ".repeat(186), "The end.".to_owned()];
             }
             Fault::Tiny(_) => said.pieces = vec!["x".to_owned(), "y".to_owned()],
             Fault::Slow { .. } => said.pieces = pieces(&said.text(), None),

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use futures::future::join_all;
 use quorum_core::{
     model::{
         error::{ErrorClass, ProviderError},
@@ -74,6 +75,23 @@ pub async fn inv_disc_100_what_was_found_is_remembered(subject: Subject) {
         assert_eq!(check(&voice).await, first);
         assert_eq!(server.counts().requests, 1);
     }
+}
+
+/// A burst of discussions asks once.
+pub async fn inv_disc_100_many_at_once_ask_once(subject: Subject) {
+    let server = serving(speaking());
+    let voice = seated(subject, &server.url(), Some(KEY));
+    let all = join_all((0..50).map(|_| check(&voice))).await;
+    assert!(all.iter().all(Result::is_ok), "{all:?}");
+    assert_eq!(server.counts().requests, 1);
+}
+
+/// Whoever stops waiting leaves the question to others.
+pub async fn inv_disc_100_a_check_that_is_dropped_holds_nobody_up(subject: Subject) {
+    let server = serving(speaking().fault_probe("*", Fault::Slow { first_ms: 200, chunk_ms: 0 }));
+    let voice = seated(subject, &server.url(), Some(KEY));
+    assert!(timeout(Duration::from_millis(50), check(&voice)).await.is_err());
+    assert_eq!(check(&voice).await, Ok(()));
 }
 
 /// No answer is asked for, and without a key nothing at all.

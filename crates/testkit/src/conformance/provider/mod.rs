@@ -108,6 +108,8 @@ macro_rules! provider_conformance {
                 inv_disc_100_what_is_wrong_is_told_apart
                 inv_disc_100_a_hanging_server_is_noticed_in_time
                 inv_disc_100_what_was_found_is_remembered
+                inv_disc_100_many_at_once_ask_once
+                inv_disc_100_a_check_that_is_dropped_holds_nobody_up
                 inv_disc_100_a_check_costs_nothing
             }
         }
