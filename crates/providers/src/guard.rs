@@ -30,13 +30,20 @@ pub fn allowed(base: &Url) -> Result<(), Forbidden> {
     Ok(())
 }
 
-const METADATA_NAMES: &[&str] =
-    &["metadata.google.internal", "metadata.goog", "metadata", "instance-data", "instance-data.ec2.internal"];
+const METADATA_NAMES: &[&str] = &[
+    "metadata.google.internal",
+    "metadata.goog",
+    "metadata.azure.internal",
+    "metadata",
+    "instance-data",
+    "instance-data.ec2.internal",
+];
 
 /// Where some clouds have their metadata service beside the link-local one.
 const METADATA: &[IpAddr] = &[
     IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
     IpAddr::V6(Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254)),
+    IpAddr::V6(Ipv6Addr::new(0xfd00, 0xc1, 0, 0, 0, 0, 0xa9fe, 0xa9fe)),
     IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)),
     IpAddr::V4(Ipv4Addr::new(192, 0, 0, 192)),
     IpAddr::V4(Ipv4Addr::new(168, 63, 129, 16)),
@@ -54,12 +61,13 @@ fn is_link_local(address: IpAddr) -> bool {
     }
 }
 
-/// The IPv4 address inside an IPv6 one: mapped, translated (NAT64), or 6to4.
+/// The IPv4 address inside an IPv6 one: mapped, translated (SIIT, NAT64 of the world's prefix or a network's own), or 6to4.
 fn hidden(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let word = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
     match address.segments() {
         [0, 0, 0, 0, 0, 0xffff, high, low] => Some(word(high, low)),
-        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => Some(word(high, low)),
+        [0, 0, 0, 0, 0xffff, 0, high, low] => Some(word(high, low)),
+        [0x64, 0xff9b, 0 | 1, .., high, low] => Some(word(high, low)),
         [0x2002, high, low, ..] => Some(word(high, low)),
         [0, 0, 0, 0, 0, 0, high, low] if high != 0 => Some(word(high, low)),
         _ => None,
@@ -75,13 +83,16 @@ impl Resolve for Guarded {
         Box::pin(async move {
             let host = name.as_str().to_owned();
             let found: Vec<SocketAddr> = tokio::net::lookup_host((host.as_str(), 0)).await?.collect();
-            let good: Vec<SocketAddr> = found.into_iter().filter(|it| !is_forbidden(it.ip())).collect();
-            if good.is_empty() {
-                return Err(Box::new(Forbidden { host }) as Box<dyn std::error::Error + Send + Sync>);
-            }
-            Ok(Box::new(good.into_iter()) as Addrs)
+            Ok(Box::new(sifted(host, found)?.into_iter()) as Addrs)
         })
     }
+}
+
+/// Those of a name's addresses that may be asked; one good address does not make the bad ones better.
+fn sifted(host: String, found: Vec<SocketAddr>) -> Result<Vec<SocketAddr>, Forbidden> {
+    let had_some = !found.is_empty();
+    let good: Vec<SocketAddr> = found.into_iter().filter(|it| !is_forbidden(it.ip())).collect();
+    if had_some && good.is_empty() { Err(Forbidden { host }) } else { Ok(good) }
 }
 
 /// The guard's own refusal inside another error, wherever it is.
@@ -137,6 +148,10 @@ mod tests {
             "http://[fe80::1]/v1",
             "http://[febf::1]/v1",
             "http://[fd00:ec2::254]/v1",
+            "http://[fd20:ce::254]/v1",
+            "http://[fd00:c1::a9fe:a9fe]/v1",
+            "http://[::ffff:0:a9fe:a9fe]/v1",
+            "http://[64:ff9b:1::a9fe:a9fe]/v1",
             "http://[::ffff:169.254.169.254]/v1",
             "http://[::ffff:a9fe:a9fe]/v1",
             "http://[64:ff9b::a9fe:a9fe]/v1",
@@ -158,6 +173,26 @@ mod tests {
         let wrong: Vec<&str> = bad.into_iter().filter(|it| is_allowed(it)).collect();
         assert_eq!(wrong, [""; 0]);
         assert!(good.len() + bad.len() >= 40);
+    }
+
+    #[test]
+    fn s4_a_name_that_resolves_to_a_forbidden_address_is_not_asked_there() {
+        let check = |found: &[&str], expected: Option<&[&str]>| {
+            let at = |it: &&str| SocketAddr::new(it.parse().unwrap(), 443);
+            let sifted = sifted("models.example".to_owned(), found.iter().map(at).collect());
+            let host = "models.example".to_owned();
+            assert_eq!(
+                sifted,
+                expected.map(|it| it.iter().map(at).collect()).ok_or(Forbidden { host }),
+                "{found:?}"
+            );
+        };
+        check(&["169.254.169.254"], None);
+        check(&["fe80::1", "169.254.169.254"], None);
+        check(&["::ffff:169.254.169.254"], None);
+        check(&["169.254.169.254", "192.0.2.7"], Some(&["192.0.2.7"]));
+        check(&["127.0.0.1", "::1"], Some(&["127.0.0.1", "::1"]));
+        check(&[], Some(&[]));
     }
 
     #[tokio::test]

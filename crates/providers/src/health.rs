@@ -6,9 +6,13 @@ use std::{
     time::Duration,
 };
 
+use futures::{
+    FutureExt,
+    future::{BoxFuture, Shared},
+};
 use quorum_core::model::error::{ErrorClass, ProviderError};
 use serde_json::Value;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use crate::{
     http::{Remote, read_some, refused},
@@ -21,14 +25,20 @@ const GOOD_FOR: Duration = Duration::from_secs(60);
 /// So long one that was not is not asked again: long enough for a burst of discussions, short enough for a person who put it right.
 const BAD_FOR: Duration = Duration::from_secs(3);
 
+/// Whoever takes longer to answer so small a question hangs. Less than the engine waits, so that it is remembered.
+const LONGEST: Duration = Duration::from_secs(4);
+
 /// The longest list of models that is read; one vendor's is about a megabyte.
 const LONGEST_LIST: usize = 8 << 20;
 
-/// What was found out about the models of one provider.
+/// What was found out about the models of one provider, or is being found out.
 #[derive(Debug, Default)]
 pub(crate) struct Health {
-    found: Mutex<BTreeMap<String, Found>>,
+    asked: Mutex<BTreeMap<String, Asking>>,
 }
+
+/// One question for all who want to know. It stands still where nobody waits for it, and goes on with the next who does.
+type Asking = Shared<BoxFuture<'static, Found>>;
 
 #[derive(Debug, Clone)]
 struct Found {
@@ -36,26 +46,37 @@ struct Found {
     result: Result<(), ProviderError>,
 }
 
+impl Found {
+    fn holds(&self) -> bool {
+        self.at.elapsed() < if self.result.is_ok() { GOOD_FOR } else { BAD_FOR }
+    }
+}
+
 impl Health {
     pub(crate) async fn check(self: Arc<Self>, remote: Remote) -> Result<(), ProviderError> {
-        if let Some(known) = self.known(&remote.model.name) {
-            return known;
+        self.asking(remote).await.result
+    }
+
+    fn asking(&self, remote: Remote) -> Asking {
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        match asked.get(&remote.model.name) {
+            Some(asking) if asking.peek().is_none_or(Found::holds) => asking.clone(),
+            Some(_) | None => {
+                let model = remote.model.name.clone();
+                // The question must not keep alive what keeps the question.
+                let remote = Remote { health: Arc::default(), ..remote };
+                let asking = find_out(remote).boxed().shared();
+                asked.insert(model, asking.clone());
+                asking
+            }
         }
-        let result = ask(&remote).await;
-        let found = Found { at: Instant::now(), result: result.clone() };
-        self.found().insert(remote.model.name, found);
-        result
     }
+}
 
-    fn known(&self, model: &str) -> Option<Result<(), ProviderError>> {
-        let found = self.found().get(model).cloned()?;
-        let holds = if found.result.is_ok() { GOOD_FOR } else { BAD_FOR };
-        (found.at.elapsed() < holds).then_some(found.result)
-    }
-
-    fn found(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Found>> {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+async fn find_out(remote: Remote) -> Found {
+    let patience = LONGEST.min(Duration::from_millis(remote.patience.first_ms));
+    let result = timeout(patience, ask(&remote)).await.unwrap_or_else(|_| Err(hangs(patience)));
+    Found { at: Instant::now(), result }
 }
 
 async fn ask(remote: &Remote) -> Result<(), ProviderError> {
@@ -82,6 +103,11 @@ fn listed(model: &str, list: &str) -> Result<(), ProviderError> {
         return Ok(());
     }
     Err(no_such_model(model))
+}
+
+fn hangs(patience: Duration) -> ProviderError {
+    let message = format!("it did not say within {} ms whether it is there", patience.as_millis());
+    ProviderError::new(ErrorClass::Timeout, message)
 }
 
 fn no_such_model(model: &str) -> ProviderError {

@@ -133,6 +133,13 @@ impl Quorum {
         self
     }
 
+    /// The same with real voices for these providers; for programs that bring their own. Where there are none, voices are simulated.
+    #[must_use]
+    pub fn with_providers(mut self, available: Vec<String>) -> Self {
+        self.setting.available = available;
+        self
+    }
+
     /// The user's configuration.
     #[must_use]
     pub fn config(&self) -> &Config {

@@ -65,6 +65,7 @@ pub(super) struct Open {
     /// What is to be said after that.
     failed: Option<ProviderError>,
     has_spoken: bool,
+    has_ended: bool,
     /// Until when something must have come.
     patient_until: Instant,
     bytes: usize,
@@ -107,6 +108,7 @@ async fn send(unsent: Unsent) -> Result<Open, ProviderError> {
         filter,
         failed: None,
         has_spoken: false,
+        has_ended: false,
         patient_until,
         bytes: 0,
         remote,
@@ -130,9 +132,22 @@ impl Open {
             let read = read.map_err(|_| silent(&self.remote, self.what_was_heard()))?;
             match read.map_err(|error| self.remote.trouble(error))? {
                 Some(bytes) => self.take(&bytes),
-                None => return Ok(None),
+                None if self.is_drained() => return Ok(None),
+                None => {}
             }
         }
+    }
+
+    /// Takes in what came last, once; `true` when there is nothing more. A refusal may be a line that nothing ends. What can't be
+    /// read is the rest of something that broke off, and no nonsense.
+    fn is_drained(&mut self) -> bool {
+        if self.remote.endpoint.wire.framing != Framing::Lines || std::mem::replace(&mut self.has_ended, true)
+        {
+            return true;
+        }
+        self.take(b"\n");
+        self.failed = self.failed.take().filter(|it| it.class != ErrorClass::InvalidResponse);
+        self.ready.is_empty() && self.failed.is_none()
     }
 
     /// The chunk without a request in its text; at the end, what was held back and what was asked for come before it.
@@ -164,7 +179,8 @@ impl Open {
         if is_alive && self.has_spoken {
             self.patient_until = Instant::now() + Duration::from_millis(self.remote.patience.idle_ms);
         }
-        let too_long = || self.bytes > LONGEST_ANSWER && self.ready.is_empty();
+        let is_over = || self.ready.iter().any(|it| matches!(it, Chunk::End { .. }));
+        let too_long = || self.bytes > LONGEST_ANSWER && !is_over();
         self.failed = match read {
             Err(error) => Some(trouble::scrubbed(error, self.remote.endpoint.key.as_ref())),
             Ok(()) if too_long() => {

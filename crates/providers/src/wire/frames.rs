@@ -3,6 +3,8 @@
 //! Bytes come as they come: a frame may be spread over many pieces, cut inside a character, between CR and LF, or never end.
 //! One that never ends is refused at a cap, so that nobody fills the memory with a single line.
 
+use std::borrow::Cow;
+
 use quorum_core::model::error::{ErrorClass, ProviderError};
 
 /// A frame longer than this is no piece of an answer.
@@ -103,7 +105,7 @@ impl Frames {
         let line = if is_first { line.trim_start_matches(BYTE_ORDER_MARK) } else { line };
         match self.framing {
             Framing::Lines if line.trim().is_empty() => Ok(()),
-            Framing::Lines => each(Frame { event: "", data: line }),
+            Framing::Lines => each(Frame { event: "", data: &mended(line) }),
             Framing::Events if line.is_empty() => self.dispatch(each),
             Framing::Events => {
                 self.take_field(line);
@@ -117,7 +119,8 @@ impl Frames {
         &mut self,
         each: &mut impl FnMut(Frame<'_>) -> Result<(), ProviderError>,
     ) -> Result<(), ProviderError> {
-        let read = if self.has_data { each(Frame { event: &self.event, data: &self.data }) } else { Ok(()) };
+        let frame = Frame { event: &self.event, data: &mended(&self.data) };
+        let read = if self.has_data { each(frame) } else { Ok(()) };
         self.event.clear();
         self.data.clear();
         self.has_data = false;
@@ -147,6 +150,39 @@ impl Frames {
         let message = format!("a piece of the answer was longer than {} MiB", LONGEST_FRAME >> 20);
         Err(ProviderError::new(ErrorClass::InvalidResponse, message))
     }
+}
+
+/// JSON with half a surrogate pair in it, as servers write that cut between the halves: no reader of JSON takes it, and the
+/// answer would be lost for one sign. The sign that stands for unreadable ones takes its place.
+fn mended(json: &str) -> Cow<'_, str> {
+    if !json.contains("\\ud") && !json.contains("\\uD") {
+        return Cow::Borrowed(json);
+    }
+    let (mut out, mut rest) = (String::with_capacity(json.len()), json);
+    while let Some(at) = rest.find('\\') {
+        let (before, escape) = rest.split_at(at);
+        out.push_str(before);
+        let length = match (unit(escape), escape.get(6..).and_then(unit)) {
+            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
+            (Some(0xd800..=0xdfff), _) => {
+                out.push('\u{fffd}');
+                rest = &escape[6..];
+                continue;
+            }
+            _ => escape.char_indices().nth(2).map_or(escape.len(), |(end, _)| end),
+        };
+        out.push_str(&escape[..length]);
+        rest = &escape[length..];
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+/// The number in an escape like `\ud83d`.
+fn unit(escape: &str) -> Option<u16> {
+    let digits = escape.strip_prefix("\\u")?.get(..4)?;
+    let is_hex = digits.bytes().all(|it| it.is_ascii_hexdigit());
+    is_hex.then(|| u16::from_str_radix(digits, 16).ok()).flatten()
 }
 
 #[cfg(test)]
@@ -201,6 +237,24 @@ mod tests {
     #[test]
     fn f4_bytes_that_are_no_text_are_shown_as_such() {
         assert_eq!(frames(Framing::Events, &[b"data: a\xff\0b\n\n"]), ["|a\u{fffd}\0b"]);
+    }
+
+    #[test]
+    fn f8_half_a_pair_of_surrogates_costs_one_sign_and_not_the_answer() {
+        let check = |json: &str, expected: &str| {
+            let read = serde_json::from_str::<String>(&mended(json)).ok();
+            assert_eq!(read.as_deref(), Some(expected), "{json}");
+        };
+        check(r#""a\ud83d\ude00b""#, "a\u{1f600}b");
+        check(r#""a\uD83Db""#, "a\u{fffd}b");
+        check(r#""\ude00\ud83d""#, "\u{fffd}\u{fffd}");
+        check(r#""\ud83d\ud83d\ude00""#, "\u{fffd}\u{1f600}");
+        check(r#""\ud83d\n""#, "\u{fffd}\n");
+        check(r#""\\ud83d""#, "\\ud83d");
+        check(r#""ü\ud83dü""#, "ü\u{fffd}ü");
+        for odd in [r"\ud", r"\ud8ü", r"\ü\ud83d", r"x\ud83d\", r"\u+83d\ud83d\u"] {
+            assert!(!mended(odd).contains("\\ud83d"), "{odd}");
+        }
     }
 
     #[test]

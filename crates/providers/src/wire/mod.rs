@@ -244,9 +244,31 @@ pub fn discuss_schema() -> Value {
     })
 }
 
+/// More of a tool call's arguments is not kept: no question is that long, and they come in pieces without end.
+const LONGEST_ARGUMENTS: usize = 64 << 10;
+
+/// Adds a piece to a tool call's arguments. Those that grow too long are no JSON any more, and ask for nothing.
+fn grow(arguments: &mut String, piece: &str) {
+    if arguments.len() <= LONGEST_ARGUMENTS {
+        arguments.push_str(piece);
+    }
+}
+
 /// The topic in a tool call's arguments.
 #[must_use]
 pub fn topic_of(arguments: &Value) -> Option<String> {
     let topic = arguments.get("topic")?.as_str()?.trim();
     (!topic.is_empty()).then(|| topic.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn f7_arguments_without_end_are_not_kept() {
+        let mut arguments = String::new();
+        (0..1_000_000).for_each(|_| grow(&mut arguments, "{\"topic\":"));
+        assert!(arguments.len() < LONGEST_ARGUMENTS + 100, "{}", arguments.len());
+    }
 }

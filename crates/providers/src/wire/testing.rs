@@ -17,6 +17,8 @@ use quorum_core::{
 };
 use serde_json::{Value, json};
 
+mod fuzz;
+
 use super::{Model, Quirks, Refused, Wire, frames::Frames};
 
 /// Ann is asked again after she and Bob have spoken.
@@ -108,7 +110,7 @@ pub(super) fn chunks(wire: &Wire, bytes: &[u8]) -> (Vec<Chunk>, Option<ProviderE
     pieces(wire, &[bytes])
 }
 
-fn pieces(wire: &Wire, pieces: &[&[u8]]) -> (Vec<Chunk>, Option<ProviderError>) {
+pub(super) fn pieces(wire: &Wire, pieces: &[&[u8]]) -> (Vec<Chunk>, Option<ProviderError>) {
     let (mut frames, mut decoder) = (Frames::new(wire.framing), (wire.decoder)());
     let mut out = VecDeque::new();
     let mut fed = pieces.iter().map(|bytes| frames.feed(bytes, |frame| decoder.take(frame, &mut out)));
@@ -157,7 +159,7 @@ pub(super) fn check_cuts(wire: &Wire, recorded: &str) {
     }
 }
 
-fn ends(chunks: &[Chunk]) -> usize {
+pub(super) fn ends(chunks: &[Chunk]) -> usize {
     chunks.iter().filter(|it| matches!(it, Chunk::End { .. })).count()
 }
 
@@ -184,4 +186,5 @@ pub(super) fn check_nonsense(wire: &Wire, recorded: &[&'static str]) {
             prop_assert!(ends(&all) == 0 || matches!(all.last(), Some(Chunk::End { .. })), "{all:?}");
         }
     });
+    fuzz::fuzz(wire, recorded);
 }

@@ -154,8 +154,11 @@ impl Fault {
                     tool.arguments = serde_json::json!({ "topic": hostile }).to_string();
                 }
             }
-            Fault::Endless(_) => said.pieces = vec!["All work and no play. ".repeat(186)],
-            Fault::Tiny(_) => said.pieces = vec!["x".to_owned()],
+            // The last one is left as it is: one vendor's end is part of it.
+            Fault::Endless(_) => {
+                said.pieces = vec!["All work and no play. ".repeat(186), "The end.".to_owned()];
+            }
+            Fault::Tiny(_) => said.pieces = vec!["x".to_owned(), "y".to_owned()],
             Fault::Slow { .. } => said.pieces = pieces(&said.text(), None),
             _ => {}
         }

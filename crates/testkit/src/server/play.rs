@@ -49,6 +49,8 @@ pub(super) struct Play {
     pub(super) is_chunked: bool,
     pub(super) acts: Vec<Act>,
     pub(super) close: Close,
+    /// Whether something goes wrong with it.
+    pub(super) is_spoilt: bool,
 }
 
 /// Plays it. What comes between two waits goes out in one piece.
@@ -80,6 +82,15 @@ pub(super) async fn play(writer: &mut (impl AsyncWrite + Unpin), play: &Play) ->
 }
 
 impl Play {
+    /// Of the body; what is repeated counts once.
+    pub(super) fn length(&self) -> usize {
+        let bytes = self.acts.iter().map(|act| match act {
+            Act::Send(bytes) | Act::Repeat { bytes, .. } => bytes.len(),
+            Act::Head | Act::Flush | Act::Wait(_) | Act::Hang => 0,
+        });
+        bytes.sum()
+    }
+
     fn write(&self, out: &mut Vec<u8>, bytes: &[u8]) {
         if self.is_chunked { http::write_chunk(out, bytes) } else { out.extend_from_slice(bytes) }
     }

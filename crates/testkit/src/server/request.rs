@@ -1,11 +1,13 @@
 //! What a client sent: the request as it came, and what its vendor reads in it.
 
 use std::{
-    sync::atomic::{AtomicU8, Ordering},
+    sync::atomic::{AtomicU8, AtomicUsize, Ordering},
     time::Instant,
 };
 
 use serde_json::Value;
+
+use super::speak;
 
 /// A request as it came.
 #[derive(Debug)]
@@ -29,6 +31,7 @@ pub struct Request {
     /// Which model was asked, where one was named.
     pub model: String,
     pub(super) end: AtomicU8,
+    pub(super) length: AtomicUsize,
 }
 
 /// How the answer to a request ended.
@@ -66,10 +69,26 @@ impl Request {
         self.path.split_once('?').map_or(&self.path, |(route, _)| route)
     }
 
+    /// What its vendor reads in it; `None` where that is not a question for an answer, or one the vendor refuses.
+    #[must_use]
+    pub fn asked(&self) -> Option<Asked> {
+        speak::asked(self)
+    }
+
+    /// How many bytes the body of its answer has, as far as it was written beforehand: what is sent many times counts once.
+    #[must_use]
+    pub fn answer_length(&self) -> usize {
+        self.length.load(Ordering::Acquire)
+    }
+
     /// How the answer to it ended.
     #[must_use]
     pub fn end(&self) -> End {
         ENDS[usize::from(self.end.load(Ordering::Acquire)) % ENDS.len()]
+    }
+
+    pub(super) fn answered_with(&self, length: usize) {
+        self.length.store(length, Ordering::Release);
     }
 
     pub(super) fn ended(&self, end: End) {

@@ -4,7 +4,7 @@ use std::{
     collections::BTreeMap,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicU8, AtomicU64, Ordering},
+        atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering},
     },
     time::Instant,
 };
@@ -37,6 +37,8 @@ pub struct Counts {
     pub requests: u64,
     /// Requests whose answers are not over.
     pub under_way: u64,
+    /// Requests whose answers the script has go wrong.
+    pub spoilt: u64,
 }
 
 /// What all connections of a server share.
@@ -50,6 +52,7 @@ pub(super) struct Shared {
     open: AtomicU64,
     came: AtomicU64,
     under_way: AtomicU64,
+    spoilt: AtomicU64,
 }
 
 impl Shared {
@@ -71,6 +74,7 @@ impl Shared {
             open: self.open.load(Ordering::Acquire),
             requests: self.came.load(Ordering::Acquire),
             under_way: self.under_way.load(Ordering::Acquire),
+            spoilt: self.spoilt.load(Ordering::Acquire),
         }
     }
 
@@ -90,6 +94,7 @@ impl Shared {
             wire: "",
             model: String::new(),
             end: AtomicU8::new(0),
+            length: AtomicUsize::new(0),
         };
         if let Some((speech, topic)) = speak::heard(&request) {
             request.wire = speech.name;
@@ -166,6 +171,8 @@ async fn answer(shared: &Shared, incoming: Incoming, connection: u64, line: Line
     let script = shared.script();
     let request = shared.note(&script, incoming, connection);
     let play = speak::answer(&script, &request, |counted_as| shared.nth(counted_as));
+    request.answered_with(play.length());
+    shared.spoilt.fetch_add(u64::from(play.is_spoilt), Ordering::AcqRel);
     let (reader, writer, buffer) = line;
     let sent = tokio::select! {
         biased;

@@ -48,7 +48,8 @@ pub(super) fn stage(mut answer: Answer, pace: Option<Pace>, fault: Option<&Fault
     if let Some(Fault::Hang(place)) = fault {
         acts.insert(place.among(&acts), Act::Hang);
     }
-    Play { status: answer.status, headers: answer.headers, is_chunked: answer.is_chunked, acts, close }
+    let Answer { status, headers, is_chunked, .. } = answer;
+    Play { status, headers, is_chunked, acts, close, is_spoilt: fault.is_some() }
 }
 
 /// The head with the first piece, then the others, each in its time. What belongs to a piece comes with it.
@@ -115,10 +116,12 @@ fn bytes_apart(frames: &[Frame], between: &Act) -> Vec<Act> {
 
 /// The first piece many times over, all else as it is.
 fn repeated(frames: Vec<Frame>, times: impl Fn(usize) -> u64) -> Vec<Act> {
-    let sent = frames.into_iter().map(|frame| match frame.is_piece {
-        true => Act::Repeat { times: times(frame.bytes.len()), bytes: frame.bytes },
-        false => Act::Send(frame.bytes),
-    });
+    let mut is_first = true;
+    let sent =
+        frames.into_iter().map(|frame| match frame.is_piece && std::mem::replace(&mut is_first, false) {
+            true => Act::Repeat { times: times(frame.bytes.len()), bytes: frame.bytes },
+            false => Act::Send(frame.bytes),
+        });
     [Act::Head].into_iter().chain(sent).collect()
 }
 

@@ -47,10 +47,10 @@ async fn f2_a_client_that_leaves_is_noticed() {
     let mut client = Client::of(&server).await;
     client.send(&anthropic("a-1")).await;
     client.head().await;
-    assert_eq!(server.counts(), Counts { opened: 1, open: 1, requests: 1, under_way: 1 });
+    assert_eq!(server.counts(), Counts { opened: 1, open: 1, requests: 1, under_way: 1, spoilt: 1 });
     drop(client);
     until(&server, |server| server.counts().open == 0).await;
-    assert_eq!(server.counts(), Counts { opened: 1, open: 0, requests: 1, under_way: 0 });
+    assert_eq!(server.counts(), Counts { opened: 1, open: 0, requests: 1, under_way: 0, spoilt: 1 });
     assert_eq!(server.requests()[0].end(), End::ClientLeft);
 }
 

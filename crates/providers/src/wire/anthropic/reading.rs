@@ -9,7 +9,7 @@ use quorum_core::{
 };
 use serde::Deserialize;
 
-use crate::wire::{DISCUSS, Decoder, Frame, Refused, text::read, topic_of};
+use crate::wire::{DISCUSS, Decoder, Frame, Refused, grow, text::read, topic_of};
 
 /// An answer as far as it came.
 #[derive(Default)]
@@ -65,7 +65,7 @@ impl Reading {
             "text_delta" => say(delta.text, out),
             "input_json_delta" => {
                 if let Some(arguments) = &mut self.arguments {
-                    arguments.push_str(&delta.partial_json);
+                    grow(arguments, &delta.partial_json);
                 }
             }
             _ => {}

@@ -14,7 +14,7 @@ use serde::{Deserialize, de::IgnoredAny};
 use serde_json::Value;
 
 use super::super::{
-    DISCUSS, Decoder, Frame,
+    DISCUSS, Decoder, Frame, grow,
     loose::Text,
     openai::{fault, refusal, unreadable},
     topic_of,
@@ -201,7 +201,7 @@ impl Answer {
                 self.asked = Some(Asked { index: call.index, id, arguments });
             }
             Some(asked) if asked.index == call.index && (call.id.is_empty() || call.id.0 == asked.id) => {
-                asked.arguments.push_str(&function.arguments.0);
+                grow(&mut asked.arguments, &function.arguments.0);
             }
             _ => {}
         }

@@ -319,7 +319,7 @@ fn stream(asked: &Asked, said: &Said) -> Vec<Frame> {
 fn refuse(refusal: &Refusal) -> (u16, String) {
     let (status, name, message) = error(refusal);
     let details = match (refusal.why, refusal.retry_in_ms) {
-        (Why::WrongKey, _) => json!([
+        (Why::WrongKey | Why::EchoedKey, _) => json!([
             { "@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID",
               "domain": "googleapis.com", "metadata": { "service": "generativelanguage.googleapis.com" } },
             { "@type": "type.googleapis.com/google.rpc.LocalizedMessage", "locale": "en-US", "message": message },

@@ -180,6 +180,12 @@ pub(super) fn heard(request: &Request) -> Option<(&'static Speech, Topic)> {
     SPEECHES.iter().find_map(|speech| Some((speech, (speech.hears)(request)?)))
 }
 
+/// What is asked, where it is an answer.
+pub(super) fn asked(request: &Request) -> Option<Asked> {
+    let (speech, Topic::Answer(_)) = heard(request)? else { return None };
+    (speech.read)(request).ok()
+}
+
 /// Which model a request names.
 pub(super) fn model_of(topic: &Topic) -> &str {
     match topic {
@@ -203,7 +209,7 @@ pub(super) fn answer(script: &Script, request: &Request, nth: impl FnOnce(String
     let pace = script.pace(model).filter(|_| kind == Kind::Answer);
     let key = (speech.key)(request);
     if let Some(instead) = fault.and_then(|fault| fault.instead(speech, key)) {
-        return stage::stage(instead, None, None, 0);
+        return Play { is_spoilt: true, ..stage::stage(instead, None, None, 0) };
     }
     let made = admitted(script, key).and_then(|()| made(speech, script, request, &topic, fault));
     let answer = made.unwrap_or_else(|refusal| Answer::refused(speech, &refusal));

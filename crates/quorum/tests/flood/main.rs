@@ -1,0 +1,53 @@
+//! Six answers of a GiB at once: each is cut at its cap, and the process stays small. A binary of its own, for it measures itself.
+
+#![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
+
+#[path = "../voices/house.rs"]
+#[expect(dead_code, reason = "other tests use the rest")]
+mod house;
+
+use std::{sync::Arc, time::Instant};
+
+use quorum::model::{id::Seq, transcript::Finish};
+use quorum_core::memory::MemoryStore;
+use quorum_testkit::server::{Fault, server};
+
+use house::{WIRES, door, request, source};
+
+const MIB: u64 = 1 << 20;
+const SIX: [&str; 6] = ["ann", "bob", "cyd", "dan", "eve", "fay"];
+
+/// The most memory this process ever had, in bytes.
+fn peak() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1_024
+}
+
+/// What six answers of this kind take, the server's own part included.
+async fn flood(fault: Fault) {
+    let server = server().fault("*", fault.clone()).forgetful().on_thread();
+    let sources = SIX.iter().zip(WIRES.iter().cycle());
+    let sources = sources.map(|(name, on)| source(name, &server.url(), *on, "a-key")).collect();
+    let door = door(Arc::new(MemoryStore::new()), sources);
+    let mut spec = door.check(&request("synthesis", &SIX)).unwrap();
+    spec.rounds = 1;
+    let began = Instant::now();
+    let handle = door.begin(spec).await.unwrap();
+    let outcome = handle.finished().await.unwrap().outcome();
+    let facts = door.facts(handle.id(), Seq::START).await.unwrap();
+    println!("{fault:?}: {:?}, at most {} MiB so far", began.elapsed(), peak() / MIB);
+    for fact in &facts {
+        if let quorum::model::event::Event::TurnCompleted { turn } = &fact.event {
+            assert!(turn.text.len() as u64 <= MIB && turn.finish == Finish::Length, "{}", turn.text.len());
+        }
+    }
+    assert!(!outcome.rounds.is_empty() || outcome.error.is_some());
+    assert!(peak() < 150 * MIB, "{} MiB", peak() / MIB);
+}
+
+#[tokio::test]
+async fn f7_six_answers_of_a_gib_fit_into_150_mib() {
+    flood(Fault::OneLine(Fault::GIB)).await;
+    flood(Fault::Endless(Fault::GIB)).await;
+}

@@ -1,0 +1,97 @@
+//! A house with real voices in it: sources on a test server, a door over them, requests for every pattern.
+
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+
+use quorum::{Config, Quorum, Request, model::event::Event};
+use quorum_core::{
+    call::lane::Width,
+    model::event::Fact,
+    seams::{Archive, Store},
+};
+use quorum_providers::{
+    AllVoices,
+    source::{Endpoint, Facts, Patience, Source, Way},
+    wire::{Quirks, wire},
+};
+use serde_json::{Value, json};
+
+/// The wires, and the paths their addresses begin with.
+pub(crate) const WIRES: [(&str, &str); 5] = [
+    ("anthropic", "/v1"),
+    ("gemini", "/v1beta"),
+    ("ollama", ""),
+    ("openai-chat", "/v1"),
+    ("openai-responses", "/v1"),
+];
+
+/// The providers, each with a model of its name: `ann-1`.
+pub(crate) const NAMES: [&str; 4] = ["ann", "bob", "cyd", "dan"];
+
+/// A provider at this address on this wire.
+pub(crate) fn source(name: &str, url: &str, (on, path): (&str, &str), key: &str) -> Source {
+    let endpoint = Endpoint {
+        base: format!("{url}{path}").parse().unwrap(),
+        wire: wire(on).unwrap(),
+        key: Some(key.into()),
+        key_names: vec!["ALPHA_KEY".to_owned()],
+    };
+    Source {
+        name: name.to_owned(),
+        way: Way::Http(Arc::new(endpoint)),
+        model: format!("{name}-1"),
+        usual: Facts { window: 128_000, price: None, quirks: Quirks::default() },
+        models: BTreeMap::new(),
+        width: Width::at_once(1_000),
+        patience: Patience::default(),
+    }
+}
+
+/// All providers at this address on one wire.
+pub(crate) fn sources(url: &str, on: (&str, &str)) -> Vec<Source> {
+    NAMES.iter().map(|name| source(name, url, on, "a-key-for-everyone")).collect()
+}
+
+/// A door to these providers.
+pub(crate) fn door<S: Store + Archive + 'static>(store: Arc<S>, sources: Vec<Source>) -> Quorum {
+    let names = sources.iter().map(|it| it.name.clone()).collect();
+    let config = Config::unset(PathBuf::from("config.toml"), PathBuf::new());
+    Quorum::over(config, store, Arc::new(AllVoices::of(sources))).assigning_roles().with_providers(names)
+}
+
+/// A request for this pattern with as many at the table as it takes.
+pub(crate) fn request(pattern: &str, names: &[&str]) -> Request {
+    let count = if pattern == "dialogue" { 2 } else { names.len() };
+    let mut fields = json!({
+        "topic": "Tabs or spaces?", "pattern": pattern, "rounds": 2, "providers": &names[..count],
+    });
+    if pattern == "voting" {
+        fields["votingOptions"] = json!(["tabs", "spaces"]);
+    }
+    read(fields)
+}
+
+fn read(fields: Value) -> Request {
+    serde_json::from_value(fields).unwrap()
+}
+
+/// How many calls were placed, how many answers came of them, and how many failures.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) placed: u64,
+    pub(crate) answers: u64,
+    pub(crate) failures: u64,
+}
+
+impl Tally {
+    pub(crate) fn add(&mut self, facts: &[Fact]) {
+        for fact in facts {
+            match &fact.event {
+                Event::CallPlaced(_) => self.placed += 1,
+                Event::TurnCompleted { .. } => self.answers += 1,
+                Event::CallFailed { .. } => self.failures += 1,
+                Event::TurnFailed(failed) if failed.attempts > 0 => self.failures += 1,
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! One of them is dead, hangs or talks rubbish: the others finish in time, the lost one is not asked again, the result says so.
+
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+use futures::future::join_all;
+use quorum::{
+    Quorum,
+    model::{event::Event, id::Seq, outcome::Outcome},
+};
+use quorum_core::{memory::MemoryStore, model::event::Fact};
+use quorum_testkit::server::{At, Break, Fault, Noise, Place, Server, server};
+use tokio::time::Instant;
+
+use crate::house::{NAMES, WIRES, door, request, source};
+
+/// Long enough for a second attempt after a pause.
+const STEP_MS: u64 = 2_200;
+
+/// Retries and pauses are part of the step's time, and the rest of the talk takes no time here.
+const IN_TIME: Duration = Duration::from_millis(STEP_MS + 1_000);
+
+/// Holds a discussion with one who is lost among the others.
+async fn hold(door: &Quorum, pattern: &str, seats: &[&str]) -> (Outcome, Vec<Fact>, Duration) {
+    let mut spec = door.check(&request(pattern, seats)).unwrap();
+    spec.timing.step_ms = STEP_MS;
+    let began = Instant::now();
+    let handle = door.begin(spec).await.unwrap();
+    let outcome = handle.finished().await.unwrap().outcome();
+    (outcome, door.facts(handle.id(), Seq::START).await.unwrap(), began.elapsed())
+}
+
+fn faults() -> Vec<Fault> {
+    vec![
+        Fault::Hang(Place::Head),
+        Fault::Hang(Place::FirstChunk),
+        Fault::Hang(Place::Between),
+        Fault::Trickle(100),
+        Fault::Status(500),
+        Fault::Status(401),
+        Fault::Html,
+        Fault::ErrorBody,
+        Fault::ErrorEvent,
+        Fault::Noise(Noise::BrokenFrame),
+        Fault::Cut(At::EndMarker, Break::Clean),
+        Fault::Cut(At::Byte(40), Break::Reset),
+        Fault::Redirect(307, "http://169.254.169.254/latest".to_owned()),
+        Fault::OneLine(Fault::GIB),
+    ]
+}
+
+/// In one step at most: whoever failed in it is not asked in another.
+fn steps_of(lost: &str, facts: &[Fact]) -> (usize, u64) {
+    let placed =
+        facts.iter().filter(|it| matches!(&it.event, Event::CallPlaced(it) if it.participant == lost));
+    let steps: Vec<String> = placed.filter_map(|it| it.step.as_ref().map(ToString::to_string)).collect();
+    (steps.iter().collect::<BTreeSet<_>>().len(), steps.len() as u64)
+}
+
+/// Someone who is lost, with a server of its own where there is one, so that its requests can be counted.
+struct Lost {
+    name: String,
+    fault: Option<Fault>,
+    server: Option<Server>,
+    url: String,
+}
+
+async fn lose((index, fault): (usize, Option<Fault>)) -> Lost {
+    let server = server().fault("*", fault.clone().unwrap_or(Fault::Html)).start();
+    let url = server.url();
+    let server = match fault {
+        Some(_) => Some(server),
+        None => {
+            server.stop().await;
+            None
+        }
+    };
+    Lost { name: format!("lost{index}"), fault, server, url }
+}
+
+/// A door to all of them. One discussion is held before the clock runs: what is loaded once is not part of anybody's time.
+async fn opened(good: &Server, lost: &[Lost]) -> Quorum {
+    let others = NAMES.iter().zip(WIRES).map(|(name, on)| source(name, &good.url(), on, "a-key"));
+    let lost = lost.iter().zip(WIRES.iter().cycle()).map(|(it, on)| source(&it.name, &it.url, *on, "a-key"));
+    let door = door(Arc::new(MemoryStore::new()), others.chain(lost).collect());
+    assert!(hold(&door, "synthesis", &NAMES).await.0.success);
+    door
+}
+
+/// The table with the lost one in this place.
+fn seats(lost: &str, place: usize) -> Vec<&str> {
+    let mut seats = vec!["ann", "bob", "cyd"];
+    seats.insert(place, lost);
+    seats
+}
+
+async fn check(door: &Quorum, pattern: &str, lost: &Lost, place: usize) {
+    let what = format!("{pattern} without seat {place}: {:?}", lost.fault);
+    let (outcome, facts, took) = hold(door, pattern, &seats(&lost.name, place)).await;
+    assert!(took < IN_TIME, "{what}: it took {took:?}");
+    if pattern == "dialogue" && lost.server.is_none() {
+        // It never began, for it can't without its partner.
+        let problem = outcome.error.unwrap();
+        assert!(problem.message.contains(&lost.name), "{what}: {problem}");
+        return;
+    }
+    assert_eq!(outcome.failed_providers, [lost.name.as_str()], "{what}");
+    assert!(outcome.integrity.degraded, "{what}");
+    assert!(outcome.success || pattern == "dialogue", "{what}: {:?}", outcome.error);
+    let (steps, placed) = steps_of(&lost.name, &facts);
+    assert_eq!(steps, usize::from(lost.server.is_some()), "{what}");
+    let asked = lost.server.iter().flat_map(Server::requests).filter(|it| it.asked().is_some()).count();
+    assert_eq!(asked as u64, placed, "{what}");
+}
+
+async fn check_all(pattern: &str) {
+    let good = server().on_thread();
+    let lost = join_all(faults().into_iter().map(Some).chain([None]).enumerate().map(lose)).await;
+    let door = opened(&good, &lost).await;
+    let place = if pattern == "dialogue" { 1 } else { 3 };
+    join_all(lost.iter().map(|lost| check(&door, pattern, lost, place))).await;
+}
+
+macro_rules! losses {
+    ($($name:ident $pattern:literal)*) => {
+        $(#[tokio::test]
+        async fn $name() {
+            check_all($pattern).await;
+        })*
+
+        #[test]
+        fn f6_every_pattern_is_looked_at() {
+            let patterns: Vec<&str> = quorum::Quorum::patterns().iter().map(|it| it.name).collect();
+            assert!(patterns.iter().all(|it| [$($pattern),*].contains(it)), "{patterns:?}");
+        }
+    };
+}
+
+losses! {
+    f6_a_critique_bears_a_loss "critique"
+    f6_a_debate_bears_a_loss "debate"
+    f6_a_dialogue_says_whom_it_lost "dialogue"
+    f6_round_robin_bears_a_loss "round-robin"
+    f6_a_roundtable_bears_a_loss "roundtable"
+    f6_a_synthesis_bears_a_loss "synthesis"
+    f6_a_vote_bears_a_loss "voting"
+}
+
+#[tokio::test]
+async fn f6_whoever_is_lost_the_others_go_on() {
+    let good = server().on_thread();
+    let patterns = ["critique", "round-robin", "roundtable", "synthesis", "voting"];
+    let places = patterns.iter().flat_map(|pattern| (0..3).map(move |place| (*pattern, place)));
+    let lost = join_all(places.clone().map(|_| Some(Fault::Status(401))).enumerate().map(lose)).await;
+    let door = opened(&good, &lost).await;
+    join_all(places.zip(&lost).map(|((pattern, place), lost)| check(&door, pattern, lost, place))).await;
+}

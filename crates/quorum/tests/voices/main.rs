@@ -1,0 +1,8 @@
+//! Whole discussions with real voices: over HTTP, streaming, against servers that speak the vendors' formats and go wrong.
+
+#![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
+
+mod discussions;
+mod house;
+mod losses;
+mod mixed;

@@ -1,0 +1,106 @@
+//! Whether a provider could answer, found out for nothing.
+
+use std::time::Duration;
+
+use futures::future::join_all;
+use quorum_core::{
+    model::{
+        error::{ErrorClass, ProviderError},
+        participant::Participant,
+    },
+    seams::Voice,
+};
+use tokio::time::{Instant, timeout};
+
+use super::{
+    Seat, Subject,
+    fixture::{KEY, LATE, MODEL, speaking},
+};
+use crate::server::{Fault, Place, Script, Server};
+
+/// Enough for a server on the same machine.
+const PATIENCE_MS: u64 = 1_000;
+
+async fn check(voice: &Voice) -> Result<(), ProviderError> {
+    let checked = timeout(Duration::from_secs(10), voice.provider.check(&Participant::of("ann"))).await;
+    checked.expect("a check ends by itself")
+}
+
+fn seated(subject: Subject, url: &str, key: Option<&str>) -> Voice {
+    (subject.voice)(&Seat { url, key, first_ms: PATIENCE_MS, idle_ms: PATIENCE_MS })
+}
+
+fn serving(script: Script) -> Server {
+    script.models([MODEL]).start()
+}
+
+/// There, without a key, with a wrong one, without the model, in trouble, gone.
+pub async fn inv_disc_100_what_is_wrong_is_told_apart(subject: Subject) {
+    let class = async |script: Script, key| {
+        let server = script.start();
+        check(&seated(subject, &server.url(), key)).await.err().map(|it| it.class)
+    };
+    let good = || speaking().models([MODEL]).key(KEY);
+    assert_eq!(class(good(), Some(KEY)).await, None);
+    assert_eq!(class(good(), None).await, Some(ErrorClass::Authentication));
+    assert_eq!(class(good(), Some("canary-of-another")).await, Some(ErrorClass::Authentication));
+    assert_eq!(class(speaking().models(["beta-1"]), Some(KEY)).await, Some(ErrorClass::Validation));
+    let down = good().fault_probe("*", Fault::Status(503));
+    assert_eq!(class(down, Some(KEY)).await, Some(ErrorClass::ApiError));
+    let gone = serving(speaking());
+    let url = gone.url();
+    gone.stop().await;
+    let error = check(&seated(subject, &url, Some(KEY))).await.expect_err("nobody is there");
+    assert_eq!(error.class, ErrorClass::Network);
+}
+
+/// And remembered: the next discussion need not wait as long again.
+pub async fn inv_disc_100_a_hanging_server_is_noticed_in_time(subject: Subject) {
+    let server = serving(speaking().fault_probe("*", Fault::Hang(Place::Head)));
+    let voice = seated(subject, &server.url(), Some(KEY));
+    let began = Instant::now();
+    let error = check(&voice).await.expect_err("nobody answers");
+    assert_eq!(error.class, ErrorClass::Timeout);
+    assert!(began.elapsed() < Duration::from_millis(PATIENCE_MS) + LATE, "{:?}", began.elapsed());
+    assert_eq!(check(&voice).await, Err(error));
+    assert_eq!(server.counts().requests, 1);
+}
+
+/// Good or bad, for a while.
+pub async fn inv_disc_100_what_was_found_is_remembered(subject: Subject) {
+    for script in [speaking(), speaking().key("another"), speaking().fault_probe("*", Fault::Status(500))] {
+        let server = serving(script);
+        let voice = seated(subject, &server.url(), Some(KEY));
+        let first = check(&voice).await;
+        assert_eq!(check(&voice).await, first);
+        assert_eq!(server.counts().requests, 1);
+    }
+}
+
+/// A burst of discussions asks once.
+pub async fn inv_disc_100_many_at_once_ask_once(subject: Subject) {
+    let server = serving(speaking());
+    let voice = seated(subject, &server.url(), Some(KEY));
+    let all = join_all((0..50).map(|_| check(&voice))).await;
+    assert!(all.iter().all(Result::is_ok), "{all:?}");
+    assert_eq!(server.counts().requests, 1);
+}
+
+/// Whoever stops waiting leaves the question to others.
+pub async fn inv_disc_100_a_check_that_is_dropped_holds_nobody_up(subject: Subject) {
+    let server = serving(speaking().fault_probe("*", Fault::Slow { first_ms: 200, chunk_ms: 0 }));
+    let voice = seated(subject, &server.url(), Some(KEY));
+    assert!(timeout(Duration::from_millis(50), check(&voice)).await.is_err());
+    assert_eq!(check(&voice).await, Ok(()));
+}
+
+/// No answer is asked for, and without a key nothing at all.
+pub async fn inv_disc_100_a_check_costs_nothing(subject: Subject) {
+    let server = serving(speaking());
+    check(&seated(subject, &server.url(), Some(KEY))).await.expect("it is there");
+    let requests = server.requests();
+    assert!(requests.iter().all(|it| it.asked().is_none()), "{requests:?}");
+    let error = check(&seated(subject, &server.url(), None)).await.expect_err("it has no key");
+    assert!(error.message.contains("ALPHA_KEY"), "{}", error.message);
+    assert_eq!(server.counts().requests, 1);
+}

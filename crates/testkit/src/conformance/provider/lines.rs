@@ -1,0 +1,43 @@
+//! Connections: kept, used again, and not there.
+
+use quorum_core::model::error::ErrorClass;
+
+use super::{
+    Seat, Subject,
+    fixture::{KEY, MODEL, call, hear, speaking, voice},
+};
+use crate::server::Fault;
+
+/// One after the other needs one connection.
+pub async fn connections_are_used_again(subject: Subject) {
+    let server = speaking().start();
+    let voice = voice(subject, &server);
+    for _ in 0..5 {
+        assert!(hear(&voice, call()).await.end.is_some());
+    }
+    assert_eq!((server.counts().requests, server.counts().opened), (5, 1));
+}
+
+/// A refusal is an answer, too.
+pub async fn a_connection_outlives_a_refusal(subject: Subject) {
+    let server = speaking().fault_first(MODEL, 2, Fault::Status(503)).start();
+    let voice = voice(subject, &server);
+    for expected in [false, false, true] {
+        assert_eq!(hear(&voice, call()).await.end.is_some(), expected);
+    }
+    assert_eq!((server.counts().requests, server.counts().opened), (3, 1));
+}
+
+/// A closed port, and a name nobody has.
+pub async fn a_server_that_is_not_there_can_not_be_reached(subject: Subject) {
+    let server = speaking().start();
+    let gone = server.url();
+    server.stop().await;
+    for url in [gone.as_str(), "http://nobody.invalid"] {
+        let seat = Seat { url, key: Some(KEY), first_ms: 5_000, idle_ms: 5_000 };
+        let heard = hear(&(subject.voice)(&seat), call()).await;
+        assert_eq!(heard.class(), Some(ErrorClass::Network), "{url}: {}", heard.message());
+        assert!(heard.message().contains("can't be reached"), "{}", heard.message());
+        assert!(!heard.message().contains("127.0.0.1") && !heard.message().contains("nobody.invalid"));
+    }
+}

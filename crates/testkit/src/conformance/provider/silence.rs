@@ -1,0 +1,54 @@
+//! Servers that stop speaking, and listeners that stop listening.
+
+use std::{sync::Arc, time::Duration};
+
+use futures::StreamExt;
+use quorum_core::{model::error::ErrorClass, seams::Chunk};
+
+use super::{
+    Subject,
+    fixture::{LATE, call, failing, impatient, soon, timed, voice},
+};
+use crate::server::{End, Fault, Place, Server};
+
+const PATIENCE_MS: u64 = 400;
+
+async fn nothing_is_left(server: &Server) {
+    soon(server, "the connection is closed", |it| it.counts().open == 0 && it.counts().under_way == 0).await;
+    assert_eq!(server.requests()[0].end(), End::ClientLeft);
+}
+
+/// Before anything, after the head, in the middle; after its end an answer is complete.
+pub async fn f2_a_hang_is_noticed_in_time_and_nothing_is_left(subject: Subject) {
+    let patience = Duration::from_millis(PATIENCE_MS);
+    for place in [Place::Head, Place::FirstChunk, Place::Between] {
+        let server = failing(Fault::Hang(place)).start();
+        let (heard, took) = timed(&impatient(subject, &server, PATIENCE_MS), call()).await;
+        assert_eq!((heard.class(), heard.end), (Some(ErrorClass::Timeout), None), "{place:?}");
+        assert!((patience..patience + LATE).contains(&took), "{place:?}: {took:?}");
+        nothing_is_left(&server).await;
+    }
+    let server = failing(Fault::Hang(Place::End)).start();
+    let (heard, took) = timed(&impatient(subject, &server, PATIENCE_MS), call()).await;
+    assert!(heard.end.is_some() && took < LATE, "{heard:?} in {took:?}");
+    nothing_is_left(&server).await;
+}
+
+/// A byte now and then is no answer.
+pub async fn f2_a_trickle_is_noticed_in_time(subject: Subject) {
+    let server = failing(Fault::Trickle(40)).start();
+    let (heard, took) = timed(&impatient(subject, &server, PATIENCE_MS), call()).await;
+    assert_eq!((heard.class(), heard.end), (Some(ErrorClass::Timeout), None));
+    assert!(took < Duration::from_millis(PATIENCE_MS) + LATE, "{took:?}");
+    nothing_is_left(&server).await;
+}
+
+/// Wherever it stands.
+pub async fn f2_dropping_an_answer_closes_its_connection_at_once(subject: Subject) {
+    let server = failing(Fault::Slow { first_ms: 0, chunk_ms: 60_000 }).start();
+    let mut stream = voice(subject, &server).provider.reply(Arc::new(call()));
+    let first = stream.next().await.expect("something is said").expect("it goes well");
+    assert!(matches!(first, Chunk::Text(_)), "{first:?}");
+    drop(stream);
+    nothing_is_left(&server).await;
+}

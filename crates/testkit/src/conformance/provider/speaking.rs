@@ -1,0 +1,132 @@
+//! What is sent arrives as it was meant, and so does what comes back.
+
+use quorum_core::{
+    call::{Call, Shape},
+    model::{money::Usage, transcript::Finish},
+};
+use serde_json::{Value, json};
+
+use super::{
+    Lack, Subject,
+    fixture::{Heard, KEY, MODEL, SPEECH, call, hear, speaking, voice},
+};
+use crate::server::{Asked, Ending, Request, Script, Server, Used, server};
+
+/// Starts the server, asks once, and gives back what both sides saw.
+async fn ask(subject: Subject, script: Script, call: Call) -> (Heard, Asked, Value, Server) {
+    let server = script.start();
+    let heard = hear(&voice(subject, &server), call).await;
+    let requests = server.requests();
+    let [request] = requests.as_slice() else { panic!("one request and no other: {requests:?}") };
+    let request: &Request = request;
+    assert_eq!((request.wire, request.model.as_str()), (subject.wire, MODEL));
+    let asked = request.asked().unwrap_or_else(|| panic!("the vendor would refuse {}", request.body));
+    (heard, asked, request.body.clone(), server)
+}
+
+/// Text, end, and tokens with those remembered and thought.
+pub async fn an_answer_comes_with_its_text_its_end_and_what_it_used(subject: Subject) {
+    let used = Used { prompt: 120, completion: 40, cached: 100, reasoning: 15 };
+    let (heard, asked, _, server) = ask(subject, speaking().key(KEY).uses(MODEL, used), call()).await;
+    let cached = if subject.lacks(Lack::Cached) { 0 } else { 100 };
+    let reasoning = if subject.lacks(Lack::Reasoning) { 0 } else { 15 };
+    let usage = Usage { prompt: 120, completion: 40, cached, reasoning };
+    let end = Some((Finish::Stop, Some(usage), None));
+    assert_eq!(heard, Heard { text: SPEECH.to_owned(), end, ..Heard::default() });
+    assert!(asked.is_streamed && !asked.is_list);
+    assert_eq!(server.requests()[0].header("accept-encoding"), None, "nothing packed is asked for");
+}
+
+/// System, own and others' turns, as the vendor reads them in the bytes it got.
+pub async fn everyone_is_heard_in_the_right_role(subject: Subject) {
+    let (_, asked, ..) = ask(subject, speaking(), call()).await;
+    let own = if subject.wire == "gemini" { "model" } else { "assistant" };
+    let others = "<said-7d5e by=\"bob\" round=\"1\">\nSpaces.\n</said-7d5e>\n\nWho is right?";
+    let expected = [("user", "The discussion so far:"), (own, "Tabs."), ("user", others)];
+    assert_eq!(asked.messages, expected.map(|(role, text)| (role.to_owned(), text.to_owned())));
+    assert_eq!(asked.system, "Be brief.");
+}
+
+/// The model is told, and stops there.
+pub async fn an_answer_ends_at_a_stop_sequence(subject: Subject) {
+    let stop = vec!["HALT".to_owned()];
+    let script = server().says(MODEL, "One. HALT Two.");
+    let (heard, asked, ..) = ask(subject, script, Call { stop: stop.clone(), ..call() }).await;
+    if subject.lacks(Lack::Stop) {
+        assert_eq!((heard.text.as_str(), asked.stop), ("One. HALT Two.", Vec::new()));
+        return;
+    }
+    assert_eq!((heard.text.as_str(), asked.stop), ("One. ", stop));
+    assert_eq!(heard.end.map(|it| it.0), Some(Finish::Stop));
+}
+
+/// How freely, and how long at most.
+pub async fn temperature_and_length_are_passed_on(subject: Subject) {
+    let (_, asked, body, _) = ask(subject, speaking(), call()).await;
+    assert_eq!(asked.max_tokens, Some(300));
+    assert_eq!(found(&body, "temperature"), Some(&json!(0.5)));
+}
+
+/// The first value of that name, however deep.
+fn found<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
+    match value {
+        Value::Object(fields) => fields.get(name).or_else(|| fields.values().find_map(|it| found(it, name))),
+        Value::Array(list) => list.iter().find_map(|it| found(it, name)),
+        _ => None,
+    }
+}
+
+/// By the vendor's own means.
+pub async fn an_answer_keeps_to_its_form(subject: Subject) {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "choice": { "type": "string", "enum": ["tabs", "spaces"] },
+            "confidence": { "type": "number", "minimum": 0, "maximum": 1 },
+        },
+        "required": ["choice", "confidence"],
+        "additionalProperties": false,
+    });
+    let shape = Some(Shape { name: "ballot", schema: Some(schema) });
+    let (heard, asked, ..) = ask(subject, speaking(), Call { shape, may_convene: true, ..call() }).await;
+    let reply: Value = serde_json::from_str(&heard.text).expect("a form is JSON");
+    assert_eq!(reply["choice"], "tabs");
+    assert_eq!(heard.end.map(|it| it.0), Some(Finish::Stop));
+    let schema = asked.schema.expect("the vendor is given the schema");
+    assert_eq!(schema["properties"]["choice"]["enum"], json!(["tabs", "spaces"]));
+}
+
+/// What was said before it is kept.
+pub async fn a_tool_call_asks_for_a_sub_discussion(subject: Subject) {
+    let script = speaking().convenes(MODEL, "Which editor?");
+    let (heard, asked, ..) = ask(subject, script, Call { may_convene: true, ..call() }).await;
+    assert!(asked.offers_discuss);
+    assert_eq!((heard.text.as_str(), heard.topic.as_deref()), ("Let me ask.", Some("Which editor?")));
+    assert!(heard.end.is_some() && heard.error.is_none(), "{heard:?}");
+}
+
+/// A model that may not ask for anything is not told that it could.
+pub async fn no_tool_is_offered_where_none_may_be_used(subject: Subject) {
+    let (heard, asked, body, _) = ask(subject, speaking().convenes(MODEL, "Which editor?"), call()).await;
+    assert!(!asked.offers_discuss && found(&body, "tools").is_none(), "{body}");
+    assert_eq!((heard.text.as_str(), heard.topic), (SPEECH, None));
+}
+
+/// Stopped, cut at its length, refused.
+pub async fn why_it_ended_is_told(subject: Subject) {
+    let cases =
+        [(Ending::Stop, Finish::Stop), (Ending::Length, Finish::Length), (Ending::Refused, Finish::Refused)];
+    for (ending, finish) in cases {
+        if ending == Ending::Refused && subject.lacks(Lack::Refused) {
+            continue;
+        }
+        let (heard, ..) = ask(subject, speaking().ends(MODEL, ending), call()).await;
+        assert_eq!(heard.end.map(|it| it.0), Some(finish), "{ending:?}");
+    }
+}
+
+/// What a model thinks before it speaks is no part of what it says.
+pub async fn thoughts_are_not_for_others(subject: Subject) {
+    let (heard, ..) = ask(subject, speaking().thinks(MODEL, "Hm. What would Bob say?"), call()).await;
+    assert_eq!(heard.text, SPEECH);
+}
