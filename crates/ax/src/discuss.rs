@@ -10,6 +10,7 @@ use quorum::{
         lifecycle::Lifecycle,
         outcome::Outcome,
         participant::{Participant, Role},
+        spec::Spec,
         state::State,
     },
     text::count,
@@ -18,9 +19,13 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::{
     args::{Discuss, Fork, Output, Shape},
+    detach,
     exit::{Demand, Exit, Usage, of_outcome},
-    input::with_stdin,
-    render::{closing, note, print, print_json, progress, result::markdown, write},
+    input::Input,
+    plan,
+    render::{
+        closing, hush, is_hushed, note, print, print_json, progress, result::markdown, tell, usage, write,
+    },
     telling::Telling,
     turn,
 };
@@ -32,27 +37,45 @@ pub(crate) struct Ending {
     pub(crate) demand: Demand,
 }
 
-/// Starts a discussion and stays until it is over.
+/// Starts a discussion and stays until it is over; or only says what it would come to, or leaves it to another process.
 pub(crate) async fn discuss(quorum: &Quorum, args: &Discuss) -> anyhow::Result<Exit> {
+    let (config, preset) = (quorum.config(), args.preset.as_deref());
+    let output = args.output.or_configured(config, preset);
+    if output.quiet {
+        hush();
+    }
+    // What is refused leaves everything as it was.
+    let spec = order(quorum, args).await?;
+    if args.dry_run {
+        return plan::show(quorum, &spec, output).await;
+    }
+    forget_old(quorum).await;
+    if args.detach {
+        return detach::detach(quorum, spec, output).await;
+    }
+    let handle = quorum.begin(spec).await?;
+    let required = config.showing(preset, "require-consensus") == Some(&serde_json::Value::Bool(true));
+    let demand = Demand::consensus_if(required || args.requires_consensus());
+    attend(quorum, handle, Ending { output, demand }).await
+}
+
+/// What was ordered, checked.
+async fn order(quorum: &Quorum, args: &Discuss) -> anyhow::Result<Spec> {
     let mut request = args.request();
-    let (topic, context) = with_stdin(args.topic.as_deref(), args.context.as_deref())?;
+    let input = Input { topic: args.topic.as_deref(), context: args.context.as_deref(), files: &args.files };
+    let (topic, context) = input.with_stdin()?;
     (request.topic, request.context) = (topic.clone().unwrap_or_default(), context);
     if let Some(session) = &args.session {
         request.session_id = Some(quorum.find_session(session).await?.to_string());
     }
-    // What is refused leaves everything as it was.
-    let spec = match &args.again {
+    match &args.again {
         Some(_) if topic.is_some_and(|it| it.trim().is_empty()) => {
             let message = "<topic>: is empty; leave it out to keep that of the past discussion";
-            return Err(Usage(message.to_owned()).into());
+            Err(Usage(message.to_owned()).into())
         }
-        Some(past) => quorum.again(quorum.find(past).await?, &request).await?,
-        None => quorum.check(&request)?,
-    };
-    forget_old(quorum).await;
-    let handle = quorum.begin(spec).await?;
-    let ending = Ending { output: args.output, demand: Demand::consensus_if(args.requires_consensus()) };
-    attend(quorum, handle, ending).await
+        Some(past) => Ok(quorum.again(quorum.find(past).await?, &request).await?),
+        None => Ok(quorum.check(&request)?),
+    }
 }
 
 async fn forget_old(quorum: &Quorum) {
@@ -121,7 +144,7 @@ async fn attend_once(quorum: &Quorum, handle: &Handle, ending: Ending) -> anyhow
                     if telling.is_none() {
                         show(quorum, &state, ending.output).await?;
                     }
-                    conclude(&state, ending.demand)
+                    conclude(&state, ending)
                 }
                 Finished::Waiting(state) => match turn::typed(&state).await? {
                     Some((speaker, text)) if !interrupted => {
@@ -229,14 +252,20 @@ async fn finished(quorum: &Quorum, handle: &Handle) -> anyhow::Result<Finished> 
 }
 
 /// Says how a discussion ended, and finds its exit code.
-pub(crate) fn conclude(state: &State, demand: Demand) -> Exit {
+pub(crate) fn conclude(state: &State, ending: Ending) -> Exit {
     let outcome = Outcome::of(state);
     closing::lines(&outcome).iter().for_each(|line| note(line));
     closing::of_fork(state).iter().for_each(|line| note(line));
+    if let Some(problem) = outcome.error.as_ref().filter(|_| is_hushed()) {
+        tell(&format!("{}: {}", problem.code, problem.message));
+    }
+    if ending.output.usage {
+        tell(&usage::table(&outcome));
+    }
     let threshold = state.spec.consensus.threshold;
-    let exit = of_outcome(&outcome, threshold, demand);
+    let exit = of_outcome(&outcome, threshold, ending.demand);
     if exit == Exit::NoConsensus {
-        note(&no_consensus(&outcome, threshold));
+        tell(&no_consensus(&outcome, threshold));
     }
     exit
 }

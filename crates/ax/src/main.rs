@@ -1,14 +1,19 @@
 //! The command. Reads what was typed, goes through the door, prints the result to stdout and everything else to stderr.
 
 mod args;
+mod config;
+mod demo;
+mod detach;
 mod discuss;
 mod exit;
 mod export;
 mod input;
 mod past;
+mod plan;
 mod render;
 mod replay;
 mod say;
+mod shell;
 mod steer;
 mod telling;
 mod turn;
@@ -30,10 +35,19 @@ fn main() -> std::process::ExitCode {
 }
 
 fn run(verb: Verb) -> anyhow::Result<Exit> {
-    if let Verb::Patterns(listed) = verb {
-        return past::patterns(&listed);
+    if verb.hushes() {
+        render::hush();
     }
-    let quorum = Quorum::open(Config::load()?)?.assigning_roles();
+    match &verb {
+        Verb::Patterns(listed) => return past::patterns(listed),
+        Verb::Config(args) => return config::config(&args.verb),
+        Verb::Completions { shell } => return shell::completions(*shell),
+        Verb::Man { verb } => return shell::man(verb.as_deref()),
+        _ => {}
+    }
+    let config = Config::load()?;
+    let config = if matches!(verb, Verb::Demo(_)) { demo::plain(config) } else { config };
+    let quorum = Quorum::open(config)?.assigning_roles();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let exit = runtime.block_on(perform(&quorum, verb));
     // Nobody waits for what may still be under way: it is recorded, or it did not happen.
@@ -54,7 +68,11 @@ async fn perform(quorum: &Quorum, verb: Verb) -> anyhow::Result<Exit> {
         Verb::Show(args) => past::show(quorum, &args).await,
         Verb::Export(args) => export::export(quorum, &args).await,
         Verb::Replay(args) => replay::replay(quorum, &args).await,
-        Verb::Patterns(listed) => past::patterns(&listed),
         Verb::Sessions(args) => past::sessions(quorum, &args).await,
+        Verb::Demo(args) => demo::demo(quorum, &args).await,
+        Verb::Patterns(listed) => past::patterns(&listed),
+        Verb::Config(args) => config::config(&args.verb),
+        Verb::Completions { shell } => shell::completions(shell),
+        Verb::Man { verb } => shell::man(verb.as_deref()),
     }
 }

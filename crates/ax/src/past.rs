@@ -15,6 +15,7 @@ use crate::{
     render::{
         closing, note, print, print_json,
         result::{Detail, markdown, moves},
+        tell, usage,
     },
     turn,
 };
@@ -71,6 +72,9 @@ pub(crate) async fn show_state(quorum: &Quorum, state: &State, output: Output) -
     if state.lifecycle.is_terminal() {
         closing::lines(&Outcome::of(state)).iter().for_each(|line| note(line));
         closing::of_fork(state).iter().for_each(|line| note(line));
+        if output.usage {
+            tell(&usage::table(&Outcome::of(state)));
+        }
     } else if !state.awaiting.is_empty() && state.lifecycle != Lifecycle::Paused {
         turn::announce(state);
     } else {

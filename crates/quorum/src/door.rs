@@ -1,7 +1,9 @@
 //! The door itself: starts, resumes, steers and finds discussions.
 
 mod fork;
+mod plan;
 mod say;
+mod setup;
 
 use std::sync::Arc;
 
@@ -10,7 +12,7 @@ use quorum_core::{
     engine::{Engine, handle::Handle, shared::Shared},
     model::{
         command::Command,
-        error::Refusal,
+        error::{Code, Refusal},
         event::Fact,
         id::{DiscussionId, Seq},
         lifecycle::Lifecycle,
@@ -34,6 +36,8 @@ use crate::{
 };
 
 pub use fork::Forking;
+pub use plan::{Figures, Plan, PlannedPhase, PlannedSeat};
+pub use setup::complaints;
 
 /// How long this process may look at a discussion before others may run it.
 const GLANCE_MS: u64 = 5_000;
@@ -143,16 +147,25 @@ impl Quorum {
 
     /// What a request amounts to, or everything that is wrong with it. Costs nothing.
     pub fn check(&self, request: &Request) -> Result<Spec, Error> {
+        self.known_preset(request)?;
+        let preset = request.preset.as_deref();
         let (request, filled) = self.config.fill(request);
         self.check_filled(&request).map_err(|refusals| {
-            Error::Refused(refusals.into_iter().map(|it| self.say_where(it, &filled)).collect())
+            Error::Refused(refusals.into_iter().map(|it| self.say_where(it, &filled, preset)).collect())
         })
+    }
+
+    fn known_preset(&self, request: &Request) -> Result<(), Error> {
+        let Some(name) = &request.preset else { return Ok(()) };
+        let unknown = |message| Refusal::new("preset", Code::InvalidRequest, message);
+        self.config.preset(name).map(drop).map_err(|message| Error::Refused(vec![unknown(message)]))
     }
 
     /// The order of a past discussion with these changes, checked anew. Costs nothing.
     pub async fn again(&self, id: DiscussionId, changes: &Request) -> Result<Spec, Error> {
+        self.known_preset(changes)?;
         let past = self.state(id).await?;
-        let request = changed(&Request::of(&past.spec), changes);
+        let request = changed(&Request::of(&past.spec), &self.config.fill_from_preset(changes));
         // The past order has its defaults; those of today are not its own.
         self.check_filled(&request).map_err(|refusals| {
             let note = |it: Refusal| Refusal { message: format!("{} (again from {id})", it.message), ..it };
@@ -170,11 +183,12 @@ impl Quorum {
     }
 
     /// A default that is wrong is to be put right in the file.
-    fn say_where(&self, refusal: Refusal, filled: &[String]) -> Refusal {
+    fn say_where(&self, refusal: Refusal, filled: &[String], preset: Option<&str>) -> Refusal {
         if !filled.contains(&refusal.field) {
             return refusal;
         }
-        let message = format!("{} (from [defaults] in {})", refusal.message, self.config.file.display());
+        let section = self.config.section_of(preset, &refusal.field);
+        let message = format!("{} (from [{section}] in {})", refusal.message, self.config.file.display());
         Refusal { message, ..refusal }
     }
 
@@ -185,11 +199,15 @@ impl Quorum {
 
     /// Starts the discussion that was checked.
     pub async fn begin(&self, spec: Spec) -> Result<Handle, Error> {
+        Ok(self.engine.run(self.prepare(spec).await?).await?)
+    }
+
+    /// Records what was ordered, for somebody to resume.
+    pub async fn prepare(&self, spec: Spec) -> Result<DiscussionId, Error> {
         if !self.config.discussions {
             return Err(Error::SwitchedOff(self.config.file.display().to_string()));
         }
-        let id = self.engine.open(spec).await?;
-        Ok(self.engine.run(id).await?)
+        Ok(self.engine.open(spec).await?)
     }
 
     /// Goes on with a discussion that nobody runs, be it paused, failed or left behind by a process that died.

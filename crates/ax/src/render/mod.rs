@@ -4,14 +4,38 @@ pub(crate) mod closing;
 pub(crate) mod course;
 pub(crate) mod progress;
 pub(crate) mod result;
+pub(crate) mod usage;
 
-use std::io::{ErrorKind, Write};
+use std::{
+    io::{ErrorKind, Write},
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use quorum::text::{clean, escaped};
 use serde::Serialize;
 
-/// A line on stderr. If nobody can read it, nobody is missing it.
+/// Whether only what went wrong is said.
+static HUSHED: AtomicBool = AtomicBool::new(false);
+
+/// From now on nothing is said but what goes wrong and what was asked for.
+pub(crate) fn hush() {
+    HUSHED.store(true, Ordering::Relaxed);
+}
+
+/// Whether nothing is to be said but what goes wrong.
+pub(crate) fn is_hushed() -> bool {
+    HUSHED.load(Ordering::Relaxed)
+}
+
+/// A line on stderr, unless nobody wants any.
 pub(crate) fn note(line: &str) {
+    if !is_hushed() {
+        tell(line);
+    }
+}
+
+/// A line on stderr in any case: what went wrong, or what was asked for. If nobody can read it, nobody is missing it.
+pub(crate) fn tell(line: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", clean(line));
 }
 

@@ -16,7 +16,9 @@ pub fn count(number: u64, one: &str) -> String {
     format!("{} {one}{plural}", grouped(number))
 }
 
-fn grouped(number: u64) -> String {
+/// `12,345`
+#[must_use]
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
     for (index, digit) in digits.chars().enumerate() {

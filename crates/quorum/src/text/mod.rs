@@ -4,4 +4,4 @@ mod clean;
 mod figures;
 
 pub use clean::{clean, escaped};
-pub use figures::{count, line, time};
+pub use figures::{count, grouped, line, time};
