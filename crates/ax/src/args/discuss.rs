@@ -19,7 +19,7 @@ Examples:
   ax discuss \"What's the best database for a real-time app?\"
   ax discuss \"Microservices vs Monolith\" --pattern debate --rounds 3
   ax discuss \"Best API style\" --pattern voting --options \"REST,GraphQL,gRPC\"
-  ax discuss \"Tabs or spaces?\" --pattern debate --debate-format round-limited --round-limit 4 --judge qwen
+  ax discuss \"Tabs or spaces?\" --pattern debate --debate-format free-form --judge qwen
   ax discuss \"What shall we build?\" --pattern roundtable --participants claude,gemini,me:person
   ax discuss \"Rewrite or refactor?\" --rounds 5 --dry-run
   ax discuss \"Rewrite or refactor?\" --max-calls 30 --detach

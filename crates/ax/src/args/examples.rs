@@ -107,4 +107,5 @@ pub(super) const MAN: &str = "\
 Examples:
   ax man > ax.1
   ax man discuss > ax-discuss.1
-  ax man discuss | man -l -";
+
+`ax man discuss | man -l -` reads it at once.";

@@ -53,7 +53,9 @@ pub(crate) fn print_json(document: &impl Serialize) -> anyhow::Result<()> {
 pub(crate) fn write(text: &str) -> anyhow::Result<()> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(anyhow::Error::new(error).context("standard output can't be written"))
+        }
         Ok(()) | Err(_) => Ok(()),
     }
 }
