@@ -3,7 +3,7 @@
 use std::{
     fs::{DirBuilder, File, OpenOptions},
     os::unix::{fs::DirBuilderExt, fs::OpenOptionsExt, process::CommandExt},
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, Stdio},
 };
 
@@ -34,7 +34,7 @@ pub(crate) async fn detach(quorum: &Quorum, spec: Spec, output: Output) -> anyho
         child.with_context(|| format!("no process could be started; `ax resume {id}` holds it here"))?;
     match output.shape() {
         Shape::Json | Shape::Jsonl => {
-            print_json(&json!({ "discussionId": id, "log": file, "process": child.id() }))?
+            print_json(&json!({ "discussionId": id, "log": file, "process": child.id() }))?;
         }
         Shape::Text | Shape::Md => print(&id.to_string())?,
     }
@@ -46,15 +46,15 @@ pub(crate) async fn detach(quorum: &Quorum, spec: Spec, output: Output) -> anyho
 /// Logs are for the user alone, as discussions are.
 fn make(folder: &Path) -> Result<(), Setup> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    made.map_err(|error| unwritable(folder.to_owned(), &error))
+    made.map_err(|error| unwritable(folder, &error))
 }
 
 fn create(file: &Path) -> Result<File, Setup> {
     let created = OpenOptions::new().create(true).append(true).mode(0o600).open(file);
-    created.map_err(|error| unwritable(file.to_owned(), &error))
+    created.map_err(|error| unwritable(file, &error))
 }
 
-fn unwritable(place: PathBuf, error: &std::io::Error) -> Setup {
+fn unwritable(place: &Path, error: &std::io::Error) -> Setup {
     Setup(format!(
         "{} can't be written, where a detached run keeps its log: {error}; set XDG_STATE_HOME to a place that can",
         place.display()

@@ -12,7 +12,7 @@ use quorum_core::{
         command::Say,
         event::{Awaited, Fact},
         id::{DiscussionId, Seq},
-        spec::{Limits, Spec, Timing, Tolerance},
+        spec::{Limits, Spec, Timing, Tolerance, WindowSpec},
         state::State,
     },
     seams::Store,
@@ -76,6 +76,8 @@ fn gather(all: &mut BTreeMap<String, Question>, questions: &[Question]) {
 struct Stage<'s> {
     shared: &'s Shared,
     order: Arc<Spec>,
+    /// How long everything in the order is, in bytes.
+    given: usize,
     spec: Spec,
 }
 
@@ -88,6 +90,7 @@ impl<'s> Stage<'s> {
             limits: Limits::default(),
             recursion: None,
             early_exit: None,
+            window: WindowSpec::default(),
             session: None,
             ..order.clone()
         };
@@ -97,7 +100,8 @@ impl<'s> Stage<'s> {
         if !shared.crafts.pattern(&spec.pattern).is_some_and(bears) {
             spec.tolerance = order.tolerance;
         }
-        Stage { shared, order: Arc::new(order.clone()), spec }
+        let given = serde_json::to_string(order).map_or(0, |it| it.len());
+        Stage { shared, order: Arc::new(order.clone()), given, spec }
     }
 
     fn shortened(&self) -> Spec {
@@ -116,6 +120,7 @@ impl<'s> Stage<'s> {
         let asked = Asked::default();
         let voices = Understudies {
             order: self.order.clone(),
+            given: self.given,
             real: self.shared.voices.clone(),
             script: Script { readable_after, failing },
             asked: asked.clone(),

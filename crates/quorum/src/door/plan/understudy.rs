@@ -29,8 +29,11 @@ use super::form;
 /// What they say. Wherever it is found in a prompt, a real answer would be quoted in full.
 pub(super) const WORD: &str = "understudy";
 
-/// No talk of single words outgrows this.
-const ROOM: u64 = 1 << 40;
+/// The tokens of a turn of theirs in a window, and of everything around it.
+const TURN: u64 = 64;
+
+/// The tokens of our own words in any request, what is kept free included.
+const WORDS: u64 = 12_000;
 
 /// So much is around a question or a turn when it is sent: roles, fences, names.
 const AROUND: usize = 256;
@@ -69,6 +72,8 @@ pub(super) type Asked = Arc<Mutex<Vec<Question>>>;
 pub(super) struct Understudies {
     /// The order as it was given: prices and windows are those of its own voices.
     pub(super) order: Arc<Spec>,
+    /// How long everything in it is, in bytes.
+    pub(super) given: usize,
     pub(super) real: Arc<dyn Voices>,
     pub(super) script: Script,
     pub(super) asked: Asked,
@@ -80,7 +85,18 @@ impl Voices for Understudies {
         let (price, window) = (real.price, real.window);
         let understudy = Understudy { script: self.script.clone(), asked: self.asked.clone(), price, window };
         let lane = Arc::new(Lane::new(Width::at_once(64)));
-        Some(Voice { provider: Arc::new(understudy), lane, window: ROOM, ..real })
+        let window = self.room(window) + u64::from(real.thinking);
+        Some(Voice { provider: Arc::new(understudy), lane, window, ..real })
+    }
+}
+
+impl Understudies {
+    /// Room for as many turns of a word as would fill the real window if they were as long as they may be: more of them can't be shown,
+    /// and a rehearsal of a thousand rounds is over in time.
+    fn room(&self, window: u64) -> u64 {
+        let longest = u64::from(self.order.manner.max_tokens);
+        let turns = window / longest.max(1) + 2;
+        turns.saturating_mul(TURN) + longest + 2 * self.given as u64 + WORDS
     }
 }
 
