@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::{
     args::{Output, Shape},
     exit::{Exit, Setup},
-    render::{note, print, print_json},
+    render::{note, print, print_json, print_json_line},
 };
 
 /// Starts it, says its id, and leaves.
@@ -32,10 +32,10 @@ pub(crate) async fn detach(quorum: &Quorum, spec: Spec, output: Output) -> anyho
     let child = command.spawn();
     let child =
         child.with_context(|| format!("no process could be started; `ax resume {id}` holds it here"))?;
+    let started = json!({ "discussionId": id, "log": file, "process": child.id() });
     match output.shape() {
-        Shape::Json | Shape::Jsonl => {
-            print_json(&json!({ "discussionId": id, "log": file, "process": child.id() }))?;
-        }
+        Shape::Json => print_json(&started)?,
+        Shape::Jsonl => print_json_line(&started)?,
         Shape::Text | Shape::Md => print(&id.to_string())?,
     }
     note(&format!("It goes on in the background; {} has what happens, and what went wrong.", file.display()));

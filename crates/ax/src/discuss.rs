@@ -41,7 +41,8 @@ pub(crate) struct Ending {
 pub(crate) async fn discuss(quorum: &Quorum, args: &Discuss) -> anyhow::Result<Exit> {
     let (config, preset) = (quorum.config(), args.preset.as_deref());
     let output = args.output.or_configured(config, preset);
-    if output.quiet {
+    let is_on = |long: &str| config.showing(preset, long) == Some(&serde_json::Value::Bool(true));
+    if is_on("quiet") {
         hush();
     }
     // What is refused leaves everything as it was.
@@ -54,8 +55,7 @@ pub(crate) async fn discuss(quorum: &Quorum, args: &Discuss) -> anyhow::Result<E
         return detach::detach(quorum, spec, output).await;
     }
     let handle = quorum.begin(spec).await?;
-    let required = config.showing(preset, "require-consensus") == Some(&serde_json::Value::Bool(true));
-    let demand = Demand::consensus_if(required || args.requires_consensus());
+    let demand = Demand::consensus_if(args.requires_consensus() || is_on("require-consensus"));
     attend(quorum, handle, Ending { output, demand }).await
 }
 

@@ -28,6 +28,9 @@ use crate::{
 
 fn main() -> std::process::ExitCode {
     let cli = Cli::parse();
+    if cli.quiet {
+        render::hush();
+    }
     match run(cli.verb) {
         Ok(exit) => exit.into(),
         Err(error) => exit::report(&error).into(),
@@ -35,9 +38,6 @@ fn main() -> std::process::ExitCode {
 }
 
 fn run(verb: Verb) -> anyhow::Result<Exit> {
-    if verb.hushes() {
-        render::hush();
-    }
     match &verb {
         Verb::Patterns(listed) => return past::patterns(listed),
         Verb::Config(args) => return config::config(&args.verb),

@@ -9,7 +9,7 @@ use quorum::{
 use crate::{
     args::{Output, Shape},
     exit::Exit,
-    render::{note, print, print_json, usage::columns},
+    render::{note, print, print_json, print_json_line, usage::columns},
 };
 
 /// How much of the topic is shown.
@@ -19,7 +19,8 @@ const TOPIC: usize = 80;
 pub(crate) async fn show(quorum: &Quorum, order: &Spec, output: Output) -> anyhow::Result<Exit> {
     let plan = quorum.plan_for(order).await?;
     match output.shape() {
-        Shape::Json | Shape::Jsonl => print_json(&plan)?,
+        Shape::Json => print_json(&plan)?,
+        Shape::Jsonl => print_json_line(&plan)?,
         Shape::Text | Shape::Md => print(&text(&plan))?,
     }
     note("Nobody was asked, and nothing was recorded.");

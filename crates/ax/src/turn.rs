@@ -5,7 +5,7 @@ use std::io::{BufRead, IsTerminal};
 use quorum::model::{event::Awaited, state::State};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::render::note;
+use crate::render::{note, tell};
 
 /// What ends an answer that is typed.
 const END: &str = ".";
@@ -13,7 +13,7 @@ const END: &str = ".";
 /// Says whose turn it is, what is asked, and how to answer.
 pub(crate) fn announce(state: &State) {
     for awaited in &state.awaiting {
-        asked(awaited);
+        asked(awaited, note);
     }
     let (id, several) = (state.id, state.awaiting.len() > 1);
     for Awaited { participant, .. } in &state.awaiting {
@@ -22,12 +22,12 @@ pub(crate) fn announce(state: &State) {
     }
 }
 
-fn asked(awaited: &Awaited) {
+fn asked(awaited: &Awaited, say: fn(&str)) {
     let Awaited { participant, round, phase, prompt, shape, .. } = awaited;
-    note(&format!("It is {participant}'s turn (round {round}, {}):", phase.replace('-', " ")));
-    prompt.lines().for_each(|line| note(&format!("  {line}")));
+    say(&format!("It is {participant}'s turn (round {round}, {}):", phase.replace('-', " ")));
+    prompt.lines().for_each(|line| say(&format!("  {line}")));
     if let Some(hint) = shape.as_deref().and_then(hint) {
-        note(&format!("  {hint}"));
+        say(&format!("  {hint}"));
     }
 }
 
@@ -51,9 +51,10 @@ pub(crate) async fn typed(state: &State) -> anyhow::Result<Option<(String, Strin
     if !anybodys || !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
         return Ok(None);
     }
+    // Who is to answer must see what, however quiet it shall be.
     heard_since(state, &awaited.participant);
-    asked(awaited);
-    note(&format!("Type what {} says, and `{END}` on a line of its own to finish:", awaited.participant));
+    asked(awaited, tell);
+    tell(&format!("Type what {} says, and `{END}` on a line of its own to finish:", awaited.participant));
     let mut interrupt = signal(SignalKind::interrupt())?;
     let text = tokio::select! {
         text = tokio::task::spawn_blocking(lines) => text?,
@@ -66,9 +67,9 @@ pub(crate) async fn typed(state: &State) -> anyhow::Result<Option<(String, Strin
 fn heard_since(state: &State, participant: &str) {
     let last = state.turns.iter().rposition(|turn| turn.participant == participant);
     for turn in &state.turns[last.map_or(0, |place| place + 1)..] {
-        note(&format!("\n{}:\n{}", turn.participant, turn.text.trim()));
+        tell(&format!("\n{}:\n{}", turn.participant, turn.text.trim()));
     }
-    note("");
+    tell("");
 }
 
 fn lines() -> String {

@@ -24,6 +24,9 @@ pub(crate) use output::{Output, Shape};
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) verb: Verb,
+    /// Say nothing on standard error but what went wrong
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -85,21 +88,6 @@ pub(crate) enum Verb {
         /// Which verb
         verb: Option<String>,
     },
-}
-
-impl Verb {
-    /// Whether nothing shall be said but what goes wrong.
-    pub(crate) fn hushes(&self) -> bool {
-        match self {
-            Verb::Discuss(args) => args.output.quiet,
-            Verb::Resume(args) => args.shown.output.quiet,
-            Verb::Stop(shown) | Verb::Show(shown) => shown.output.quiet,
-            Verb::Say(args) => args.output.quiet,
-            Verb::Fork(args) => args.output.quiet,
-            Verb::Replay(args) => args.shown.output.quiet,
-            _ => false,
-        }
-    }
 }
 
 #[derive(Debug, Args)]
@@ -277,7 +265,8 @@ mod tests {
 
     #[test]
     fn every_flag_of_the_table_can_be_typed() {
-        let command = Cli::command();
+        let mut command = Cli::command();
+        command.build();
         let discuss = command.find_subcommand("discuss").unwrap();
         let typed: BTreeSet<&str> = discuss.get_arguments().filter_map(|arg| arg.get_long()).collect();
         let written =
@@ -289,8 +278,9 @@ mod tests {
     /// What is neither in the configuration nor here would be a flag that a preset can't have by oversight.
     #[test]
     fn every_flag_of_discuss_can_be_configured_or_belongs_to_one_run() {
-        let of_one_run = ["again", "preset", "json", "dry-run", "detach", "file", "no-early-exit"];
-        let command = Cli::command();
+        let of_one_run = ["again", "preset", "json", "dry-run", "detach", "file", "no-early-exit", "help"];
+        let mut command = Cli::command();
+        command.build();
         let discuss = command.find_subcommand("discuss").unwrap();
         let known = |long: &&str| {
             flags::FLAGS.iter().any(|flag| flag.long == *long)

@@ -18,9 +18,6 @@ pub(crate) struct Output {
     /// What to print [default: text]
     #[arg(long, visible_alias = "format", value_name = "FORMAT")]
     output_format: Option<Shape>,
-    /// Say nothing on standard error but what went wrong
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
     /// Say at the end what each participant used and what it cost, on standard error
     #[arg(long)]
     pub(crate) usage: bool,
@@ -59,7 +56,6 @@ impl Output {
             verbose: self.verbose || is_on("verbose"),
             json: self.json,
             output_format: self.output_format.or(shape),
-            quiet: self.quiet || is_on("quiet"),
             usage: self.usage || is_on("usage"),
         }
     }

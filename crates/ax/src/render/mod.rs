@@ -49,6 +49,11 @@ pub(crate) fn print_json(document: &impl Serialize) -> anyhow::Result<()> {
     write(&format!("{}\n", escaped(&serde_json::to_string_pretty(document)?)))
 }
 
+/// The same on one line.
+pub(crate) fn print_json_line(document: &impl Serialize) -> anyhow::Result<()> {
+    write(&format!("{}\n", escaped(&serde_json::to_string(document)?)))
+}
+
 /// What is harmless already, as it is.
 pub(crate) fn write(text: &str) -> anyhow::Result<()> {
     let mut stdout = std::io::stdout().lock();
