@@ -3,7 +3,7 @@
 use anyhow::Context;
 use clap::{
     CommandFactory,
-    builder::{PossibleValue, PossibleValuesParser},
+    builder::{PossibleValue, PossibleValuesParser, Resettable},
 };
 use clap_complete::Shell;
 use quorum::Config;
@@ -44,10 +44,24 @@ pub(crate) fn man(verb: Option<&str>) -> anyhow::Result<Exit> {
         None => command,
         Some(verb) => of_verb(&command, verb)?,
     };
+    let after = page.get_after_help().map(ToString::to_string).unwrap_or_default();
     let mut text = Vec::new();
-    clap_mangen::Man::new(page).render(&mut text)?;
-    write(&String::from_utf8(text).context("a manual page is text")?)?;
+    clap_mangen::Man::new(page.after_help(Resettable::Reset)).render(&mut text)?;
+    let text = String::from_utf8(text).context("a manual page is text")?;
+    write(&format!("{}{}", text.trim_end_matches('\n'), as_written(&after)))?;
     Ok(Exit::Done)
+}
+
+/// What stands under the help, line by line: examples can be copied.
+fn as_written(after: &str) -> String {
+    let (title, lines) = match after.strip_prefix("Examples:\n") {
+        Some(examples) => ("EXAMPLES", examples),
+        None => ("NOTES", after),
+    };
+    // A line that begins with a dot or a quote would be an order.
+    let line = |it: &str| format!("\\&{}\n", it.replace('\\', "\\e").replace('-', "\\-"));
+    let lines: String = lines.lines().map(line).collect();
+    format!("\n.SH {title}\n.nf\n{lines}.fi\n")
 }
 
 fn of_verb(command: &clap::Command, verb: &str) -> Result<clap::Command, Usage> {

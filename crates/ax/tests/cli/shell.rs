@@ -40,9 +40,14 @@ fn every_verb_has_a_manual_page() {
     let page = desk.ax(&["man"]).ends(0).out;
     assert!(page.contains(".TH ax 1") && page.contains("ax\\-discuss(1)"), "{page}");
     let page = desk.ax(&["man", "discuss"]).ends(0).out;
-    for word in [".TH ax-discuss 1", "\\-\\-dry\\-run", "Opposing sides before a judge", "Examples:"] {
+    for word in [".TH ax-discuss 1", "\\-\\-dry\\-run", "Opposing sides before a judge", ".SH EXAMPLES"] {
         assert!(page.contains(word), "{word}: {page}");
     }
+    assert!(
+        page.contains("\\&  ax discuss \"Rewrite or refactor?\" \\-\\-rounds 5 \\-\\-dry\\-run\n"),
+        "{page}"
+    );
+    assert!(!page.contains(".SH EXTRA"), "{page}");
     desk.ax(&["man", "nothing"])
         .ends(2)
         .says(&["there is no verb \"nothing\"; there are discuss"])

@@ -207,7 +207,7 @@ fn most(shared: &Shared, order: &Spec, rehearsed: &Rehearsed) -> Figures {
     if order.recursion.is_some() {
         // How many sub-discussions there will be nobody knows; there is always a limit on the calls of all of them together.
         worst = full.iter().fold(worst, |worst, (usage, price)| worst.or(*usage, *price));
-        sum = Sum { calls: u32::MAX, tokens: u64::MAX, usd: Usd::ZERO.max(worst.usd).times(u64::MAX) };
+        sum = Sum { calls: u32::MAX, tokens: u64::MAX, usd: worst.usd.times(u64::MAX) };
     }
     sum.within(order, worst)
 }
