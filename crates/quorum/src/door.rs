@@ -12,7 +12,7 @@ use quorum_core::{
     engine::{Engine, handle::Handle, shared::Shared},
     model::{
         command::Command,
-        error::{Code, Refusal},
+        error::Refusal,
         event::Fact,
         id::{DiscussionId, Seq},
         lifecycle::Lifecycle,
@@ -155,12 +155,6 @@ impl Quorum {
         })
     }
 
-    fn known_preset(&self, request: &Request) -> Result<(), Error> {
-        let Some(name) = &request.preset else { return Ok(()) };
-        let unknown = |message| Refusal::new("preset", Code::InvalidRequest, message);
-        self.config.preset(name).map(drop).map_err(|message| Error::Refused(vec![unknown(message)]))
-    }
-
     /// The order of a past discussion with these changes, checked anew. Costs nothing.
     pub async fn again(&self, id: DiscussionId, changes: &Request) -> Result<Spec, Error> {
         self.known_preset(changes)?;
@@ -180,16 +174,6 @@ impl Quorum {
         let further: Vec<Refusal> = further.filter(is_new).collect();
         refusals.extend(further);
         if refusals.is_empty() { Ok(spec) } else { Err(refusals) }
-    }
-
-    /// A default that is wrong is to be put right in the file.
-    fn say_where(&self, refusal: Refusal, filled: &[String], preset: Option<&str>) -> Refusal {
-        if !filled.contains(&refusal.field) {
-            return refusal;
-        }
-        let section = self.config.section_of(preset, &refusal.field);
-        let message = format!("{} (from [{section}] in {})", refusal.message, self.config.file.display());
-        Refusal { message, ..refusal }
     }
 
     /// Starts a discussion.

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use quorum_core::memory::MemoryStore;
+use quorum_core::{
+    memory::MemoryStore,
+    model::error::{Code, Refusal},
+};
 use quorum_providers::SimulatedVoices;
 
 use crate::{Config, Error, Quorum, Request, config::long_of};
@@ -25,6 +28,23 @@ pub fn complaints(config: &Config) -> Vec<String> {
 }
 
 impl Quorum {
+    /// Refuses a preset nobody wrote.
+    pub(super) fn known_preset(&self, request: &Request) -> Result<(), Error> {
+        let Some(name) = &request.preset else { return Ok(()) };
+        let unknown = |message| Refusal::new("preset", Code::InvalidRequest, message);
+        self.config.preset(name).map(drop).map_err(|message| Error::Refused(vec![unknown(message)]))
+    }
+
+    /// A default that is wrong is to be put right in the file.
+    pub(super) fn say_where(&self, refusal: Refusal, filled: &[String], preset: Option<&str>) -> Refusal {
+        if !filled.contains(&refusal.field) {
+            return refusal;
+        }
+        let section = self.config.section_of(preset, &refusal.field);
+        let message = format!("{} (from [{section}] in {})", refusal.message, self.config.file.display());
+        Refusal { message, ..refusal }
+    }
+
     /// What is wrong with the values of this preset and of the defaults. What only lacks something may be given when it is used.
     fn complaints(&self, preset: Option<String>) -> Vec<String> {
         let request = Request { preset, ..Request::on("x") };
