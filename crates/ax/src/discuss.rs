@@ -11,6 +11,7 @@ use quorum::{
         lifecycle::Lifecycle,
         outcome::Outcome,
         participant::{Participant, Role},
+        spec::Spec,
         state::State,
     },
     text::count,
@@ -18,17 +19,19 @@ use quorum::{
 
 use crate::{
     args::{Discuss, Fork, Output, Shape},
+    detach,
     exit::{Demand, Exit, Usage, of_outcome},
     follow::{Followed, follow, hold},
-    input::with_stdin,
+    input::Input,
     live::{Keys, Watch, terminal},
+    plan,
     render::{
         card::{self, Told},
-        closing,
+        closing, hush, insist, is_hushed,
         line::{DIM, Line},
         note, print_json, print_markdown,
         result::{Detail, markdown},
-        tell, write,
+        tell, usage, write,
     },
     telling::Telling,
     turn,
@@ -43,27 +46,45 @@ pub(crate) struct Ending {
     pub(crate) demand: Demand,
 }
 
-/// Starts a discussion and stays until it is over.
+/// Starts a discussion and stays until it is over; or only says what it would come to, or leaves it to another process.
 pub(crate) async fn discuss(quorum: &Quorum, args: &Discuss) -> anyhow::Result<Exit> {
+    let (config, preset) = (quorum.config(), args.preset.as_deref());
+    let output = args.output.or_configured(config, preset);
+    let is_on = |long: &str| config.showing(preset, long) == Some(&serde_json::Value::Bool(true));
+    if is_on("quiet") {
+        hush();
+    }
+    // What is refused leaves everything as it was.
+    let spec = order(quorum, args).await?;
+    if args.dry_run {
+        return plan::show(quorum, &spec, output).await;
+    }
+    forget_old(quorum).await;
+    if args.detach {
+        return detach::detach(quorum, spec, output).await;
+    }
+    let handle = quorum.begin(spec).await?;
+    let demand = Demand::consensus_if(args.requires_consensus() || is_on("require-consensus"));
+    attend(quorum, handle, Ending { output, demand }).await
+}
+
+/// What was ordered, checked.
+async fn order(quorum: &Quorum, args: &Discuss) -> anyhow::Result<Spec> {
     let mut request = args.request();
-    let (topic, context) = with_stdin(args.topic.as_deref(), args.context.as_deref())?;
+    let input = Input { topic: args.topic.as_deref(), context: args.context.as_deref(), files: &args.files };
+    let (topic, context) = input.with_stdin()?;
     (request.topic, request.context) = (topic.clone().unwrap_or_default(), context);
     if let Some(session) = &args.session {
         request.session_id = Some(quorum.find_session(session).await?.to_string());
     }
-    // What is refused leaves everything as it was.
-    let spec = match &args.again {
+    match &args.again {
         Some(_) if topic.is_some_and(|it| it.trim().is_empty()) => {
             let message = "<topic>: is empty; leave it out to keep that of the past discussion";
-            return Err(Usage(message.to_owned()).into());
+            Err(Usage(message.to_owned()).into())
         }
-        Some(past) => quorum.again(quorum.find(past).await?, &request).await?,
-        None => quorum.check(&request)?,
-    };
-    forget_old(quorum).await;
-    let handle = quorum.begin(spec).await?;
-    let ending = Ending { output: args.output, demand: Demand::consensus_if(args.requires_consensus()) };
-    attend(quorum, handle, ending).await
+        Some(past) => Ok(quorum.again(quorum.find(past).await?, &request).await?),
+        None => Ok(quorum.check(&request)?),
+    }
 }
 
 async fn forget_old(quorum: &Quorum) {
@@ -230,9 +251,15 @@ pub(crate) fn conclude(state: &State, ending: Ending) -> Exit {
         closing::lines(&outcome).iter().for_each(|line| note(line));
     }
     closing::of_fork(state).iter().for_each(|line| note(line));
+    if let Some(problem) = outcome.error.as_ref().filter(|_| is_hushed()) {
+        insist(&format!("{}: {}", problem.code, problem.message));
+    }
+    if ending.output.usage {
+        insist(&usage::table(&outcome));
+    }
     let exit = of_outcome(&outcome, threshold, ending.demand);
     if exit == Exit::NoConsensus {
-        note(&no_consensus(&outcome, threshold));
+        insist(&no_consensus(&outcome, threshold));
     }
     exit
 }

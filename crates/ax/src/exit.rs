@@ -11,7 +11,7 @@ use quorum::{
     request::flags,
 };
 
-use crate::render::note;
+use crate::render::{insist, note};
 
 /// How the command ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +44,18 @@ impl std::fmt::Display for Usage {
 
 impl std::error::Error for Usage {}
 
+/// Something on this machine that has to be put right first.
+#[derive(Debug)]
+pub(crate) struct Setup(pub(crate) String);
+
+impl std::fmt::Display for Setup {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Setup {}
+
 /// Whether a discussion without consensus is a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Demand {
@@ -60,18 +72,18 @@ impl Demand {
 /// Says what went wrong and finds its code.
 pub(crate) fn report(error: &anyhow::Error) -> Exit {
     if let Some(Error::Refused(refusals)) = error.downcast_ref() {
-        refusals.iter().for_each(|refusal| note(&format!("error: {}", typed(refusal))));
+        refusals.iter().for_each(|refusal| insist(&format!("error: {}", typed(refusal))));
         note("Nothing was asked and nothing was spent. `ax discuss --help` explains the flags.");
     } else {
-        note(&format!("error: {error:#}"));
+        insist(&format!("error: {error:#}"));
     }
     of_error(error)
 }
 
 /// A refusal under the name the user typed.
 fn typed(refusal: &Refusal) -> String {
-    let of_fork = ["at", "drop"].into_iter().find(|it| *it == refusal.field);
-    let name = flags::filling(&refusal.field).map(|flag| flag.long).or(of_fork).map(|it| format!("--{it}"));
+    let other = ["at", "drop", "preset"].into_iter().find(|it| *it == refusal.field);
+    let name = flags::filling(&refusal.field).map(|flag| flag.long).or(other).map(|it| format!("--{it}"));
     format!("{}: {}", name.unwrap_or_else(|| format!("<{}>", refusal.field)), refusal.message)
 }
 
@@ -79,7 +91,7 @@ fn of_error(error: &anyhow::Error) -> Exit {
     if error.is::<Usage>() {
         return Exit::BadInput;
     }
-    if error.is::<quorum::config::Error>() {
+    if error.is::<quorum::config::Error>() || error.is::<Setup>() {
         return Exit::Setup;
     }
     match error.downcast_ref::<Error>() {

@@ -1,12 +1,13 @@
-//! What comes through standard input: the topic for `-`, or else context. A terminal is never waited for.
+//! What comes from elsewhere: standard input, as the topic for `-` or else as context, and files. A terminal is never waited for.
 
 use std::{
     io::{IsTerminal, Read},
+    path::{Path, PathBuf},
     sync::mpsc,
     time::Duration,
 };
 
-use anyhow::Context;
+use quorum::{request::LONGEST_CONTEXT, text::count};
 
 use crate::{exit::Usage, render::note};
 
@@ -16,44 +17,125 @@ const MOST_BYTES: u64 = 500_000;
 /// How long a silent writer is waited for before the user learns what is waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Topic and context with what was piped in.
-pub(crate) fn with_stdin(
-    topic: Option<&str>,
-    context: Option<&str>,
-) -> anyhow::Result<(Option<String>, Option<String>)> {
-    let from_stdin = topic == Some("-");
-    if std::io::stdin().is_terminal() {
-        if from_stdin {
-            let message = "`-` reads the topic from standard input, which is a terminal here; pipe a text into it, or type the topic in place of -";
-            return Err(Usage(message.to_owned()).into());
+/// What was typed of the texts of a request.
+pub(crate) struct Input<'a> {
+    pub(crate) topic: Option<&'a str>,
+    pub(crate) context: Option<&'a str>,
+    pub(crate) files: &'a [PathBuf],
+}
+
+impl Input<'_> {
+    /// Topic and context with what was piped in and what the files hold.
+    pub(crate) fn with_stdin(&self) -> Result<(Option<String>, Option<String>), Usage> {
+        let (as_topic, as_file) = (self.topic == Some("-"), self.files.iter().any(|it| is_stdin(it)));
+        if as_topic && as_file {
+            return Err(Usage("`-` can be the topic or a --file, not both".to_owned()));
         }
-        return Ok((topic.map(str::to_owned), context.map(str::to_owned)));
+        let piped = match (std::io::stdin().is_terminal(), as_topic || as_file) {
+            (true, true) => return Err(at_a_terminal("a text")),
+            (true, false) => String::new(),
+            (false, _) => read()?,
+        };
+        let topic = if as_topic { Some(piped.clone()) } else { self.topic.map(str::to_owned) };
+        let mut context = Context::default();
+        context.add(self.context.unwrap_or_default());
+        for file in self.files {
+            match is_stdin(file) {
+                true => context.add_file(file, &piped)?,
+                false => context.add_file(file, &headed(file, &text_of(file)?))?,
+            }
+        }
+        if !as_topic && !as_file {
+            context.add(&piped);
+        }
+        Ok((topic, (!context.0.is_empty()).then_some(context.0)))
     }
-    let piped = read()?;
-    if from_stdin {
-        return Ok((Some(piped), context.map(str::to_owned)));
+}
+
+fn is_stdin(file: &Path) -> bool {
+    file == Path::new("-")
+}
+
+fn at_a_terminal(what: &str) -> Usage {
+    Usage(format!(
+        "`-` reads {what} from standard input, which is a terminal here; pipe something into it, or type it in place of -"
+    ))
+}
+
+/// What everyone should know, part by part.
+#[derive(Default)]
+struct Context(String);
+
+impl Context {
+    fn add(&mut self, part: &str) {
+        if !part.trim().is_empty() {
+            self.0.push_str(if self.0.is_empty() { "" } else { "\n\n" });
+            self.0.push_str(part);
+        }
     }
-    Ok((topic.map(str::to_owned), joined(context, &piped)))
+
+    /// The same for a file, which is named if it is too much.
+    fn add_file(&mut self, file: &Path, part: &str) -> Result<(), Usage> {
+        self.add(part);
+        let length = self.0.trim().chars().count();
+        if length <= LONGEST_CONTEXT {
+            return Ok(());
+        }
+        let (length, most) = (count(length as u64, "character"), count(LONGEST_CONTEXT as u64, "character"));
+        Err(wrong(
+            file,
+            &format!("with it the context has {length}, and {most} is the most; give the part that matters"),
+        ))
+    }
+}
+
+fn headed(file: &Path, text: &str) -> String {
+    format!("## {}\n\n{}", file.display(), text.trim_end())
+}
+
+fn wrong(file: &Path, message: &str) -> Usage {
+    Usage(format!("--file {}: {message}", file.display()))
+}
+
+/// What a file holds, if it is a text that could be used.
+fn text_of(file: &Path) -> Result<String, Usage> {
+    let unreadable = |error: std::io::Error| match error.kind() {
+        std::io::ErrorKind::NotFound => wrong(file, "there is no such file"),
+        _ => wrong(file, &format!("can't be read: {error}")),
+    };
+    let about = std::fs::metadata(file).map_err(unreadable)?;
+    if about.is_dir() {
+        return Err(wrong(file, "is a directory; name the files in it that matter"));
+    }
+    let too_long = |bytes: &str| {
+        let most = count(LONGEST_CONTEXT as u64, "character");
+        wrong(file, &format!("has {bytes}, and the context may have {most}; give the part that matters"))
+    };
+    if about.len() > MOST_BYTES {
+        return Err(too_long(&count(about.len(), "byte")));
+    }
+    let mut bytes = Vec::new();
+    let opened = std::fs::File::open(file).map_err(unreadable)?;
+    opened.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(too_long(&format!("more than {}", count(MOST_BYTES, "byte"))));
+    }
+    let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
+    text.ok_or_else(|| wrong(file, "is no text in UTF-8; only texts can be context"))
 }
 
 /// What a person says: as it was typed, or for `-` what is piped in.
-pub(crate) fn spoken(text: &str) -> anyhow::Result<String> {
+pub(crate) fn spoken(text: &str) -> Result<String, Usage> {
     if text != "-" {
         return Ok(text.to_owned());
     }
     if std::io::stdin().is_terminal() {
-        let message = "`-` reads the words from standard input, which is a terminal here; pipe a text into it, or type them in place of -";
-        return Err(Usage(message.to_owned()).into());
+        return Err(at_a_terminal("the words"));
     }
     read()
 }
 
-fn joined(context: Option<&str>, piped: &str) -> Option<String> {
-    let parts: Vec<&str> = context.into_iter().chain([piped]).filter(|it| !it.trim().is_empty()).collect();
-    (!parts.is_empty()).then(|| parts.join("\n\n"))
-}
-
-fn read() -> anyhow::Result<String> {
+fn read() -> Result<String, Usage> {
     let (done, waiting) = mpsc::channel();
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
@@ -61,11 +143,13 @@ fn read() -> anyhow::Result<String> {
         // Fails only when nobody waits any more.
         let _ = done.send(read.map(|_| bytes));
     });
+    let unreadable = |reason: String| Usage(format!("standard input can't be read: {reason}"));
     let bytes = waiting.recv_timeout(PATIENCE).or_else(|_| {
         note("Waiting for the end of standard input; `< /dev/null` says that there is none.");
         waiting.recv()
     });
-    let bytes = bytes.context("standard input can't be read")?.context("standard input can't be read")?;
+    let bytes = bytes.map_err(|error| unreadable(error.to_string()))?;
+    let bytes = bytes.map_err(|error| unreadable(error.to_string()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -74,9 +158,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_piped_is_added_to_the_context() {
-        assert_eq!(joined(None, " \n"), None);
-        assert_eq!(joined(Some("a"), ""), Some("a".to_owned()));
-        assert_eq!(joined(Some("a"), "b"), Some("a\n\nb".to_owned()));
+    fn what_is_given_is_put_together_in_order() {
+        let check = |parts: &[&str], expected: &str| {
+            let mut context = Context::default();
+            parts.iter().for_each(|part| context.add(part));
+            assert_eq!(context.0, expected);
+        };
+        check(&["", " \n"], "");
+        check(&["a", ""], "a");
+        check(&["a", &headed(Path::new("notes.md"), "b\n"), "c"], "a\n\n## notes.md\n\nb\n\nc");
     }
 }

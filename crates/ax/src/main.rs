@@ -1,6 +1,9 @@
 //! The command. Reads what was typed, goes through the door, prints the result to stdout and everything else to stderr.
 
 mod args;
+mod config;
+mod demo;
+mod detach;
 mod discuss;
 mod doctor;
 mod exit;
@@ -12,9 +15,11 @@ mod keys;
 mod live;
 mod models;
 mod past;
+mod plan;
 mod render;
 mod replay;
 mod say;
+mod shell;
 mod steer;
 mod telling;
 mod turn;
@@ -29,6 +34,9 @@ use crate::{
 
 fn main() -> std::process::ExitCode {
     let cli = Cli::parse();
+    if cli.quiet {
+        render::hush();
+    }
     match run(cli.verb) {
         Ok(exit) => exit.into(),
         Err(error) => exit::report(&error).into(),
@@ -43,9 +51,14 @@ fn run(verb: Verb) -> anyhow::Result<Exit> {
         Verb::Prices(args) => return models::prices(args),
         Verb::Keys(args) => return keys::keys(args),
         Verb::Doctor(args) => return doctor::doctor(args),
+        Verb::Config(args) => return config::config(&args.verb),
+        Verb::Completions { shell } => return shell::completions(*shell),
+        Verb::Man { verb } => return shell::man(verb.as_deref()),
         _ => {}
     }
-    let quorum = Quorum::open(Config::load()?)?.assigning_roles();
+    let config = Config::load()?;
+    let config = if matches!(verb, Verb::Demo(_)) { demo::plain(config) } else { config };
+    let quorum = Quorum::open(config)?.assigning_roles();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let exit = runtime.block_on(perform(&quorum, verb));
     // Nobody waits for what may still be under way: it is recorded, or it did not happen.
@@ -67,11 +80,15 @@ async fn perform(quorum: &Quorum, verb: Verb) -> anyhow::Result<Exit> {
         Verb::Show(args) => past::show(quorum, &args).await,
         Verb::Export(args) => export::export(quorum, &args).await,
         Verb::Replay(args) => replay::replay(quorum, &args).await,
-        Verb::Patterns(listed) => past::patterns(&listed),
         Verb::Models(listed) => models::models(&listed),
         Verb::Prices(args) => models::prices(&args),
         Verb::Keys(args) => keys::keys(&args),
         Verb::Doctor(args) => doctor::doctor(&args),
         Verb::Sessions(args) => past::sessions(quorum, &args).await,
+        Verb::Demo(args) => demo::demo(quorum, &args).await,
+        Verb::Patterns(listed) => past::patterns(&listed),
+        Verb::Config(args) => config::config(&args.verb),
+        Verb::Completions { shell } => shell::completions(shell),
+        Verb::Man { verb } => shell::man(verb.as_deref()),
     }
 }

@@ -13,8 +13,9 @@ use crate::{
     discuss::show as print_result,
     exit::{Exit, Usage},
     render::{
-        closing, note, print, print_json, print_markdown,
+        closing, insist, note, print, print_json, print_markdown,
         result::{Detail, markdown, moves},
+        usage,
     },
     turn,
 };
@@ -71,6 +72,9 @@ pub(crate) async fn show_state(quorum: &Quorum, state: &State, output: Output) -
     if state.lifecycle.is_terminal() {
         closing::lines(&Outcome::of(state)).iter().for_each(|line| note(line));
         closing::of_fork(state).iter().for_each(|line| note(line));
+        if output.usage {
+            insist(&usage::table(&Outcome::of(state)));
+        }
     } else if !turn::announce(state) {
         note(&format!(
             "This discussion is {}; `ax resume {}` goes on unless it runs elsewhere.",

@@ -5,6 +5,8 @@ use quorum::{
     model::{command::Command, lifecycle::Lifecycle},
 };
 
+use tokio::signal::unix::{SignalKind, signal};
+
 use crate::{
     args::{Resume, Shown, Which},
     discuss::{Ending, attend, conclude, show},
@@ -15,6 +17,8 @@ use crate::{
 /// `ax resume`
 pub(crate) async fn resume(quorum: &Quorum, args: &Resume) -> anyhow::Result<Exit> {
     let id = quorum.find(&args.shown.which.id).await?;
+    // Once it is caught, it no longer ends the process.
+    let _hangup = args.detached.then(|| signal(SignalKind::hangup())).transpose()?;
     let demand = Demand::consensus_if(args.require_consensus);
     let ending = Ending { output: args.shown.output, demand };
     match quorum.resume(id).await? {

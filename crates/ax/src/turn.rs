@@ -6,7 +6,12 @@ use quorum::model::{event::Awaited, lifecycle::Lifecycle, state::State};
 use rustix::process::Signal;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::{follow::Leave, judge, live::terminal, render::note};
+use crate::{
+    follow::Leave,
+    judge,
+    live::terminal,
+    render::{insist, note},
+};
 
 /// What ends an answer that is typed.
 const END: &str = ".";
@@ -26,7 +31,7 @@ pub(crate) fn announce(state: &State) -> bool {
 /// Says whose turn it is, what is asked, and how to answer.
 fn whose_turn(state: &State) {
     for awaited in &state.awaiting {
-        asked(awaited);
+        asked(awaited, note);
     }
     let (id, several) = (state.id, state.awaiting.len() > 1);
     for Awaited { participant, .. } in &state.awaiting {
@@ -35,12 +40,12 @@ fn whose_turn(state: &State) {
     }
 }
 
-fn asked(awaited: &Awaited) {
+fn asked(awaited: &Awaited, say: fn(&str)) {
     let Awaited { participant, round, phase, prompt, shape, .. } = awaited;
-    note(&format!("It is {participant}'s turn (round {round}, {}):", phase.replace('-', " ")));
-    prompt.lines().for_each(|line| note(&format!("  {line}")));
+    say(&format!("It is {participant}'s turn (round {round}, {}):", phase.replace('-', " ")));
+    prompt.lines().for_each(|line| say(&format!("  {line}")));
     if let Some(hint) = shape.as_deref().and_then(hint) {
-        note(&format!("  {hint}"));
+        say(&format!("  {hint}"));
     }
 }
 
@@ -65,9 +70,10 @@ pub(crate) async fn typed(state: &State, unseen: usize) -> anyhow::Result<Option
     if !anybodys || !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
         return Ok(None);
     }
+    // Who is to answer must see what, however quiet it shall be.
     heard_since(state, &awaited.participant, unseen);
-    asked(awaited);
-    note(&format!("Type what {} says, and `{END}` on a line of its own to finish:", awaited.participant));
+    asked(awaited, insist);
+    insist(&format!("Type what {} says, and `{END}` on a line of its own to finish:", awaited.participant));
     let (mut interrupt, mut leave) = (signal(SignalKind::interrupt())?, Leave::new()?);
     let mut stopped = signal(SignalKind::from_raw(Signal::TSTP.as_raw()))?;
     let mut typing = tokio::task::spawn_blocking(lines);
@@ -87,9 +93,9 @@ pub(crate) async fn typed(state: &State, unseen: usize) -> anyhow::Result<Option
 fn heard_since(state: &State, participant: &str, unseen: usize) {
     let last = state.turns.iter().rposition(|turn| turn.participant == participant);
     for turn in state.turns.iter().take(unseen).skip(last.map_or(0, |place| place + 1)) {
-        note(&format!("\n{}:\n{}", turn.participant, turn.text.trim()));
+        insist(&format!("\n{}:\n{}", turn.participant, turn.text.trim()));
     }
-    note("");
+    insist("");
 }
 
 fn lines() -> String {

@@ -1,8 +1,10 @@
 //! The door itself: starts, resumes, steers and finds discussions.
 
+mod configured;
 mod fork;
 mod health;
 mod judge;
+mod plan;
 mod say;
 
 use std::sync::Arc;
@@ -36,7 +38,9 @@ use crate::{
     setup::{self, Machine, Setup},
 };
 
+pub use configured::complaints;
 pub use fork::Forking;
+pub use plan::{Figures, Plan, PlannedPhase, PlannedSeat};
 
 /// How long this process may look at a discussion before others may run it.
 const GLANCE_MS: u64 = 5_000;
@@ -172,16 +176,19 @@ impl Quorum {
 
     /// What a request amounts to, or everything that is wrong with it. Costs nothing.
     pub fn check(&self, request: &Request) -> Result<Spec, Error> {
+        self.known_preset(request)?;
+        let preset = request.preset.as_deref();
         let (request, filled) = self.config.fill(request);
         self.check_filled(&request).map_err(|refusals| {
-            Error::Refused(refusals.into_iter().map(|it| self.say_where(it, &filled)).collect())
+            Error::Refused(refusals.into_iter().map(|it| self.say_where(it, &filled, preset)).collect())
         })
     }
 
     /// The order of a past discussion with these changes, checked anew. Costs nothing.
     pub async fn again(&self, id: DiscussionId, changes: &Request) -> Result<Spec, Error> {
+        self.known_preset(changes)?;
         let past = self.state(id).await?;
-        let request = changed(&Request::of(&past.spec), changes);
+        let request = changed(&Request::of(&past.spec), &self.config.fill_from_preset(changes));
         // The past order has its defaults; those of today are not its own.
         self.check_filled(&request).map_err(|refusals| {
             let note = |it: Refusal| Refusal { message: format!("{} (again from {id})", it.message), ..it };
@@ -198,15 +205,6 @@ impl Quorum {
         if refusals.is_empty() { Ok(spec) } else { Err(refusals) }
     }
 
-    /// A default that is wrong is to be put right in the file.
-    fn say_where(&self, refusal: Refusal, filled: &[String]) -> Refusal {
-        if !filled.contains(&refusal.field) {
-            return refusal;
-        }
-        let message = format!("{} (from [defaults] in {})", refusal.message, self.config.file.display());
-        Refusal { message, ..refusal }
-    }
-
     /// Starts a discussion.
     pub async fn start(&self, request: &Request) -> Result<Handle, Error> {
         self.begin(self.check(request)?).await
@@ -214,11 +212,15 @@ impl Quorum {
 
     /// Starts the discussion that was checked.
     pub async fn begin(&self, spec: Spec) -> Result<Handle, Error> {
+        Ok(self.engine.run(self.prepare(spec).await?).await?)
+    }
+
+    /// Records what was ordered, for somebody to resume.
+    pub async fn prepare(&self, spec: Spec) -> Result<DiscussionId, Error> {
         if !self.config.discussions {
             return Err(Error::SwitchedOff(self.config.file.display().to_string()));
         }
-        let id = self.engine.open(spec).await?;
-        Ok(self.engine.run(id).await?)
+        Ok(self.engine.open(spec).await?)
     }
 
     /// Goes on with a discussion that nobody runs, be it paused, failed or left behind by a process that died.

@@ -23,7 +23,7 @@ pub mod setup;
 pub mod text;
 
 pub use config::Config;
-pub use door::{Forking, Quorum, Resumed, Steered};
+pub use door::{Figures, Forking, Plan, PlannedPhase, PlannedSeat, Quorum, Resumed, Steered, complaints};
 pub use error::Error;
 pub use quorum_core::{
     craft::{Consensus, Pattern},

@@ -41,7 +41,10 @@ fn b12_discussions_can_be_switched_off() {
 #[test]
 fn an_unknown_key_is_an_error_that_names_the_nearest() {
     refuses("[retension]\ndays = 3", "there is no section named retension; did you mean retention?");
-    refuses("[zzz]", "there is no section named zzz; there are retention, features, defaults, providers");
+    refuses(
+        "[zzz]",
+        "there is no section named zzz; there are retention, features, defaults, providers, presets",
+    );
     refuses("[retention]\nday = 3", "there is no key in [retention] named day; did you mean days?");
     refuses(
         "[features]\ndiscusions = true",
@@ -140,4 +143,67 @@ fn what_is_said_of_a_provider_is_checked_before_anything_is_spent() {
         parse(&format!("[providers.mine]\n{plain}\ninsecure = true\nprice = {{ input = 1, output = 2.5 }}"))
             .unwrap();
     assert_eq!(config.providers[0].base_url.as_ref().unwrap().as_str(), "http://host/v1");
+}
+
+#[test]
+fn a_preset_counts_before_the_defaults_and_what_is_given_before_both() {
+    let text = "[defaults]\nrounds = 5\nthreshold = 0.7\n[presets.quick]\nrounds = 1\npattern = \"debate\"\njudge = \"qwen\"";
+    let config = parse(text).unwrap();
+    let quick = Request { preset: Some("quick".to_owned()), ..Request::on("x") };
+    let (filled, fields) = config.fill(&quick);
+    assert_eq!(
+        (filled.rounds, filled.threshold, filled.judge.as_deref()),
+        (Some(1), Some(0.7), Some("qwen"))
+    );
+    assert_eq!(
+        (fields, filled.preset),
+        (["judge", "pattern", "rounds", "threshold"].map(str::to_owned).to_vec(), None)
+    );
+    let (filled, _) = config.fill(&Request { rounds: Some(3), ..quick.clone() });
+    assert_eq!(filled.rounds, Some(3));
+    // What is for a debate alone has no place in a vote.
+    let (filled, _) = config.fill(&Request { pattern: Some("voting".to_owned()), ..quick });
+    assert_eq!((filled.judge, filled.rounds), (None, Some(1)));
+    let (filled, _) = config.fill(&Request::on("x"));
+    assert_eq!((filled.rounds, filled.pattern), (Some(5), None));
+}
+
+#[test]
+fn a_preset_nobody_knows_is_named_with_the_nearest() {
+    let config = parse("[presets.architecture]\nrounds = 3\n[presets.quick]\nrounds = 1").unwrap();
+    let unknown = |name: &str| config.preset(name).unwrap_err();
+    assert_eq!(unknown("architectur"), "there is no preset named architectur; did you mean architecture?");
+    assert_eq!(unknown("zzz"), "there is no preset named zzz; there are architecture, quick");
+    let none = parse("").unwrap().preset("quick").unwrap_err();
+    assert_eq!(none, "there is no preset named quick, nor any other; write [presets.quick] into config.toml");
+}
+
+#[test]
+fn everything_that_is_wrong_is_said_at_once() {
+    let text = "[defaults]\nround = 3\nbudget = 3\n[presets.a]\nusage = 1\noutput-format = \"xml\"\n[presets]\nb = 3\n[zzz]";
+    let lines: Vec<String> = parse(text).unwrap_err().lines().map(str::to_owned).collect();
+    assert_eq!(
+        lines,
+        [
+            "config.toml: defaults.budget: is a time like \"180s\" or \"3m\", not 3",
+            "config.toml: there is no key in [defaults] named round; did you mean rounds?",
+            "config.toml: presets.a.output-format: must be one of text, md, json, jsonl, not \"xml\"",
+            "config.toml: presets.a.usage: must be true or false, not 1",
+            "config.toml: presets.b is a section: [presets.b]",
+            "config.toml: there is no section named zzz; there are retention, features, defaults, providers, presets",
+        ]
+    );
+}
+
+#[test]
+fn what_can_be_read_and_not_used_is_found_before_it_is_used() {
+    let text = "[defaults]\nrounds = 99\npattern = \"voting\"\n[presets.bold]\nthreshold = 2.0\n[presets.fine]\nrounds = 3";
+    let complaints = quorum::complaints(&parse(text).unwrap());
+    let expected = [
+        "defaults.rounds: must be from 1 to 10, not 99",
+        "presets.bold.threshold: must be from 0 to 1, not 2",
+    ];
+    // Options a vote lacks are given when it is held.
+    assert_eq!(complaints, expected);
+    assert_eq!(quorum::complaints(&parse("[presets.fine]\nrounds = 3").unwrap()), [""; 0]);
 }

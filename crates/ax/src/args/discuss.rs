@@ -1,8 +1,11 @@
 //! What can be typed after `ax discuss`.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::PathBuf};
 
-use clap::{Args, builder::PossibleValuesParser};
+use clap::{
+    Args,
+    builder::{PossibleValue, PossibleValuesParser},
+};
 use quorum::{
     Quorum, Request,
     model::spec::{Overflow, TimeoutStrategy},
@@ -16,17 +19,20 @@ Examples:
   ax discuss \"What's the best database for a real-time app?\"
   ax discuss \"Microservices vs Monolith\" --pattern debate --rounds 3
   ax discuss \"Best API style\" --pattern voting --options \"REST,GraphQL,gRPC\"
-  ax discuss \"Tabs or spaces?\" --pattern debate --debate-format round-limited --round-limit 4 --judge qwen
+  ax discuss \"Tabs or spaces?\" --pattern debate --debate-format free-form --judge qwen
   ax discuss \"What shall we build?\" --pattern roundtable --participants claude,gemini,me:person
+  ax discuss \"Rewrite or refactor?\" --rounds 5 --dry-run
+  ax discuss \"Rewrite or refactor?\" --max-calls 30 --detach
   ax discuss --again last --pattern debate --rounds 3
   ax discuss \"Best API style\" --output-format jsonl > events.jsonl
-  cat notes.md | ax discuss \"What did we miss?\" > answer.md
+  ax discuss \"Is this sound?\" -f notes.md -f todo.md --usage
+  cat notes.md | ax discuss \"What did we miss?\" --quiet > answer.md
 
 On a terminal, ? shows the keys while it runs. NO_COLOR, CLICOLOR_FORCE and CI are honoured.
 The first Ctrl-C asks nobody else and concludes with what was said; the second aborts.
 Exit codes: 0 done, 1 internal, 2 bad input, 3 configuration or store, 4 too few providers,
 5 budget or time used up (the result so far is printed), 6 no consensus (with --require-consensus),
-130 interrupted. `ax patterns` tells what the patterns and methods do.";
+130 interrupted. `ax config show` tells what is usual here.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Discuss {
@@ -36,11 +42,23 @@ pub(crate) struct Discuss {
     /// Hold a past discussion anew, with what else is given here changed: its id, or `last`
     #[arg(long, value_name = "ID")]
     pub(crate) again: Option<String>,
+    /// Fill in what is not given here from [presets.NAME] of the configuration
+    #[arg(long, value_name = "NAME")]
+    pub(crate) preset: Option<String>,
     #[command(flatten)]
     pub(crate) output: Output,
+    /// Show who would be asked in which order, the most calls and the most money, and ask nobody
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Start it, print its id and leave; it goes on in the background
+    #[arg(long, conflicts_with_all = ["dry_run", "require_consensus"])]
+    pub(crate) detach: bool,
     /// What everyone should know; text piped to standard input is added to it
     #[arg(short, long, value_name = "TEXT")]
     pub(crate) context: Option<String>,
+    /// A text file everyone should know, under its name as a heading; `-` is standard input; may be given several times
+    #[arg(short, long = "file", value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
     /// The session it shall belong to, by id or name
     #[arg(long, value_name = "SESSION")]
     pub(crate) session: Option<String>,
@@ -77,6 +95,9 @@ struct Panel {
     /// Who plays which part: claude=proponent,gemini=opponent,qwen=judge [default: by seat]
     #[arg(long, value_name = "PAIRS", value_parser = flags::roles)]
     roles: Option<BTreeMap<String, String>>,
+    /// How long an answer may get, in tokens, 16 to 200000 [default: 2048]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    max_tokens_per_turn: Option<u32>,
     /// How freely they speak, 0 to 2 [default: 0.7]
     #[arg(long, value_name = "T", allow_negative_numbers = true)]
     temperature: Option<f64>,
@@ -189,7 +210,9 @@ impl Discuss {
             rounds: panel.rounds,
             voting_options: panel.options.clone(),
             roles: panel.roles.clone(),
+            max_tokens_per_turn: panel.max_tokens_per_turn,
             temperature: panel.temperature,
+            preset: self.preset.clone(),
             window_strategy: panel.window_strategy.clone(),
             window_summaries: panel.window_summaries.then_some(true),
             window_overflow: panel.window_overflow.clone(),
@@ -223,13 +246,18 @@ impl Discuss {
 }
 
 pub(super) fn patterns() -> PossibleValuesParser {
-    Quorum::patterns().iter().map(|it| it.name).collect::<Vec<_>>().into()
+    described(Quorum::patterns().iter().map(|it| (it.name, it.summary)))
 }
 
 fn strategies() -> PossibleValuesParser {
-    Quorum::window_strategies().iter().map(|it| it.name).collect::<Vec<_>>().into()
+    described(Quorum::window_strategies().iter().map(|it| (it.name, it.summary)))
 }
 
 fn methods() -> PossibleValuesParser {
-    Quorum::methods().iter().map(|it| it.name).collect::<Vec<_>>().into()
+    described(Quorum::methods().iter().map(|it| (it.name, it.summary)))
+}
+
+/// Names that may be typed, each with what its descriptor says of it.
+fn described(known: impl Iterator<Item = (&'static str, &'static str)>) -> PossibleValuesParser {
+    known.map(|(name, summary)| PossibleValue::new(name).help(summary)).collect::<Vec<_>>().into()
 }

@@ -2,6 +2,7 @@
 
 mod debate;
 mod discuss;
+mod examples;
 mod fork;
 mod output;
 
@@ -21,10 +22,13 @@ pub(crate) use output::{Output, Shape};
 
 /// Lets several models discuss a question and hands you one considered answer
 #[derive(Debug, Parser)]
-#[command(name = "ax", version, after_help = "Example: ax discuss \"Which database for a real-time app?\"")]
+#[command(name = "ax", version, after_help = examples::AX)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) verb: Verb,
+    /// Say nothing on standard error but what went wrong
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -33,21 +37,19 @@ pub(crate) enum Verb {
     #[command(after_help = discuss::EXAMPLES)]
     Discuss(Box<Discuss>),
     /// Go on with a discussion that was paused, failed, or cut off
-    #[command(after_help = "Example: ax resume last")]
+    #[command(after_help = examples::RESUME)]
     Resume(Resume),
     /// Hold a running discussion once the calls under way are done; `ax resume` goes on
-    #[command(after_help = "Example: ax pause last")]
+    #[command(after_help = examples::PAUSE)]
     Pause(Which),
     /// Ask nobody else, and conclude with what was said
-    #[command(after_help = "Example: ax stop last > answer.md")]
+    #[command(after_help = examples::STOP)]
     Stop(Shown),
     /// End a discussion at once, calling nobody any more
-    #[command(after_help = "Example: ax abort last")]
+    #[command(after_help = examples::ABORT)]
     Abort(Which),
     /// Give a person's turn in a discussion that waits for it, and go on
-    #[command(
-        after_help = "Examples:\n  ax say last \"I would rather wait a year.\"\n  ax say last - --as ann < answer.md"
-    )]
+    #[command(after_help = examples::SAY)]
     Say(Say),
     /// Say who judges now, in a debate whose judge failed and that waits for it, and go on
     #[command(
@@ -55,31 +57,25 @@ pub(crate) enum Verb {
     )]
     Judge(Judge),
     /// Go on from a past discussion in another way, asking only what is new
-    #[command(
-        after_help = "Examples:\n  ax fork last --at 2/awaiting-responses/gemini --judge mistral\n  ax fork last --at 1/answering/claude --drop glm"
-    )]
+    #[command(after_help = examples::FORK)]
     Fork(Fork),
     /// List past discussions, or search them
-    #[command(after_help = "Examples:\n  ax history\n  ax history event sourcing -n 5")]
+    #[command(after_help = examples::HISTORY)]
     History(History),
     /// Print the result of a discussion, or what there is so far
-    #[command(after_help = "Examples:\n  ax show last --verbose\n  ax show last --json | jq .synthesis")]
+    #[command(after_help = examples::SHOW)]
     Show(Shown),
     /// Write a discussion down: as Markdown, a web page, JSON, or events
-    #[command(
-        after_help = "Examples:\n  ax export last > discussion.md\n  ax export last -o discussion.html\n  ax export last --as jsonl | jq -r .type"
-    )]
+    #[command(after_help = examples::EXPORT)]
     Export(Export),
     /// Play a discussion again as it went, then print its result
-    #[command(
-        after_help = "Examples:\n  ax replay last\n  ax replay last --speed 4\n  ax replay last --fast"
-    )]
+    #[command(after_help = examples::REPLAY)]
     Replay(Replay),
     /// List the patterns and the consensus methods
-    #[command(after_help = "Example: ax patterns")]
+    #[command(after_help = examples::PATTERNS)]
     Patterns(Listed),
     /// List the providers and their models: windows, prices, and who can be asked here
-    #[command(after_help = "Examples:\n  ax models\n  ax models --json | jq '.[] | select(.available)'")]
+    #[command(after_help = "Examples:\n  ax models\n  ax models --json")]
     Models(Listed),
     /// Keep keys for providers in a file nobody else can read, list them, or forget them
     #[command(after_help = "Examples:\n  ax keys set claude < key.txt\n  ax keys list\n  ax keys rm claude")]
@@ -88,13 +84,69 @@ pub(crate) enum Verb {
     #[command(after_help = "Examples:\n  ax prices\n  ax prices import model_prices_and_context_window.json")]
     Prices(Prices),
     /// Look at keys, endpoints, prices, data and clock, and say what to do
-    #[command(after_help = "Examples:\n  ax doctor\n  ax doctor --live")]
+    #[command(after_help = "Examples:\n  ax doctor\n  ax doctor --live  # needs providers that answer")]
     Doctor(Doctor),
     /// List sessions, or create one: a folder for discussions that belong together
-    #[command(
-        after_help = "Examples:\n  ax sessions create \"Billing rewrite\"\n  ax discuss \"…\" --session \"Billing rewrite\""
-    )]
+    #[command(after_help = examples::SESSIONS)]
     Sessions(Sessions),
+    /// See a short debate before a judge, without any key
+    #[command(after_help = examples::DEMO)]
+    Demo(Demo),
+    /// Show where the configuration is, what holds, and whether it makes sense
+    #[command(after_help = examples::CONFIG)]
+    Config(Configuring),
+    /// Print what lets a shell complete what is typed
+    #[command(after_help = examples::COMPLETIONS)]
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, of everything or of one verb
+    #[command(after_help = examples::MAN)]
+    Man {
+        /// Which verb
+        verb: Option<String>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Demo {
+    /// Without waiting
+    #[arg(long)]
+    pub(crate) fast: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Configuring {
+    #[command(subcommand)]
+    pub(crate) verb: ConfigVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigVerb {
+    /// Print where the configuration is, or where other things are
+    Path {
+        /// Where what is
+        #[arg(default_value = "config")]
+        place: Place,
+    },
+    /// Print every value that holds, and where it comes from
+    Show(Listed),
+    /// Say everything that is wrong with it; exit with 3 if something is
+    Check,
+}
+
+/// Where things are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Place {
+    /// The configuration
+    Config,
+    /// Discussions
+    Data,
+    /// Logs of detached runs
+    State,
+    /// What can be made again
+    Cache,
 }
 
 #[derive(Debug, Args)]
@@ -104,6 +156,9 @@ pub(crate) struct Resume {
     /// Exit with 6 when there is no consensus, or less agreement than the threshold
     #[arg(long)]
     pub(crate) require_consensus: bool,
+    /// Go on when the terminal is closed
+    #[arg(long, hide = true)]
+    pub(crate) detached: bool,
 }
 
 #[derive(Debug, Args)]
@@ -291,11 +346,38 @@ mod tests {
 
     #[test]
     fn every_flag_of_the_table_can_be_typed() {
-        let command = Cli::command();
+        let mut command = Cli::command();
+        command.build();
         let discuss = command.find_subcommand("discuss").unwrap();
         let typed: BTreeSet<&str> = discuss.get_arguments().filter_map(|arg| arg.get_long()).collect();
-        let missing: Vec<&str> =
-            flags::FLAGS.iter().map(|flag| flag.long).filter(|long| !typed.contains(long)).collect();
+        let written =
+            flags::FLAGS.iter().map(|flag| flag.long).chain(flags::SHOWING.iter().map(|it| it.long));
+        let missing: Vec<&str> = written.filter(|long| !typed.contains(long)).collect();
         assert_eq!(missing, Vec::<&str>::new());
+    }
+
+    /// What is neither in the configuration nor here would be a flag that a preset can't have by oversight.
+    #[test]
+    fn every_flag_of_discuss_can_be_configured_or_belongs_to_one_run() {
+        let of_one_run = ["again", "preset", "json", "dry-run", "detach", "file", "no-early-exit", "help"];
+        let mut command = Cli::command();
+        command.build();
+        let discuss = command.find_subcommand("discuss").unwrap();
+        let known = |long: &&str| {
+            flags::FLAGS.iter().any(|flag| flag.long == *long)
+                || flags::SHOWING.iter().any(|it| it.long == *long)
+        };
+        let typed: BTreeSet<&str> = discuss.get_arguments().filter_map(|arg| arg.get_long()).collect();
+        let unknown: BTreeSet<&str> = typed.into_iter().filter(|long| !known(long)).collect();
+        assert_eq!(unknown, BTreeSet::from(of_one_run));
+    }
+
+    #[test]
+    fn every_verb_has_examples_in_its_help() {
+        for verb in Cli::command().get_subcommands().filter(|it| !it.is_hide_set()) {
+            let help = verb.clone().render_long_help().to_string();
+            let example = format!("\n  ax {}", verb.get_name());
+            assert!(help.contains("Examples:\n") && help.contains(&example), "{}: {help}", verb.get_name());
+        }
     }
 }

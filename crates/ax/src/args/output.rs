@@ -1,11 +1,13 @@
 //! How much to print, and in which form.
 
 use clap::{Args, ValueEnum};
+use quorum::Config;
+use serde_json::Value;
 
 use crate::render::result::Detail;
 
 /// How much to print, and in which form.
-#[derive(Debug, Clone, Copy, Args)]
+#[derive(Debug, Clone, Copy, Default, Args)]
 pub(crate) struct Output {
     /// Print everything that was said
     #[arg(short, long)]
@@ -16,6 +18,9 @@ pub(crate) struct Output {
     /// What to print [default: text]
     #[arg(long, visible_alias = "format", value_name = "FORMAT")]
     output_format: Option<Shape>,
+    /// Say at the end what each participant used and what it cost, on standard error
+    #[arg(long)]
+    pub(crate) usage: bool,
 }
 
 /// In which form a result is printed.
@@ -40,5 +45,35 @@ impl Output {
     /// How much of the text to print.
     pub(crate) fn detail(self) -> Detail {
         if self.verbose { Detail::Everything } else { Detail::Answer }
+    }
+
+    /// The same with what the preset and the defaults say of what was not typed.
+    pub(crate) fn or_configured(self, config: &Config, preset: Option<&str>) -> Output {
+        let is_on = |long: &str| config.showing(preset, long) == Some(&Value::Bool(true));
+        let written = config.showing(preset, "output-format").and_then(Value::as_str);
+        let shape = written.and_then(|it| Shape::from_str(it, true).ok()).filter(|_| !self.json);
+        Output {
+            verbose: self.verbose || is_on("verbose"),
+            json: self.json,
+            output_format: self.output_format.or(shape),
+            usage: self.usage || is_on("usage"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quorum::request::flags::SHOWING;
+
+    use super::*;
+
+    #[test]
+    fn the_configuration_knows_every_form() {
+        let typed: Vec<String> = Shape::value_variants()
+            .iter()
+            .filter_map(|it| Some(it.to_possible_value()?.get_name().to_owned()))
+            .collect();
+        let written = SHOWING.iter().find(|it| it.long == "output-format").unwrap();
+        assert_eq!(typed, written.values);
     }
 }

@@ -12,6 +12,7 @@ use crate::{
     args::{Output, Shape},
     live::{Clock, Key, Keys, Stage, terminal},
     render::{
+        is_hushed,
         line::{BOLD, Line, PLAIN},
         progress, tell,
     },
@@ -28,7 +29,7 @@ impl Watch {
     pub(crate) fn is_screen(output: Output) -> bool {
         // Events on the same terminal would go right through the screen.
         let torn = output.shape() == Shape::Jsonl && std::io::stdout().is_terminal();
-        !torn && terminal::suits()
+        !torn && !is_hushed() && terminal::suits()
     }
 
     /// Watches a discussion that has come this far.

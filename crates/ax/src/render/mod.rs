@@ -9,8 +9,12 @@ pub(crate) mod markdown;
 pub(crate) mod progress;
 pub(crate) mod result;
 mod table;
+pub(crate) mod usage;
 
-use std::io::{ErrorKind, IsTerminal, Write};
+use std::{
+    io::{ErrorKind, IsTerminal, Write},
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use quorum::text::{clean, escaped};
 use serde::Serialize;
@@ -23,8 +27,28 @@ use crate::{
 /// Wider text is hard to read.
 const WIDEST: usize = 100;
 
-/// A line on stderr. If nobody can read it, nobody is missing it.
+/// Whether only what went wrong is said.
+static HUSHED: AtomicBool = AtomicBool::new(false);
+
+/// From now on nothing is said but what goes wrong and what was asked for.
+pub(crate) fn hush() {
+    HUSHED.store(true, Ordering::Relaxed);
+}
+
+/// Whether nothing is to be said but what goes wrong.
+pub(crate) fn is_hushed() -> bool {
+    HUSHED.load(Ordering::Relaxed)
+}
+
+/// A line on stderr, unless nobody wants any.
 pub(crate) fn note(line: &str) {
+    if !is_hushed() {
+        insist(line);
+    }
+}
+
+/// A line on stderr in any case: what went wrong, or what was asked for. If nobody can read it, nobody is missing it.
+pub(crate) fn insist(line: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", clean(line));
 }
 
@@ -33,8 +57,11 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     write(&format!("{}\n", clean(text).trim_end()))
 }
 
-/// Lines on stderr.
+/// Lines on stderr, unless nobody wants any.
 pub(crate) fn tell(lines: &[Line]) {
+    if is_hushed() {
+        return;
+    }
     let _ = std::io::stderr().lock().write_all(joined(lines, colour::of_stderr()).as_bytes());
 }
 
@@ -52,11 +79,18 @@ pub(crate) fn print_json(document: &impl Serialize) -> anyhow::Result<()> {
     write(&format!("{}\n", escaped(&serde_json::to_string_pretty(document)?)))
 }
 
+/// The same on one line.
+pub(crate) fn print_json_line(document: &impl Serialize) -> anyhow::Result<()> {
+    write(&format!("{}\n", escaped(&serde_json::to_string(document)?)))
+}
+
 /// What is harmless already, as it is.
 pub(crate) fn write(text: &str) -> anyhow::Result<()> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(anyhow::Error::new(error).context("standard output can't be written"))
+        }
         Ok(()) | Err(_) => Ok(()),
     }
 }

@@ -3,7 +3,7 @@
 use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Child, ChildStderr, Command, Stdio},
 };
 
@@ -82,8 +82,17 @@ impl Desk {
         self.data().join("quorum.db")
     }
 
-    fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ax"));
+    pub(crate) fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        self.program(env!("CARGO_BIN_EXE_ax"), args)
+    }
+
+    /// Another program, in the same place and with the same few variables.
+    pub(crate) fn program(&self, name: &str, args: &[&str]) -> Command {
+        let mut command = Command::new(name);
         command.args(args).current_dir(self.home.path()).env_clear().env("HOME", self.home.path());
         command.env("AX_CONFIG", self.config()).env("AX_DATA_DIR", self.data());
         // Set to nothing, it keeps the command from looking for a server on this machine.
@@ -95,6 +104,36 @@ impl Desk {
     /// Runs a command to its end.
     pub(crate) fn ax(&self, args: &[&str]) -> Said {
         heard(self.command(args).spawn().unwrap())
+    }
+
+    /// Runs a line as a shell would, with `ax` on its path.
+    pub(crate) fn shell(&self, line: &str) -> Said {
+        let mut command = self.program("sh", &["-c", line]);
+        heard(command.env("PATH", self.path()).spawn().unwrap())
+    }
+
+    /// Where programs are: our own first.
+    fn path(&self) -> String {
+        let bin = self.home.path().join("bin");
+        if !bin.exists() {
+            fs::create_dir(&bin).unwrap();
+            std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_ax"), bin.join("ax")).unwrap();
+        }
+        format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display())
+    }
+
+    /// Waits until nobody runs this discussion any more.
+    #[track_caller]
+    pub(crate) fn wait_for(&self, id: &str) -> Value {
+        for _ in 0..200 {
+            let shown = self.ax(&["show", id, "--json"]).ends(0).json();
+            if shown["status"] == "completed" {
+                return shown;
+            }
+            // It sleeps because the discussion is held by a process that is nobody's child here.
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        panic!("{id} is not over")
     }
 
     /// The same with something piped in.
@@ -145,7 +184,7 @@ impl Desk {
     }
 }
 
-fn heard(child: Child) -> Said {
+pub(crate) fn heard(child: Child) -> Said {
     let output = child.wait_with_output().unwrap();
     Said {
         code: output.status.code().unwrap_or(-1),

@@ -227,26 +227,3 @@ fn the_form_of_the_result_is_chosen_once() {
     desk.ax(&["discuss", "q", "--output-format", "yaml"]).ends(2).says(&["yaml", "text, md, json, jsonl"]);
     desk.ax(&["discuss", "q", "--output-format", "jsn"]).ends(2).says(&["similar", "json"]);
 }
-
-#[test]
-fn every_example_in_help_runs() {
-    let desk = Desk::new();
-    desk.ax(&["discuss", "Which database?"]).ends(0);
-    for verb in ["discuss", "export", "replay", "show", "resume", "history", "patterns", "sessions"] {
-        let help = desk.ax(&[verb, "--help"]).ends(0).out;
-        let (_, examples) = help.split_once("\nExample").unwrap();
-        let example = |line: &'_ str| {
-            ["  ax ", ": ax ", "| ax "].iter().find_map(|it| line.split_once(it).map(|it| it.1.to_owned()))
-        };
-        let examples: Vec<String> = examples.lines().filter_map(example).collect();
-        assert!(!examples.is_empty(), "{help}");
-        examples.iter().for_each(|example| drop(desk.ax(&words(example)).ends(0)));
-    }
-}
-
-/// What a shell makes of a line, up to where it goes on to another command or file.
-fn words(line: &str) -> Vec<&str> {
-    let line = line.split([';', '|', '>']).next().unwrap();
-    let quoted = line.split('"').enumerate();
-    quoted.flat_map(|(at, it)| if at % 2 == 1 { vec![it] } else { it.split_whitespace().collect() }).collect()
-}

@@ -3,14 +3,22 @@
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
 mod bad_input;
+mod bad_surroundings;
+mod config;
 mod debate;
 mod desk;
+mod detach;
 mod discuss;
+mod examples;
+mod exits;
 mod hostile;
 mod kept;
 mod past;
 mod people;
+mod plan;
 mod ruled;
 mod setup;
+mod shell;
 mod steer;
 mod store;
+mod streams;

@@ -1,17 +1,25 @@
 //! The configuration: one file, every key known, and where things are kept.
 
+mod places;
+mod presets;
 mod providers;
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
-use etcetera::BaseStrategy;
 use quorum_providers::{keys, prices, setup::Own};
 use serde_json::{Map, Value, json};
 
 use crate::request::{
     Request, debate,
-    flags::{FLAGS, Flag},
+    flags::{FLAGS, Flag, SHOWING},
 };
+
+pub use places::Places;
+pub(crate) use presets::long_of;
+pub use presets::{Given, Origin, Preset};
 
 /// How long finished discussions are kept unless the file says otherwise (INV-DISC-632).
 const RETENTION_DAYS: u32 = 30;
@@ -27,14 +35,18 @@ pub struct Config {
     pub file: PathBuf,
     /// Where discussions are kept.
     pub data_dir: PathBuf,
+    /// Where logs of detached runs are kept.
+    pub state_dir: PathBuf,
     /// After how many days finished discussions are forgotten; `None` is never.
     pub retention_days: Option<u32>,
     /// Whether discussions may be started.
     pub discussions: bool,
     /// What is said of providers.
     pub providers: Vec<Own>,
-    /// Fields of a request where it leaves them out.
-    defaults: Map<String, Value>,
+    /// What is usual where a request, and its preset, leave something out.
+    defaults: Preset,
+    /// Orders with a name, to be given again.
+    presets: BTreeMap<String, Preset>,
 }
 
 /// Why a configuration can't be used.
@@ -71,17 +83,8 @@ impl Config {
     /// The user's configuration, from where `AX_CONFIG` and `AX_DATA_DIR` say, or from where XDG says. No file at all is fine,
     /// unless one was named.
     pub fn load() -> Result<Config, Error> {
-        let named = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
-        let places = || etcetera::choose_base_strategy().map_err(|_| Error::NoHome);
-        let data_dir = match named("AX_DATA_DIR") {
-            Some(directory) => directory,
-            None => places()?.data_dir().join("quorum"),
-        };
-        let (file, must_exist) = match named("AX_CONFIG") {
-            Some(file) => (file, true),
-            None => (places()?.config_dir().join("quorum").join("config.toml"), false),
-        };
-        match std::fs::read_to_string(&file) {
+        let Places { file, must_exist, data_dir, state_dir, .. } = Places::find()?;
+        let config = match std::fs::read_to_string(&file) {
             Ok(text) => Config::parse(&text, &file, data_dir),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => {
                 Ok(Config::unset(file, data_dir))
@@ -89,62 +92,43 @@ impl Config {
             Err(error) => {
                 Err(Error::Unreadable { file: file.display().to_string(), reason: error.to_string() })
             }
-        }
+        };
+        Ok(Config { state_dir, ..config? })
     }
 
     /// What holds without a file.
     #[must_use]
     pub fn unset(file: PathBuf, data_dir: PathBuf) -> Config {
-        let retention_days = Some(RETENTION_DAYS);
-        let (providers, defaults) = (Vec::new(), Map::new());
-        Config { file, data_dir, retention_days, discussions: true, providers, defaults }
+        Config {
+            file,
+            state_dir: data_dir.join("state"),
+            data_dir,
+            retention_days: Some(RETENTION_DAYS),
+            discussions: true,
+            providers: Vec::new(),
+            defaults: Preset::default(),
+            presets: BTreeMap::new(),
+        }
     }
 
-    /// The configuration this text describes.
+    /// The configuration this text describes, or everything that is wrong with it.
     pub fn parse(text: &str, file: &Path, data_dir: PathBuf) -> Result<Config, Error> {
         let wrong = |message: String| Error::Wrong { file: file.display().to_string(), message };
         let sections: toml::Table =
             text.parse().map_err(|error: toml::de::Error| wrong(error.to_string()))?;
         let mut config = Config::unset(file.to_owned(), data_dir);
-        for (name, value) in &sections {
-            let read = SECTIONS.iter().find(|section| section.0 == name).map(|section| section.1);
-            let known = SECTIONS.iter().map(|section| section.0);
-            let read = read.ok_or_else(|| wrong(unknown("section", name, known)))?;
-            let table = value.as_table().ok_or_else(|| wrong(format!("{name} is a section: [{name}]")))?;
-            read(&mut config, table).map_err(&wrong)?;
-        }
-        Ok(config)
+        let complaints: Vec<String> =
+            sections.iter().flat_map(|(name, value)| read_section(&mut config, name, value)).collect();
+        let separator = format!("\n{}: ", file.display());
+        if complaints.is_empty() { Ok(config) } else { Err(wrong(complaints.join(&separator))) }
     }
 
-    /// The request with what is usual here in place of what it leaves out, and the names of the fields filled so.
+    /// The request with what its preset says, and else what is usual here, in place of what it leaves out, and the names of the fields
+    /// filled so. A preset nobody knows fills nothing; [`Config::preset`] says so.
     #[must_use]
     pub fn fill(&self, request: &Request) -> (Request, Vec<String>) {
-        let Ok(Value::Object(mut fields)) = serde_json::to_value(request) else {
-            return (request.clone(), Vec::new());
-        };
-        if fields.values().any(holds_no_number) {
-            // Left as it is, so that the check can refuse it by name.
-            return (request.clone(), Vec::new());
-        }
-        let given: Vec<String> = fields.keys().cloned().collect();
-        let new = self.defaults.iter().filter(|(field, _)| !given.contains(field));
-        let new: Vec<(String, Value)> = new.map(|(field, value)| (field.clone(), value.clone())).collect();
-        fields.extend(new.clone());
-        let is_on = |field: &str| fields.get(field) == Some(&Value::Bool(true));
-        let debates = fields.get("pattern").is_some_and(|it| it == "debate");
-        let table = ["providers", "participants"];
-        let seated = |field: &str| table.contains(&field) && given.iter().any(|it| table.contains(&&**it));
-        let idle = |field: &str| {
-            DEPENDENT.iter().any(|(it, switch)| *it == field && !is_on(switch))
-                || (!debates && debate::FIELDS.contains(&field))
-                || seated(field)
-        };
-        let idle: Vec<String> =
-            new.iter().map(|(field, _)| field.clone()).filter(|field| idle(field)).collect();
-        fields.retain(|field, _| !idle.contains(field));
-        let filled = new.into_iter().map(|(field, _)| field).filter(|field| !idle.contains(field)).collect();
-        // Every default was read as a field of a request when the file was parsed.
-        serde_json::from_value(Value::Object(fields)).map_or((request.clone(), Vec::new()), |it| (it, filled))
+        let preset = request.preset.as_ref().and_then(|name| self.presets.get(name));
+        filled(request, preset.into_iter().chain([&self.defaults]))
     }
 
     /// The file discussions are kept in.
@@ -166,6 +150,49 @@ impl Config {
     }
 }
 
+/// The request with what these say, the first of them first.
+fn filled<'p>(request: &Request, from: impl Iterator<Item = &'p Preset>) -> (Request, Vec<String>) {
+    let request = Request { preset: None, ..request.clone() };
+    let Ok(Value::Object(mut fields)) = serde_json::to_value(&request) else {
+        return (request, Vec::new());
+    };
+    if fields.values().any(holds_no_number) {
+        // Left as it is, so that the check can refuse it by name.
+        return (request, Vec::new());
+    }
+    let given: Vec<String> = fields.keys().cloned().collect();
+    let mut new: Map<String, Value> = Map::new();
+    for (field, value) in from.flat_map(|it| &it.fields).filter(|(field, _)| !given.contains(field)) {
+        new.entry(field).or_insert_with(|| value.clone());
+    }
+    fields.extend(new.clone());
+    let idle: Vec<String> = new.keys().filter(|field| is_idle(field, &fields, &given)).cloned().collect();
+    fields.retain(|field, _| !idle.contains(field));
+    let filled = new.into_iter().map(|(field, _)| field).filter(|field| !idle.contains(field)).collect();
+    // Every default was read as a field of a request when the file was parsed.
+    serde_json::from_value(Value::Object(fields)).map_or((request, Vec::new()), |it| (it, filled))
+}
+
+/// Whether a value that was not given has no place beside the others.
+fn is_idle(field: &str, fields: &Map<String, Value>, given: &[String]) -> bool {
+    let is_on = |switch: &str| fields.get(switch) == Some(&Value::Bool(true));
+    let debates = fields.get("pattern").is_some_and(|it| it == "debate");
+    let table = ["providers", "participants"];
+    let seated = table.contains(&field) && given.iter().any(|it| table.contains(&&**it));
+    let switched_off = DEPENDENT.iter().any(|(it, switch)| *it == field && !is_on(switch));
+    switched_off || seated || (!debates && debate::FIELDS.contains(&field))
+}
+
+/// Reads one section key by key, so that everything that is wrong with it is found at once.
+fn read_section(config: &mut Config, name: &str, value: &toml::Value) -> Vec<String> {
+    let Some(read) = SECTIONS.iter().find(|section| section.0 == name).map(|section| section.1) else {
+        return vec![unknown("section", name, SECTIONS.iter().map(|section| section.0))];
+    };
+    let Some(table) = value.as_table() else { return vec![format!("{name} is a section: [{name}]")] };
+    let keys = table.iter().map(|(key, value)| toml::Table::from_iter([(key.clone(), value.clone())]));
+    keys.filter_map(|key| read(config, &key).err()).collect()
+}
+
 type Read = fn(&mut Config, &toml::Table) -> Result<(), String>;
 
 /// The sections there are.
@@ -174,6 +201,7 @@ const SECTIONS: &[(&str, Read)] = &[
     ("features", read_features),
     ("defaults", read_defaults),
     ("providers", providers::read),
+    ("presets", presets::read),
 ];
 
 fn read_retention(config: &mut Config, table: &toml::Table) -> Result<(), String> {
@@ -204,15 +232,7 @@ fn read_features(config: &mut Config, table: &toml::Table) -> Result<(), String>
 }
 
 fn read_defaults(config: &mut Config, table: &toml::Table) -> Result<(), String> {
-    for (key, value) in table {
-        let flag = FLAGS
-            .iter()
-            .find(|flag| flag.long == key)
-            .ok_or_else(|| unknown("key in [defaults]", key, FLAGS.iter().map(|flag| flag.long)))?;
-        let value = read_default(flag, value).map_err(|message| format!("defaults.{key}: {message}"))?;
-        config.defaults.insert(flag.field.to_owned(), value);
-    }
-    Ok(())
+    config.defaults.read("defaults", table)
 }
 
 /// The value as its field of a request wants it.

@@ -19,7 +19,9 @@ pub const LONGEST_TOPIC: usize = 5_000;
 /// The longest prompt of a workflow's step (B03), and of a single participant.
 pub const LONGEST_PROMPT: usize = 10_000;
 
-const LONGEST_CONTEXT: usize = 10_000;
+/// The longest context, files included, in characters.
+pub const LONGEST_CONTEXT: usize = 10_000;
+
 const LONGEST_SYNTHESIS_PROMPT: usize = 5_000;
 const LONGEST_OPTION: usize = 500;
 const MOST_OPTIONS: usize = 10;

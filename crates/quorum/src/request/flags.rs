@@ -56,6 +56,7 @@ pub const FLAGS: &[Flag] = &[
     flag("stop-on-failure", "continueOnProviderFailure", Form::Opposite),
     flag("min-providers", "minProviders", Form::Plain),
     flag("temperature", "temperature", Form::Plain),
+    flag("max-tokens-per-turn", "maxTokensPerTurn", Form::Plain),
     flag("session", "sessionId", Form::Plain),
     flag("budget", "budgetMs", Form::Duration),
     flag("max-calls", "maxCalls", Form::Plain),
@@ -85,6 +86,36 @@ pub const FLAGS: &[Flag] = &[
     flag("seed", "seed", Form::Plain),
     flag("simulate", "simulate", Form::Simulate),
 ];
+
+/// A flag that is about showing the result, and no part of a request.
+#[derive(Debug, Clone, Copy)]
+pub struct Showing {
+    /// `output-format`
+    pub long: &'static str,
+    /// What it may be; none where it is yes or no.
+    pub values: &'static [&'static str],
+}
+
+/// Those that may stand in the configuration.
+pub const SHOWING: &[Showing] = &[
+    Showing { long: "verbose", values: &[] },
+    Showing { long: "quiet", values: &[] },
+    Showing { long: "usage", values: &[] },
+    Showing { long: "require-consensus", values: &[] },
+    Showing { long: "output-format", values: &["text", "md", "json", "jsonl"] },
+];
+
+impl Showing {
+    /// The value as it is written in the configuration.
+    pub fn read(&self, written: &toml::Value) -> Result<Value, String> {
+        match (self.values, written) {
+            ([], toml::Value::Boolean(yes)) => Ok(Value::Bool(*yes)),
+            ([], other) => Err(format!("must be true or false, not {other}")),
+            (values, toml::Value::String(text)) if values.contains(&text.as_str()) => Ok(json!(text)),
+            (values, other) => Err(format!("must be one of {}, not {other}", values.join(", "))),
+        }
+    }
+}
 
 /// The flag that fills this field.
 #[must_use]

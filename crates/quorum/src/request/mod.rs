@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use quorum_core::model::debate::Part;
 use serde::{Deserialize, Serialize};
 
-pub use check::{LONGEST_PROMPT, LONGEST_TOPIC, check, draft};
+pub use check::{LONGEST_CONTEXT, LONGEST_PROMPT, LONGEST_TOPIC, check, draft};
 
 /// A request for a discussion, as it came and unchecked. [`check`] makes a spec of it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -166,6 +166,9 @@ pub struct Request {
     /// How simulated voices behave; setting this asks for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub simulate: Option<Simulate>,
+    /// The preset of the configuration that fills in what is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preset: Option<String>,
 }
 
 impl Request {

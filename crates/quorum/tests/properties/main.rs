@@ -5,6 +5,7 @@
 
 mod breaks;
 mod hostile;
+mod plan;
 mod requests;
 mod texts;
 mod within;

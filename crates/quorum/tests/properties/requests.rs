@@ -8,7 +8,14 @@ use proptest::{
     prelude::*,
     sample::{Index, select},
 };
-use quorum::{Quorum, Request, model::spec::TimeoutStrategy, request::Simulate};
+use quorum::{
+    Quorum, Request,
+    model::{
+        debate::{Diversity, Format, JudgeFailure, Judging, Mode},
+        spec::TimeoutStrategy,
+    },
+    request::Simulate,
+};
 
 use crate::hostile::{text, visible};
 
@@ -55,6 +62,38 @@ pub(crate) fn request() -> impl Strategy<Value = Request> {
             };
             texts.fill(&mut request, &names);
             request
+        },
+    )
+}
+
+/// Every kind of debate.
+pub(crate) fn debating() -> impl Strategy<Value = Request> {
+    let formats = Format::ALL.map(Format::name).to_vec();
+    let judging = (of(select(Judging::ALL.map(Judging::name).to_vec())), any::<bool>());
+    let failing = of(select(JudgeFailure::ALL.map(JudgeFailure::name).to_vec()));
+    let casting = of(select(Diversity::ALL.map(Diversity::name).to_vec()));
+    let methods: Vec<&str> = Quorum::methods().iter().map(|it| it.name).collect();
+    let talk = (select(formats), select(Mode::ALL.map(Mode::name).to_vec()), 2..5_u32, 2..6_usize);
+    (talk, judging, failing, casting, select(methods)).prop_map(
+        |((format, mode, rounds, count), (judging, swap), failing, casting, method)| {
+            let structured = format == Format::StructuredRounds.name();
+            let judged = !matches!(format, "free-form" | "convergence-seeking");
+            Request {
+                pattern: Some("debate".to_owned()),
+                providers: Some(NAMES[..count].iter().map(|it| (*it).to_owned()).collect()),
+                debate_format: Some(format.to_owned()),
+                mode: Some(mode.to_owned()),
+                rounds: structured.then_some(rounds),
+                round_limit: (!structured).then_some(rounds),
+                judging: judging.filter(|_| judged).map(str::to_owned),
+                swap_check: Some(swap),
+                judge_failure: failing.map(str::to_owned),
+                casting: casting.map(str::to_owned),
+                consensus: Some(method.to_owned()),
+                synthesizer: Some(NAMES[0].to_owned()),
+                min_providers: Some(1),
+                ..Request::on("Tabs or spaces?")
+            }
         },
     )
 }

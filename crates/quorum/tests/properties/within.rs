@@ -4,7 +4,7 @@ use std::{sync::mpsc, thread, time::Duration};
 
 use proptest::prelude::*;
 use quorum::{
-    Finished, Request, Resumed,
+    Finished, Quorum, Request, Resumed,
     model::{error::Code, outcome::Outcome},
 };
 use tokio::time::timeout;
@@ -41,12 +41,12 @@ proptest! {
 fn held_in_time(request: &Request) -> Result<Outcome, String> {
     let (done, waiting) = mpsc::channel();
     let request = request.clone();
-    thread::spawn(move || drop(done.send(in_virtual_time(held(&request)))));
+    thread::spawn(move || drop(done.send(in_virtual_time(held(&door(), &request)))));
     waiting.recv_timeout(PATIENCE).map_err(|error| format!("it panicked, or is not over: {error}"))?
 }
 
-async fn held(request: &Request) -> Result<Outcome, String> {
-    let door = door();
+/// Holds a discussion to its end.
+pub(crate) async fn held(door: &Quorum, request: &Request) -> Result<Outcome, String> {
     let mut handle = door.start(request).await.map_err(|error| error.to_string())?;
     loop {
         let state = match timeout(FOREVER, handle.finished()).await.map_err(|_| "it hangs".to_owned())? {

@@ -1,0 +1,111 @@
+//! Examples for every verb. Each is run by the tests as it stands here.
+
+pub(super) const AX: &str = "\
+Examples:
+  ax demo
+  ax discuss \"Which database for a real-time app?\"
+  ax discuss --help
+
+`ax help VERB` explains a verb, with examples.";
+
+pub(super) const RESUME: &str = "\
+Examples:
+  ax resume last
+  ax resume last --json > result.json";
+
+pub(super) const PAUSE: &str = "\
+Examples:
+  ax pause last";
+
+pub(super) const STOP: &str = "\
+Examples:
+  ax stop last > answer.md";
+
+pub(super) const ABORT: &str = "\
+Examples:
+  ax abort last";
+
+pub(super) const SAY: &str = "\
+Examples:
+  ax say last \"I would rather wait a year.\"
+  ax say last - --as me < answer.md";
+
+pub(super) const FORK: &str = "\
+Examples:
+  ax fork last --at 1/awaiting-responses/claude --judge mistral
+  ax fork last --at 1/awaiting-responses/gemini --rounds 4";
+
+pub(super) const HISTORY: &str = "\
+Examples:
+  ax history
+  ax history event sourcing -n 5
+  ax history --json | jq -r '.[].topic'";
+
+pub(super) const SHOW: &str = "\
+Examples:
+  ax show last --verbose
+  ax show last --usage
+  ax show last --json | jq -r .synthesis";
+
+pub(super) const EXPORT: &str = "\
+Examples:
+  ax export last > discussion.md
+  ax export last -o discussion.html
+  ax export last --as jsonl | jq -r .type";
+
+pub(super) const REPLAY: &str = "\
+Examples:
+  ax replay last
+  ax replay last --speed 4
+  ax replay last --fast";
+
+pub(super) const PATTERNS: &str = "\
+Examples:
+  ax patterns
+  ax patterns --json | jq -r '.patterns[].name'";
+
+pub(super) const SESSIONS: &str = "\
+Examples:
+  ax sessions create \"Billing rewrite\"
+  ax sessions list --json
+  ax history --session Travel";
+
+pub(super) const DEMO: &str = "\
+Examples:
+  ax demo
+  ax demo --fast";
+
+pub(super) const CONFIG: &str = "\
+Examples:
+  ax config path
+  ax config show
+  ax config check
+
+A configuration may look like this:
+  [defaults]
+  providers = \"claude,gemini,qwen\"
+  max-cost = 0.5
+
+  [presets.architecture]
+  pattern = \"debate\"
+  rounds = 3
+  judge = \"qwen\"
+
+Its keys are the flags of `ax discuss` by their long names. What is typed counts before a preset, and a preset before the
+defaults: `ax discuss \"…\" --preset architecture --rounds 4`.";
+
+pub(super) const COMPLETIONS: &str = "\
+Examples:
+  ax completions bash > ax.bash
+  ax completions zsh > _ax
+  ax completions fish > ax.fish
+
+bash reads them from ~/.local/share/bash-completion/completions/ax, fish from ~/.config/fish/completions/ax.fish, zsh from a
+directory in $fpath. The names of presets are those there are when this is run.";
+
+pub(super) const MAN: &str = "\
+Examples:
+  ax man > ax.1
+  ax man discuss > ax-discuss.1
+
+`ax man discuss | man -l -` reads it at once.";

@@ -1,0 +1,90 @@
+//! `ax config`: where the configuration is, what holds, and whether it makes sense.
+
+use quorum::{
+    Config, complaints,
+    config::{Given, Origin, Places},
+};
+use serde_json::json;
+
+use crate::{
+    args::{ConfigVerb, Listed, Place},
+    exit::Exit,
+    render::{insist, note, print, print_json},
+};
+
+/// `ax config`
+pub(crate) fn config(verb: &ConfigVerb) -> anyhow::Result<Exit> {
+    match verb {
+        ConfigVerb::Path { place } => path(*place),
+        ConfigVerb::Show(listed) => show(&Config::load()?, listed),
+        ConfigVerb::Check => check(&Config::load()?),
+    }
+}
+
+fn path(place: Place) -> anyhow::Result<Exit> {
+    let places = Places::find()?;
+    let path = match place {
+        Place::Config => places.file,
+        Place::Data => places.data_dir,
+        Place::State => places.state_dir,
+        Place::Cache => places.cache_dir,
+    };
+    print(&path.display().to_string())?;
+    Ok(Exit::Done)
+}
+
+fn show(config: &Config, listed: &Listed) -> anyhow::Result<Exit> {
+    let given = config.given();
+    if listed.json {
+        let value = |it: &Given| {
+            let from = match &it.origin {
+                Origin::Usual => "usual",
+                Origin::File(_) => "file",
+            };
+            json!({ "section": it.section, "key": it.key, "value": it.value, "from": from })
+        };
+        let values: Vec<_> = given.iter().map(value).collect();
+        print_json(&json!({ "file": config.file, "exists": config.file.exists(), "values": values }))?;
+    } else {
+        print(&text(config, &given))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// As it could be written into the file.
+fn text(config: &Config, given: &[Given]) -> String {
+    let file = config.file.display();
+    let mut lines = vec![match config.file.exists() {
+        true => format!("# {file}"),
+        false => format!("# {file} does not exist; these are the usual values"),
+    }];
+    for section in given.chunk_by(|one, other| one.section == other.section) {
+        lines.push(format!("\n[{}]", section[0].section));
+        lines.extend(section.iter().map(|it| {
+            let from = match &it.origin {
+                Origin::Usual => "  # usual",
+                Origin::File(_) => "",
+            };
+            format!("{} = {}{from}", it.key, it.value)
+        }));
+    }
+    lines.push(
+        "\n# What is not here is as `ax discuss --help` says; what is typed counts before all of it."
+            .to_owned(),
+    );
+    lines.join("\n")
+}
+
+fn check(config: &Config) -> anyhow::Result<Exit> {
+    let file = config.file.display();
+    let complaints = complaints(config);
+    if complaints.is_empty() {
+        note(&match config.file.exists() {
+            true => format!("{file} is fine."),
+            false => format!("{file} does not exist, which is fine: the usual values hold."),
+        });
+        return Ok(Exit::Done);
+    }
+    complaints.iter().for_each(|it| insist(&format!("error: {file}: {it}")));
+    Ok(Exit::Setup)
+}

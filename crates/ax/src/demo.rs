@@ -1,0 +1,62 @@
+//! `ax demo`: a first look without any key.
+
+use quorum::{
+    Config, Quorum, Request,
+    request::{Simulate, flags::list},
+};
+
+use crate::{
+    args::{Demo, Output},
+    discuss::{Ending, attend},
+    exit::{Demand, Exit},
+    render::note,
+};
+
+const TOPIC: &str = "Should a team of five split its monolith into microservices?";
+
+/// How long an answer takes; the whole is over in a quarter of a minute.
+const LATENCY_MS: u64 = 1_500;
+
+const BEFORE: [&str; 4] = [
+    "This is what a discussion looks like. The voices are simulated: no key is needed, and nothing is paid.",
+    "Claude argues for it, Gemini against it, and Qwen judges each round without knowing who said what.",
+    "Then one of them makes one answer of all that was said. Every step is recorded as it happens.",
+    "",
+];
+
+const AFTER: [&str; 8] = [
+    "",
+    "That was the answer on standard output, and how it came about on standard error. What next:",
+    "  ax replay last                      the same once more",
+    "  ax show last --verbose              everything that was said",
+    "  ax export last -o debate.html       a page to pass on",
+    "  ax discuss \"Your question\"          your own, with the usual panel",
+    "  ax discuss \"…\" --dry-run            who would be asked, and the most it can cost",
+    "  ax patterns                         other ways to talk and to decide",
+];
+
+/// What the user has set up is for their own discussions.
+pub(crate) fn plain(config: Config) -> Config {
+    Config::unset(config.file, config.data_dir)
+}
+
+/// `ax demo`
+pub(crate) async fn demo(quorum: &Quorum, args: &Demo) -> anyhow::Result<Exit> {
+    BEFORE.iter().for_each(|line| note(line));
+    let latency_ms = Some(if args.fast { 0 } else { LATENCY_MS });
+    let request = Request {
+        pattern: Some("debate".to_owned()),
+        providers: Some(list("claude,gemini,qwen")),
+        judge: Some("qwen".to_owned()),
+        rounds: Some(2),
+        offline: Some(true),
+        simulate: Some(Simulate { latency_ms, ..Simulate::default() }),
+        ..Request::on(TOPIC)
+    };
+    let handle = quorum.start(&request).await?;
+    let exit = attend(quorum, handle, Ending { output: Output::default(), demand: Demand::Nothing }).await?;
+    if exit == Exit::Done {
+        AFTER.iter().for_each(|line| note(line));
+    }
+    Ok(exit)
+}

@@ -1,0 +1,62 @@
+//! `ax discuss --detach`: the discussion is recorded here and held by another process of this program.
+
+use std::{
+    fs::{DirBuilder, File, OpenOptions},
+    os::unix::{fs::DirBuilderExt, fs::OpenOptionsExt, process::CommandExt},
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use anyhow::Context;
+use quorum::{Quorum, model::spec::Spec};
+use serde_json::json;
+
+use crate::{
+    args::{Output, Shape},
+    exit::{Exit, Setup},
+    render::{note, print, print_json, print_json_line},
+};
+
+/// Starts it, says its id, and leaves.
+pub(crate) async fn detach(quorum: &Quorum, spec: Spec, output: Output) -> anyhow::Result<Exit> {
+    let folder = quorum.config().state_dir.join("runs");
+    make(&folder)?;
+    let id = quorum.prepare(spec).await?;
+    let file = folder.join(format!("{id}.log"));
+    let log = create(&file)?;
+    let mut command = Command::new(std::env::current_exe().context("this program can't be found again")?);
+    command.args(["resume", &id.to_string(), "--detached"]);
+    command.args(output.usage.then_some("--usage")).args(output.verbose.then_some("--verbose"));
+    // A group of its own: Ctrl-C in this terminal is for others.
+    command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).process_group(0);
+    let child = command.spawn();
+    let child =
+        child.with_context(|| format!("no process could be started; `ax resume {id}` holds it here"))?;
+    let started = json!({ "discussionId": id, "log": file, "process": child.id() });
+    match output.shape() {
+        Shape::Json => print_json(&started)?,
+        Shape::Jsonl => print_json_line(&started)?,
+        Shape::Text | Shape::Md => print(&id.to_string())?,
+    }
+    note(&format!("It goes on in the background; {} has what happens, and what went wrong.", file.display()));
+    note(&format!("`ax show {id}` has the result; `ax pause`, `ax stop` and `ax abort {id}` steer it."));
+    Ok(Exit::Done)
+}
+
+/// Logs are for the user alone, as discussions are.
+fn make(folder: &Path) -> Result<(), Setup> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(|error| unwritable(folder, &error))
+}
+
+fn create(file: &Path) -> Result<File, Setup> {
+    let created = OpenOptions::new().create(true).append(true).mode(0o600).open(file);
+    created.map_err(|error| unwritable(file, &error))
+}
+
+fn unwritable(place: &Path, error: &std::io::Error) -> Setup {
+    Setup(format!(
+        "{} can't be written, where a detached run keeps its log: {error}; set XDG_STATE_HOME to a place that can",
+        place.display()
+    ))
+}

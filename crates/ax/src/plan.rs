@@ -1,0 +1,118 @@
+//! `ax discuss --dry-run`: what a discussion would come to, on standard output.
+
+use quorum::{
+    Figures, Plan, PlannedPhase, PlannedSeat, Quorum,
+    model::spec::Spec,
+    text::{count, grouped, line, time},
+};
+
+use crate::{
+    args::{Output, Shape},
+    exit::Exit,
+    render::{note, print, print_json, print_json_line, usage::columns},
+};
+
+/// How much of the topic is shown.
+const TOPIC: usize = 80;
+
+/// Shows the plan of an order.
+pub(crate) async fn show(quorum: &Quorum, order: &Spec, output: Output) -> anyhow::Result<Exit> {
+    let plan = quorum.plan_for(order).await?;
+    match output.shape() {
+        Shape::Json => print_json(&plan)?,
+        Shape::Jsonl => print_json_line(&plan)?,
+        Shape::Text | Shape::Md => print(&text(&plan))?,
+    }
+    note("Nobody was asked, and nothing was recorded.");
+    Ok(Exit::Done)
+}
+
+fn text(plan: &Plan) -> String {
+    let who: Vec<String> = plan.participants.iter().map(seat).collect();
+    let simulated = if plan.simulated { ", simulated" } else { "" };
+    let head = format!("{}, then {}{simulated}: {}", plan.pattern, plan.consensus, who.join(", "));
+    let mut parts = vec![line(&plan.topic, TOPIC), head];
+    parts.extend(course(plan));
+    parts.push(figures(plan));
+    parts.extend(remarks(plan));
+    parts.join("\n\n")
+}
+
+fn seat(seat: &PlannedSeat) -> String {
+    match seat.role.as_str() {
+        "speaker" => seat.participant.clone(),
+        role => format!("{} ({role})", seat.participant),
+    }
+}
+
+/// Rounds one after the other; those that go like the one before are put together.
+fn course(plan: &Plan) -> Vec<String> {
+    let mut rounds: Vec<(u32, u32, String)> = Vec::new();
+    let mut parts = Vec::new();
+    for of_round in plan.course.chunk_by(|one, other| one.round == other.round) {
+        let label = |it: &PlannedPhase| match it.round {
+            Some(_) => it.phase.replace('-', " "),
+            None => plan.consensus.clone(),
+        };
+        let lines: Vec<String> = of_round.iter().map(|it| asked(&label(it), it)).collect();
+        let lines = lines.join("\n");
+        match (of_round[0].round, rounds.last_mut()) {
+            (None, _) => parts.push(format!("Deciding\n{lines}")),
+            (Some(round), Some((_, last, same))) if *same == lines => *last = round,
+            (Some(round), _) => rounds.push((round, round, lines)),
+        }
+    }
+    let heading = |(first, last, lines): (u32, u32, String)| match (first, last) {
+        (0, _) => format!("Before the first round\n{lines}"),
+        (first, last) if first == last => format!("Round {first}\n{lines}"),
+        (first, last) => format!("Rounds {first} to {last}\n{lines}"),
+    };
+    rounds.into_iter().map(heading).chain(parts).collect()
+}
+
+fn asked(label: &str, phase: &PlannedPhase) -> String {
+    let group = |names: &Vec<String>| match names.as_slice() {
+        [one] => one.clone(),
+        several => format!("{} at once", several.join(", ")),
+    };
+    let groups: Vec<String> = phase.asked.iter().map(group).collect();
+    format!("  {label:<20} {}", groups.join(", then "))
+}
+
+fn figures(plan: &Plan) -> String {
+    let row = |name: &str, it: &Figures| {
+        [name.to_owned(), grouped(u64::from(it.calls)), grouped(it.tokens), cost(plan, it)]
+    };
+    let head = ["", "calls", "tokens", "cost"].map(str::to_owned);
+    columns(&[head, row("if nothing fails", &plan.usual), row("at the very most", &plan.most)])
+}
+
+fn cost(plan: &Plan, figures: &Figures) -> String {
+    let models = plan.participants.iter().filter(|it| !it.person).count();
+    if plan.unpriced.len() == models { "unpriced".to_owned() } else { format!("${:.4}", figures.cost_usd) }
+}
+
+fn remarks(plan: &Plan) -> Option<String> {
+    let mut remarks = Vec::new();
+    if !plan.unpriced.is_empty() {
+        remarks.push(format!("Nobody knows the price of {}; it is in no sum.", plan.unpriced.join(", ")));
+    }
+    if !plan.unavailable.is_empty() {
+        remarks.push(format!("There is no provider here for {}.", plan.unavailable.join(", ")));
+    }
+    if plan.sub_discussions {
+        remarks.push("Sub-discussions may come on top of the usual; they are within the most.".to_owned());
+    }
+    let people = plan.participants.iter().filter(|it| it.person).count() as u64;
+    if people > 0 {
+        remarks
+            .push(format!("It waits for {} to speak.", count(people, "person").replace("persons", "people")));
+    }
+    remarks.push(format!("It ends after {} at the latest.", time(plan.budget_ms)));
+    remarks.push(
+        "The most is when every reply is misread and every call fails as often as it is repeated; --max-calls, --max-tokens and \
+         --max-cost limit it."
+            .to_owned(),
+    );
+    Some(remarks.join("\n"))
+}

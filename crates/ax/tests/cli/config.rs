@@ -1,0 +1,110 @@
+//! The configuration: where it is, what holds, whether it makes sense, and presets.
+
+use crate::desk::Desk;
+
+const PRESETS: &str = "\
+[defaults]
+simulate = \"latency=0ms\"
+rounds = 1
+
+[presets.architecture]
+pattern = \"debate\"
+rounds = 3
+judge = \"qwen\"
+usage = true
+
+[presets.document]
+output-format = \"json\"
+";
+
+#[test]
+fn each_thing_has_its_own_place() {
+    let desk = Desk::new();
+    let path = |args: &[&str]| desk.ax(&[&["config", "path"], args].concat()).ends(0).out.trim().to_owned();
+    assert_eq!(path(&[]), desk.config().display().to_string());
+    assert_eq!(path(&["data"]), desk.data().display().to_string());
+    assert_eq!(path(&["state"]), desk.home().join(".local/state/quorum").display().to_string());
+    assert_eq!(path(&["cache"]), desk.home().join(".cache/quorum").display().to_string());
+    let xdg = |name: &str, place: &str| {
+        let mut command = desk.command(&["config", "path", place]);
+        command.env_remove("AX_CONFIG").env_remove("AX_DATA_DIR").env(name, "/xdg");
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    };
+    assert_eq!(xdg("XDG_CONFIG_HOME", "config"), "/xdg/quorum/config.toml\n");
+    assert_eq!(xdg("XDG_DATA_HOME", "data"), "/xdg/quorum\n");
+    assert_eq!(xdg("XDG_STATE_HOME", "state"), "/xdg/quorum\n");
+    assert_eq!(xdg("XDG_CACHE_HOME", "cache"), "/xdg/quorum\n");
+}
+
+#[test]
+fn what_holds_is_shown_with_where_it_comes_from() {
+    let desk = Desk::new();
+    desk.configure("[retention]\ndays = 7\n[presets.quick]\nrounds = 1");
+    let expected = format!(
+        "# {}\n\n[retention]\ndays = 7\n\n[features]\ndiscussions = true  # usual\n\n[presets.quick]\nrounds = 1\n",
+        desk.config().display()
+    );
+    let out = desk.ax(&["config", "show"]).ends(0).out;
+    assert!(out.starts_with(&expected), "{out}");
+    // It is a configuration itself.
+    desk.configure(&out);
+    desk.ax(&["config", "check"]).ends(0).says(&["is fine"]);
+    let json = desk.ax(&["config", "show", "--json"]).ends(0).json();
+    assert_eq!(
+        json["values"][0],
+        serde_json::json!({"section": "retention", "key": "days", "value": 7, "from": "file"})
+    );
+}
+
+#[test]
+fn everything_wrong_is_said_at_once_with_exit_code_3() {
+    let desk = Desk::new();
+    desk.configure("[defaults]\nround = 3\nbudget = 3\n[zzz]");
+    let said = desk.ax(&["config", "check"]).ends(3).prints_nothing();
+    said.says(&["did you mean rounds?", "defaults.budget: is a time", "no section named zzz"]);
+    // Where it is can be asked whatever is in it.
+    desk.ax(&["config", "path"]).ends(0);
+    desk.configure("[defaults]\nrounds = 99\n[presets.a]\nthreshold = 7\n");
+    let said = desk.ax(&["config", "check"]).ends(3).prints_nothing();
+    said.says(&["defaults.rounds: must be from 1 to 10", "presets.a.threshold: must be from 0 to 1"]);
+}
+
+#[test]
+fn flags_count_before_presets_and_presets_before_defaults() {
+    let desk = Desk::new();
+    desk.configure(PRESETS);
+    let rounds = |args: &[&str]| {
+        let result = desk.ax(&[&["discuss", "q", "--json"], args].concat()).ends(0).json();
+        (result["pattern"].as_str().unwrap().to_owned(), result["rounds"].as_array().unwrap().len())
+    };
+    assert_eq!(rounds(&[]), ("synthesis".to_owned(), 1));
+    assert_eq!(rounds(&["--preset", "architecture"]), ("debate".to_owned(), 3));
+    assert_eq!(rounds(&["--preset", "architecture", "-r", "2"]), ("debate".to_owned(), 2));
+    assert_eq!(
+        rounds(&["--preset", "architecture", "--pattern", "round-robin"]),
+        ("round-robin".to_owned(), 3)
+    );
+    let again = desk.ax(&["discuss", "--again", "last", "--preset", "architecture", "--json"]).ends(0).json();
+    assert_eq!(again["pattern"], "debate");
+}
+
+#[test]
+fn presets_say_how_results_are_shown_as_well() {
+    let desk = Desk::new();
+    desk.configure(PRESETS);
+    desk.ax(&["discuss", "q", "--preset", "architecture"]).ends(0).says(&["written", "all "]);
+    desk.ax(&["discuss", "q", "--preset", "document"]).ends(0).json();
+    let said = desk.ax(&["discuss", "q", "--preset", "document", "--output-format", "text"]).ends(0);
+    assert!(!said.out.starts_with('{'));
+}
+
+#[test]
+fn a_preset_nobody_wrote_is_named_with_the_nearest() {
+    let desk = Desk::new();
+    desk.configure(PRESETS);
+    let said = desk.ax(&["discuss", "q", "--preset", "architectur"]).ends(2).prints_nothing();
+    said.says(&["--preset: there is no preset named architectur; did you mean architecture?"]);
+    desk.configure("[presets.bad]\nrounds = 77");
+    let said = desk.ax(&["discuss", "q", "--preset", "bad"]).ends(2).prints_nothing();
+    said.says(&["--rounds: must be from 1 to 10, not 77 (from [presets.bad] in "]);
+}

@@ -1,0 +1,128 @@
+//! Every example in the README and in the help is run as it is printed, at a desk where there is something to run it on. One that can't
+//! run here ends with `# needs …`.
+
+use std::{collections::BTreeSet, fs, path::Path};
+
+use crate::desk::Desk;
+
+/// Voices are simulated though two providers could be asked, which makes `ax doctor` content.
+const CONFIG: &str = r#"
+[defaults]
+simulate = "latency=0ms"
+[presets.architecture]
+pattern = "debate"
+judge = "qwen"
+[providers.alpha]
+wire = "openai-chat"
+base_url = "http://127.0.0.1:9/v1"
+model = "alpha-1"
+price = { input = 1.0, output = 2.0 }
+[providers.beta]
+wire = "anthropic"
+base_url = "http://127.0.0.1:9/v1"
+model = "beta-1"
+price = { input = 1.0, output = 2.0 }
+"#;
+
+const PRICES: &str =
+    r#"{"m-1":{"litellm_provider":"openai","input_cost_per_token":1e-6,"output_cost_per_token":2e-6}}"#;
+
+/// What a desk has on it: a past debate, notes, a session, a preset.
+fn desk() -> Desk {
+    let desk = Desk::new();
+    desk.configure(CONFIG);
+    for name in ["notes.md", "todo.md", "answer.md"] {
+        desk.write(name, "Something worth knowing.\n");
+    }
+    desk.write("key.txt", "not-a-real-key\n");
+    desk.write("model_prices_and_context_window.json", PRICES);
+    desk.ax(&["sessions", "create", "Travel"]).ends(0);
+    desk
+}
+
+/// What happened before the example.
+fn prepare(desk: &Desk, line: &str) {
+    let verb = line.split("ax ").nth(1).and_then(|rest| rest.split_whitespace().next()).unwrap_or_default();
+    match verb {
+        "say" => {
+            let table = "claude,gemini,me:person";
+            desk.ax(&["discuss", "Now?", "--pattern", "roundtable", "--participants", table, "-r1"]).ends(0);
+        }
+        "judge" => {
+            let table = ["--pattern", "debate", "-p", "claude,glm,gemini,qwen", "--judge", "qwen"];
+            let lost = ["--judge-failure", "ask", "--simulate", "latency=0ms,dead=qwen"];
+            desk.ax(&[&["discuss", "Now?"], &table[..], &lost[..]].concat()).ends(0);
+        }
+        "keys" => drop(desk.shell("ax keys set claude < key.txt").ends(0)),
+        "pause" | "stop" | "abort" => {
+            let mut running = desk.start(&["-r", "10"]);
+            running.hear("answered in");
+            running.signal("-KILL");
+            running.end();
+        }
+        _ => {
+            let seats = "claude,gemini,qwen";
+            desk.ax(&["discuss", "Events for billing?", "--pattern", "debate", "-p", seats]).ends(0);
+        }
+    }
+}
+
+fn run(line: &str) {
+    let desk = desk();
+    prepare(&desk, line);
+    let said = desk.shell(line);
+    let refused = line.contains("--require-consensus") && said.code == 6;
+    assert!(said.code == 0 || refused, "{line}: {said:#?}");
+    assert!(!said.err.contains("error:") && !said.err.contains("panicked"), "{line}: {said:#?}");
+    if line.contains("--detach") {
+        desk.wait_for(said.out.trim());
+    }
+}
+
+/// Runs those that can be run, and counts the others.
+fn run_all(lines: &BTreeSet<String>) -> usize {
+    let (unable, able): (Vec<&String>, Vec<&String>) =
+        lines.iter().partition(|line| line.contains("# needs "));
+    able.into_iter().for_each(|line| run(line));
+    unable.len()
+}
+
+/// The lines after `Examples:`.
+fn examples(help: &str) -> BTreeSet<String> {
+    let after = help.split("Examples:\n").nth(1).unwrap_or_default();
+    after.lines().take_while(|line| !line.trim().is_empty()).map(|line| line.trim().to_owned()).collect()
+}
+
+fn verbs(desk: &Desk) -> Vec<String> {
+    let help = desk.ax(&["help"]).ends(0).out;
+    let commands = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap().to_owned();
+    let names = commands.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let names = names.filter_map(|line| line.split_whitespace().next());
+    names.filter(|name| *name != "help").map(str::to_owned).collect()
+}
+
+#[test]
+fn every_example_in_the_help_runs() {
+    let desk = Desk::new();
+    let mut lines = examples(&desk.ax(&["--help"]).ends(0).out);
+    let verbs = verbs(&desk);
+    assert!(verbs.len() >= 17, "{verbs:?}");
+    for verb in verbs {
+        let own = examples(&desk.ax(&[&verb, "--help"]).ends(0).out);
+        assert!(!own.is_empty(), "{verb} has no examples");
+        lines.extend(own);
+    }
+    assert!(run_all(&lines) <= 5);
+}
+
+#[test]
+fn every_example_in_the_readme_runs() {
+    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md")).unwrap();
+    let blocks = readme.split("```console\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let lines = blocks.flat_map(str::lines).map(|line| line.trim_start_matches("$ "));
+    let lines = lines.map(|line| line.replace("cargo run --release -- ", "ax "));
+    let lines: BTreeSet<String> =
+        lines.filter(|line| line.starts_with("ax ") || line.contains("| ax ")).collect();
+    assert!(lines.len() > 15, "{lines:?}");
+    assert!(run_all(&lines) <= 3);
+}

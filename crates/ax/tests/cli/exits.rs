@@ -1,0 +1,63 @@
+//! Every exit code, once.
+
+use crate::desk::Desk;
+
+#[test]
+fn b09_every_exit_code_means_what_it_says() {
+    let desk = Desk::new();
+    let check = |code: i32, args: &[&str]| drop(desk.ax(args).ends(code));
+    check(0, &["discuss", "q"]);
+    check(
+        0,
+        &[
+            "discuss",
+            "q",
+            "--consensus",
+            "unanimous",
+            "--simulate",
+            "latency=0ms,stubbornness=1",
+            "--seed",
+            "3",
+        ],
+    );
+    check(2, &["discuss"]);
+    check(2, &["discuss", "q", "--rounds", "0"]);
+    check(2, &["show", "nothing"]);
+    check(2, &["shout"]);
+    check(4, &["discuss", "q", "-p", "claude,glm", "--simulate", "latency=0ms,dead=glm"]);
+    check(5, &["discuss", "q", "--max-calls", "6"]);
+    check(5, &["discuss", "q", "--budget", "1s", "--simulate", "latency=700ms"]);
+    let stubborn = ["--simulate", "latency=0ms,stubbornness=1", "--seed", "3", "--require-consensus"];
+    check(6, &[&["discuss", "q", "--consensus", "unanimous"], &stubborn[..]].concat());
+    check(6, &["resume", "last", "--require-consensus"]);
+    check(0, &["resume", "last"]);
+    desk.configure("[defaults]\nrequire-consensus = true");
+    check(6, &[&["discuss", "q", "--consensus", "unanimous"], &stubborn[..4]].concat());
+    desk.configure("[broken");
+    check(3, &["discuss", "q"]);
+    check(3, &["config", "check"]);
+}
+
+#[test]
+fn the_nearest_word_is_suggested() {
+    let desk = Desk::new();
+    let check =
+        |args: &[&str], expected: &str| drop(desk.ax(args).ends(2).says(&[expected]).prints_nothing());
+    check(&["discus", "q"], "a similar subcommand exists: 'discuss'");
+    check(&["discuss", "q", "--round", "3"], "a similar argument exists: '--rounds'");
+    check(&["discuss", "q", "--pattern", "debat"], "a similar value exists: 'debate'");
+    check(&["config", "chek"], "a similar subcommand exists: 'check'");
+}
+
+#[test]
+fn flags_that_contradict_each_other_are_refused() {
+    let desk = Desk::new();
+    let check = |args: &[&str], expected: &[&str]| {
+        desk.ax(&[&["discuss", "q"], args].concat()).ends(2).says(expected).prints_nothing();
+    };
+    check(&["--json", "--output-format", "md"], &["'--json' cannot be used with '--output-format"]);
+    check(&["--detach", "--dry-run"], &["'--detach' cannot be used with '--dry-run'"]);
+    check(&["-p", "claude,glm", "--participants", "claude,glm"], &["--participants: names the whole table"]);
+    check(&["--max-depth", "2"], &["--max-depth: counts only where sub-discussions are allowed"]);
+    check(&["--judge", "qwen"], &["--judge: counts only in a debate"]);
+}

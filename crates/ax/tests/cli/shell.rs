@@ -1,0 +1,71 @@
+//! What shells and `man` read.
+
+use crate::desk::Desk;
+
+#[test]
+fn there_are_completions_for_five_shells() {
+    let desk = Desk::new();
+    desk.configure("[presets.architecture]\nrounds = 3");
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = desk.ax(&["completions", shell]).ends(0).out;
+        for word in ["discuss", "dry-run", "completions"] {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+    }
+    // Names from the descriptors and the configuration.
+    for shell in ["bash", "zsh", "fish"] {
+        let script = desk.ax(&["completions", shell]).ends(0).out;
+        for word in ["round-robin", "unanimous", "architecture", "repetition"] {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+    }
+    desk.ax(&["completions", "tcsh"]).ends(2).says(&["invalid value 'tcsh'"]).prints_nothing();
+    desk.configure("[broken");
+    desk.ax(&["completions", "bash"]).ends(0);
+}
+
+#[test]
+fn bash_reads_its_completions() {
+    let desk = Desk::new();
+    let script = desk.ax(&["completions", "bash"]).ends(0).out;
+    desk.write("ax.bash", &script);
+    let line = ". ./ax.bash; COMP_WORDS=(ax discuss --pattern d); COMP_CWORD=3; _ax ax d --pattern; echo \"${COMPREPLY[*]}\"";
+    let said = desk.program("bash", &["-c", line]).env("PATH", "/usr/bin:/bin").output().unwrap();
+    assert_eq!(String::from_utf8(said.stdout).unwrap(), "debate dialogue\n");
+}
+
+#[test]
+fn every_verb_has_a_manual_page() {
+    let desk = Desk::new();
+    let page = desk.ax(&["man"]).ends(0).out;
+    assert!(page.contains(".TH ax 1") && page.contains("ax\\-discuss(1)"), "{page}");
+    let page = desk.ax(&["man", "discuss"]).ends(0).out;
+    for word in [".TH ax-discuss 1", "\\-\\-dry\\-run", "Opposing sides before a judge", ".SH EXAMPLES"] {
+        assert!(page.contains(word), "{word}: {page}");
+    }
+    assert!(
+        page.contains("\\&  ax discuss \"Rewrite or refactor?\" \\-\\-rounds 5 \\-\\-dry\\-run\n"),
+        "{page}"
+    );
+    assert!(!page.contains(".SH EXTRA"), "{page}");
+    desk.ax(&["man", "nothing"])
+        .ends(2)
+        .says(&["there is no verb \"nothing\"; there are discuss"])
+        .prints_nothing();
+}
+
+#[test]
+fn help_has_the_words_of_the_descriptors() {
+    let desk = Desk::new();
+    let help = desk.ax(&["discuss", "--help"]).ends(0).out;
+    let listed = desk.ax(&["patterns", "--json"]).ends(0).json();
+    for list in ["patterns", "consensus"] {
+        for item in listed[list].as_array().unwrap() {
+            let line = format!("{} ", item["name"].as_str().unwrap()).replace(' ', ":");
+            let summary = item["summary"].as_str().unwrap();
+            let words = summary.split_whitespace().next().unwrap();
+            assert!(help.contains(&line) && help.contains(words), "{line} {summary}: {help}");
+        }
+    }
+    assert!(help.contains("The older half is replaced by a summary"), "{help}");
+}

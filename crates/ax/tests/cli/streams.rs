@@ -1,0 +1,168 @@
+//! What goes where: results to stdout, everything else to stderr, and less of it where that is wanted; files and pipes as context.
+
+use crate::desk::{Desk, heard};
+
+#[test]
+fn quiet_says_nothing_when_all_goes_well() {
+    let desk = Desk::new();
+    let said = desk.ax(&["discuss", "Tabs or spaces?", "--quiet"]).ends(0);
+    assert_eq!(said.err, "");
+    assert!(!said.out.trim().is_empty());
+    for args in [&["show", "last", "-q"][..], &["resume", "last", "-q"], &["replay", "last", "-q", "--fast"]]
+    {
+        let again = desk.ax(args).ends(0);
+        assert_eq!((again.out.as_str(), again.err.as_str()), (said.out.as_str(), ""), "{args:?}");
+    }
+    assert_eq!(desk.ax(&["discuss", "q", "-q", "--dry-run"]).ends(0).err, "");
+}
+
+#[test]
+fn quiet_still_says_what_went_wrong() {
+    let desk = Desk::new();
+    let said = desk.ax(&["discuss", "q", "--quiet", "--rounds", "99"]).ends(2);
+    assert_eq!(said.err, "error: --rounds: must be from 1 to 10, not 99\n");
+    let said = desk.ax(&["discuss", "q", "--quiet", "--max-calls", "6"]).ends(5);
+    assert_eq!(said.err, "DISCUSSION_CALL_BUDGET_EXCEEDED: the budget of 6 calls is used up\n");
+}
+
+#[test]
+fn usage_is_a_table_with_a_sum_even_when_quiet() {
+    let desk = Desk::new();
+    let said = desk.ax(&["discuss", "Tabs or spaces?", "-p", "claude,gemini", "--quiet", "--usage"]).ends(0);
+    let lines: Vec<Vec<&str>> = said.err.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines[0], ["calls", "read", "written", "cost"]);
+    let names: Vec<&str> = lines[1..].iter().map(|line| line[0]).collect();
+    assert_eq!(names, ["claude", "gemini", "all"]);
+    let calls: Vec<&str> = lines[1..].iter().map(|line| line[1]).collect();
+    assert_eq!(calls, ["3", "2", "5"]);
+    assert!(lines[1..].iter().all(|line| line[4] == "$0.0000"), "{lines:?}");
+    assert_eq!(desk.ax(&["show", "last", "--quiet", "--usage"]).ends(0).err, said.err);
+}
+
+#[test]
+fn format_is_another_name_for_output_format() {
+    let desk = Desk::new();
+    let one = desk.ax(&["discuss", "Tabs or spaces?", "--format", "json"]).ends(0).json();
+    assert_eq!(desk.ax(&["show", "last", "--output-format", "json"]).ends(0).json(), one);
+}
+
+/// No verb writes anything but its result to stdout: what is there is as machines want it, or nothing.
+#[test]
+fn every_verb_keeps_stdout_for_its_result() {
+    let desk = Desk::new();
+    let id = desk.result(&[])["discussionId"].as_str().unwrap().to_owned();
+    for args in [
+        &["discuss", "q", "--dry-run", "--json"][..],
+        &["discuss", "q", "--json", "--usage"],
+        &["show", &id, "--json", "--usage"],
+        &["resume", &id, "--json"],
+        &["replay", &id, "--json", "--fast"],
+        &["history", "--json"],
+        &["patterns", "--json"],
+        &["sessions", "--json"],
+        &["config", "show", "--json"],
+    ] {
+        desk.ax(args).ends(0).json();
+    }
+    desk.ax(&["config", "check"]).ends(0).prints_nothing();
+    desk.ax(&["pause", &id]).ends(2).prints_nothing();
+    desk.ax(&["abort", &id]).ends(2).prints_nothing();
+}
+
+/// What everyone was told beforehand in the newest discussion.
+fn background(desk: &Desk) -> String {
+    let database = rusqlite::Connection::open(desk.database()).unwrap();
+    let sql = "SELECT body FROM facts WHERE type = 'opened' ORDER BY rowid DESC LIMIT 1";
+    let body: String = database.query_row(sql, [], |row| row.get(0)).unwrap();
+    let opened: serde_json::Value = serde_json::from_str(&body).unwrap();
+    opened["spec"]["background"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn files_are_context_under_their_names() {
+    let desk = Desk::new();
+    desk.write("notes.md", "We have 1M users.\n");
+    desk.write("todo.md", "Ship.\n");
+    let args = ["discuss", "q", "-c", "A shop.", "-f", "notes.md", "--file", "todo.md"];
+    desk.ax_hearing(&args, "And a pipe.").ends(0);
+    let kept = background(&desk);
+    assert_eq!(kept, "A shop.\n\n## notes.md\n\nWe have 1M users.\n\n## todo.md\n\nShip.\n\nAnd a pipe.");
+    desk.ax_hearing(&["discuss", "q", "-f", "-", "-f", "todo.md"], "Piped first.").ends(0);
+    assert_eq!(background(&desk), "Piped first.\n\n## todo.md\n\nShip.");
+}
+
+#[test]
+fn a_file_that_can_not_be_context_is_named() {
+    let desk = Desk::new();
+    desk.write("x.md", &"x".repeat(6_000));
+    desk.write("y.md", &"y".repeat(6_000));
+    std::fs::write(desk.home().join("picture.png"), b"\x89PNG\r\n\0\xff").unwrap();
+    std::fs::write(desk.home().join("nul.txt"), "a\0b").unwrap();
+    let large = std::fs::File::create(desk.home().join("large.log")).unwrap();
+    large.set_len(1 << 30).unwrap();
+    let check = |files: &[&str], expected: &str| {
+        let args: Vec<&str> =
+            ["discuss", "q"].into_iter().chain(files.iter().flat_map(|it| ["-f", it])).collect();
+        desk.ax(&args).ends(2).says(&[&format!("error: --file {expected}")]).prints_nothing();
+    };
+    check(&["nothing.md"], "nothing.md: there is no such file");
+    check(&["."], ".: is a directory; name the files in it that matter");
+    check(&["picture.png"], "picture.png: is no text in UTF-8");
+    check(&["nul.txt"], "nul.txt: is no text in UTF-8");
+    check(&["large.log"], "large.log: has 1,073,741,824 bytes, and the context may have 10,000 characters");
+    check(&["/dev/zero"], "/dev/zero: has more than 500,000 bytes");
+    check(
+        &["x.md", "y.md"],
+        "y.md: with it the context has 12,020 characters, and 10,000 characters is the most",
+    );
+    desk.ax_hearing(&["discuss", "-", "-f", "-"], "q").ends(2).says(&["the topic or a --file, not both"]);
+}
+
+#[test]
+fn nothing_is_waited_for_where_nothing_comes() {
+    let desk = Desk::new();
+    desk.ax(&["discuss", "q", "-q"]).ends(0);
+    desk.shell("ax discuss q -q <&-").ends(0);
+    let said = desk.shell("ax discuss q < .").ends(2);
+    said.says(&["standard input can't be read"]).prints_nothing();
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    let desk = Desk::new();
+    desk.ax(&["discuss", "q", "-q"]).ends(0);
+    for args in [
+        &["discuss", "q", "-q"][..],
+        &["show", "last", "-q"],
+        &["export", "last"],
+        &["completions", "zsh"],
+        &["man", "discuss"],
+        &["discuss", "--help"],
+        &["patterns"],
+        &["discuss", "q", "--output-format", "jsonl", "-q"],
+    ] {
+        let mut child = desk.command(args).spawn().unwrap();
+        drop(child.stdout.take());
+        let said = heard(child).ends(0);
+        assert_eq!(said.err, "", "{args:?}");
+        let said = desk
+            .program("sh", &["-c", "exec \"$0\" \"$@\" >&-", env!("CARGO_BIN_EXE_ax")])
+            .args(args)
+            .spawn();
+        heard(said.unwrap()).ends(0);
+    }
+}
+
+#[test]
+fn an_output_that_can_not_be_written_is_named() {
+    if !std::path::Path::new("/dev/full").exists() {
+        eprintln!("SKIPPED: this system has no /dev/full");
+        return;
+    }
+    let desk = Desk::new();
+    desk.shell("ax patterns > /dev/full").ends(1).says(&["standard output can't be written: No space left"]);
+    let said = desk.shell("ax discuss q > /dev/full").ends(1).says(&["standard output can't be written"]);
+    assert!(!said.err.contains("panicked"));
+    // The discussion itself is kept.
+    desk.ax(&["show", "last"]).ends(0);
+}

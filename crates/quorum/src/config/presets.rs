@@ -1,0 +1,152 @@
+//! Presets: orders with a name, written like `[defaults]`, by the long names of the flags.
+
+use serde_json::{Map, Value};
+
+use super::{Config, FLAGS, SHOWING, filled, read_default, unknown};
+use crate::request::{Request, flags::filling};
+
+/// Values for what a command leaves out.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Preset {
+    /// Fields of a request.
+    pub(super) fields: Map<String, Value>,
+    /// Flags that are about showing the result, by their long names.
+    pub(super) showing: Map<String, Value>,
+    /// Everything as it was written, by the long names.
+    pub(super) written: toml::Table,
+}
+
+/// Where a value comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// Nobody set it.
+    Usual,
+    /// The file, in this section.
+    File(String),
+}
+
+/// A value that holds, and where it comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Given {
+    /// `retention`, `presets.architecture`
+    pub section: String,
+    /// `days`
+    pub key: String,
+    /// As it would be written.
+    pub value: toml::Value,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+impl Config {
+    /// The names of the presets.
+    pub fn presets(&self) -> impl Iterator<Item = &str> {
+        self.presets.keys().map(String::as_str)
+    }
+
+    /// The preset of that name, or which is nearest.
+    pub fn preset(&self, name: &str) -> Result<&Preset, String> {
+        self.presets.get(name).ok_or_else(|| {
+            if self.presets.is_empty() {
+                return format!(
+                    "there is no preset named {name}, nor any other; write [presets.{name}] into {}",
+                    self.file.display()
+                );
+            }
+            unknown("preset", name, self.presets())
+        })
+    }
+
+    /// The request with what its preset says in place of what it leaves out, and nothing else.
+    #[must_use]
+    pub(crate) fn fill_from_preset(&self, request: &Request) -> Request {
+        let preset = request.preset.as_ref().and_then(|name| self.presets.get(name));
+        filled(request, preset.into_iter()).0
+    }
+
+    /// What a flag that is about showing the result is set to, in the preset or else as a default.
+    #[must_use]
+    pub fn showing(&self, preset: Option<&str>, long: &str) -> Option<&Value> {
+        let preset = preset.and_then(|name| self.presets.get(name));
+        preset.into_iter().chain([&self.defaults]).find_map(|it| it.showing.get(long))
+    }
+
+    /// The section that sets this field for a request with this preset.
+    pub(crate) fn section_of(&self, preset: Option<&str>, field: &str) -> String {
+        let named =
+            preset.filter(|name| self.presets.get(*name).is_some_and(|it| it.fields.contains_key(field)));
+        named.map_or("defaults".to_owned(), |name| format!("presets.{name}"))
+    }
+
+    /// Everything that is set or has a usual value.
+    #[must_use]
+    pub fn given(&self) -> Vec<Given> {
+        let days = i64::from(self.retention_days.unwrap_or_default());
+        let usual = Config::unset(self.file.clone(), self.data_dir.clone());
+        let general = [
+            ("retention", "days", toml::Value::Integer(days), self.retention_days == usual.retention_days),
+            ("features", "discussions", toml::Value::Boolean(self.discussions), self.discussions),
+        ];
+        let general = general.into_iter().map(|(section, key, value, usual)| Given {
+            section: section.to_owned(),
+            key: key.to_owned(),
+            value,
+            origin: if usual { Origin::Usual } else { Origin::File(section.to_owned()) },
+        });
+        let sections = std::iter::once(("defaults".to_owned(), &self.defaults))
+            .chain(self.presets.iter().map(|(name, preset)| (format!("presets.{name}"), preset)));
+        let written = sections.flat_map(|(section, preset)| {
+            preset.written.iter().map(move |(key, value)| Given {
+                section: section.clone(),
+                key: key.clone(),
+                value: value.clone(),
+                origin: Origin::File(section.clone()),
+            })
+        });
+        general.chain(written).collect()
+    }
+}
+
+impl Preset {
+    /// Takes in what is written in this section, or says what is wrong with it.
+    pub(super) fn read(&mut self, section: &str, table: &toml::Table) -> Result<(), String> {
+        for (key, value) in table {
+            let wrong = |message: String| format!("{section}.{key}: {message}");
+            if let Some(kind) = SHOWING.iter().find(|it| it.long == key) {
+                let value = kind.read(value).map_err(wrong)?;
+                self.showing.insert(key.clone(), value);
+            } else {
+                let known = || FLAGS.iter().map(|flag| flag.long).chain(SHOWING.iter().map(|it| it.long));
+                let flag = FLAGS.iter().find(|flag| flag.long == key);
+                let flag = flag.ok_or_else(|| unknown(&format!("key in [{section}]"), key, known()))?;
+                let value = read_default(flag, value).map_err(wrong)?;
+                self.fields.insert(flag.field.to_owned(), value);
+            }
+            self.written.insert(key.clone(), value.clone());
+        }
+        Ok(())
+    }
+}
+
+/// `[presets.NAME]`
+pub(super) fn read(config: &mut Config, table: &toml::Table) -> Result<(), String> {
+    for (name, preset) in table {
+        let form = || format!("presets.{name} is a section: [presets.{name}]");
+        let table = preset.as_table().ok_or_else(form)?;
+        let mut preset = Preset::default();
+        let keys = table.iter().map(|(key, value)| toml::Table::from_iter([(key.clone(), value.clone())]));
+        let section = format!("presets.{name}");
+        let wrong: Vec<String> = keys.filter_map(|key| preset.read(&section, &key).err()).collect();
+        if !wrong.is_empty() {
+            return Err(wrong.join(&format!("\n{}: ", config.file.display())));
+        }
+        config.presets.insert(name.clone(), preset);
+    }
+    Ok(())
+}
+
+/// The name a field of a request has in the file.
+#[must_use]
+pub(crate) fn long_of(field: &str) -> &str {
+    filling(field).map_or(field, |flag| flag.long)
+}

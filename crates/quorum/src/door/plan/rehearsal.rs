@@ -1,0 +1,159 @@
+//! Rehearsals: the order itself, held by the engine in memory by understudies, without hurry and without limits.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, PoisonError},
+};
+
+use quorum_core::{
+    engine::{Engine, handle::Finished, shared::Shared},
+    memory::MemoryStore,
+    model::{
+        command::Say,
+        event::{Awaited, Fact},
+        id::{DiscussionId, Seq},
+        spec::{Limits, Spec, Timing, Tolerance, WindowSpec},
+        state::State,
+    },
+    seams::Store,
+};
+
+use super::understudy::{Asked, Question, Script, Understudies};
+use crate::{Error, clock::SystemClock};
+
+/// Longer than any rehearsal.
+const UNHURRIED: Timing = Timing { step_ms: 300_000, total_ms: 86_400_000, reserve_ms: 0 };
+
+/// Who fails fails in the first rounds as in the last.
+const ROUNDS_TO_FAIL_IN: u32 = 2;
+
+/// What an order comes to.
+pub(super) struct Rehearsed {
+    /// Everything that was asked when all went well and nobody ended it early, in order.
+    pub(super) usual: Vec<Question>,
+    /// What happened then.
+    pub(super) facts: Vec<Fact>,
+    /// Everything that could be asked, whoever fails and whatever can't be read.
+    pub(super) all: BTreeMap<String, Question>,
+}
+
+/// Rehearses until every question has been put that could be.
+///
+/// No single discussion asks all of them: replies that can't be read lead to reminders, those that can to what follows from them, and
+/// whoever fails leaves questions to the others. Each such turn is rehearsed on its own, and all of them are counted.
+pub(super) async fn rehearse(shared: &Shared, order: &Spec) -> Result<Rehearsed, Error> {
+    let stage = Stage::of(shared, order);
+    let unreadable = stage.hold(&stage.spec, None, None).await?.0;
+    let reminders = unreadable.iter().map(|it| it.reminders).max().unwrap_or_default();
+    let (usual, facts) = stage.hold(&stage.spec, Some(0), None).await?;
+    let mut all = BTreeMap::new();
+    gather(&mut all, &unreadable);
+    gather(&mut all, &usual);
+    for after in 1..=reminders {
+        gather(&mut all, &stage.hold(&stage.spec, Some(after), None).await?.0);
+    }
+    let phases: BTreeSet<String> = all.values().map(|it| it.phase.clone()).collect();
+    let short = stage.shortened();
+    for phase in phases {
+        for seat in &order.participants {
+            let failing = Some((phase.clone(), seat.name.clone()));
+            gather(&mut all, &stage.hold(&short, Some(reminders), failing).await?.0);
+        }
+    }
+    Ok(Rehearsed { usual, facts, all })
+}
+
+/// Of a question that was put in several ways, the dearest counts.
+fn gather(all: &mut BTreeMap<String, Question>, questions: &[Question]) {
+    for question in questions {
+        let known = all.entry(question.key.clone()).or_insert_with(|| question.clone());
+        if known.most.total() < question.most.total() {
+            *known = question.clone();
+        }
+    }
+}
+
+struct Stage<'s> {
+    shared: &'s Shared,
+    order: Arc<Spec>,
+    /// How long everything in the order is, in bytes.
+    given: usize,
+    spec: Spec,
+}
+
+impl<'s> Stage<'s> {
+    /// Nothing but the rounds ends a rehearsal: no limit, no clock, no detector, nobody's confidence, no lack of providers.
+    fn of(shared: &'s Shared, order: &Spec) -> Self {
+        let mut spec = Spec {
+            timing: UNHURRIED,
+            tolerance: Tolerance { go_on: true, min_providers: 1 },
+            limits: Limits::default(),
+            recursion: None,
+            early_exit: None,
+            window: WindowSpec::default(),
+            session: None,
+            ..order.clone()
+        };
+        spec.debate.end_on = Vec::new();
+        // Some patterns can't do with fewer; those end when somebody fails.
+        let bears = |pattern: &quorum_core::craft::Pattern| (pattern.check)(&spec).is_empty();
+        if !shared.crafts.pattern(&spec.pattern).is_some_and(bears) {
+            spec.tolerance = order.tolerance;
+        }
+        let given = serde_json::to_string(order).map_or(0, |it| it.len());
+        Stage { shared, order: Arc::new(order.clone()), given, spec }
+    }
+
+    fn shortened(&self) -> Spec {
+        let mut short = self.spec.clone();
+        short.rounds = short.rounds.min(ROUNDS_TO_FAIL_IN);
+        short.debate.round_limit = short.debate.round_limit.map(|limit| limit.min(ROUNDS_TO_FAIL_IN));
+        short
+    }
+
+    async fn hold(
+        &self,
+        spec: &Spec,
+        readable_after: Option<usize>,
+        failing: Option<(String, String)>,
+    ) -> Result<(Vec<Question>, Vec<Fact>), Error> {
+        let asked = Asked::default();
+        let voices = Understudies {
+            order: self.order.clone(),
+            given: self.given,
+            real: self.shared.voices.clone(),
+            script: Script { readable_after, failing },
+            asked: asked.clone(),
+        };
+        let (store, crafts) = (Arc::new(MemoryStore::new()), self.shared.crafts);
+        let shared =
+            Shared { store: store.clone(), voices: Arc::new(voices), clock: Arc::new(SystemClock), crafts };
+        let engine = Engine::new(shared, "a rehearsal");
+        let id = engine.open(spec.clone()).await?;
+        to_the_end(&engine, id).await?;
+        let facts = store.read(id, Seq::START, usize::MAX).await?;
+        let questions = std::mem::take(&mut *asked.lock().unwrap_or_else(PoisonError::into_inner));
+        Ok((questions, facts))
+    }
+}
+
+/// Goes on after every rest, and speaks for people.
+async fn to_the_end(engine: &Engine, id: DiscussionId) -> Result<(), Error> {
+    loop {
+        let state = match engine.run(id).await?.finished().await? {
+            Finished::Over(_) => return Ok(()),
+            Finished::Waiting(state) => state,
+        };
+        for awaited in &state.awaiting {
+            let say = Say { participant: awaited.participant.clone(), text: words(&state, awaited) };
+            let seat = state.spec.seat(&awaited.participant).and_then(|it| it.person.as_ref());
+            engine.say(id, say, seat.and_then(|it| it.user.as_deref())).await?;
+        }
+    }
+}
+
+/// What a person says: a vote where one is asked for, and never that they agree.
+fn words(state: &State, awaited: &Awaited) -> String {
+    let option = state.spec.options.first().filter(|_| awaited.shape.as_deref() == Some("ballot"));
+    option.map_or("no", String::as_str).to_owned()
+}

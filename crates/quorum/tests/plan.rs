@@ -1,0 +1,158 @@
+//! What a plan says: who is asked in which order, and how much it can take.
+
+#![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use quorum::{Config, Finished, Plan, Quorum, Request, request::Simulate};
+use quorum_core::{
+    memory::MemoryStore,
+    model::{
+        money::{Price, Usd},
+        participant::Participant,
+        spec::Spec,
+    },
+    seams::{Voice, Voices},
+};
+use quorum_providers::SimulatedVoices;
+
+fn door_with(voices: impl Voices + 'static) -> Quorum {
+    let config = Config::parse("", Path::new("config.toml"), PathBuf::new()).unwrap();
+    Quorum::over(config, Arc::new(MemoryStore::new()), Arc::new(voices)).assigning_roles()
+}
+
+fn door() -> Quorum {
+    door_with(SimulatedVoices::default())
+}
+
+fn asking(pattern: &str, providers: &str) -> Request {
+    let providers = Some(providers.split(',').map(str::to_owned).collect());
+    let simulate = Some(Simulate { latency_ms: Some(0), stubbornness: Some(1.0), ..Simulate::default() });
+    Request { pattern: Some(pattern.to_owned()), providers, simulate, ..Request::on("Tabs or spaces?") }
+}
+
+fn course(plan: &Plan) -> String {
+    let round = |round: Option<u32>| round.map_or("*".to_owned(), |it| it.to_string());
+    let line = |it: &quorum::PlannedPhase| {
+        let groups: Vec<String> = it.asked.iter().map(|group| group.join("+")).collect();
+        format!("{} {}: {}", round(it.round), it.phase, groups.join(" "))
+    };
+    plan.course.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+async fn check(request: Request, expected: &str) {
+    let plan = door().plan(&request).await.unwrap();
+    assert_eq!(course(&plan), expected);
+}
+
+#[tokio::test]
+async fn every_pattern_is_planned_as_it_goes() {
+    check(asking("synthesis", "a,b"), "1 answering: a+b\n2 answering: a+b\n* deciding: a").await;
+    check(asking("round-robin", "a,b"), "1 speaking: a b\n2 speaking: a b\n* deciding: a").await;
+    let critique =
+        "1 proposing: a\n1 critiquing: b+c\n1 refining: a\n2 critiquing: b+c\n2 refining: a\n* deciding: a";
+    check(asking("critique", "a,b,c"), critique).await;
+    let options = Some(vec!["tabs".to_owned(), "spaces".to_owned()]);
+    let voting = Request { voting_options: options, ..asking("voting", "a,b") };
+    check(voting, "1 voting: a+b\n2 voting: a+b").await;
+    let dialogue = Request { rounds: Some(1), ..asking("dialogue", "a,b") };
+    let expected =
+        "1 model-a-turn: a\n1 model-b-turn: b\n1 consensus-check-a: a\n1 consensus-check-b: b\n* deciding: a";
+    check(dialogue, expected).await;
+    let debate =
+        "1 awaiting-responses: a+b\n1 judging: c\n2 awaiting-responses: a b\n2 judging: c c\n* deciding: a";
+    check(asking("debate", "a,b,c"), debate).await;
+}
+
+/// A format that could end early is planned to its last round.
+#[tokio::test]
+async fn no_talk_is_planned_to_end_early() {
+    for format in ["free-form", "convergence-seeking", "round-limited"] {
+        let debate = Request {
+            debate_format: Some(format.to_owned()),
+            round_limit: Some(7),
+            end_on: Some(vec!["repetition".to_owned()]),
+            ..asking("debate", "a,b,c")
+        };
+        let plan = door().plan(&debate).await.unwrap();
+        assert_eq!(plan.course.iter().filter_map(|it| it.round).max(), Some(7), "{format}");
+    }
+    let dialogue = Request { rounds: Some(9), ..asking("dialogue", "a,b") };
+    let plan = door().plan(&dialogue).await.unwrap();
+    assert_eq!((plan.usual.calls, plan.course.iter().filter_map(|it| it.round).max()), (37, Some(9)));
+}
+
+/// Where nothing fails and nobody ends it, it goes exactly as planned.
+#[tokio::test]
+async fn the_usual_is_what_happens() {
+    for pattern in ["synthesis", "round-robin", "critique", "debate"] {
+        for method in ["synthesis", "majority", "unanimous"] {
+            let request =
+                Request { consensus: Some(method.to_owned()), ..asking(pattern, "claude,gemini,qwen") };
+            let door = door();
+            let plan = door.plan(&request).await.unwrap();
+            let Finished::Over(state) = door.start(&request).await.unwrap().finished().await.unwrap() else {
+                panic!("nobody waits")
+            };
+            assert_eq!(plan.usual.calls, state.spent.calls, "{pattern} {method}");
+            assert!(state.spent.tokens <= plan.usual.tokens, "{pattern} {method}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn hundreds_of_rounds_are_planned_in_time() {
+    let debate = Request {
+        debate_format: Some("round-limited".to_owned()),
+        round_limit: Some(200),
+        max_tokens_per_turn: Some(20_000),
+        ..asking("debate", "a,b,c")
+    };
+    let plan = door().plan(&debate).await.unwrap();
+    assert_eq!(plan.usual.calls, 602);
+    // Late in the talk every window is full.
+    assert!(plan.usual.tokens > 580 * 128_000, "{:?}", plan.usual);
+}
+
+/// Simulated voices that cost something, but for one.
+struct Priced(SimulatedVoices);
+
+impl Voices for Priced {
+    fn voice(&self, spec: &Spec, who: &Participant) -> Option<Voice> {
+        let dollars = |it: f64| Usd::from_dollars(it).unwrap();
+        let price = (who.provider != "glm").then(|| Price::new(dollars(1.0), dollars(10.0)));
+        Some(Voice { price, ..self.0.voice(spec, who)? }).filter(|_| who.provider != "nobody")
+    }
+}
+
+#[tokio::test]
+async fn money_is_counted_and_what_has_no_price_is_named() {
+    let door = door_with(Priced(SimulatedVoices::default()));
+    let plan = door.plan(&asking("synthesis", "claude,gemini")).await.unwrap();
+    // Five answers of 2048 tokens at 10 USD a million, and what is read for them.
+    assert!((0.1024..0.2).contains(&plan.usual.cost_usd), "{:?}", plan.usual);
+    assert!(plan.most.cost_usd > plan.usual.cost_usd && plan.unpriced.is_empty());
+    let plan = door.plan(&asking("synthesis", "claude,gemini,glm,nobody")).await.unwrap();
+    assert_eq!((plan.unpriced, plan.unavailable), (vec!["glm".to_owned()], vec!["nobody".to_owned()]));
+    let capped = Request { max_cost: Some(0.05), ..asking("synthesis", "claude,gemini") };
+    let plan = door.plan(&capped).await.unwrap();
+    assert_eq!((plan.usual.cost_usd, plan.most.cost_usd), (0.05, 0.05));
+}
+
+#[tokio::test]
+async fn summaries_are_allowed_for() {
+    let plain = door().plan(&asking("synthesis", "a,b")).await.unwrap();
+    let summing = Request { window_strategy: Some("summarise".to_owned()), ..asking("synthesis", "a,b") };
+    let summing = door().plan(&summing).await.unwrap();
+    assert!(summing.most.calls > plain.most.calls && summing.usual == plain.usual);
+}
+
+#[tokio::test]
+async fn what_is_planned_leaves_no_trace() {
+    let door = door();
+    door.plan(&asking("synthesis", "a,b")).await.unwrap();
+    assert_eq!(door.list(10, None).await.unwrap(), []);
+}

@@ -1,0 +1,162 @@
+//! A plan is an upper bound: no discussion makes more calls, or takes more tokens, than its plan said.
+
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use futures::{
+    future::BoxFuture,
+    stream::{self, BoxStream, StreamExt},
+};
+use proptest::prelude::*;
+use quorum::{Config, Error, Plan, Quorum, Request, request::Simulate};
+use quorum_core::{
+    call::Call,
+    memory::MemoryStore,
+    model::{
+        error::{ErrorClass, ProviderError},
+        outcome::Outcome,
+        participant::Participant,
+        spec::Spec,
+    },
+    seams::{Chunk, Provider, Voice, Voices},
+};
+use quorum_providers::SimulatedVoices;
+
+use crate::{
+    door, in_virtual_time,
+    requests::{debating, request},
+    trials,
+    within::held,
+};
+
+/// Simulated voices that fail, mumble and digress as often as it says.
+#[derive(Debug, Clone, Copy)]
+struct Wild {
+    seed: u64,
+    fails: u64,
+    mumbles: u64,
+    /// Whether nobody who fails is asked once more.
+    for_good: bool,
+}
+
+struct WildVoices(Wild, SimulatedVoices);
+
+impl Voices for WildVoices {
+    fn voice(&self, spec: &Spec, who: &Participant) -> Option<Voice> {
+        let voice = self.1.voice(spec, who)?;
+        let provider = Arc::new(WildProvider(self.0, voice.provider.clone()));
+        Some(Voice { provider, ..voice })
+    }
+}
+
+struct WildProvider(Wild, Arc<dyn Provider>);
+
+impl Provider for WildProvider {
+    fn reply(&self, call: Arc<Call>) -> BoxStream<'static, Result<Chunk, ProviderError>> {
+        let Wild { seed, fails, mumbles, for_good } = self.0;
+        let mut hasher = DefaultHasher::new();
+        (seed, call.step.as_str(), call.attempt).hash(&mut hasher);
+        let drawn = hasher.finish();
+        if drawn % 100 < fails {
+            let class = if for_good { ErrorClass::Validation } else { any_class(drawn / 100) };
+            let error = ProviderError { retry_after_ms: Some(0), ..ProviderError::new(class, "wild") };
+            return stream::iter([Err(error)]).boxed();
+        }
+        if drawn / 1_000 % 100 < mumbles {
+            let end =
+                Chunk::End { finish: quorum_core::model::transcript::Finish::Stop, usage: None, cost: None };
+            return stream::iter([Ok(Chunk::Text("Mumbling.".to_owned())), Ok(end)]).boxed();
+        }
+        self.1.reply(call)
+    }
+
+    fn check<'a>(&'a self, who: &'a Participant) -> BoxFuture<'a, Result<(), ProviderError>> {
+        self.1.check(who)
+    }
+}
+
+fn any_class(drawn: u64) -> ErrorClass {
+    ErrorClass::ALL[drawn as usize % ErrorClass::ALL.len()]
+}
+
+fn wild_door(wild: Wild) -> Quorum {
+    let config = Config::parse("", Path::new("config.toml"), PathBuf::new()).unwrap();
+    let voices = WildVoices(wild, SimulatedVoices::default());
+    Quorum::over(config, Arc::new(MemoryStore::new()), Arc::new(voices)).assigning_roles()
+}
+
+fn wild() -> impl Strategy<Value = Wild> {
+    (any::<u64>(), 0..95_u64, 0..101_u64).prop_map(|(seed, fails, mumbles)| Wild {
+        seed,
+        fails,
+        mumbles,
+        for_good: false,
+    })
+}
+
+fn planned_and_held(door: &Quorum, request: &Request) -> Result<(Plan, Outcome), String> {
+    in_virtual_time(async {
+        let plan = door.plan(request).await.map_err(|error: Error| error.to_string())?;
+        Ok((plan, held(door, request).await?))
+    })
+}
+
+fn is_bound(plan: &Plan, outcome: &Outcome) -> Result<(), TestCaseError> {
+    let taken = &outcome.metadata.cost_summary;
+    prop_assert!(taken.total_calls <= plan.most.calls, "{} calls, planned {plan:#?}", taken.total_calls);
+    prop_assert!(taken.estimated_cost_usd <= plan.most.cost_usd, "{taken:?}, planned {plan:#?}");
+    prop_assert!(plan.usual.calls <= plan.most.calls && plan.usual.tokens <= plan.most.tokens, "{plan:#?}");
+    Ok(())
+}
+
+/// How often one question is put at most, as the plan has it.
+fn attempts() -> u32 {
+    2 + ErrorClass::ALL.iter().map(|class| class.retries()).sum::<u32>()
+}
+
+proptest! {
+    #![proptest_config(trials(10))]
+
+    #[test]
+    fn no_discussion_makes_more_calls_than_its_plan_said(request in request()) {
+        let (plan, outcome) = planned_and_held(&door(), &request).map_err(TestCaseError::fail)?;
+        is_bound(&plan, &outcome)?;
+    }
+
+    #[test]
+    fn however_they_fail_and_mumble(request in request(), wild in wild()) {
+        let request = Request { recursive: None, max_depth: None, timeout_strategy: None, max_calls: None, ..request };
+        let (plan, outcome) = planned_and_held(&wild_door(wild), &request).map_err(TestCaseError::fail)?;
+        is_bound(&plan, &outcome)?;
+    }
+
+    #[test]
+    fn however_they_debate(request in debating(), wild in wild()) {
+        let (plan, outcome) = planned_and_held(&wild_door(wild), &request).map_err(TestCaseError::fail)?;
+        is_bound(&plan, &outcome)?;
+    }
+
+    /// Without retries, so that a question the plan forgot can't hide behind those it allows for.
+    #[test]
+    fn no_question_is_forgotten(request in prop_oneof![request(), debating()], wild in wild()) {
+        let request = Request { recursive: None, max_depth: None, timeout_strategy: None, max_calls: None, ..request };
+        let wild = Wild { fails: wild.fails / 3, for_good: true, ..wild };
+        let simulate = request.simulate.clone().unwrap_or_default();
+        let request = Request { simulate: Some(Simulate { failure: None, latency_ms: Some(0), ..simulate }), ..request };
+        let (plan, outcome) = planned_and_held(&wild_door(wild), &request).map_err(TestCaseError::fail)?;
+        let taken = outcome.metadata.cost_summary.total_calls;
+        prop_assert!(taken * attempts() <= plan.most.calls, "{taken} calls, planned {plan:#?}");
+    }
+
+    /// Simulated voices say how many tokens they used; answers longer than allowed are not theirs alone to bear.
+    #[test]
+    fn no_discussion_takes_more_tokens_than_its_plan_said(request in request()) {
+        let request = Request { max_tokens_per_turn: None, ..request };
+        let (plan, outcome) = planned_and_held(&door(), &request).map_err(TestCaseError::fail)?;
+        let taken = outcome.metadata.cost_summary.total_tokens;
+        prop_assert!(taken <= plan.most.tokens, "{taken} tokens, planned {plan:#?}");
+    }
+}
