@@ -79,7 +79,7 @@ fn of_error(error: &anyhow::Error) -> Exit {
     if error.is::<Usage>() {
         return Exit::BadInput;
     }
-    if error.is::<quorum::config::Error>() {
+    if error.is::<quorum::config::Error>() || error.is::<quorum_server::Error>() {
         return Exit::Setup;
     }
     match error.downcast_ref::<Error>() {
@@ -94,6 +94,7 @@ fn of_door(error: &Error) -> Exit {
         | Error::NotFound(_)
         | Error::Ambiguous { .. }
         | Error::NoneYet
+        | Error::KeyReused(_)
         | Error::NotSaid(_)
         | Error::WhoSpeaks(_)
         | Error::NobodyToSpeak(_)

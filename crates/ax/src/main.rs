@@ -9,6 +9,7 @@ mod past;
 mod render;
 mod replay;
 mod say;
+mod serve;
 mod steer;
 mod telling;
 mod turn;
@@ -33,6 +34,9 @@ fn run(verb: Verb) -> anyhow::Result<Exit> {
     if let Verb::Patterns(listed) = verb {
         return past::patterns(&listed);
     }
+    if let Verb::Serve(args) = &verb {
+        return serve::serve(args);
+    }
     let quorum = Quorum::open(Config::load()?)?.assigning_roles();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let exit = runtime.block_on(perform(&quorum, verb));
@@ -54,6 +58,7 @@ async fn perform(quorum: &Quorum, verb: Verb) -> anyhow::Result<Exit> {
         Verb::Show(args) => past::show(quorum, &args).await,
         Verb::Export(args) => export::export(quorum, &args).await,
         Verb::Replay(args) => replay::replay(quorum, &args).await,
+        Verb::Serve(args) => serve::serve(&args),
         Verb::Patterns(listed) => past::patterns(&listed),
         Verb::Sessions(args) => past::sessions(quorum, &args).await,
     }

@@ -1,5 +1,7 @@
 //! The configuration: one file, every key known, and where things are kept.
 
+pub mod server;
+
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
@@ -28,6 +30,8 @@ pub struct Config {
     pub retention_days: Option<u32>,
     /// Whether discussions may be started.
     pub discussions: bool,
+    /// How the server is to be reached.
+    pub server: server::Server,
     /// Fields of a request where it leaves them out.
     defaults: Map<String, Value>,
 }
@@ -85,7 +89,14 @@ impl Config {
     #[must_use]
     pub fn unset(file: PathBuf, data_dir: PathBuf) -> Config {
         let retention_days = Some(RETENTION_DAYS);
-        Config { file, data_dir, retention_days, discussions: true, defaults: Map::new() }
+        Config {
+            file,
+            data_dir,
+            retention_days,
+            discussions: true,
+            server: Default::default(),
+            defaults: Map::new(),
+        }
     }
 
     /// The configuration this text describes.
@@ -145,8 +156,12 @@ impl Config {
 type Read = fn(&mut Config, &toml::Table) -> Result<(), String>;
 
 /// The sections there are.
-const SECTIONS: &[(&str, Read)] =
-    &[("retention", read_retention), ("features", read_features), ("defaults", read_defaults)];
+const SECTIONS: &[(&str, Read)] = &[
+    ("retention", read_retention),
+    ("features", read_features),
+    ("defaults", read_defaults),
+    ("server", server::read),
+];
 
 fn read_retention(config: &mut Config, table: &toml::Table) -> Result<(), String> {
     for (key, value) in table {

@@ -1,7 +1,11 @@
 //! The door itself: starts, resumes, steers and finds discussions.
 
+mod discussion;
 mod fork;
+mod providers;
 mod say;
+mod scope;
+mod turnstile;
 
 use std::sync::Arc;
 
@@ -12,7 +16,7 @@ use quorum_core::{
         command::Command,
         error::Refusal,
         event::Fact,
-        id::{DiscussionId, Seq},
+        id::{DiscussionId, Seq, Tenant},
         lifecycle::Lifecycle,
         outcome::Outcome,
         spec::Spec,
@@ -33,7 +37,10 @@ use crate::{
     request::{MissingRoles, Setting, again::changed, draft, flags::field_of},
 };
 
+pub use discussion::Discussion;
 pub use fork::Forking;
+pub use providers::ProviderEntry;
+pub use scope::{OrderKey, Scope, Started};
 
 /// How long this process may look at a discussion before others may run it.
 const GLANCE_MS: u64 = 5_000;
@@ -53,6 +60,7 @@ pub struct Quorum {
     config: Config,
     setting: Setting,
     owner: String,
+    turnstile: turnstile::Turnstile,
 }
 
 /// What became of a wish to go on.
@@ -101,7 +109,8 @@ impl Quorum {
         let crafts = Crafts { patterns: PATTERNS, consensus: CONSENSUS, contexts: CONTEXTS };
         let shared = Shared { store, voices, clock: Arc::new(SystemClock), crafts };
         let engine = Engine::new(shared, owner.clone());
-        Quorum { engine, archive, config, setting: Setting::default(), owner }
+        let turnstile = turnstile::Turnstile::default();
+        Quorum { engine, archive, config, setting: Setting::default(), owner, turnstile }
     }
 
     /// The same, handing out the roles a debate lacks instead of demanding them.
@@ -185,9 +194,7 @@ impl Quorum {
 
     /// Starts the discussion that was checked.
     pub async fn begin(&self, spec: Spec) -> Result<Handle, Error> {
-        if !self.config.discussions {
-            return Err(Error::SwitchedOff(self.config.file.display().to_string()));
-        }
+        self.switched_on()?;
         let id = self.engine.open(spec).await?;
         Ok(self.engine.run(id).await?)
     }
@@ -232,7 +239,7 @@ impl Quorum {
                 self.engine.shared().store.release(claim).await?;
                 Ok(Steered::Idle(Box::new(state)))
             }
-            Command::Resume | Command::Stop | Command::Abort | Command::Say(_) => {
+            Command::Resume | Command::Stop | Command::Abort | Command::Say(_) | Command::Note(_) => {
                 self.send(id, command).await?;
                 Ok(Steered::Here(self.engine.run(id).await?))
             }
@@ -306,7 +313,8 @@ impl Quorum {
 
     /// Those that have to do with these words, most relevant first.
     pub async fn search(&self, words: &str, limit: usize) -> Result<Vec<Entry>, Error> {
-        Ok(self.archive.search(words, limit).await?.into_iter().map(Entry::from).collect())
+        let wanted = Wanted { limit, ..Wanted::default() };
+        Ok(self.archive.search(words, wanted).await?.into_iter().map(Entry::from).collect())
     }
 
     /// All sessions, newest first.
@@ -330,7 +338,8 @@ impl Quorum {
 
     /// Makes a session.
     pub async fn create_session(&self, name: &str) -> Result<SessionEntry, Error> {
-        let session = Session { id: Uuid::now_v7(), name: name.to_owned(), created_at: SystemClock.now() };
+        let (name, tenant) = (name.to_owned(), Tenant::default());
+        let session = Session { id: Uuid::now_v7(), name, created_at: SystemClock.now(), tenant };
         self.archive.create_session(session.clone()).await?;
         Ok(SessionEntry::from(session))
     }

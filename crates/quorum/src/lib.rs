@@ -21,17 +21,17 @@ pub mod request;
 pub mod text;
 
 pub use config::Config;
-pub use door::{Forking, Quorum, Resumed, Steered};
+pub use door::{Discussion, Forking, OrderKey, ProviderEntry, Quorum, Resumed, Scope, Started, Steered};
 pub use error::Error;
 pub use quorum_core::{
     craft::{Consensus, Pattern},
     engine::{
-        RunError,
-        feed::Signal,
+        MOST_SAID, RunError, SayError,
+        feed::{Piece, Signal},
         handle::{Finished, Handle},
     },
     model,
-    seams::StoreError,
+    seams::{Deed, StoreError},
 };
 pub use quorum_patterns::detect::Detector;
 pub use request::Request;

@@ -25,7 +25,7 @@ use crate::{
         lifecycle::Lifecycle,
         state::State,
     },
-    seams::{Append, Claim, Created, Session, Store, StoreError, Then},
+    seams::{Append, Claim, Created, Deed, Reservation, Session, Store, StoreError, Then},
 };
 
 /// The longest lease there is: longer ones only overflow the clock.
@@ -41,6 +41,8 @@ pub struct MemoryStore {
 struct Shelf {
     discussions: BTreeMap<DiscussionId, Discussion>,
     sessions: Vec<Session>,
+    reservations: Vec<Reservation>,
+    deeds: Vec<Deed>,
     watchers: Vec<UnboundedSender<DiscussionId>>,
 }
 
@@ -186,7 +188,8 @@ impl Shelf {
         if let Some(lineage) = &state.lineage {
             self.root(lineage.root)?;
         }
-        let is_known = |session| self.sessions.iter().any(|it| it.id == session);
+        let tenant = &state.spec.tenant;
+        let is_known = |session| self.sessions.iter().any(|it| it.id == session && it.tenant == *tenant);
         if let Some(session) = state.spec.session.filter(|session| !is_known(*session)) {
             return Err(StoreError::UnknownSession(session));
         }

@@ -18,6 +18,8 @@ pub enum Command {
     Abort,
     /// A person's turn, for a seat that is awaited.
     Say(Say),
+    /// A remark that everyone asked from now on is shown; nobody's turn.
+    Note(Note),
 }
 
 /// What a person says.
@@ -29,13 +31,20 @@ pub struct Say {
     pub text: String,
 }
 
+/// A remark from outside the table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// What is remarked.
+    pub text: String,
+}
+
 impl Command {
     /// For whom it speaks, if it is a turn.
     #[must_use]
     pub fn speaker(&self) -> Option<&str> {
         match self {
             Command::Say(say) => Some(&say.participant),
-            Command::Pause | Command::Resume | Command::Stop | Command::Abort => None,
+            Command::Pause | Command::Resume | Command::Stop | Command::Abort | Command::Note(_) => None,
         }
     }
 
@@ -48,6 +57,7 @@ impl Command {
             Command::Stop => "stop",
             Command::Abort => "abort",
             Command::Say(_) => "say",
+            Command::Note(_) => "note",
         }
     }
 }

@@ -61,6 +61,8 @@ pub struct State {
     pub orders: BTreeMap<Step, Vec<usize>>,
     /// The people whose turn it is.
     pub awaiting: Vec<Awaited>,
+    /// Remarks from outside the table, in order.
+    pub notes: Vec<Arc<str>>,
     /// Summaries of what was said, tried ones included, in order.
     pub summaries: Vec<Summarised>,
     /// Windows that became tight.
@@ -210,6 +212,7 @@ impl State {
             debate: DebateState::default(),
             orders: BTreeMap::new(),
             awaiting: Vec::new(),
+            notes: Vec::new(),
             summaries: Vec::new(),
             tight: Vec::new(),
             counts: BTreeMap::new(),
@@ -387,9 +390,12 @@ impl State {
 
     fn take(&mut self, id: CommandId, command: &Command) {
         self.seen = id;
+        if let Command::Note(note) = command {
+            self.notes.push(note.text.as_str().into());
+        }
         self.wish = match (self.wish.take(), command) {
-            // What a person says is a turn, not a wish.
-            (wish, Command::Say(_)) => wish,
+            // What a person says is a turn, and a remark is only shown; neither is a wish.
+            (wish, Command::Say(_) | Command::Note(_)) => wish,
             // Nothing takes back an abort, and only an abort outranks a stop.
             (Some(Command::Abort), _) => Some(Command::Abort),
             (Some(Command::Stop), Command::Pause | Command::Resume) => Some(Command::Stop),
