@@ -41,7 +41,7 @@ fn b12_discussions_can_be_switched_off() {
 #[test]
 fn an_unknown_key_is_an_error_that_names_the_nearest() {
     refuses("[retension]\ndays = 3", "there is no section named retension; did you mean retention?");
-    refuses("[zzz]", "there is no section named zzz; there are retention, features, defaults");
+    refuses("[zzz]", "there is no section named zzz; there are retention, features, defaults, server");
     refuses("[retention]\nday = 3", "there is no key in [retention] named day; did you mean days?");
     refuses(
         "[features]\ndiscusions = true",

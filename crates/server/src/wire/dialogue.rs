@@ -127,8 +127,8 @@ impl Dialogue {
     /// Gives the two the names they were given, as far as they can be told apart by them.
     pub(crate) fn name(&self, mut spec: Spec) -> Spec {
         for (place, model) in [&self.model_a, &self.model_b].into_iter().enumerate() {
-            let given =
-                model.as_ref().and_then(|it| it.display_name.as_deref()).map(plain).unwrap_or_default();
+            let called = model.as_ref().and_then(|it| it.display_name.as_deref().or(it.model_id.as_deref()));
+            let given = called.map(plain).unwrap_or_default();
             let is_free = !spec.participants.iter().any(|it| it.name == given);
             if let Some(seat) = spec.participants.get_mut(place).filter(|_| !given.is_empty() && is_free) {
                 seat.name = given;
