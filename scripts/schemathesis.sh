@@ -20,7 +20,7 @@ until grep -q 'Listening on' "$data/said"; do
 done
 address=$(sed -n 's/.*Listening on \(http:[^ ]*\).*/\1/p' "$data/said")
 # A stream goes on until its discussion is over, so the two that stream are left to the tests in crates/server.
-"$tools/bin/schemathesis" run "$address/openapi.json" \
-    --checks all --mode all --max-examples "${EXAMPLES:-50}" --request-timeout 30 --workers 2 \
+"$tools/bin/schemathesis" --config-file scripts/schemathesis.toml run "$address/openapi.json" \
+    --checks all --mode all --max-examples "${EXAMPLES:-50}" --request-timeout 30 --workers 1 \
     --exclude-path /api/discussion --exclude-path-regex '/events$' \
     --suppress-health-check all "$@"

@@ -3,7 +3,8 @@
 use utoipa::{
     PartialSchema,
     openapi::{
-        Components, Content, Info, License, OpenApi, OpenApiBuilder, Ref, Response, ResponseBuilder,
+        Components, Content, Info, License, OpenApi, OpenApiBuilder, Ref, RefOr, Response, ResponseBuilder,
+        link::Link,
         path::{Operation, PathItem},
         security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme},
     },
@@ -56,7 +57,24 @@ pub(crate) fn completed(mut document: OpenApi) -> OpenApi {
     let token = |name: &str| SecurityRequirement::new(name, [""; 0]);
     document.security = Some(vec![nobody, token("bearer"), token("basic")]);
     document.paths.paths.iter_mut().for_each(|(path, item)| complete(path, item));
+    link(&mut document);
     document
+}
+
+/// What was ordered can be asked for everything a discussion can be asked for.
+fn link(document: &mut OpenApi) {
+    let about_one = document.paths.paths.iter().filter(|(path, _)| path.contains("{id}"));
+    let operations = about_one.flat_map(|(_, item)| [&item.get, &item.post, &item.delete]).flatten();
+    let ids: Vec<String> = operations.filter_map(|it| it.operation_id.clone()).collect();
+    for item in document.paths.paths.values_mut() {
+        let accepted = item.post.as_mut().and_then(|it| it.responses.responses.get_mut("202"));
+        let Some(RefOr::T(accepted)) = accepted else { continue };
+        for id in &ids {
+            let link =
+                Link::builder().operation_id(id.as_str()).parameter("id", "$response.body#/discussionId");
+            accepted.links.insert(id.clone(), link.build().into());
+        }
+    }
 }
 
 fn complete(path: &str, item: &mut PathItem) {

@@ -114,12 +114,17 @@ impl Desk {
     pub(crate) fn start(&self, args: &[&str]) -> Running {
         let mut all = vec!["discuss", "Tabs or spaces?", "--simulate", "latency=400ms"];
         all.extend(args);
-        let mut child = self.command(&all).spawn().unwrap();
-        let lines = BufReader::new(child.stderr.take().unwrap());
-        let mut running = Running { child, lines, heard: String::new(), id: String::new() };
+        let mut running = self.run(&all);
         let line = running.hear("id ");
         running.id = line.split_whitespace().nth(1).unwrap().to_owned();
         running
+    }
+
+    /// Starts a command that goes on for a while.
+    pub(crate) fn run(&self, args: &[&str]) -> Running {
+        let mut child = self.command(args).spawn().unwrap();
+        let lines = BufReader::new(child.stderr.take().unwrap());
+        Running { child, lines, heard: String::new(), id: String::new() }
     }
 
     /// Holds a discussion and returns its result.

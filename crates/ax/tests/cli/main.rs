@@ -10,5 +10,6 @@ mod hostile;
 mod kept;
 mod past;
 mod people;
+mod serve;
 mod steer;
 mod store;

@@ -20,9 +20,6 @@ use crate::{
     listing::{Entry, SessionEntry},
 };
 
-/// How many left-behind discussions are taken at once.
-const TAKEN_AT_ONCE: usize = 64;
-
 /// What one tenant, and who of them, may reach.
 #[derive(Clone)]
 pub struct Scope {
@@ -168,21 +165,15 @@ impl Quorum {
     /// Goes on with everything that could and that nobody runs: not what is paused or waits for a person.
     pub async fn go_on_with_all(self: &Arc<Self>) -> Result<Vec<Started>, Error> {
         let mut started = Vec::new();
-        loop {
-            let store = &self.engine.shared().store;
-            let claims = store.claim_any(TAKEN_AT_ONCE, &self.owner, GLANCE_MS).await?;
-            if claims.is_empty() {
-                return Ok(started);
-            }
-            for claim in claims {
-                let _passed = self.turnstile.pass(claim.id).await;
-                // What can't go on, a record of another version for instance, is left as it is.
-                let Ok(handle) = self.engine.run(claim.id).await else { continue };
-                let tenant = self.state(claim.id).await?.spec.tenant.clone();
-                let scope = Scope::new(self.clone(), tenant, "the server");
-                started.push(Started { discussion: scope.named(claim.id), handle: Some(handle) });
-            }
+        // Once over the list: what ends at once, a record of another version for instance, could be claimed again and again.
+        for claim in self.engine.shared().store.claim_any(usize::MAX, &self.owner, GLANCE_MS).await? {
+            let _passed = self.turnstile.pass(claim.id).await;
+            let Ok(handle) = self.engine.run(claim.id).await else { continue };
+            let tenant = self.state(claim.id).await?.spec.tenant.clone();
+            let scope = Scope::new(self.clone(), tenant, "the server");
+            started.push(Started { discussion: scope.named(claim.id), handle: Some(handle) });
         }
+        Ok(started)
     }
 
     pub(super) fn switched_on(&self) -> Result<(), Error> {

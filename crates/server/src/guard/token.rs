@@ -6,7 +6,9 @@ use subtle::ConstantTimeEq;
 
 /// What was presented: a bearer token, or a password, which is what browsers can ask for by themselves.
 pub(super) fn presented(headers: &HeaderMap) -> Option<String> {
-    let given = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let mut all = headers.get_all(header::AUTHORIZATION).iter();
+    let (first, second) = (all.next()?, all.next());
+    let given = first.to_str().ok().filter(|_| second.is_none())?;
     let (scheme, rest) = given.split_once(' ')?;
     if scheme.eq_ignore_ascii_case("bearer") {
         return Some(rest.trim().to_owned());

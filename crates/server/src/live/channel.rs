@@ -2,7 +2,10 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{SystemTime, UNIX_EPOCH},
 };
 
@@ -31,6 +34,8 @@ pub(crate) struct Channel {
     pub(crate) discussion: Discussion,
     told: Mutex<Told>,
     news: broadcast::Sender<News>,
+    /// Looked at by every watcher after every word, so it takes no lock.
+    over: AtomicBool,
     /// Runs of it in this process that nobody listens to yet.
     pub(super) runs: Mutex<VecDeque<Signals>>,
     pub(super) woken: Notify,
@@ -75,6 +80,7 @@ impl Channel {
             discussion,
             told: Mutex::new(told),
             news: broadcast::Sender::new(BACKLOG),
+            over: AtomicBool::new(false),
             runs: Mutex::default(),
             woken: Notify::new(),
         }
@@ -89,6 +95,11 @@ impl Channel {
         let told = self.told();
         let receiver = self.news.subscribe();
         (told, receiver)
+    }
+
+    /// Whether nothing more will be told, unless it is tried again.
+    pub(crate) fn is_over(&self) -> bool {
+        self.over.load(Ordering::Acquire)
     }
 
     pub(crate) fn watchers(&self) -> usize {
@@ -115,6 +126,7 @@ impl Channel {
             return;
         }
         told.take(fact, self.discussion.id());
+        self.over.store(told.is_over(), Ordering::Release);
         // Nobody may be listening.
         let _ = self.news.send(News { up_to: told.events.len(), text: None });
     }
@@ -175,8 +187,7 @@ impl Told {
             .collect()
     }
 
-    /// Whether nothing more will be told, unless it is tried again.
-    pub(crate) fn is_over(&self) -> bool {
+    fn is_over(&self) -> bool {
         self.announcer.state().is_some_and(|state| state.lifecycle.is_terminal())
     }
 }

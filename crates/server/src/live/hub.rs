@@ -113,7 +113,7 @@ impl Hub {
     fn is_done_with(&self, channel: &Channel) -> bool {
         let mut channels = self.channels();
         let is_idle = channel.runs.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
-        let is_done = is_idle && (channel.watchers() == 0 || channel.told().is_over());
+        let is_done = is_idle && (channel.watchers() == 0 || channel.is_over());
         if is_done {
             channels.remove(&channel.discussion.id());
         }

@@ -79,8 +79,7 @@ impl Watcher {
     }
 
     fn has_nothing_to_tell(&self) -> bool {
-        let told = self.channel.told();
-        told.is_over() && self.place >= told.events.len()
+        self.channel.is_over() && self.place >= self.channel.told().events.len()
     }
 
     /// What goes over the wire.
@@ -109,8 +108,10 @@ impl Watcher {
             match heard {
                 Err(_) => return Some(Bytes::from_static(frame::SILENCE)),
                 Ok(Ok(News { up_to, text })) => {
-                    let channel = self.channel.clone();
-                    self.queue(&channel.told(), up_to);
+                    if up_to > self.place {
+                        let channel = self.channel.clone();
+                        self.queue(&channel.told(), up_to);
+                    }
                     self.waiting.extend(text.filter(|_| self.view == View::Events));
                 }
                 // Too slow: what was missed of the texts is told as a whole, and nothing of the list is missed.

@@ -238,8 +238,8 @@ pub(super) async fn again(
 #[serde(deny_unknown_fields)]
 pub(crate) struct Rating {
     /// From 1, useless, to 5.
-    #[schema(minimum = 1, maximum = 5)]
-    rating: u8,
+    #[schema(value_type = u8, minimum = 1, maximum = 5)]
+    rating: f64,
 }
 
 /// Say how good a result was
@@ -254,7 +254,9 @@ pub(super) async fn rate(
     Body(given): Body<Rating>,
 ) -> Result<StatusCode, Problem> {
     let discussion = scope.discussion(id).await?;
-    discussion.rate(given.rating).await?;
-    app.metrics.rated(given.rating, &discussion.state().await?.spec.pattern);
+    // To JSON 4.0 is as whole as 4.
+    let rating = if given.rating.fract() == 0.0 { given.rating as u8 } else { 0 };
+    discussion.rate(rating).await?;
+    app.metrics.rated(rating, &discussion.state().await?.spec.pattern);
     Ok(StatusCode::NO_CONTENT)
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use axum::http::{HeaderMap, HeaderName};
-use quorum::{OrderKey, Request};
+use quorum::{OrderKey, Quorum, Request, request::LONGEST_TOPIC};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::{
@@ -27,11 +27,14 @@ const LONGEST_KEY: usize = 255;
 /// How a field is written.
 #[derive(Clone, Copy)]
 enum Form {
+    Topic,
+    Pattern,
+    Method,
     Text,
     Flag,
     Whole(u64, u64),
     Share(f64),
-    Texts,
+    Texts(usize, usize),
     Words,
     Anything,
 }
@@ -40,18 +43,17 @@ const MOST: u64 = u32::MAX as u64;
 
 /// Every field of a request, with what may be written there.
 const FIELDS: &[(&str, Form)] = &[
-    ("topic", Form::Text),
-    ("pattern", Form::Text),
-    ("providers", Form::Texts),
+    ("topic", Form::Topic),
+    ("pattern", Form::Pattern),
+    ("providers", Form::Texts(2, 6)),
     ("participants", Form::Anything),
     ("rounds", Form::Whole(1, 10)),
-    ("consensus", Form::Text),
-    ("consensusMethod", Form::Text),
+    ("consensus", Form::Method),
     ("synthesizer", Form::Text),
     ("threshold", Form::Share(1.0)),
     ("includeDissent", Form::Flag),
     ("synthesisPrompt", Form::Text),
-    ("votingOptions", Form::Texts),
+    ("votingOptions", Form::Texts(2, 10)),
     ("context", Form::Text),
     ("providerPrompts", Form::Words),
     ("roles", Form::Words),
@@ -82,7 +84,7 @@ const FIELDS: &[(&str, Form)] = &[
     ("swapCheck", Form::Flag),
     ("positions", Form::Anything),
     ("casting", Form::Text),
-    ("endOn", Form::Texts),
+    ("endOn", Form::Texts(0, 3)),
     ("windowStrategy", Form::Text),
     ("windowSummaries", Form::Flag),
     ("windowOverflow", Form::Text),
@@ -135,6 +137,17 @@ impl Form {
     fn schema(self) -> Schema {
         let of = |kind| ObjectBuilder::new().schema_type(kind);
         match self {
+            Form::Topic => of(Type::String)
+                .min_length(Some(1))
+                .max_length(Some(LONGEST_TOPIC))
+                .pattern(Some(r"\S"))
+                .into(),
+            Form::Pattern => {
+                of(Type::String).enum_values(Some(Quorum::patterns().iter().map(|it| it.name))).into()
+            }
+            Form::Method => {
+                of(Type::String).enum_values(Some(Quorum::methods().iter().map(|it| it.name))).into()
+            }
             Form::Text => of(Type::String).into(),
             Form::Flag => of(Type::Boolean).into(),
             Form::Whole(least, most) => of(Type::Integer)
@@ -143,7 +156,11 @@ impl Form {
                 .maximum(Some(most as f64))
                 .into(),
             Form::Share(most) => of(Type::Number).minimum(Some(0.0)).maximum(Some(most)).into(),
-            Form::Texts => ArrayBuilder::new().items(Object::with_type(Type::String)).into(),
+            Form::Texts(least, most) => ArrayBuilder::new()
+                .items(Object::with_type(Type::String))
+                .min_items(Some(least))
+                .max_items(Some(most))
+                .into(),
             Form::Words => of(Type::Object)
                 .additional_properties(Some(AdditionalProperties::RefOr(
                     Object::with_type(Type::String).into(),
@@ -191,7 +208,9 @@ mod tests {
     #[test]
     fn every_field_of_a_request_is_described() {
         let unknown = serde_json::from_str::<Request>(r#"{"topic":"","nobody":1}"#).unwrap_err().to_string();
-        let known: BTreeSet<&str> = unknown.split('`').skip(3).step_by(2).collect();
+        let mut known: BTreeSet<&str> = unknown.split('`').skip(3).step_by(2).collect();
+        // Another name of the same field.
+        assert!(known.remove("consensusMethod"));
         let described: BTreeSet<&str> = FIELDS.iter().map(|(name, _)| *name).collect();
         assert_eq!(described, known);
     }

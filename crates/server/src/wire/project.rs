@@ -13,6 +13,9 @@ use quorum::model::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
+/// The phase in which the result is made.
+const DECIDING: &str = "deciding";
+
 /// A discussion as its table sees it.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -43,6 +46,10 @@ struct Project {
     lifecycle: String,
     current_turn_index: usize,
     current_round: u32,
+    /// What came of it, once it is over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String)]
+    synthesis: Option<String>,
     created_at: String,
     updated_at: String,
 }
@@ -68,18 +75,23 @@ impl Conversation {
     pub(crate) fn of(state: &State) -> Self {
         let mut counts: BTreeMap<String, u32> =
             state.spec.participants.iter().map(|it| (it.name.clone(), 0)).collect();
-        for turn in &state.turns {
+        for turn in spoken(state) {
             *counts.entry(turn.participant.clone()).or_default() += 1;
         }
         Conversation {
             status: "success",
             project: project(state),
-            entries: state.turns.iter().map(|turn| entry(state, turn)).collect(),
+            entries: spoken(state).map(|turn| entry(state, turn)).collect(),
             counts,
             speaker_order: state.spec.participants.iter().map(|it| it.name.clone()).collect(),
             next_speaker: next(state).map(|it| it.name.clone()),
         }
     }
+}
+
+/// What was said at the table; what is made of it afterwards is no turn.
+fn spoken(state: &State) -> impl Iterator<Item = &Turn> {
+    state.turns.iter().map(|turn| &**turn).filter(|turn| turn.phase != DECIDING)
 }
 
 fn project(state: &State) -> Project {
@@ -102,6 +114,7 @@ fn project(state: &State) -> Project {
         lifecycle: state.lifecycle.name().to_owned(),
         current_turn_index: next(state).map_or(0, |it| seat(state, &it.name)),
         current_round: state.round,
+        synthesis: state.decision.as_ref().map(|it| it.synthesis.clone()),
         created_at: iso(state.opened_at),
         updated_at: iso(state.last_at),
     }
@@ -119,7 +132,7 @@ fn next(state: &State) -> Option<&Participant> {
     }
     let has_order = matches!(state.spec.pattern.as_str(), "roundtable" | "round-robin" | "dialogue");
     let seats = &state.spec.participants;
-    let last = state.turns.last().map(|turn| seat(state, &turn.participant));
+    let last = spoken(state).last().map(|turn| seat(state, &turn.participant));
     let place = last.map_or(0, |last| last + 1);
     seats.get(place % seats.len().max(1)).filter(|_| has_order)
 }

@@ -141,7 +141,7 @@ async fn s3_our_own_pages_and_listed_ones_are_welcome() {
     check(get().header("host", "localhost:3000").header("origin", "http://localhost:3000"), 200).await;
     check(get().header("sec-fetch-site", "same-origin"), 200).await;
     check(get().header("sec-fetch-site", "cross-site").header("sec-fetch-mode", "navigate"), 200).await;
-    check(get().basic_auth("anybody", Some(ANN)), 400).await;
+    check(get().basic_auth("anybody", Some(ANN)), 401).await;
     check(house.request("GET", "/api/discussions").basic_auth("anybody", Some(BOB)), 200).await;
 }
 

@@ -12,13 +12,10 @@ fn table() -> Value {
 }
 
 async fn awaiting(house: &House, id: &str) -> Value {
-    loop {
-        let shown = house.get(&format!("/api/discussions/{id}")).await.json();
-        if shown["nextSpeaker"] == "me" && house.state(id).await["awaiting"][0]["participant"] == "me" {
-            return shown;
-        }
+    while house.state(id).await["awaiting"][0]["participant"] != "me" {
         tokio::task::yield_now().await;
     }
+    house.get(&format!("/api/discussions/{id}")).await.json()
 }
 
 fn said(shown: &Value) -> Vec<String> {
