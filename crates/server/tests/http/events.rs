@@ -144,7 +144,7 @@ async fn a_silent_stream_says_that_it_lives() {
         "topic": "What shall we build?", "pattern": "roundtable", "participants": ["claude", "me:person"],
     });
     let id = house.ordered(&table).await;
-    let mut response = house.request("GET", &format!("/api/discussions/{}/events", id)).send().await.unwrap();
+    let mut response = house.request("GET", &format!("/api/discussions/{id}/events")).send().await.unwrap();
     let mut text = String::new();
     while text.matches(": keep-alive\n\n").count() < 2 {
         text.push_str(std::str::from_utf8(&response.chunk().await.unwrap().unwrap()).unwrap());
