@@ -118,7 +118,6 @@ pub(crate) fn ways(document: &OpenApi) -> Vec<(&'static str, String, String)> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::*;
     use crate::problem::STATUSES;
 
     #[test]
