@@ -91,7 +91,7 @@ fn of_error(error: &anyhow::Error) -> Exit {
     if error.is::<Usage>() {
         return Exit::BadInput;
     }
-    if error.is::<quorum::config::Error>() || error.is::<Setup>() {
+    if error.is::<quorum::config::Error>() || error.is::<quorum_server::Error>() || error.is::<Setup>() {
         return Exit::Setup;
     }
     match error.downcast_ref::<Error>() {
@@ -110,6 +110,7 @@ fn of_door(error: &Error) -> Exit {
         | Error::NotFound(_)
         | Error::Ambiguous { .. }
         | Error::NoneYet
+        | Error::KeyReused(_)
         | Error::NotSaid(_)
         | Error::WhoSpeaks(_)
         | Error::NobodyToSpeak(_)

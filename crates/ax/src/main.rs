@@ -19,6 +19,7 @@ mod plan;
 mod render;
 mod replay;
 mod say;
+mod serve;
 mod shell;
 mod steer;
 mod telling;
@@ -56,6 +57,9 @@ fn run(verb: Verb) -> anyhow::Result<Exit> {
         Verb::Man { verb } => return shell::man(verb.as_deref()),
         _ => {}
     }
+    if let Verb::Serve(args) = &verb {
+        return serve::serve(args);
+    }
     let config = Config::load()?;
     let config = if matches!(verb, Verb::Demo(_)) { demo::plain(config) } else { config };
     let quorum = Quorum::open(config)?.assigning_roles();
@@ -80,6 +84,7 @@ async fn perform(quorum: &Quorum, verb: Verb) -> anyhow::Result<Exit> {
         Verb::Show(args) => past::show(quorum, &args).await,
         Verb::Export(args) => export::export(quorum, &args).await,
         Verb::Replay(args) => replay::replay(quorum, &args).await,
+        Verb::Serve(args) => serve::serve(&args),
         Verb::Models(listed) => models::models(&listed),
         Verb::Prices(args) => models::prices(&args),
         Verb::Keys(args) => keys::keys(&args),

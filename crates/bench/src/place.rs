@@ -105,6 +105,7 @@ pub(crate) fn order(pattern: &str, rounds: u32, voices: usize) -> Spec {
         debate: DebateSpec::default(),
         window: WindowSpec::default(),
         session: None,
+        tenant: Default::default(),
         simulation: None,
     }
 }

@@ -12,7 +12,7 @@ use crate::{
         command::{Command, CommandId},
         error::ProviderError,
         event::Fact,
-        id::{DiscussionId, Seq},
+        id::{DiscussionId, Seq, Tenant},
         lifecycle::Lifecycle,
         money::{Price, Usage, Usd},
         participant::Participant,
@@ -307,10 +307,23 @@ pub trait Archive: Send + Sync {
     fn list(&self, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>>;
 
     /// Those that have to do with these words, most relevant first (INV-DISC-631).
-    fn search(&self, words: &str, limit: usize) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>>;
+    fn search(&self, words: &str, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>>;
 
     /// Removes finished discussions that ended before this moment, with everything below them. Returns how many.
     fn forget(&self, ended_before: Timestamp) -> BoxFuture<'_, Result<u64, StoreError>>;
+
+    /// Removes one discussion with everything below it, finished or not; [`StoreError::Held`] while somebody runs it.
+    fn remove(&self, id: DiscussionId) -> BoxFuture<'_, Result<(), StoreError>>;
+
+    /// Keeps an id for an order under the sender's key, unless that key has one already. Returns what stands then, whoever came
+    /// first. It is forgotten with the discussion.
+    fn reserve(&self, wanted: Reservation) -> BoxFuture<'_, Result<Reservation, StoreError>>;
+
+    /// Writes down that somebody did something.
+    fn log(&self, deed: Deed) -> BoxFuture<'_, Result<(), StoreError>>;
+
+    /// What was done by this tenant's people, newest first, at most `limit`.
+    fn deeds(&self, tenant: Tenant, limit: usize) -> BoxFuture<'_, Result<Vec<Deed>, StoreError>>;
 
     /// Makes a session.
     fn create_session(&self, session: Session) -> BoxFuture<'_, Result<(), StoreError>>;
@@ -328,6 +341,41 @@ pub struct Wanted {
     pub session: Option<Uuid>,
     /// Only those whose id begins so.
     pub prefix: Option<String>,
+    /// Only those of this tenant; `None` is everybody's.
+    pub tenant: Option<Tenant>,
+}
+
+/// An id that was kept for an order, so that sending the order twice orders once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reservation {
+    /// Whose order.
+    pub tenant: Tenant,
+    /// The sender's name for it.
+    pub key: String,
+    /// A short name for what was ordered: another order under the same key is a mistake.
+    pub digest: String,
+    /// The discussion it is for, begun or not.
+    pub id: DiscussionId,
+}
+
+/// Something that somebody did to a discussion, for those who must answer for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Deed {
+    /// When.
+    #[serde(skip)]
+    pub at: Timestamp,
+    /// Whose people.
+    #[serde(skip)]
+    pub tenant: Tenant,
+    /// Who, by the name of their token and never by the token.
+    pub who: String,
+    /// What: `pause`, `delete`.
+    pub action: String,
+    /// To which discussion.
+    pub discussion: DiscussionId,
+    /// What came of it.
+    pub result: String,
 }
 
 /// A discussion in a list.
@@ -370,4 +418,7 @@ pub struct Session {
     pub name: String,
     /// When it was made.
     pub created_at: Timestamp,
+    /// Whose it is.
+    #[serde(default, skip_serializing_if = "Tenant::is_own")]
+    pub tenant: Tenant,
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use quorum_core::model::{
     assessment::{Assessment, Criteria, Flags, Rated},
     ballot::{Ballot, Confidence, ConsensusVote, Source},
-    command::{Command, CommandId, Say},
+    command::{Command, CommandId, Note, Say},
     debate::{
         Cast, CastOrigin, DebateSpec, Detection, Diversity, EndedBy, Format, JudgeChange, JudgeFailure,
         Judging, Mode, Part, TalkEnd,
@@ -17,7 +17,7 @@ use quorum_core::model::{
         Abandoned, Absent, Ancestor, Awaited, Broken, Check, Conclusion, Event, Fact, FailedTurn, Fork,
         Lineage, Placed, Reading, SubConcluded, Summarised, Tight, WindUp,
     },
-    id::{DiscussionId, Seq, Step},
+    id::{DiscussionId, Seq, Step, Tenant},
     judgement::{CastList, Claim, Dissent, Synthesis, Verdict},
     lifecycle::Lifecycle,
     likeness::{Comparison, Similarity},
@@ -117,7 +117,8 @@ fn samples() -> Vec<Fact> {
         .chain(windows())
         .chain(vacant())
         .chain(comparing())
-        .chain(broken(&step));
+        .chain(broken(&step))
+        .chain(tenants());
     let number = |(index, (step, event)): (usize, (Option<Step>, Event))| Fact {
         seq: Seq(index as u64 + 1),
         at: Timestamp(1_767_225_600_000_000 + index as i64),
@@ -167,6 +168,7 @@ fn spec() -> Arc<Spec> {
         debate: DebateSpec::default(),
         window: WindowSpec::default(),
         session: Some("01890000-0000-7000-8000-0000000000ff".parse().unwrap()),
+        tenant: Tenant::default(),
         simulation: Some(Simulation {
             seed: 7,
             latency_ms: 5,
@@ -407,6 +409,16 @@ fn comparing() -> Vec<Sample> {
         (None, Event::Opened { spec, flow: 2, lineage: None, fork: None }),
         (Some(Step::comparison(2)), Event::Compared(found)),
         (Some(Step::comparison(3)), Event::Compared(failed)),
+    ]
+}
+
+/// What came with a server that several share.
+fn tenants() -> Vec<Sample> {
+    let spec = Arc::new(Spec { tenant: Tenant::named("acme"), ..(*spec()).clone() });
+    let note = Note { text: "mind the budget".into() };
+    vec![
+        (None, Event::Opened { spec, flow: 1, lineage: None, fork: None }),
+        (None, Event::CommandTaken { id: CommandId(5), command: Command::Note(note) }),
     ]
 }
 

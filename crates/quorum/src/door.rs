@@ -1,11 +1,15 @@
 //! The door itself: starts, resumes, steers and finds discussions.
 
 mod configured;
+mod discussion;
 mod fork;
 mod health;
 mod judge;
 mod plan;
+mod providers;
 mod say;
+mod scope;
+mod turnstile;
 
 use std::sync::Arc;
 
@@ -16,7 +20,7 @@ use quorum_core::{
         command::Command,
         error::Refusal,
         event::Fact,
-        id::{DiscussionId, Seq},
+        id::{DiscussionId, Seq, Tenant},
         lifecycle::Lifecycle,
         outcome::Outcome,
         spec::Spec,
@@ -39,8 +43,11 @@ use crate::{
 };
 
 pub use configured::complaints;
+pub use discussion::Discussion;
 pub use fork::Forking;
 pub use plan::{Figures, Plan, PlannedPhase, PlannedSeat};
+pub use providers::ProviderEntry;
+pub use scope::{OrderKey, Scope, Started};
 
 /// How long this process may look at a discussion before others may run it.
 const GLANCE_MS: u64 = 5_000;
@@ -61,6 +68,7 @@ pub struct Quorum {
     setting: Setting,
     setup: Setup,
     owner: String,
+    turnstile: turnstile::Turnstile,
 }
 
 /// What became of a wish to go on.
@@ -127,7 +135,8 @@ impl Quorum {
         let shared = Shared { store, voices, clock: Arc::new(SystemClock), crafts };
         let engine = Engine::new(shared, owner.clone());
         let (setting, setup) = (Setting::default(), Setup::default());
-        Quorum { engine, archive, config, setting, setup, owner }
+        let turnstile = turnstile::Turnstile::default();
+        Quorum { engine, archive, config, setting, setup, owner, turnstile }
     }
 
     /// The same, handing out the roles a debate lacks instead of demanding them.
@@ -217,9 +226,7 @@ impl Quorum {
 
     /// Records what was ordered, for somebody to resume.
     pub async fn prepare(&self, spec: Spec) -> Result<DiscussionId, Error> {
-        if !self.config.discussions {
-            return Err(Error::SwitchedOff(self.config.file.display().to_string()));
-        }
+        self.switched_on()?;
         Ok(self.engine.open(spec).await?)
     }
 
@@ -264,7 +271,12 @@ impl Quorum {
                 self.engine.shared().store.release(claim).await?;
                 Ok(Steered::Idle(Box::new(state)))
             }
-            Command::Resume | Command::Stop | Command::Abort | Command::Say(_) | Command::Judge(_) => {
+            Command::Resume
+            | Command::Stop
+            | Command::Abort
+            | Command::Say(_)
+            | Command::Judge(_)
+            | Command::Note(_) => {
                 if command != Command::Abort {
                     self.everyone_has_a_voice(&state)?;
                 }
@@ -341,7 +353,8 @@ impl Quorum {
 
     /// Those that have to do with these words, most relevant first.
     pub async fn search(&self, words: &str, limit: usize) -> Result<Vec<Entry>, Error> {
-        Ok(self.archive.search(words, limit).await?.into_iter().map(Entry::from).collect())
+        let wanted = Wanted { limit, ..Wanted::default() };
+        Ok(self.archive.search(words, wanted).await?.into_iter().map(Entry::from).collect())
     }
 
     /// All sessions, newest first.
@@ -365,7 +378,8 @@ impl Quorum {
 
     /// Makes a session.
     pub async fn create_session(&self, name: &str) -> Result<SessionEntry, Error> {
-        let session = Session { id: Uuid::now_v7(), name: name.to_owned(), created_at: SystemClock.now() };
+        let (name, tenant) = (name.to_owned(), Tenant::default());
+        let session = Session { id: Uuid::now_v7(), name, created_at: SystemClock.now(), tenant };
         self.archive.create_session(session.clone()).await?;
         Ok(SessionEntry::from(session))
     }

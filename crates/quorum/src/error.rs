@@ -62,6 +62,9 @@ pub enum Error {
         /// Their ids.
         among: Vec<String>,
     },
+    /// Another order came under this key before.
+    #[error("the key {0} was used for another order; use a new key for a new order")]
+    KeyReused(String),
     /// A fault of this program.
     #[error("{0}")]
     Fault(String),

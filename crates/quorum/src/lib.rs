@@ -23,17 +23,20 @@ pub mod setup;
 pub mod text;
 
 pub use config::Config;
-pub use door::{Figures, Forking, Plan, PlannedPhase, PlannedSeat, Quorum, Resumed, Steered, complaints};
+pub use door::{
+    Discussion, Figures, Forking, OrderKey, Plan, PlannedPhase, PlannedSeat, ProviderEntry, Quorum, Resumed,
+    Scope, Started, Steered, complaints,
+};
 pub use error::Error;
 pub use quorum_core::{
     craft::{Consensus, Pattern},
     engine::{
-        RunError,
+        MOST_SAID, RunError, SayError,
         feed::{Piece, Signal},
         handle::{Finished, Handle},
     },
     model,
-    seams::StoreError,
+    seams::{Deed, StoreError},
 };
 pub use quorum_patterns::detect::Detector;
 pub use request::Request;

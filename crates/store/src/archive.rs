@@ -1,7 +1,10 @@
 //! Past discussions, listed and found.
 
 use quorum_core::{
-    model::{id::DiscussionId, time::Timestamp},
+    model::{
+        id::{DiscussionId, Tenant},
+        time::Timestamp,
+    },
     seams::{Session, Summary, Wanted},
 };
 use rusqlite::{Connection, Row, params};
@@ -22,24 +25,30 @@ pub(crate) fn list(connection: &Connection, wanted: &Wanted) -> Result<Vec<Summa
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {SUMMARY} FROM discussions
          WHERE root = id AND (?1 IS NULL OR session = ?1) AND (?2 IS NULL OR substr(id, 1, length(?2)) = ?2)
-         ORDER BY opened_at DESC, id DESC LIMIT ?3"
+         AND (?4 IS NULL OR tenant = ?4) ORDER BY opened_at DESC, id DESC LIMIT ?3"
     ))?;
     let session = wanted.session.map(|it| it.to_string());
-    // To SQLite a negative limit is none.
-    let limit = if wanted.limit == 0 { -1 } else { i64::try_from(wanted.limit).unwrap_or(-1) };
-    let rows = statement.query_map(params![session, wanted.prefix, limit], summary)?;
+    let (limit, tenant) = (limit(wanted), wanted.tenant.as_ref().map(Tenant::name));
+    let rows = statement.query_map(params![session, wanted.prefix, limit, tenant], summary)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+/// To SQLite a negative limit is none.
+fn limit(wanted: &Wanted) -> i64 {
+    if wanted.limit == 0 { -1 } else { i64::try_from(wanted.limit).unwrap_or(-1) }
+}
+
 /// Those that have to do with these words, most relevant first.
-pub(crate) fn search(connection: &Connection, words: &str, limit: usize) -> Result<Vec<Summary>, Trouble> {
+pub(crate) fn search(connection: &Connection, words: &str, wanted: &Wanted) -> Result<Vec<Summary>, Trouble> {
     let Some(question) = question(words) else { return Ok(Vec::new()) };
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {SUMMARY} FROM search JOIN discussions ON number = search.rowid WHERE search MATCH ?1
+         AND (?3 IS NULL OR session = ?3) AND (?4 IS NULL OR tenant = ?4)
          ORDER BY bm25(search, 10.0, 5.0, 1.0), id DESC LIMIT ?2"
     ))?;
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let rows = statement.query_map(params![question, limit], summary)?;
+    let session = wanted.session.map(|it| it.to_string());
+    let tenant = wanted.tenant.as_ref().map(Tenant::name);
+    let rows = statement.query_map(params![question, limit(wanted), session, tenant], summary)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
@@ -61,19 +70,21 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<Summary> {
 
 /// Makes a session; one that is there stays as it is.
 pub(crate) fn create_session(desk: &mut Desk, session: &Session) -> Result<(), Trouble> {
-    let sql = "INSERT OR IGNORE INTO sessions (id, name, created_at) VALUES (?1, ?2, ?3)";
+    let sql = "INSERT OR IGNORE INTO sessions (id, name, created_at, tenant) VALUES (?1, ?2, ?3, ?4)";
     let mut statement = desk.connection.prepare_cached(sql)?;
-    statement.execute(params![session.id.to_string(), session.name, session.created_at.0])?;
+    let Session { id, name, created_at, tenant } = session;
+    statement.execute(params![id.to_string(), name, created_at.0, tenant.name()])?;
     Ok(())
 }
 
 /// All sessions, newest first.
 pub(crate) fn sessions(connection: &Connection) -> Result<Vec<Session>, Trouble> {
-    let sql = "SELECT id, name, created_at FROM sessions ORDER BY created_at DESC, id DESC";
+    let sql = "SELECT id, name, created_at, tenant FROM sessions ORDER BY created_at DESC, id DESC";
     let mut statement = connection.prepare_cached(sql)?;
     let read = |row: &Row<'_>| {
         let id = parsed::<Uuid>(row, 0)?;
-        Ok(Session { id, name: row.get(1)?, created_at: Timestamp(row.get(2)?) })
+        let (created_at, tenant) = (Timestamp(row.get(2)?), Tenant::named(row.get_ref(3)?.as_str()?));
+        Ok(Session { id, name: row.get(1)?, created_at, tenant })
     };
     let rows = statement.query_map([], read)?;
     Ok(rows.collect::<Result<_, _>>()?)

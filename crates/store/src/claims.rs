@@ -20,6 +20,13 @@ pub(crate) struct Claimant {
     pub(crate) lease_ms: u64,
 }
 
+/// Who runs it, and lives.
+pub(crate) fn holder(desk: &mut Desk, id: DiscussionId) -> Result<Option<Arc<str>>, Trouble> {
+    let Some(holder) = desk.root(id)?.holder else { return Ok(None) };
+    let holds = holder.lease_until > desk.now() && desk.runner.is_alive(&holder.runner);
+    Ok(holds.then_some(holder.owner))
+}
+
 /// Takes one discussion, unless a living process has it.
 pub(crate) fn claim(desk: &mut Desk, id: DiscussionId, claimant: &Claimant) -> Result<Claim, Trouble> {
     let known = desk.root(id)?;

@@ -28,7 +28,7 @@ pub(crate) fn send(desk: &mut Desk, id: DiscussionId, command: &Command) -> Resu
             let vacancy = vacancy(&desk.connection, id, known.number)?;
             admit(id, vacancy.as_ref(), ruling)?;
         }
-        Command::Pause | Command::Resume | Command::Stop | Command::Abort => {}
+        Command::Pause | Command::Resume | Command::Stop | Command::Abort | Command::Note(_) => {}
     }
     let body = serde_json::to_string(command).map_err(|error| unreadable(id, "a command", error))?;
     let mut insert = desk.connection.prepare_cached(

@@ -17,6 +17,7 @@ mod error;
 mod inbox;
 mod keeper;
 mod known;
+mod ledger;
 mod migrate;
 mod projection;
 mod readers;

@@ -12,6 +12,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_record.sql"),
     include_str!("../migrations/0002_three_tables.sql"),
     include_str!("../migrations/0003_search.sql"),
+    include_str!("../migrations/0004_tenants.sql"),
 ];
 
 /// Applies what is missing. A database from a newer program is left alone.

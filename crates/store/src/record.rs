@@ -64,8 +64,8 @@ fn check_belongings(desk: &mut Desk, spec: &Spec, lineage: Option<&Lineage>) -> 
         desk.root(root)?;
     }
     if let Some(session) = spec.session {
-        let sql = "SELECT 1 FROM sessions WHERE id = ?1";
-        if !desk.connection.prepare_cached(sql)?.exists([session.to_string()])? {
+        let sql = "SELECT 1 FROM sessions WHERE id = ?1 AND tenant = ?2";
+        if !desk.connection.prepare_cached(sql)?.exists(params![session.to_string(), spec.tenant.name()])? {
             return Err(StoreError::UnknownSession(session).into());
         }
     }
@@ -86,14 +86,15 @@ impl New<'_> {
     fn insert(&self, connection: &Connection) -> rusqlite::Result<i64> {
         let mut statement = connection.prepare_cached(
             "INSERT INTO discussions
-             (id, root, session, pattern, topic, key, simulated, opened_at, status, run, unindexed)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'runnable', ?1 = ?2)",
+             (id, root, session, pattern, topic, key, simulated, opened_at, status, run, unindexed, tenant)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'runnable', ?1 = ?2, ?10)",
         )?;
         let New { id, root, spec, opened_at, standing } = self;
         let (id, root, session) = (id.to_string(), root.to_string(), spec.session.map(|it| it.to_string()));
         let (key, is_simulated) = (key(&spec.topic), spec.simulation.is_some());
         let (Spec { pattern, topic, .. }, status) = (spec, standing.status.name());
-        let row = params![id, root, session, pattern, topic, key, is_simulated, opened_at.0, status];
+        let (at, tenant) = (opened_at.0, spec.tenant.name());
+        let row = params![id, root, session, pattern, topic, key, is_simulated, at, status, tenant];
         statement.insert(row)
     }
 }

@@ -1,9 +1,12 @@
-//! Forgetting: the only way anything is ever deleted (INV-DISC-632).
+//! Forgetting, by age or by a person's word: the only way anything is ever deleted (INV-DISC-632).
 
-use quorum_core::model::time::Timestamp;
+use quorum_core::{
+    model::{id::DiscussionId, time::Timestamp},
+    seams::StoreError,
+};
 use rusqlite::{Connection, params};
 
-use crate::{desk::Desk, error::Trouble};
+use crate::{claims, desk::Desk, error::Trouble};
 
 /// Everything that hangs on a discussion and those below it, children before parents.
 const BELONGINGS: &[&str] = &[
@@ -14,24 +17,50 @@ const BELONGINGS: &[&str] = &[
     "DELETE FROM commands WHERE discussion IN (SELECT id FROM discussions WHERE root = ?1)",
     "DELETE FROM facts WHERE discussion IN (SELECT number FROM discussions WHERE root = ?1)",
     "DELETE FROM discussions WHERE root = ?1",
+    "DELETE FROM reservations WHERE discussion = ?1",
+];
+
+/// What nothing hangs on any more: old deeds, and ids kept for orders that never came.
+const LEFTOVERS: &[&str] = &[
+    "DELETE FROM deeds WHERE at < ?1",
+    "DELETE FROM reservations WHERE at < ?1 AND discussion NOT IN (SELECT id FROM discussions)",
 ];
 
 /// Removes what ended before this moment and is not being tried again. Returns how many discussions people started are gone.
 pub(crate) fn forget(desk: &mut Desk, ended_before: Timestamp) -> Result<u64, Trouble> {
     let connection = &desk.connection;
     let gone = gone(connection, ended_before, desk.now())?;
-    if gone.is_empty() {
-        return Ok(0);
-    }
     set_forgetting(connection, true)?;
-    for root in &gone {
+    for sql in LEFTOVERS {
+        connection.prepare_cached(sql)?.execute([ended_before.0])?;
+    }
+    set_forgetting(connection, false)?;
+    erase(desk, &gone)?;
+    Ok(gone.len() as u64)
+}
+
+/// Removes one discussion that nobody runs.
+pub(crate) fn remove(desk: &mut Desk, id: DiscussionId) -> Result<(), Trouble> {
+    if let Some(holder) = claims::holder(desk, id)? {
+        return Err(StoreError::Held { id, owner: holder.to_string() }.into());
+    }
+    erase(desk, &[id.to_string()])
+}
+
+fn erase(desk: &mut Desk, roots: &[String]) -> Result<(), Trouble> {
+    if roots.is_empty() {
+        return Ok(());
+    }
+    let connection = &desk.connection;
+    set_forgetting(connection, true)?;
+    for root in roots {
         for sql in BELONGINGS {
             connection.prepare_cached(sql)?.execute([root])?;
         }
     }
     set_forgetting(connection, false)?;
     desk.forget_all();
-    Ok(gone.len() as u64)
+    Ok(())
 }
 
 fn gone(connection: &Connection, ended_before: Timestamp, now: Timestamp) -> rusqlite::Result<Vec<String>> {

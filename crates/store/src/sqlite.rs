@@ -7,10 +7,12 @@ use quorum_core::{
     model::{
         command::{Command, CommandId},
         event::Fact,
-        id::{DiscussionId, Seq},
+        id::{DiscussionId, Seq, Tenant},
         time::Timestamp,
     },
-    seams::{Append, Archive, Claim, Created, Session, Store, StoreError, Summary, Wanted},
+    seams::{
+        Append, Archive, Claim, Created, Deed, Reservation, Session, Store, StoreError, Summary, Wanted,
+    },
 };
 
 use crate::{
@@ -21,7 +23,7 @@ use crate::{
     error::{explain, no_place},
     inbox,
     keeper::Keeper,
-    migrate,
+    ledger, migrate,
     readers::Readers,
     record, retention,
     runner::{self, Runner},
@@ -151,18 +153,34 @@ impl Archive for SqliteStore {
         Box::pin(self.readers.read(move |connection| archive::list(connection, &wanted)))
     }
 
-    fn search(&self, words: &str, limit: usize) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
+    fn search(&self, words: &str, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
         let words = words.to_owned();
         Box::pin(async move {
             if self.readers.read(search::is_behind).await? {
                 while self.writer.write(search::catch_up).await? == search::AT_ONCE {}
             }
-            self.readers.read(move |connection| archive::search(connection, &words, limit)).await
+            self.readers.read(move |connection| archive::search(connection, &words, &wanted)).await
         })
     }
 
     fn forget(&self, ended_before: Timestamp) -> BoxFuture<'_, Result<u64, StoreError>> {
         Box::pin(self.writer.write(move |desk| retention::forget(desk, ended_before)))
+    }
+
+    fn remove(&self, id: DiscussionId) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(self.writer.write(move |desk| retention::remove(desk, id)))
+    }
+
+    fn reserve(&self, wanted: Reservation) -> BoxFuture<'_, Result<Reservation, StoreError>> {
+        Box::pin(self.writer.write(move |desk| ledger::reserve(desk, &wanted)))
+    }
+
+    fn log(&self, deed: Deed) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(self.writer.write(move |desk| ledger::log(desk, &deed)))
+    }
+
+    fn deeds(&self, tenant: Tenant, limit: usize) -> BoxFuture<'_, Result<Vec<Deed>, StoreError>> {
+        Box::pin(self.readers.read(move |connection| ledger::deeds(connection, &tenant, limit)))
     }
 
     fn create_session(&self, session: Session) -> BoxFuture<'_, Result<(), StoreError>> {

@@ -16,7 +16,7 @@ use quorum_core::{
         command::{Command, CommandId},
         id::{DiscussionId, Seq},
     },
-    seams::{Archive, Store, StoreError, Then},
+    seams::{Archive, Store, StoreError, Then, Wanted},
 };
 use quorum_store::SqliteStore;
 use quorum_testkit::conformance::store::fixture::{LEASE_MS, Writer, ending, open, said, second};
@@ -63,7 +63,7 @@ async fn what_a_process_remembers_gives_way_to_what_another_wrote() {
     assert_eq!(one.extend(vec![claim.clone()], LEASE_MS).await, Ok(vec![claim]));
     late.write(second(4), ending("spaces"), Then::Done).await.unwrap();
     assert_eq!(one.send(id, Command::Pause).await, Err(StoreError::Over(id)));
-    assert_eq!(one.search("tabs", 9).await.unwrap().len(), 1);
+    assert_eq!(one.search("tabs", Wanted { limit: 9, ..Wanted::default() }).await.unwrap().len(), 1);
 }
 
 #[tokio::test]

@@ -236,7 +236,13 @@ async fn inv_disc_631_most_relevant_first_without_regard_to_accents_and_endings(
     let topic = finish(&store, "which cafés in Zürich?", "All of them.", second(2)).await;
     finish(&store, "tabs or spaces?", "Tabs.", second(3)).await;
     let found = async |words: &str| -> Vec<DiscussionId> {
-        store.search(words, 10).await.unwrap().iter().map(|summary| summary.id).collect()
+        store
+            .search(words, Wanted { limit: 10, ..Wanted::default() })
+            .await
+            .unwrap()
+            .iter()
+            .map(|summary| summary.id)
+            .collect()
     };
     assert_eq!(found("cafe").await, [topic, talk]);
     assert_eq!(found("CAFÉ").await, [topic, talk]);

@@ -2,6 +2,7 @@
 
 use quorum_core::model::{
     debate::DebateSpec,
+    id::Tenant,
     participant::{Participant, Role},
     spec::{
         ConsensusSpec, Dialogue, Limits, Manner, SYNTHESIS_RESERVE_MS, Spec, Timing, Tolerance, WindowSpec,
@@ -43,6 +44,7 @@ pub fn spec(pattern: &str) -> Spec {
         debate: DebateSpec::default(),
         window: WindowSpec::default(),
         session: None,
+        tenant: Tenant::default(),
         simulation: None,
     }
 }

@@ -6,7 +6,7 @@ mod examples;
 mod fork;
 mod output;
 
-use std::path::PathBuf;
+use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{
     Args, Parser, Subcommand,
@@ -71,6 +71,11 @@ pub(crate) enum Verb {
     /// Play a discussion again as it went, then print its result
     #[command(after_help = examples::REPLAY)]
     Replay(Replay),
+    /// Answer over HTTP on this machine: API, live events, history
+    #[command(
+        after_help = "Examples:\n  ax serve\n  ax serve --port 8080 --offline\n  curl -N http://localhost:3000/api/discussions/ID/events"
+    )]
+    Serve(Serve),
     /// List the patterns and the consensus methods
     #[command(after_help = examples::PATTERNS)]
     Patterns(Listed),
@@ -240,6 +245,19 @@ pub(crate) struct History {
     pub(crate) session: Option<String>,
     #[command(flatten)]
     pub(crate) listed: Listed,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    /// Where to listen; other machines can reach it only with tokens in the configuration [default: 127.0.0.1:3000]
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(crate) listen: Option<SocketAddr>,
+    /// On which port; 0 takes any that is free
+    #[arg(long, value_name = "PORT")]
+    pub(crate) port: Option<u16>,
+    /// Use simulated voices although real ones could be had
+    #[arg(long)]
+    pub(crate) offline: bool,
 }
 
 #[derive(Debug, Args)]

@@ -167,12 +167,17 @@ impl Desk {
 
     /// Starts a command that runs a discussion.
     pub(crate) fn begin(&self, args: &[&str]) -> Running {
-        let mut child = self.command(args).spawn().unwrap();
-        let lines = BufReader::new(child.stderr.take().unwrap());
-        let mut running = Running { child, lines, heard: String::new(), id: String::new() };
+        let mut running = self.run(args);
         let line = running.hear("id ");
         running.id = line.split_whitespace().nth(1).unwrap().to_owned();
         running
+    }
+
+    /// Starts a command that goes on for a while.
+    pub(crate) fn run(&self, args: &[&str]) -> Running {
+        let mut child = self.command(args).spawn().unwrap();
+        let lines = BufReader::new(child.stderr.take().unwrap());
+        Running { child, lines, heard: String::new(), id: String::new() }
     }
 
     /// Holds a discussion and returns its result.

@@ -17,6 +17,7 @@ mod past;
 mod people;
 mod plan;
 mod ruled;
+mod serve;
 mod setup;
 mod shell;
 mod steer;

@@ -207,7 +207,8 @@ async fn leave_pause(floor: &mut Floor, is_root: bool) -> Result<bool, Failure> 
         Some(Command::Resume) => floor.record.become_next(Lifecycle::Running).map(|()| true),
         None if !is_root => floor.record.become_next(Lifecycle::Running).map(|()| true),
         Some(Command::Stop) => Ok(true),
-        Some(Command::Pause | Command::Abort | Command::Say(_) | Command::Judge(_)) | None => {
+        Some(Command::Pause | Command::Abort | Command::Say(_) | Command::Judge(_) | Command::Note(_))
+        | None => {
             let seen = floor.record.state.seen;
             floor.record.append_then(Vec::new(), Then::Park { seen }).await?;
             Ok(false)

@@ -195,6 +195,13 @@ impl Engine {
     /// Opens a discussion that goes on from another in a different way. What was answered there up to the step stands, and later
     /// answers where the question is the same; only the rest is asked.
     pub async fn fork(&self, fork: Fork, spec: Spec) -> Result<DiscussionId, OpenError> {
+        let id = DiscussionId::fresh();
+        self.fork_as(id, fork, spec).await?;
+        Ok(id)
+    }
+
+    /// The same under an id of the caller's; forking it twice changes nothing.
+    pub async fn fork_as(&self, id: DiscussionId, fork: Fork, spec: Spec) -> Result<(), OpenError> {
         let facts = self.0.shared.store.read(fork.of, Seq::START, usize::MAX).await?;
         let steps: BTreeSet<&str> = facts.iter().filter_map(answered).collect();
         let mut refusals = self.refusals(&spec);
@@ -207,11 +214,10 @@ impl Engine {
         else {
             return Err(OpenError::Refused(refusals));
         };
-        let id = DiscussionId::fresh();
         let opened =
             Event::Opened { spec: Arc::new(spec), flow: pattern.flow, lineage: None, fork: Some(fork) };
         self.0.shared.store.create(id, first_facts(&self.0.shared, opened)).await?;
-        Ok(id)
+        Ok(())
     }
 
     /// Everything that speaks against this order.
@@ -301,6 +307,12 @@ impl Engine {
         });
         let end = task.map(|joined| joined.unwrap_or_else(|panic| Err(RunError::Fault(panic.to_string()))));
         Ok(Handle::new(id, ear, self.0.shared.store.clone(), end.boxed()))
+    }
+
+    /// Whether this process runs it.
+    #[must_use]
+    pub fn is_running(&self, id: DiscussionId) -> bool {
+        self.running().contains_key(&id)
     }
 
     /// Sends a command to whoever runs the discussion, here or elsewhere.

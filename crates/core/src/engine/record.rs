@@ -202,7 +202,7 @@ impl Record {
                 let vacancy = self.state.debate.vacancy.as_ref().filter(|it| it.admits(ruling))?;
                 Some((Some(vacancy.answers.clone()), Event::JudgeChanged(vacancy.filled_by(ruling))))
             }
-            Command::Pause | Command::Resume | Command::Stop | Command::Abort => None,
+            Command::Pause | Command::Resume | Command::Stop | Command::Abort | Command::Note(_) => None,
         }
     }
 

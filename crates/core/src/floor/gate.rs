@@ -56,7 +56,14 @@ impl Floor {
             Some(Command::Abort) => Err(Halt::aborted()),
             Some(Command::Pause) if !self.now.deciding => Ok(Some(Holding::Suspend)),
             Some(Command::Stop) if !self.now.deciding => Ok(Some(Holding::WindUp(WindUp::Stopped))),
-            Some(Command::Pause | Command::Stop | Command::Resume | Command::Say(_) | Command::Judge(_))
+            Some(
+                Command::Pause
+                | Command::Stop
+                | Command::Resume
+                | Command::Say(_)
+                | Command::Judge(_)
+                | Command::Note(_),
+            )
             | None => Ok(None),
         }
     }

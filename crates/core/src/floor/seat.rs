@@ -237,6 +237,9 @@ impl Seat {
 
     fn view(&self, floor: &Floor) -> View {
         let mut view = view(self.name(), &self.asked.ask, &floor.window(self));
+        if self.asked.ask.stretch.is_none() {
+            view.show(&floor.record.state);
+        }
         if self.subs > 0 {
             // The question stands before what was found; it need not be put twice.
             view.messages.pop();

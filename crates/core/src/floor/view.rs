@@ -9,7 +9,11 @@ use crate::{
         ask::{Ask, Hears, Stretch},
         window::{FENCE, Window},
     },
-    model::transcript::Turn,
+    model::{
+        id::Step,
+        state::State,
+        transcript::{Bill, Finish, Turn},
+    },
 };
 
 /// The messages for one request, and what had to be left out.
@@ -25,6 +29,34 @@ pub(crate) struct View {
     pub(crate) sum_up: Option<SumUp>,
     /// How much of the room the talk would take, where that is worth a warning.
     pub(crate) tight: Option<u32>,
+}
+
+/// Who remarks, as the others are told. No seat has a blank in its name.
+const OUTSIDE: &str = "a note from outside the table";
+
+impl View {
+    /// Shows what was remarked from outside, right before the question.
+    pub(crate) fn show(&mut self, state: &State) {
+        let question = self.messages.len().saturating_sub(1);
+        let said = state.notes.iter().map(|text| Message::Said { own: false, turn: remark(state, text) });
+        self.bytes += state.notes.iter().map(|text| text.len()).sum::<usize>();
+        self.messages.splice(question..question, said);
+    }
+}
+
+fn remark(state: &State, text: &Arc<str>) -> Arc<Turn> {
+    Arc::new(Turn {
+        step: Step::from("note"),
+        participant: OUTSIDE.to_owned(),
+        round: state.round,
+        phase: String::new(),
+        text: text.clone(),
+        started_at: state.last_at,
+        duration_ms: 0,
+        finish: Finish::Stop,
+        bill: Bill::default(),
+        reused: false,
+    })
 }
 
 /// Builds what `who` is shown. Costs as much as fits the window, however long the discussion has become.

@@ -6,8 +6,11 @@ use futures::future::BoxFuture;
 
 use crate::{
     memory::{Discussion, MemoryStore},
-    model::time::Timestamp,
-    seams::{Archive, Session, StoreError, Summary, Wanted},
+    model::{
+        id::{DiscussionId, Tenant},
+        time::Timestamp,
+    },
+    seams::{Archive, Deed, Reservation, Session, StoreError, Summary, Wanted},
 };
 
 /// How much a word counts in the topic, in the synthesis, and in what was said.
@@ -17,7 +20,7 @@ impl Archive for MemoryStore {
     fn list(&self, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
         Box::pin(async move {
             let shelf = self.shelf();
-            let roots = shelf.discussions.values().filter(|it| it.is_root());
+            let roots = shelf.discussions.values().filter(|it| it.is_root() && it.is_of(&wanted));
             let mut found: Vec<Summary> = roots.map(Discussion::summary).collect();
             found.retain(|it| wanted.session.is_none() || it.session == wanted.session);
             found.retain(|it| {
@@ -29,13 +32,15 @@ impl Archive for MemoryStore {
         })
     }
 
-    fn search(&self, wanted: &str, limit: usize) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
-        let wanted: BTreeSet<String> = words(wanted).into_iter().collect();
+    fn search(&self, given: &str, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
+        let given: BTreeSet<String> = words(given).into_iter().collect();
         Box::pin(async move {
             let shelf = self.shelf();
-            let roots: Vec<_> = shelf.discussions.values().filter(|it| it.is_root()).collect();
+            let is_meant = |it: &&Discussion| it.is_root() && it.is_of(&wanted);
+            let roots: Vec<_> = shelf.discussions.values().filter(is_meant).collect();
             let pages: Vec<[Vec<String>; 3]> = roots.iter().map(|it| it.words()).collect();
-            let scores = scores(&pages, &wanted);
+            let scores = scores(&pages, &given);
+            let limit = if wanted.limit == 0 { usize::MAX } else { wanted.limit };
             let mut found: Vec<_> = roots.into_iter().zip(scores).filter(|(_, score)| *score > 0.0).collect();
             found.sort_by(|one, other| other.1.total_cmp(&one.1));
             Ok(found.into_iter().take(limit).map(|(it, _)| it.summary()).collect())
@@ -51,7 +56,49 @@ impl Archive for MemoryStore {
             let gone: BTreeSet<_> =
                 shelf.discussions.values().filter(has_gone).map(|it| it.state.id).collect();
             shelf.discussions.retain(|_, it| !gone.contains(&it.root_id()));
+            shelf.reservations.retain(|it| !gone.contains(&it.id));
+            shelf.deeds.retain(|it| it.at >= ended_before);
             Ok(gone.len() as u64)
+        })
+    }
+
+    fn remove(&self, id: DiscussionId) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            let mut shelf = self.shelf();
+            let discussion = shelf.root(id)?;
+            if let Some(holder) = discussion.holder.as_ref().filter(|_| discussion.is_held()) {
+                return Err(StoreError::Held { id, owner: holder.owner.clone() });
+            }
+            shelf.discussions.retain(|_, it| it.root_id() != id);
+            shelf.reservations.retain(|it| it.id != id);
+            Ok(())
+        })
+    }
+
+    fn reserve(&self, wanted: Reservation) -> BoxFuture<'_, Result<Reservation, StoreError>> {
+        Box::pin(async move {
+            let mut shelf = self.shelf();
+            let is_same = |it: &&Reservation| it.tenant == wanted.tenant && it.key == wanted.key;
+            if let Some(standing) = shelf.reservations.iter().find(is_same) {
+                return Ok(standing.clone());
+            }
+            shelf.reservations.push(wanted.clone());
+            Ok(wanted)
+        })
+    }
+
+    fn log(&self, deed: Deed) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            self.shelf().deeds.push(deed);
+            Ok(())
+        })
+    }
+
+    fn deeds(&self, tenant: Tenant, limit: usize) -> BoxFuture<'_, Result<Vec<Deed>, StoreError>> {
+        Box::pin(async move {
+            let shelf = self.shelf();
+            let deeds = shelf.deeds.iter().rev().filter(|it| it.tenant == tenant);
+            Ok(deeds.take(limit).cloned().collect())
         })
     }
 
@@ -75,6 +122,10 @@ impl Archive for MemoryStore {
 }
 
 impl Discussion {
+    fn is_of(&self, wanted: &Wanted) -> bool {
+        wanted.tenant.as_ref().is_none_or(|tenant| self.state.spec.tenant == *tenant)
+    }
+
     fn summary(&self) -> Summary {
         let state = &self.state;
         let has_ended = state.lifecycle.is_terminal();

@@ -26,7 +26,7 @@ use crate::{
         state::State,
         vacancy::Vacancy,
     },
-    seams::{Append, Claim, Created, Session, Store, StoreError, Then, admit},
+    seams::{Append, Claim, Created, Deed, Reservation, Session, Store, StoreError, Then, admit},
 };
 
 /// The longest lease there is: longer ones only overflow the clock.
@@ -42,6 +42,8 @@ pub struct MemoryStore {
 struct Shelf {
     discussions: BTreeMap<DiscussionId, Discussion>,
     sessions: Vec<Session>,
+    reservations: Vec<Reservation>,
+    deeds: Vec<Deed>,
     watchers: Vec<UnboundedSender<DiscussionId>>,
 }
 
@@ -187,7 +189,8 @@ impl Shelf {
         if let Some(lineage) = &state.lineage {
             self.root(lineage.root)?;
         }
-        let is_known = |session| self.sessions.iter().any(|it| it.id == session);
+        let tenant = &state.spec.tenant;
+        let is_known = |session| self.sessions.iter().any(|it| it.id == session && it.tenant == *tenant);
         if let Some(session) = state.spec.session.filter(|session| !is_known(*session)) {
             return Err(StoreError::UnknownSession(session));
         }
@@ -219,7 +222,7 @@ impl Shelf {
         match &command {
             Command::Say(say) => discussion.expects(&say.participant)?,
             Command::Judge(ruling) => admit(id, discussion.vacancy(), ruling)?,
-            Command::Pause | Command::Resume | Command::Stop | Command::Abort => {}
+            Command::Pause | Command::Resume | Command::Stop | Command::Abort | Command::Note(_) => {}
         }
         discussion.commands.push(command);
         discussion.run = Run::Runnable;

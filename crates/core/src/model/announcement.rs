@@ -70,6 +70,12 @@ impl Announcer {
         Some(Announcement { seq: Some(fact.seq), name, data })
     }
 
+    /// What the facts so far amount to; `None` before the first.
+    #[must_use]
+    pub fn state(&self) -> Option<&State> {
+        self.state.as_ref()
+    }
+
     /// Some text of a turn under way.
     #[must_use]
     pub fn chunk(&self, participant: &str, at_ms: i64, text: &str) -> Announcement {

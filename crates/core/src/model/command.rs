@@ -22,6 +22,8 @@ pub enum Command {
     Say(Say),
     /// What becomes of the judge's seat, where that is awaited.
     Judge(Ruling),
+    /// A remark that everyone asked from now on is shown; nobody's turn.
+    Note(Note),
 }
 
 /// What a person says.
@@ -33,13 +35,25 @@ pub struct Say {
     pub text: String,
 }
 
+/// A remark from outside the table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// What is remarked.
+    pub text: String,
+}
+
 impl Command {
     /// For whom it speaks, if it is a turn.
     #[must_use]
     pub fn speaker(&self) -> Option<&str> {
         match self {
             Command::Say(say) => Some(&say.participant),
-            Command::Pause | Command::Resume | Command::Stop | Command::Abort | Command::Judge(_) => None,
+            Command::Pause
+            | Command::Resume
+            | Command::Stop
+            | Command::Abort
+            | Command::Judge(_)
+            | Command::Note(_) => None,
         }
     }
 
@@ -53,6 +67,7 @@ impl Command {
             Command::Abort => "abort",
             Command::Say(_) => "say",
             Command::Judge(_) => "judge",
+            Command::Note(_) => "note",
         }
     }
 }

@@ -43,6 +43,31 @@ impl FromStr for DiscussionId {
     }
 }
 
+/// Whose a discussion is, where several share one server. The machine's own user has no name.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Tenant(String);
+
+impl Tenant {
+    /// The tenant of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Self {
+        Tenant(name.to_owned())
+    }
+
+    /// The name; nothing for the machine's own user.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether it is the machine's own user.
+    #[must_use]
+    pub fn is_own(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
 /// A fact's place in its discussion; the first fact is number 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -5,6 +5,7 @@ use uuid::Uuid;
 
 use crate::model::{
     debate::DebateSpec,
+    id::Tenant,
     money::Usd,
     participant::{Participant, Role},
 };
@@ -58,6 +59,9 @@ pub struct Spec {
     /// The session it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<Uuid>,
+    /// Whose it is, where several share one server.
+    #[serde(default, skip_serializing_if = "Tenant::is_own")]
+    pub tenant: Tenant,
     /// Set when the voices are simulated; then every result says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simulation: Option<Simulation>,

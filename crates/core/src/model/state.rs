@@ -62,6 +62,8 @@ pub struct State {
     pub orders: BTreeMap<Step, Vec<usize>>,
     /// The people whose turn it is.
     pub awaiting: Vec<Awaited>,
+    /// Remarks from outside the table, in order.
+    pub notes: Vec<Arc<str>>,
     /// Summaries of what was said, tried ones included, in order.
     pub summaries: Vec<Summarised>,
     /// Windows that became tight.
@@ -211,6 +213,7 @@ impl State {
             debate: DebateState::default(),
             orders: BTreeMap::new(),
             awaiting: Vec::new(),
+            notes: Vec::new(),
             summaries: Vec::new(),
             tight: Vec::new(),
             counts: BTreeMap::new(),
@@ -403,9 +406,12 @@ impl State {
 
     fn take(&mut self, id: CommandId, command: &Command) {
         self.seen = id;
+        if let Command::Note(note) = command {
+            self.notes.push(note.text.as_str().into());
+        }
         self.wish = match (self.wish.take(), command) {
-            // What a person says is a turn, and a ruling is a fact of its own; neither is a wish.
-            (wish, Command::Say(_) | Command::Judge(_)) => wish,
+            // What a person says is a turn, a ruling is a fact of its own, and a remark is only shown; none is a wish.
+            (wish, Command::Say(_) | Command::Judge(_) | Command::Note(_)) => wish,
             // Nothing takes back an abort, and only an abort outranks a stop.
             (Some(Command::Abort), _) => Some(Command::Abort),
             (Some(Command::Stop), Command::Pause | Command::Resume) => Some(Command::Stop),

@@ -58,6 +58,7 @@ fn spec() -> Spec {
         debate: DebateSpec::default(),
         window: WindowSpec::default(),
         session: None,
+        tenant: Default::default(),
         simulation: None,
     }
 }

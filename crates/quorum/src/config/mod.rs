@@ -3,6 +3,7 @@
 mod places;
 mod presets;
 mod providers;
+pub mod server;
 
 use std::{
     collections::BTreeMap,
@@ -43,6 +44,8 @@ pub struct Config {
     pub discussions: bool,
     /// What is said of providers.
     pub providers: Vec<Own>,
+    /// How the server is to be reached.
+    pub server: server::Server,
     /// What is usual where a request, and its preset, leave something out.
     defaults: Preset,
     /// Orders with a name, to be given again.
@@ -106,6 +109,7 @@ impl Config {
             retention_days: Some(RETENTION_DAYS),
             discussions: true,
             providers: Vec::new(),
+            server: Default::default(),
             defaults: Preset::default(),
             presets: BTreeMap::new(),
         }
@@ -202,6 +206,7 @@ const SECTIONS: &[(&str, Read)] = &[
     ("defaults", read_defaults),
     ("providers", providers::read),
     ("presets", presets::read),
+    ("server", server::read),
 ];
 
 fn read_retention(config: &mut Config, table: &toml::Table) -> Result<(), String> {

@@ -14,7 +14,7 @@ use quorum_core::{
 };
 
 use crate::{
-    Error, Quorum, Request,
+    Error, OrderKey, Quorum, Request, Scope, Started,
     request::{
         Seating,
         again::{changed, written},
@@ -37,16 +37,41 @@ pub struct Forking {
 impl Quorum {
     /// Goes on from a past discussion in another way. What was answered there is not asked again, as long as the question is the same.
     pub async fn fork(&self, id: DiscussionId, forking: &Forking) -> Result<Handle, Error> {
-        if !self.config.discussions {
-            return Err(Error::SwitchedOff(self.config.file.display().to_string()));
-        }
+        self.switched_on()?;
+        let (fork, spec) = self.forked(id, forking).await?;
+        let fork = self.engine.fork(fork, spec).await?;
+        Ok(self.engine.run(fork).await?)
+    }
+
+    /// Where it leaves, and what is ordered from there on.
+    async fn forked(&self, id: DiscussionId, forking: &Forking) -> Result<(event::Fork, Spec), Error> {
         let past = self.state(id).await?;
         let changes = changes(&past.spec, forking).map_err(|it| Error::Refused(vec![it]))?;
         let request = changed(&Request::of(&past.spec), &changes);
         let spec = self.check_filled(&request).map_err(Error::Refused)?;
-        let at = Step::from(forking.at.trim());
-        let fork = self.engine.fork(event::Fork { of: id, at }, spec).await?;
-        Ok(self.engine.run(fork).await?)
+        let tenant = past.spec.tenant.clone();
+        Ok((event::Fork { of: id, at: Step::from(forking.at.trim()) }, Spec { tenant, ..spec }))
+    }
+}
+
+impl Scope {
+    /// The same for this tenant's; the same key and fork again is the same discussion.
+    pub(super) async fn fork(
+        &self,
+        of: DiscussionId,
+        forking: &Forking,
+        key: Option<&OrderKey>,
+    ) -> Result<Started, Error> {
+        self.quorum.switched_on()?;
+        let (fork, spec) = self.quorum.forked(of, forking).await?;
+        let (id, began) = self.place(key).await?;
+        let _passed = self.quorum.turnstile.pass(id).await;
+        if began && let Ok(discussion) = self.discussion(id).await {
+            return Ok(Started { discussion, handle: None });
+        }
+        self.quorum.engine.fork_as(id, fork, spec).await?;
+        let handle = self.quorum.engine.run(id).await?;
+        Ok(Started { discussion: self.discussion(id).await?, handle: Some(handle) })
     }
 }
 

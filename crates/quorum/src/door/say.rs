@@ -49,7 +49,11 @@ impl Quorum {
         }
         let mut looks = 0;
         loop {
-            match self.engine.run(id).await {
+            // Taking what this process runs once more would end that run.
+            let ours = StoreError::Held { id, owner: self.owner.clone() };
+            let is_ours = self.engine.is_running(id);
+            let ran = if is_ours { Err(RunError::Store(ours)) } else { self.engine.run(id).await };
+            match ran {
                 Ok(handle) => return Ok(Steered::Here(handle)),
                 Err(RunError::Store(StoreError::Held { owner, .. })) => {
                     looks += 1;

@@ -44,6 +44,8 @@ impl Request {
             debate,
             window,
             session,
+            // Whoever asks again asks for themselves.
+            tenant: _,
             simulation,
         } = spec;
         let usual = usual(pattern);

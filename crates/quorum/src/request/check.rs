@@ -2,6 +2,7 @@
 
 use quorum_core::model::{
     error::Refusal,
+    id::Tenant,
     money::Usd,
     participant::Participant,
     spec::{
@@ -109,6 +110,7 @@ pub fn draft(request: &Request, setting: &Setting) -> (Spec, Vec<Refusal>) {
         debate,
         window: window::window(request, &mut wrong),
         session: session(request, &mut wrong),
+        tenant: Tenant::default(),
         simulation,
     };
     (spec, wrong.0)

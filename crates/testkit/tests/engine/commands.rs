@@ -3,10 +3,15 @@
 use std::sync::Arc;
 
 use quorum_core::{
+    call::Message,
     engine::{RunError, handle::Finished},
     memory::MemoryStore,
     model::{
-        command::Command, error::ErrorClass, id::DiscussionId, lifecycle::Lifecycle, outcome::StoppingReason,
+        command::{Command, Note},
+        error::ErrorClass,
+        id::DiscussionId,
+        lifecycle::Lifecycle,
+        outcome::StoppingReason,
         spec::Spec,
     },
     seams::{Store, StoreError},
@@ -187,4 +192,26 @@ async fn a_claim_does_not_outlive_a_fault_of_this_program() {
     let id = one.open(order("faulty")).await.unwrap();
     assert!(matches!(one.run(id).await, Err(RunError::Fault(_))));
     assert!(other.engine.run(id).await.is_ok(), "nobody holds it any more");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_note_is_shown_to_everyone_asked_afterwards_and_is_nobodys_turn() {
+    let table = table(&panel().takes("*", 100));
+    let id = table.open(order("in-turn")).await.unwrap();
+    let note = Command::Note(Note { text: "mind the budget".to_owned() });
+    let outcome = run_with(&table, id, &[(150, note)]).await.outcome();
+    assert!(outcome.success && !outcome.integrity.degraded);
+    let is_note = |message: &Message| matches!(message, Message::Said { own: false, turn } if &*turn.text == "mind the budget");
+    let shown: Vec<(String, usize)> = table
+        .panel
+        .asked()
+        .iter()
+        .map(|asked| (asked.step.to_string(), asked.call.messages.iter().filter(|it| is_note(it)).count()))
+        .collect();
+    // Two had been asked when it came; everyone after them, whoever decides included, was shown it once.
+    assert!(shown.iter().take(2).all(|(_, times)| *times == 0), "{shown:?}");
+    assert!(shown.len() > 3 && shown.iter().skip(2).all(|(_, times)| *times == 1), "{shown:?}");
+    assert!(
+        outcome.rounds.iter().flat_map(|round| &round.responses).all(|it| it.content != "mind the budget")
+    );
 }

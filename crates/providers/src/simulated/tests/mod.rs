@@ -66,6 +66,7 @@ fn meeting(topic: &str) -> Meeting {
         debate: DebateSpec::default(),
         window: quorum_core::model::spec::WindowSpec::default(),
         session: None,
+        tenant: Default::default(),
         simulation: Some(simulation),
     };
     Meeting {

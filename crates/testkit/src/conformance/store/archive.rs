@@ -4,11 +4,11 @@ use quorum_core::{
     model::{
         error::{Code, Problem},
         event::Event,
-        id::{DiscussionId, Seq},
+        id::{DiscussionId, Seq, Tenant},
         lifecycle::Lifecycle,
         spec::{Simulation, Spec},
     },
-    seams::{Session, StoreError, Summary, Then, Wanted},
+    seams::{Deed, Reservation, Session, StoreError, Summary, Then, Wanted},
 };
 use uuid::Uuid;
 
@@ -18,6 +18,10 @@ use super::{
         LEASE_MS, Writer, about, below, ending, finish, moved, open, open_as_ordered, opening, said, second,
     },
 };
+
+fn first(limit: usize) -> Wanted {
+    Wanted { limit, ..Wanted::default() }
+}
 
 fn ids(found: Result<Vec<Summary>, StoreError>) -> Vec<DiscussionId> {
     found.expect("the store is there").iter().map(|summary| summary.id).collect()
@@ -39,7 +43,12 @@ pub async fn the_list_is_newest_first<S: Whole>(subject: Subject<S>) {
 /// Both narrow the list down.
 pub async fn the_list_by_prefix_and_session<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
-    let session = Session { id: Uuid::now_v7(), name: "editors".to_owned(), created_at: second(1) };
+    let session = Session {
+        id: Uuid::now_v7(),
+        name: "editors".to_owned(),
+        created_at: second(1),
+        tenant: Tenant::default(),
+    };
     store.create_session(session.clone()).await.expect("the store is there");
     let alone = open(store, "tabs or spaces?", second(1)).await;
     let spec = Spec { session: Some(session.id), ..about("vi or emacs?") };
@@ -121,10 +130,10 @@ pub async fn the_most_relevant_comes_first<S: Whole>(subject: Subject<S>) {
     let topical = finish(store, "are database migrations worth it?", "Yes.", second(3)).await;
     finish(store, "tabs or spaces?", "Tabs.", second(4)).await;
 
-    assert_eq!(ids(store.search("migrations", 10).await), [topical, concluded, talked]);
-    assert_eq!(ids(store.search("MIGRAT", 2).await), [topical, concluded]);
-    assert_eq!(ids(store.search("database sourdough", 10).await).len(), 2);
-    assert_eq!(ids(store.search("quantum", 10).await), []);
+    assert_eq!(ids(store.search("migrations", first(10)).await), [topical, concluded, talked]);
+    assert_eq!(ids(store.search("MIGRAT", first(2)).await), [topical, concluded]);
+    assert_eq!(ids(store.search("database sourdough", first(10)).await).len(), 2);
+    assert_eq!(ids(store.search("quantum", first(10)).await), []);
 }
 
 /// Whatever people type is words, never an order to the search.
@@ -132,10 +141,10 @@ pub async fn any_signs_may_be_searched<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let id = finish(store, "is C++ or \"Rust\" (2024) safer?", "Rust, or not?", second(1)).await;
     for words in ["\"Rust", "rust OR", "NOT rust", "rust*", "(rust", "topic:rust", "c++ rust", "2024)"] {
-        assert_eq!(ids(store.search(words, 10).await), [id], "{words}");
+        assert_eq!(ids(store.search(words, first(10)).await), [id], "{words}");
     }
     for nothing in ["", "   ", "\"", "*", "()", "\0", "zebra AND", "'; drop table facts"] {
-        assert_eq!(ids(store.search(nothing, 10).await), [], "{nothing}");
+        assert_eq!(ids(store.search(nothing, first(10)).await), [], "{nothing}");
     }
 }
 
@@ -155,7 +164,7 @@ pub async fn forgetting_takes_everything_below<S: Whole>(subject: Subject<S>) {
     for gone in [old, child] {
         assert_eq!(store.read(gone, Seq::START, 1).await, Err(StoreError::Unknown(gone)));
     }
-    assert_eq!(ids(store.search("old", 10).await), []);
+    assert_eq!(ids(store.search("old", first(10)).await), []);
     assert_eq!(ids(store.list(Wanted::default()).await), [young, running]);
     assert_eq!(store.forget(second(10)).await, Ok(0));
 }
@@ -174,11 +183,101 @@ pub async fn a_session_must_exist<S: Whole>(subject: Subject<S>) {
 /// Making one twice changes nothing.
 pub async fn sessions_are_newest_first<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
-    let session =
-        |name: &str, at| Session { id: Uuid::now_v7(), name: name.to_owned(), created_at: second(at) };
+    let session = |name: &str, at| Session {
+        id: Uuid::now_v7(),
+        name: name.to_owned(),
+        created_at: second(at),
+        tenant: Tenant::default(),
+    };
     let (older, newer) = (session("older", 1), session("newer", 2));
     for session in [&newer, &older, &newer] {
         store.create_session(session.clone()).await.expect("the store is there");
     }
     assert_eq!(store.sessions().await, Ok(vec![newer, older]));
+}
+
+/// S12: a list, a search and a session are one tenant's.
+pub async fn s12_tenants_see_their_own<S: Whole>(subject: Subject<S>) {
+    let store = &*subject.store;
+    let (ann, bob) = (Tenant::named("ann"), Tenant::named("bob"));
+    let of = |tenant: &Tenant| Spec { tenant: tenant.clone(), ..about("tabs or spaces?") };
+    let anns = open_as_ordered(store, of(&ann), second(1)).await;
+    let bobs = open_as_ordered(store, of(&bob), second(2)).await;
+    let nobodys = open(store, "tabs or spaces?", second(3)).await;
+    let whose = |tenant: &Tenant| Wanted { tenant: Some(tenant.clone()), ..Wanted::default() };
+    let own = Tenant::default();
+    for (tenant, id) in [(&ann, anns), (&bob, bobs), (&own, nobodys)] {
+        assert_eq!(ids(store.list(whose(tenant)).await), [id]);
+        assert_eq!(ids(store.search("tabs", whose(tenant)).await), [id]);
+    }
+    assert_eq!(ids(store.list(Wanted::default()).await), [nobodys, bobs, anns]);
+
+    let session =
+        Session { id: Uuid::now_v7(), name: "anns".to_owned(), created_at: second(1), tenant: ann.clone() };
+    store.create_session(session.clone()).await.expect("the store is there");
+    let spec = Spec { session: Some(session.id), ..of(&bob) };
+    let refused = store.create(DiscussionId::fresh(), opening(spec, second(4), None)).await;
+    assert_eq!(refused, Err(StoreError::UnknownSession(session.id)));
+}
+
+/// One that is run stays; one that is not goes with everything below it, finished or not.
+pub async fn removing_takes_what_nobody_runs<S: Whole>(subject: Subject<S>) {
+    let store = &*subject.store;
+    let id = open(store, "tabs or spaces?", second(1)).await;
+    let child = id.derived("sub1");
+    store.create(child, opening(about("below"), second(1), below(id))).await.expect("its root is there");
+    let finished = finish(store, "are we done?", "yes", second(2)).await;
+    let claim = store.claim(id, "one", LEASE_MS).await.expect("nobody has it");
+    assert_eq!(store.remove(id).await, Err(StoreError::Held { id, owner: "one".to_owned() }));
+    assert_eq!(store.remove(child).await, Err(StoreError::Unknown(child)));
+    store.release(claim).await.expect("it is ours");
+    for gone in [id, finished] {
+        assert_eq!(store.remove(gone).await, Ok(()));
+        assert_eq!(store.remove(gone).await, Err(StoreError::Unknown(gone)));
+    }
+    assert_eq!(store.read(child, Seq::START, 1).await, Err(StoreError::Unknown(child)));
+    assert_eq!(ids(store.search("done", first(9)).await), []);
+}
+
+/// F12: whoever comes first has the key, until its discussion is gone.
+pub async fn f12_an_order_is_reserved_once<S: Whole>(subject: Subject<S>) {
+    let store = &*subject.store;
+    let id = open(store, "tabs or spaces?", second(1)).await;
+    let order = |tenant: &str, digest: &str, id| Reservation {
+        tenant: Tenant::named(tenant),
+        key: "k".to_owned(),
+        digest: digest.to_owned(),
+        id,
+    };
+    let first = order("ann", "one", id);
+    assert_eq!(store.reserve(first.clone()).await, Ok(first.clone()));
+    let again = order("ann", "two", DiscussionId::fresh());
+    assert_eq!(store.reserve(again.clone()).await, Ok(first));
+    let anothers = order("bob", "two", DiscussionId::fresh());
+    assert_eq!(store.reserve(anothers.clone()).await, Ok(anothers));
+    store.remove(id).await.expect("nobody runs it");
+    assert_eq!(store.reserve(again.clone()).await, Ok(again));
+}
+
+/// Newest first, each tenant's own, and forgotten with their time.
+pub async fn deeds_are_kept_by_tenant<S: Whole>(subject: Subject<S>) {
+    let store = &*subject.store;
+    let deed = |tenant: &str, action: &str, at| Deed {
+        at: second(at),
+        tenant: Tenant::named(tenant),
+        who: "ann's laptop".to_owned(),
+        action: action.to_owned(),
+        discussion: DiscussionId::fresh(),
+        result: "done".to_owned(),
+    };
+    let (pause, delete, other) = (deed("ann", "pause", 1), deed("ann", "delete", 2), deed("bob", "stop", 3));
+    for deed in [&pause, &delete, &other] {
+        store.log(deed.clone()).await.expect("the store is there");
+    }
+    let of = |tenant: &str| store.deeds(Tenant::named(tenant), 9);
+    assert_eq!(of("ann").await, Ok(vec![delete.clone(), pause]));
+    assert_eq!(of("bob").await, Ok(vec![other]));
+    assert_eq!(store.deeds(Tenant::named("ann"), 1).await, Ok(vec![delete.clone()]));
+    store.forget(second(2)).await.expect("the store is there");
+    assert_eq!(of("ann").await, Ok(vec![delete]));
 }

@@ -97,6 +97,10 @@ macro_rules! store_conformance {
                 forgetting_takes_everything_below
                 a_session_must_exist
                 sessions_are_newest_first
+                s12_tenants_see_their_own
+                removing_takes_what_nobody_runs
+                f12_an_order_is_reserved_once
+                deeds_are_kept_by_tenant
             }
         }
     };

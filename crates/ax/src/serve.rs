@@ -1,0 +1,58 @@
+//! `ax serve`: the door over HTTP, until it is told to close.
+
+use std::net::SocketAddr;
+
+use quorum::{Config, Quorum, text::count};
+use quorum_server::{Server, Settings, Voices};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::{args::Serve, exit::Exit, render::note};
+
+/// Answers until SIGTERM or Ctrl-C.
+pub(crate) fn serve(args: &Serve) -> anyhow::Result<Exit> {
+    let quorum = Quorum::open(Config::load()?)?.assigning_roles();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let exit = runtime.block_on(answer(quorum, args));
+    // What is under way is recorded, or it did not happen; the next server goes on with it.
+    runtime.shutdown_background();
+    exit
+}
+
+async fn answer(quorum: Quorum, args: &Serve) -> anyhow::Result<Exit> {
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    if let Err(error) = quorum.forget_old().await {
+        note(&format!("warning: old discussions could not be forgotten: {error}"));
+    }
+    let server = Server::bind(quorum, settings(args, &Config::load()?)).await?;
+    note(&format!("Listening on http://{}  (Ctrl-C ends; /docs lists what can be asked)", server.address()));
+    let going_on = server.go_on().await?;
+    if !going_on.is_empty() {
+        note(&format!(
+            "Going on with {} that an earlier process left.",
+            count(going_on.len() as u64, "discussion")
+        ));
+    }
+    let close = async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+        note("Closing. Discussions under way go on with the next `ax serve`, or with `ax resume`.");
+    };
+    server.run(close).await;
+    Ok(Exit::Done)
+}
+
+fn settings(args: &Serve, config: &Config) -> Settings {
+    let mut settings = Settings::of(config);
+    if let Some(listen) = args.listen {
+        settings.listen = listen;
+    }
+    if let Some(port) = args.port {
+        settings.listen = SocketAddr::new(settings.listen.ip(), port);
+    }
+    if args.offline {
+        settings.voices = Voices::Simulated;
+    }
+    settings
+}

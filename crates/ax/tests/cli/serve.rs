@@ -1,0 +1,101 @@
+//! `ax serve` as a process: told to close, killed, started again, refused.
+
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+
+use crate::desk::{Desk, Running};
+
+fn request(address: &str, head: &str, body: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let length = body.len();
+    let typed = format!("Content-Type: application/json\r\nContent-Length: {length}");
+    write!(stream, "{head} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{typed}\r\n\r\n{body}")
+        .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+fn json(address: &str, path: &str) -> Value {
+    let answer = request(address, &format!("GET {path}"), "");
+    serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
+}
+
+fn serve(desk: &Desk) -> (Running, String) {
+    let mut server = desk.run(&["serve", "--port", "0", "--offline"]);
+    let line = server.hear("Listening on http://");
+    let address = line.split_once("http://").unwrap().1.split_whitespace().next().unwrap().to_owned();
+    (server, address)
+}
+
+fn order(address: &str) -> String {
+    let order =
+        r#"{"topic":"Tabs or spaces?","pattern":"round-robin","rounds":3,"simulate":{"latencyMs":200}}"#;
+    let answer = request(address, "POST /api/discussions", order);
+    assert!(answer.starts_with("HTTP/1.1 202 "), "{answer}");
+    let body: Value = serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap();
+    body["discussionId"].as_str().unwrap().to_owned()
+}
+
+fn is_completed(address: &str, id: &str) -> bool {
+    // Ends with the discussion.
+    let told = request(address, &format!("GET /api/discussions/{id}/events"), "");
+    told.contains("event: discussion-completed")
+        && json(address, &format!("/api/discussions/{id}/result"))["success"] == true
+}
+
+#[test]
+fn f13_a_server_told_to_close_leaves_in_time_and_the_next_goes_on() {
+    let desk = Desk::new();
+    for signal in ["-TERM", "-INT", "-KILL"] {
+        let (server, address) = serve(&desk);
+        let id = order(&address);
+        while json(&address, &format!("/api/discussions/{id}/state"))["conversationHistory"][0].is_null() {}
+        let asked = Instant::now();
+        server.signal(signal);
+        let said = server.end();
+        assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
+        assert_eq!(said.code, if signal == "-KILL" { -1 } else { 0 }, "{said:#?}");
+
+        let (mut server, address) = serve(&desk);
+        server.hear("Going on with 1 discussion");
+        assert!(is_completed(&address, &id), "after {signal}");
+        let result = json(&address, &format!("/api/discussions/{id}/result"));
+        assert!(result["integrity"]["repeatedCalls"].as_u64().unwrap() <= 1, "{result}");
+        server.signal("-TERM");
+        server.end();
+    }
+}
+
+#[test]
+fn s2_a_server_open_to_everybody_is_refused() {
+    let desk = Desk::new();
+    let said = desk.ax(&["serve", "--listen", "0.0.0.0:0"]);
+    said.ends(3).says(&["set tokens under [server]", "127.0.0.1"]).prints_nothing();
+    desk.ax(&["serve", "--listen", "here"]).ends(2);
+    desk.configure("[server]\nlisten = \"0.0.0.0:0\"\n");
+    desk.ax(&["serve"]).ends(3).says(&["no token is set"]);
+    desk.configure("[server]\ntokens = [{ name = \"ann\", token = \"short\" }]\n");
+    desk.ax(&["serve"]).ends(3).says(&["16 characters or more"]);
+}
+
+#[test]
+fn what_runs_in_another_process_can_be_watched_and_steered() {
+    let desk = Desk::new();
+    let running = desk.start(&["--pattern", "round-robin", "--rounds", "2"]);
+    let (server, address) = serve(&desk);
+    let id = running.id.clone();
+    let answer = request(&address, &format!("POST /api/discussions/{id}/stop"), "{}");
+    assert!(answer.starts_with("HTTP/1.1 202 "), "{answer}");
+    assert!(is_completed(&address, &id));
+    assert_eq!(json(&address, &format!("/api/discussions/{id}/result"))["stoppingReason"], "user_stop");
+    running.end().ends(0);
+    server.signal("-TERM");
+    server.end().ends(0);
+}

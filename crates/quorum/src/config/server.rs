@@ -1,0 +1,165 @@
+//! `[server]`: where it listens, who may come in, and from which pages.
+
+use std::{fmt, net::SocketAddr};
+
+use quorum_core::model::id::Tenant;
+
+use super::{Config, unknown};
+
+/// The shortest token that can't be guessed by trying.
+const SHORTEST_TOKEN: usize = 16;
+
+/// What the user has set up for the server.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Server {
+    /// Where it listens; loopback, port 3000, unless said.
+    pub listen: Option<SocketAddr>,
+    /// Who may come in. Where nobody is named, whoever reaches this machine's loopback may.
+    pub tokens: Vec<Token>,
+    /// Pages of other origins that may use it: `https://panel.example.org`.
+    pub origins: Vec<String>,
+}
+
+/// Somebody who may come in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Token {
+    /// What the records call them.
+    pub name: String,
+    /// Whose discussions are theirs.
+    pub tenant: Tenant,
+    /// What they show at the door.
+    pub secret: Secret,
+}
+
+/// A word that only its owner knows. Nothing shows it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// The secret itself, to compare with.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<String> for Secret {
+    fn from(secret: String) -> Self {
+        Secret(secret)
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(secret)")
+    }
+}
+
+pub(super) fn read(config: &mut Config, table: &toml::Table) -> Result<(), String> {
+    for (key, value) in table {
+        match key.as_str() {
+            "listen" => config.server.listen = Some(address(value)?),
+            "tokens" => config.server.tokens = each(value, "tokens", token)?,
+            "origins" => config.server.origins = each(value, "origins", origin)?,
+            _ => return Err(unknown("key in [server]", key, ["listen", "tokens", "origins"])),
+        }
+    }
+    let names: Vec<&String> = config.server.tokens.iter().map(|it| &it.name).collect();
+    match names.iter().enumerate().find(|(place, name)| names[..*place].contains(name)) {
+        Some((_, name)) => Err(format!("server.tokens: two are named {name}")),
+        None => Ok(()),
+    }
+}
+
+fn address(value: &toml::Value) -> Result<SocketAddr, String> {
+    let read = value.as_str().and_then(|text| text.parse().ok());
+    read.ok_or_else(|| format!("server.listen is an address and a port like \"127.0.0.1:3000\", not {value}"))
+}
+
+fn each<T>(
+    value: &toml::Value,
+    key: &str,
+    read: fn(&toml::Value) -> Result<T, String>,
+) -> Result<Vec<T>, String> {
+    let list = value.as_array().ok_or_else(|| format!("server.{key} is a list: [ … ]"))?;
+    list.iter().map(|it| read(it).map_err(|message| format!("server.{key}: {message}"))).collect()
+}
+
+fn origin(value: &toml::Value) -> Result<String, String> {
+    let is_one = |it: &&str| {
+        let rest = it.strip_prefix("https://").or_else(|| it.strip_prefix("http://"));
+        rest.is_some_and(|host| !host.is_empty() && !host.contains(['/', '?', '#', ' ', '*']))
+    };
+    let read = value.as_str().filter(is_one).map(str::to_lowercase);
+    read.ok_or_else(|| format!("an origin is like \"https://panel.example.org\", not {value}"))
+}
+
+/// `{ name = "ann", tenant = "acme", env = "ANN_TOKEN" }`, or `token = "…"` in place of `env`.
+fn token(value: &toml::Value) -> Result<Token, String> {
+    let shape =
+        "a token is { name = \"ann\", env = \"ANN_TOKEN\" }, with tenant = \"acme\" where there are several";
+    let table = value.as_table().ok_or_else(|| shape.to_owned())?;
+    let known = ["name", "tenant", "token", "env"];
+    if let Some(key) = table.keys().find(|key| !known.contains(&key.as_str())) {
+        return Err(unknown("key of a token", key, known));
+    }
+    let text = |key: &str| table.get(key).and_then(toml::Value::as_str);
+    let name = text("name").filter(|it| !it.is_empty()).ok_or_else(|| shape.to_owned())?;
+    let secret = match (text("token"), text("env")) {
+        (Some(token), None) => token.to_owned(),
+        (None, Some(variable)) => {
+            std::env::var(variable).map_err(|_| format!("{name}: the variable {variable} is not set"))?
+        }
+        (Some(_), Some(_)) | (None, None) => return Err(format!("{name} needs either token or env")),
+    };
+    if secret.len() < SHORTEST_TOKEN || !secret.bytes().all(|it| it.is_ascii_graphic()) {
+        return Err(format!("{name}'s token must have {SHORTEST_TOKEN} characters or more, and no blanks"));
+    }
+    let tenant = Tenant::named(text("tenant").unwrap_or_default());
+    Ok(Token { name: name.to_owned(), tenant, secret: secret.into() })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    use super::*;
+
+    fn read_text(text: &str) -> Result<Server, String> {
+        let parsed = Config::parse(text, Path::new("c.toml"), PathBuf::new());
+        parsed.map(|it| it.server).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn s2_the_section_is_read_and_a_token_is_never_shown() {
+        let server = read_text(
+            "[server]\nlisten = \"0.0.0.0:80\"\norigins = [\"https://A.example\"]\n\
+             tokens = [{ name = \"ann\", tenant = \"acme\", token = \"0123456789abcdef\" }]",
+        )
+        .unwrap();
+        assert_eq!(server.listen, "0.0.0.0:80".parse().ok());
+        assert_eq!(server.origins, ["https://a.example"]);
+        assert_eq!(server.tokens[0].tenant, Tenant::named("acme"));
+        assert!(!format!("{server:?}").contains("0123456789abcdef"));
+    }
+
+    #[test]
+    fn s2_what_is_wrong_is_said_without_the_token() {
+        let check = |inside: &str, expected: &str| {
+            let error = read_text(&format!("[server]\n{inside}")).unwrap_err();
+            assert!(error.contains(expected), "{error}");
+            assert!(!error.contains("hunter2"), "{error}");
+        };
+        check("listen = 3000", "is an address and a port");
+        check("listn = 3000", "did you mean listen?");
+        check("tokens = \"hunter2\"", "is a list");
+        check("tokens = [\"hunter2\"]", "a token is {");
+        check("tokens = [{ name = \"ann\", token = \"hunter2\" }]", "16 characters or more");
+        check("tokens = [{ name = \"ann\", env = \"QUORUM_NO_SUCH\" }]", "is not set");
+        check("tokens = [{ name = \"ann\", tokn = \"hunter2\" }]", "did you mean token?");
+        check("tokens = [{ name = \"ann\" }]", "needs either token or env");
+        check("origins = [\"*\"]", "an origin is like");
+        let twice = "{ name = \"ann\", token = \"0123456789abcdef\" }";
+        check(&format!("tokens = [{twice}, {twice}]"), "two are named ann");
+    }
+}

@@ -1,0 +1,181 @@
+//! The hold on one discussion of one tenant: read it, steer it, speak in it, go on from it. Everything done to it is written down.
+
+use quorum_core::{
+    engine::MOST_SAID,
+    model::{
+        command::{Command, Note},
+        error::{Code, Refusal},
+        event::Fact,
+        id::{DiscussionId, Seq},
+        outcome::Outcome,
+        spec::Spec,
+        state::State,
+    },
+    seams::{Clock, Deed, StoreError},
+};
+
+use crate::{
+    Error, Forking, Quorum, Request, Resumed, Scope, Started, Steered,
+    clock::SystemClock,
+    door::{is_over, scope::OrderKey},
+};
+
+/// One discussion, as one tenant may reach it.
+#[derive(Clone)]
+pub struct Discussion {
+    pub(super) scope: Scope,
+    pub(super) id: DiscussionId,
+}
+
+impl Discussion {
+    /// Which.
+    #[must_use]
+    pub fn id(&self) -> DiscussionId {
+        self.id
+    }
+
+    /// What it amounts to so far.
+    pub async fn state(&self) -> Result<State, Error> {
+        self.quorum().state(self.id).await
+    }
+
+    /// Its result, or as much as there is.
+    pub async fn outcome(&self) -> Result<Outcome, Error> {
+        self.quorum().outcome(self.id).await
+    }
+
+    /// What happened in it after this number, in order.
+    pub async fn facts(&self, after: Seq) -> Result<Vec<Fact>, Error> {
+        self.quorum().facts(self.id, after).await
+    }
+
+    /// Pauses, stops or aborts it, wherever it runs.
+    pub async fn steer(&self, command: Command) -> Result<Steered, Error> {
+        let action = command.name();
+        let steered = self.steered(command).await;
+        self.logged(action, steered).await
+    }
+
+    async fn steered(&self, command: Command) -> Result<Steered, Error> {
+        let _passed = self.quorum().turnstile.pass(self.id).await;
+        if self.quorum().engine.is_running(self.id) {
+            return self.sent(command).await;
+        }
+        self.quorum().steer(self.id, command).await
+    }
+
+    async fn sent(&self, command: Command) -> Result<Steered, Error> {
+        self.quorum().send(self.id, command).await?;
+        Ok(Steered::Sent { to: self.quorum().owner.clone() })
+    }
+
+    /// Goes on with it, be it paused, failed or left behind.
+    pub async fn resume(&self) -> Result<Steered, Error> {
+        let resumed = self.resumed().await;
+        self.logged("resume", resumed).await
+    }
+
+    async fn resumed(&self) -> Result<Steered, Error> {
+        let _passed = self.quorum().turnstile.pass(self.id).await;
+        if self.quorum().engine.is_running(self.id) {
+            return self.sent(Command::Resume).await;
+        }
+        match self.quorum().resume(self.id).await {
+            Ok(Resumed::Running(handle)) => Ok(Steered::Here(handle)),
+            Ok(Resumed::Over(_)) => Err(StoreError::Over(self.id).into()),
+            // It runs in another process, which may be about to pause.
+            Err(Error::Store(StoreError::Held { owner, .. })) => {
+                self.quorum().send(self.id, Command::Resume).await?;
+                Ok(Steered::Sent { to: owner })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Gives a person's turn, and goes on. Who does not say for whom they speak, speaks for the one who is awaited.
+    pub async fn say(&self, speaker: Option<&str>, text: &str, user: Option<&str>) -> Result<Steered, Error> {
+        let said = {
+            let _passed = self.quorum().turnstile.pass(self.id).await;
+            if is_over(&self.state().await?) {
+                Err(StoreError::Over(self.id).into())
+            } else {
+                self.quorum().say(self.id, speaker, text, user).await
+            }
+        };
+        self.logged("say", said).await
+    }
+
+    /// Remarks something that everyone asked from now on is shown.
+    pub async fn note(&self, text: &str) -> Result<(), Error> {
+        let length = text.chars().count();
+        if text.trim().is_empty() || length > MOST_SAID {
+            let message = format!("has between 1 and {MOST_SAID} characters; this one has {length}");
+            return Err(Error::Refused(vec![Refusal::new("text", Code::InvalidRequest, message)]));
+        }
+        let noted = self.quorum().send(self.id, Command::Note(Note { text: text.to_owned() })).await;
+        self.logged("note", noted).await
+    }
+
+    /// Its order with these changes, checked anew. Costs nothing.
+    pub async fn again(&self, changes: &Request) -> Result<Spec, Error> {
+        self.quorum().again(self.id, changes).await
+    }
+
+    /// Goes on from it in another way, as a new discussion.
+    pub async fn fork(&self, forking: &Forking, key: Option<&OrderKey>) -> Result<Started, Error> {
+        let forked = self.scope.fork(self.id, forking, key).await;
+        self.logged("fork", forked).await
+    }
+
+    /// Says how good its result was, 1 to 5.
+    pub async fn rate(&self, rating: u8) -> Result<(), Error> {
+        if !(1..=5).contains(&rating) {
+            let message = format!("must be from 1 to 5, not {rating}");
+            return Err(Error::Refused(vec![Refusal::new("rating", Code::InvalidRequest, message)]));
+        }
+        self.log("rate", &rating.to_string()).await;
+        Ok(())
+    }
+
+    /// Removes it with everything below it. One that is run must be ended first.
+    pub async fn delete(&self) -> Result<(), Error> {
+        let _passed = self.quorum().turnstile.pass(self.id).await;
+        let removed = self.quorum().archive.remove(self.id).await.map_err(Error::from);
+        self.logged("delete", removed).await
+    }
+
+    fn quorum(&self) -> &Quorum {
+        &self.scope.quorum
+    }
+
+    async fn logged<T>(&self, action: &str, done: Result<T, Error>) -> Result<T, Error> {
+        let result = done.as_ref().map_or_else(refused, |_| "done".to_owned());
+        self.log(action, &result).await;
+        done
+    }
+
+    /// What was done is done, whether or not it could be written down.
+    pub(super) async fn log(&self, action: &str, result: &str) {
+        let Scope { tenant, who, .. } = &self.scope;
+        let deed = Deed {
+            at: SystemClock.now(),
+            tenant: tenant.clone(),
+            who: who.to_string(),
+            action: action.to_owned(),
+            discussion: self.id,
+            result: result.to_owned(),
+        };
+        let _ = self.quorum().archive.log(deed).await;
+    }
+}
+
+/// Why something was not done, without the places of this machine that some errors name.
+fn refused(error: &Error) -> String {
+    match error {
+        Error::Store(StoreError::Unavailable(_) | StoreError::Unusable(_))
+        | Error::SwitchedOff(_)
+        | Error::Config(_)
+        | Error::Fault(_) => "refused".to_owned(),
+        _ => format!("refused: {error}"),
+    }
+}

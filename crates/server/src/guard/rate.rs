@@ -1,0 +1,59 @@
+//! How often one caller may come: so many at once, and then so many a second.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+};
+
+use tokio::time::Instant;
+
+use crate::settings::Limits;
+
+/// Those who show no token, or a wrong one, share one small bucket where tokens are set: guessing takes its time.
+pub(crate) struct Buckets {
+    per_second: f64,
+    burst: f64,
+    levels: Mutex<HashMap<String, Level>>,
+}
+
+struct Level {
+    left: f64,
+    at: Instant,
+}
+
+impl Buckets {
+    pub(crate) fn new(limits: Limits) -> Self {
+        let (per_second, burst) = (f64::from(limits.requests_per_second), f64::from(limits.burst));
+        Buckets { per_second, burst, levels: Mutex::default() }
+    }
+
+    /// Takes one, or says after how many seconds there will be one. There are as many callers as tokens, so the map is bounded.
+    pub(crate) fn take(&self, caller: &str) -> Result<(), u64> {
+        let mut levels = self.levels.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        let level = levels.entry(caller.to_owned()).or_insert(Level { left: self.burst, at: now });
+        let since = now.duration_since(level.at).as_secs_f64();
+        *level = Level { left: (level.left + since * self.per_second).min(self.burst), at: now };
+        if level.left >= 1.0 {
+            level.left -= 1.0;
+            return Ok(());
+        }
+        Err(((1.0 - level.left) / self.per_second).ceil().max(1.0) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn s10_a_flood_is_slowed_and_others_are_not() {
+        let limits = Limits { requests_per_second: 2, burst: 3, ..Limits::default() };
+        let buckets = Buckets::new(limits);
+        let taken: Vec<_> = (0..5).map(|_| buckets.take("ann")).collect();
+        assert_eq!(taken, [Ok(()), Ok(()), Ok(()), Err(1), Err(1)]);
+        assert_eq!(buckets.take("bob"), Ok(()));
+        tokio::time::advance(std::time::Duration::from_millis(500)).await;
+        assert_eq!([buckets.take("ann"), buckets.take("ann")], [Ok(()), Err(1)]);
+    }
+}

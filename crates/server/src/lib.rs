@@ -1,0 +1,23 @@
+//! The door over HTTP: the seeds' API, live events, and a guard before all of it.
+//!
+//! # Layout
+//! - [`settings`]: where it listens, who may come in, how much it bears
+//! - `serve`: connections; `guard`: names, pages, tokens, floods; `house`: what requests share
+//! - `routes`: what can be asked for; `wire`: our JSON; `body`: what comes in; `problem`: what went wrong
+//! - `live`: events, put into words once for everybody who watches
+//! - `openapi`, `metrics`: what is said about it and what is counted
+
+mod body;
+mod guard;
+mod house;
+mod live;
+mod metrics;
+mod openapi;
+mod problem;
+mod routes;
+mod serve;
+pub mod settings;
+mod wire;
+
+pub use serve::Server;
+pub use settings::{Error, Limits, Settings, Voices};

@@ -1,0 +1,198 @@
+//! Everything told of one discussion so far, and the news of it.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use axum::body::Bytes;
+use futures::stream::BoxStream;
+use quorum::{
+    Discussion, Piece, Signal,
+    model::{
+        announcement::Announcer,
+        event::Fact,
+        id::{Seq, Step},
+    },
+};
+use serde_json::json;
+use tokio::sync::{Notify, broadcast};
+
+use crate::live::frame;
+
+/// How many pieces of text a watcher may fall behind.
+const BACKLOG: usize = 256;
+
+/// What a run says.
+pub(crate) type Signals = BoxStream<'static, Signal>;
+
+pub(crate) struct Channel {
+    pub(crate) discussion: Discussion,
+    told: Mutex<Told>,
+    news: broadcast::Sender<News>,
+    /// Looked at by every watcher after every word, so it takes no lock.
+    over: AtomicBool,
+    /// Runs of it in this process that nobody listens to yet.
+    pub(super) runs: Mutex<VecDeque<Signals>>,
+    pub(super) woken: Notify,
+}
+
+/// Something new.
+#[derive(Clone)]
+pub(crate) struct News {
+    /// So much of the list is to be told first.
+    pub(crate) up_to: usize,
+    /// Some text of a turn under way.
+    pub(crate) text: Option<Bytes>,
+}
+
+/// All that was told.
+pub(crate) struct Told {
+    announcer: Announcer,
+    pub(crate) events: Vec<Event>,
+    /// Turns under way, and what there is of them.
+    live: BTreeMap<Step, Live>,
+    last: Seq,
+}
+
+/// A fact in words, for both kinds of watchers.
+pub(crate) struct Event {
+    pub(crate) seq: Seq,
+    pub(crate) announced: Option<Bytes>,
+    pub(crate) fact: Bytes,
+}
+
+struct Live {
+    participant: String,
+    attempt: u32,
+    text: String,
+}
+
+impl Channel {
+    pub(crate) fn new(discussion: Discussion) -> Self {
+        let announcer = Announcer::new(discussion.id());
+        let told = Told { announcer, events: Vec::new(), live: BTreeMap::new(), last: Seq::START };
+        Channel {
+            discussion,
+            told: Mutex::new(told),
+            news: broadcast::Sender::new(BACKLOG),
+            over: AtomicBool::new(false),
+            runs: Mutex::default(),
+            woken: Notify::new(),
+        }
+    }
+
+    pub(crate) fn told(&self) -> MutexGuard<'_, Told> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Listens from now on. Who looks at what was told at the same time misses nothing in between.
+    pub(crate) fn listen(&self) -> (MutexGuard<'_, Told>, broadcast::Receiver<News>) {
+        let told = self.told();
+        let receiver = self.news.subscribe();
+        (told, receiver)
+    }
+
+    /// Whether nothing more will be told, unless it is tried again.
+    pub(crate) fn is_over(&self) -> bool {
+        self.over.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn watchers(&self) -> usize {
+        self.news.receiver_count()
+    }
+
+    /// Reads what is recorded and was not told yet. Returns it.
+    pub(crate) async fn catch_up(&self) -> Result<Vec<Fact>, quorum::Error> {
+        let after = self.told().last;
+        let facts = self.discussion.facts(after).await?;
+        facts.iter().for_each(|fact| self.tell(fact));
+        Ok(facts)
+    }
+
+    /// Tells a fact, if it is the next one. `false` when some before it are missing.
+    pub(crate) fn hear(&self, fact: &Fact) -> bool {
+        self.tell(fact);
+        fact.seq <= self.told().last
+    }
+
+    fn tell(&self, fact: &Fact) {
+        let mut told = self.told();
+        if fact.seq != told.last.next() {
+            return;
+        }
+        told.take(fact, self.discussion.id());
+        self.over.store(told.is_over(), Ordering::Release);
+        // Nobody may be listening.
+        let _ = self.news.send(News { up_to: told.events.len(), text: None });
+    }
+
+    /// Passes a piece of text on, if it belongs to a turn that was announced.
+    pub(crate) fn pass_on(&self, piece: &Piece) {
+        let mut told = self.told();
+        if let Some(text) = told.add(piece) {
+            let _ = self.news.send(News { up_to: told.events.len(), text: Some(text) });
+        }
+    }
+}
+
+impl Told {
+    fn take(&mut self, fact: &Fact, id: quorum::model::id::DiscussionId) {
+        let announced = self.announcer.announce(fact);
+        self.last = fact.seq;
+        if let (Some("turn_started"), Some(step)) = (announced.as_ref().map(|it| it.name), &fact.step) {
+            let state = self.announcer.state();
+            let participant = state.and_then(|it| it.under_way.get(step)).map(|it| it.participant.clone());
+            let live = Live { participant: participant.unwrap_or_default(), attempt: 0, text: String::new() };
+            self.live.insert(step.clone(), live);
+        }
+        if let Some(state) = self.announcer.state() {
+            self.live.retain(|step, _| state.under_way.contains_key(step));
+        }
+        let announced = announced.as_ref().map(frame::announced);
+        self.events.push(Event { seq: fact.seq, announced, fact: frame::fact(id, fact) });
+    }
+
+    fn add(&mut self, piece: &Piece) -> Option<Bytes> {
+        let live = self.live.get_mut(&piece.step)?;
+        if piece.offset == 0 {
+            (live.attempt, live.text) = (piece.attempt, String::new());
+        }
+        if live.attempt != piece.attempt || live.text.len() != piece.offset {
+            // Something before it was missed; the finished turn will tell.
+            return None;
+        }
+        live.text.push_str(&piece.text);
+        Some(self.chunk(&piece.step, &piece.participant, piece.attempt, (piece.offset, &piece.text)))
+    }
+
+    /// A piece that begins at 0 takes the place of what was told of its turn before.
+    fn chunk(&self, step: &Step, participant: &str, attempt: u32, (offset, text): (usize, &str)) -> Bytes {
+        let mut chunk = self.announcer.chunk(participant, now_ms(), text);
+        chunk.data["step"] = json!(step);
+        chunk.data["attempt"] = json!(attempt);
+        chunk.data["offset"] = json!(offset);
+        frame::announced(&chunk)
+    }
+
+    /// What there is of the turns under way.
+    pub(crate) fn texts(&self) -> Vec<Bytes> {
+        let spoken = self.live.iter().filter(|(_, live)| !live.text.is_empty());
+        spoken
+            .map(|(step, live)| self.chunk(step, &live.participant, live.attempt, (0, &live.text)))
+            .collect()
+    }
+
+    fn is_over(&self) -> bool {
+        self.announcer.state().is_some_and(|state| state.lifecycle.is_terminal())
+    }
+}
+
+fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,165 @@
+//! All channels of the process. A discussion that is run here or watched has one; nobody else does.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use futures::StreamExt;
+use quorum::{
+    Discussion, Handle, Signal, Started,
+    model::{
+        id::{DiscussionId, Seq},
+        time::Timestamp,
+    },
+};
+use tokio::{sync::watch, time::timeout};
+
+use crate::{
+    live::{
+        channel::{Channel, Signals},
+        watcher::{View, Watcher},
+    },
+    metrics::Metrics,
+};
+
+/// How often the record of a discussion that another process runs is looked at.
+const LOOK: Duration = Duration::from_millis(250);
+
+pub(crate) struct Hub {
+    channels: Mutex<HashMap<DiscussionId, Arc<Channel>>>,
+    metrics: Arc<Metrics>,
+    closing: watch::Sender<bool>,
+}
+
+impl Hub {
+    pub(crate) fn new(metrics: Arc<Metrics>) -> Arc<Self> {
+        Arc::new(Hub { channels: Mutex::default(), metrics, closing: watch::Sender::new(false) })
+    }
+
+    /// Ends every stream, and aborts nothing for it.
+    pub(crate) fn close(&self) {
+        self.closing.send_replace(true);
+    }
+
+    /// What this comes to, unless the server closes first.
+    pub(crate) async fn until_closing<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        let mut closing = self.closing.subscribe();
+        tokio::select! {
+            done = work => Some(done),
+            _ = closing.wait_for(|is_closing| *is_closing) => None,
+        }
+    }
+
+    /// Tells what happens in a discussion that was just begun to be run here.
+    pub(crate) fn take(self: &Arc<Self>, started: Started) -> Discussion {
+        if let Some(handle) = &started.handle {
+            self.follow(&started.discussion, handle);
+        }
+        started.discussion
+    }
+
+    /// The same for one that goes on.
+    pub(crate) fn follow(self: &Arc<Self>, discussion: &Discussion, handle: &Handle) {
+        let signals: Signals = handle.signals().boxed();
+        let mut channels = self.channels();
+        let (channel, is_new) = entered(&mut channels, &Arc::new(Channel::new(discussion.clone())));
+        channel.runs.lock().unwrap_or_else(PoisonError::into_inner).push_back(signals);
+        channel.woken.notify_one();
+        if is_new {
+            self.start(channel);
+        }
+    }
+
+    /// Watches a discussion from after this number on, whoever runs it.
+    pub(crate) async fn watch(
+        self: &Arc<Self>,
+        discussion: &Discussion,
+        view: View,
+        after: Seq,
+    ) -> Result<Watcher, quorum::Error> {
+        let is_known = self.channels().contains_key(&discussion.id());
+        let fresh = Arc::new(Channel::new(discussion.clone()));
+        if !is_known {
+            // What was said so far, before anyone listens; the next one to come shares it.
+            fresh.catch_up().await?;
+        }
+        // Entered and listened to under one lock: a channel is given up only while nobody listens.
+        let mut channels = self.channels();
+        let (channel, is_new) = entered(&mut channels, &fresh);
+        let watcher = Watcher::new(channel.clone(), view, after, self.closing.subscribe());
+        if is_new {
+            self.start(channel);
+        }
+        Ok(watcher)
+    }
+
+    fn start(self: &Arc<Self>, channel: Arc<Channel>) {
+        tokio::spawn(pump(self.clone(), channel));
+    }
+
+    fn channels(&self) -> MutexGuard<'_, HashMap<DiscussionId, Arc<Channel>>> {
+        self.channels.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives the channel up if nobody needs it.
+    fn is_done_with(&self, channel: &Channel) -> bool {
+        let mut channels = self.channels();
+        let is_idle = channel.runs.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
+        let is_done = is_idle && (channel.watchers() == 0 || channel.is_over());
+        if is_done {
+            channels.remove(&channel.discussion.id());
+        }
+        is_done
+    }
+}
+
+/// The channel of that discussion, and whether it is this one.
+fn entered(channels: &mut HashMap<DiscussionId, Arc<Channel>>, fresh: &Arc<Channel>) -> (Arc<Channel>, bool) {
+    let channel = channels.entry(fresh.discussion.id()).or_insert_with(|| fresh.clone());
+    (channel.clone(), Arc::ptr_eq(channel, fresh))
+}
+
+/// One task for each channel: listens to its runs, and between them looks at the record.
+async fn pump(hub: Arc<Hub>, channel: Arc<Channel>) {
+    loop {
+        let run = channel.runs.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        match run {
+            Some(signals) => listen(&hub, &channel, signals).await,
+            None => {
+                // A record that can't be read now is read later.
+                let _ = channel.catch_up().await;
+                if hub.is_done_with(&channel) {
+                    return;
+                }
+                let _ = timeout(LOOK, channel.woken.notified()).await;
+            }
+        }
+    }
+}
+
+/// Follows one run to its end, counting what it does.
+async fn listen(hub: &Hub, channel: &Channel, mut signals: Signals) {
+    let mut count = hub.metrics.run(now());
+    count.facts(&channel.catch_up().await.unwrap_or_default());
+    while let Some(signal) = signals.next().await {
+        match signal {
+            Signal::Fact { discussion, fact } if discussion == channel.discussion.id() => {
+                if channel.hear(&fact) {
+                    count.facts(std::slice::from_ref(&*fact));
+                } else {
+                    count.facts(&channel.catch_up().await.unwrap_or_default());
+                }
+            }
+            Signal::Piece(piece) if piece.discussion == channel.discussion.id() => channel.pass_on(&piece),
+            Signal::Fact { .. } | Signal::Piece(_) | Signal::Trouble(_) => {}
+        }
+    }
+    count.facts(&channel.catch_up().await.unwrap_or_default());
+}
+
+fn now() -> Timestamp {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    Timestamp(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
+}

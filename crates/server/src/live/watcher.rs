@@ -1,0 +1,166 @@
+//! One who watches: a place in what was told, and an ear for the news.
+
+use std::{collections::VecDeque, convert::Infallible, sync::Arc, time::Duration};
+
+use axum::body::Bytes;
+use futures::{Stream, stream};
+use quorum::{
+    Discussion,
+    model::{command::Command, id::Seq},
+};
+use tokio::{
+    sync::{
+        OwnedSemaphorePermit,
+        broadcast::{self, error::RecvError},
+        watch,
+    },
+    time::timeout,
+};
+
+use crate::live::{
+    channel::{Channel, News, Told},
+    frame,
+};
+
+/// What is watched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum View {
+    /// Requirement A's twelve events.
+    Events,
+    /// Every fact as it is recorded; no text that is not.
+    Facts,
+}
+
+pub(crate) struct Watcher {
+    channel: Arc<Channel>,
+    news: broadcast::Receiver<News>,
+    view: View,
+    /// How many of the list were told.
+    place: usize,
+    waiting: VecDeque<Bytes>,
+    closing: watch::Receiver<bool>,
+    silence: Duration,
+    leaving: Option<Leaving>,
+    _permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Watcher {
+    /// Watches what comes after this number. What there is of turns under way comes once everything before it was told.
+    pub(crate) fn new(channel: Arc<Channel>, view: View, after: Seq, closing: watch::Receiver<bool>) -> Self {
+        let place = channel.told().events.partition_point(|event| event.seq <= after);
+        let (news, silence) = (channel.listen().1, Duration::from_secs(15));
+        let (waiting, leaving) = (VecDeque::from([Bytes::from_static(frame::RETRY)]), None);
+        let mut watcher =
+            Watcher { channel, news, view, place, waiting, closing, silence, leaving, _permit: None };
+        watcher.begin_anew();
+        watcher
+    }
+
+    /// Says something at least so often.
+    pub(crate) fn never_silent_for(self, silence: Duration) -> Self {
+        Watcher { silence, ..self }
+    }
+
+    /// Counts as one of the streams there may be.
+    pub(crate) fn holding(self, permit: OwnedSemaphorePermit) -> Self {
+        Watcher { _permit: Some(permit), ..self }
+    }
+
+    /// Ends the discussion if whoever watches leaves before it is over.
+    pub(crate) fn aborting(self, discussion: Discussion) -> Self {
+        let closing = self.closing.clone();
+        Watcher { leaving: Some(Leaving { discussion: Some(discussion), closing }), ..self }
+    }
+
+    /// Whether it is over and there was nothing new to tell.
+    pub(crate) fn has_nothing_new(&self) -> bool {
+        // The first thing told is when to come back.
+        self.waiting.len() <= 1 && self.has_nothing_to_tell()
+    }
+
+    fn has_nothing_to_tell(&self) -> bool {
+        self.channel.is_over() && self.place >= self.channel.told().events.len()
+    }
+
+    /// What goes over the wire.
+    pub(crate) fn frames(self) -> impl Stream<Item = Result<Bytes, Infallible>> + Send {
+        stream::unfold(self, |mut watcher| async move {
+            let frame = watcher.next().await;
+            if frame.is_none() {
+                watcher.stay();
+            }
+            frame.map(|frame| (Ok(frame), watcher))
+        })
+    }
+
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            if let Some(frame) = self.waiting.pop_front() {
+                return Some(frame);
+            }
+            if self.has_nothing_to_tell() || *self.closing.borrow() {
+                return None;
+            }
+            let heard = tokio::select! {
+                heard = timeout(self.silence, self.news.recv()) => heard,
+                _ = self.closing.changed() => return None,
+            };
+            match heard {
+                Err(_) => return Some(Bytes::from_static(frame::SILENCE)),
+                Ok(Ok(News { up_to, text })) => {
+                    if up_to > self.place {
+                        let channel = self.channel.clone();
+                        self.queue(&channel.told(), up_to);
+                    }
+                    self.waiting.extend(text.filter(|_| self.view == View::Events));
+                }
+                // Too slow: what was missed of the texts is told as a whole, and nothing of the list is missed.
+                Ok(Err(RecvError::Lagged(_))) => self.begin_anew(),
+                Ok(Err(RecvError::Closed)) => return None,
+            }
+        }
+    }
+
+    /// Tells what the list has, then what there is of turns under way, and listens to what follows.
+    fn begin_anew(&mut self) {
+        let channel = self.channel.clone();
+        let (told, news) = channel.listen();
+        self.news = news;
+        self.queue(&told, told.events.len());
+        if self.view == View::Events {
+            self.waiting.extend(told.texts());
+        }
+    }
+
+    /// Puts what the list has up to there, and was not told, in front. Nothing is copied: everyone shares the same words.
+    fn queue(&mut self, told: &Told, up_to: usize) {
+        for event in told.events.get(self.place..up_to).unwrap_or_default() {
+            let frame = match self.view {
+                View::Events => event.announced.clone(),
+                View::Facts => Some(event.fact.clone()),
+            };
+            self.waiting.extend(frame);
+        }
+        self.place = self.place.max(up_to);
+    }
+
+    /// It ended by itself; nothing is to be aborted.
+    fn stay(&mut self) {
+        self.leaving.iter_mut().for_each(|it| it.discussion = None);
+    }
+}
+
+/// Aborts a discussion when the one for whom it was held is gone (A15).
+struct Leaving {
+    discussion: Option<Discussion>,
+    closing: watch::Receiver<bool>,
+}
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        // A server that closes leaves everything to be gone on with.
+        if let Some(discussion) = self.discussion.take().filter(|_| !*self.closing.borrow()) {
+            tokio::spawn(async move { discussion.steer(Command::Abort).await.map(drop) });
+        }
+    }
+}

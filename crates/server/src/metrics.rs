@@ -1,0 +1,182 @@
+//! What a server counts (B12): made of the facts of the discussions it runs, so that nothing else has to count.
+
+use std::collections::BTreeMap;
+
+use metrics::{counter, gauge, histogram, with_local_recorder};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
+use quorum::model::{
+    event::{Event, Fact, Placed},
+    id::Step,
+    lifecycle::Lifecycle,
+    time::Timestamp,
+    transcript::Turn,
+};
+
+const SECONDS: &[f64] = &[0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 900.0, 1800.0];
+const SMALL_SECONDS: &[f64] = &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
+const TOKENS: &[f64] = &[16.0, 64.0, 256.0, 1_024.0, 4_096.0, 16_384.0, 65_536.0, 262_144.0, 1_048_576.0];
+
+pub(crate) struct Metrics {
+    recorder: PrometheusRecorder,
+    handle: PrometheusHandle,
+}
+
+impl Metrics {
+    pub(crate) fn new() -> Self {
+        let mut builder = PrometheusBuilder::new();
+        for (name, buckets) in [
+            ("ax_discussion_duration_seconds", SECONDS),
+            ("ax_overhead_seconds", SMALL_SECONDS),
+            ("gen_ai_client_operation_duration_seconds", SECONDS),
+            ("gen_ai_client_token_usage", TOKENS),
+        ] {
+            // The tables above are neither empty nor out of order, which is all that could be wrong.
+            builder = match builder.set_buckets_for_metric(Matcher::Full(name.to_owned()), buckets) {
+                Ok(builder) => builder,
+                Err(_) => PrometheusBuilder::new(),
+            };
+        }
+        let recorder = builder.build_recorder();
+        Metrics { handle: recorder.handle(), recorder }
+    }
+
+    /// Everything, as Prometheus reads it.
+    pub(crate) fn text(&self) -> String {
+        self.handle.run_upkeep();
+        self.handle.render()
+    }
+
+    /// How good somebody found a result.
+    pub(crate) fn rated(&self, rating: u8, pattern: &str) {
+        let labels = [("rating", rating.to_string()), ("pattern", pattern.to_owned())];
+        with_local_recorder(&self.recorder, || counter!("ax_ratings_total", &labels).increment(1));
+    }
+
+    /// Counts a run that began then; what happened before was counted by whoever ran it.
+    pub(crate) fn run(&self, began: Timestamp) -> Run<'_> {
+        Run {
+            metrics: self,
+            began,
+            pattern: String::new(),
+            under_way: BTreeMap::new(),
+            busy: Busy::default(),
+        }
+    }
+}
+
+/// One run, as it is counted.
+pub(crate) struct Run<'m> {
+    metrics: &'m Metrics,
+    began: Timestamp,
+    pattern: String,
+    under_way: BTreeMap<Step, Placed>,
+    busy: Busy,
+}
+
+/// The time in which at least one call was under way.
+#[derive(Default)]
+struct Busy {
+    total_ms: u64,
+    since_ms: Option<u64>,
+    calls: u32,
+    /// Active time when this run began.
+    from_ms: Option<u64>,
+}
+
+impl Busy {
+    fn begin(&mut self, at_ms: u64) {
+        self.calls += 1;
+        self.since_ms.get_or_insert(at_ms);
+    }
+
+    fn end(&mut self, at_ms: u64) {
+        self.calls = self.calls.saturating_sub(1);
+        if self.calls == 0 {
+            self.total_ms += self.since_ms.take().map_or(0, |since| at_ms.saturating_sub(since));
+        }
+    }
+}
+
+impl Run<'_> {
+    pub(crate) fn facts(&mut self, facts: &[Fact]) {
+        let recorder = &self.metrics.recorder;
+        with_local_recorder(recorder, || facts.iter().for_each(|fact| self.fact(fact)));
+    }
+
+    fn fact(&mut self, fact: &Fact) {
+        if let Event::Opened { spec, .. } = &fact.event {
+            self.pattern.clone_from(&spec.pattern);
+        }
+        if fact.at < self.began {
+            return;
+        }
+        self.busy.from_ms.get_or_insert(fact.active_ms);
+        match (&fact.event, &fact.step) {
+            (Event::CallPlaced(placed), Some(step)) => {
+                self.busy.begin(fact.active_ms);
+                self.under_way.insert(step.clone(), placed.clone());
+            }
+            (Event::TurnCompleted { turn }, Some(step)) => self.answered(fact, step, turn),
+            (Event::CallFailed { class, retry_in_ms, .. }, Some(step)) => {
+                let labels = self.ended(fact, step, class.name());
+                if retry_in_ms.is_some() {
+                    counter!("ax_provider_retries_total", &labels[..2]).increment(1);
+                }
+            }
+            (Event::CallAbandoned { .. }, Some(step)) => drop(self.ended(fact, step, "abandoned")),
+            (Event::LifecycleChanged { to, .. }, _) if to.is_terminal() => self.over(fact, *to),
+            _ => {}
+        }
+    }
+
+    /// The labels of the call that ends here, once it is counted.
+    fn ended(&mut self, fact: &Fact, step: &Step, outcome: &str) -> [(&'static str, String); 3] {
+        let placed = self.under_way.remove(step);
+        let (provider, model) =
+            placed.map(|it| (it.provider.clone(), it.model.unwrap_or(it.provider))).unwrap_or_default();
+        let labels = [("provider", provider), ("model", model), ("outcome", outcome.to_owned())];
+        if !labels[0].1.is_empty() {
+            self.busy.end(fact.active_ms);
+            counter!("ax_provider_requests_total", &labels).increment(1);
+        }
+        labels
+    }
+
+    fn answered(&mut self, fact: &Fact, step: &Step, turn: &Turn) {
+        let [(_, provider), (_, model), _] = self.ended(fact, step, "ok");
+        if provider.is_empty() {
+            // A person spoke.
+            return;
+        }
+        let labels = |kind: Option<&str>| {
+            let mut labels = vec![
+                ("gen_ai_operation_name", "chat".to_owned()),
+                ("gen_ai_provider_name", provider.clone()),
+                ("gen_ai_request_model", model.clone()),
+            ];
+            labels.extend(kind.map(|kind| ("gen_ai_token_type", kind.to_owned())));
+            labels
+        };
+        let usage = turn.bill.usage;
+        histogram!("gen_ai_client_operation_duration_seconds", &labels(None))
+            .record(seconds(turn.duration_ms));
+        histogram!("gen_ai_client_token_usage", &labels(Some("input"))).record(usage.prompt as f64);
+        histogram!("gen_ai_client_token_usage", &labels(Some("output"))).record(usage.completion as f64);
+        // A counter only counts whole ones, and a call costs less than a dollar.
+        let cost = turn.bill.cost.map_or(0.0, |cost| cost.dollars());
+        gauge!("ax_cost_usd_total", &[("provider", provider), ("model", model)]).increment(cost);
+    }
+
+    fn over(&mut self, fact: &Fact, to: Lifecycle) {
+        let pattern = ("pattern", self.pattern.clone());
+        let status = ("status", to.name().to_owned());
+        counter!("ax_discussions_total", &[status, pattern.clone()]).increment(1);
+        histogram!("ax_discussion_duration_seconds", &[pattern]).record(seconds(fact.active_ms));
+        let ran_ms = fact.active_ms.saturating_sub(self.busy.from_ms.unwrap_or(fact.active_ms));
+        histogram!("ax_overhead_seconds").record(seconds(ran_ms.saturating_sub(self.busy.total_ms)));
+    }
+}
+
+fn seconds(ms: u64) -> f64 {
+    ms as f64 / 1_000.0
+}

@@ -1,0 +1,134 @@
+//! What the OpenAPI document says beyond each route's own description: who we are, and what can go wrong anywhere.
+
+use utoipa::{
+    PartialSchema,
+    openapi::{
+        Components, Content, Info, License, OpenApi, OpenApiBuilder, Ref, RefOr, Response, ResponseBuilder,
+        link::Link,
+        path::{Operation, PathItem},
+        security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme},
+    },
+};
+
+use crate::problem::{Document, Field};
+
+/// Statuses every route can answer with.
+const ANYWHERE: &[(&str, &str)] = &[
+    ("400", "The request is not acceptable"),
+    ("401", "The token is missing or wrong"),
+    ("403", "Pages of another origin may not do this"),
+    ("421", "This server has another name"),
+    ("429", "Too many requests"),
+    ("500", "A fault of this program"),
+    ("503", "Discussions can't be kept at the moment"),
+];
+
+/// Those of routes that take a body.
+const WITH_BODY: &[(&str, &str)] = &[
+    ("408", "The body did not come in time"),
+    ("413", "The body is too large"),
+    ("415", "The body must be JSON"),
+];
+
+/// Those of routes about one discussion.
+const WITH_ID: &[(&str, &str)] = &[("404", "There is no such discussion")];
+
+/// Those of what is done to a discussion.
+const DOING: &[(&str, &str)] =
+    &[("409", "The discussion is not at that point"), ("422", "The key belongs to another request")];
+
+pub(crate) fn about() -> OpenApi {
+    let mut info = Info::new("Quorum", env!("CARGO_PKG_VERSION"));
+    info.description = Some("Several models discuss one question.".to_owned());
+    info.license = Some(License::new("MIT OR Apache-2.0"));
+    OpenApiBuilder::new().info(info).build()
+}
+
+/// The document with everything in it that can occur.
+pub(crate) fn completed(mut document: OpenApi) -> OpenApi {
+    let components = document.components.get_or_insert_with(Components::default);
+    components.schemas.insert("Problem".to_owned(), Document::schema());
+    components.schemas.insert("Field".to_owned(), Field::schema());
+    for (name, scheme) in [("bearer", HttpAuthScheme::Bearer), ("basic", HttpAuthScheme::Basic)] {
+        let scheme = SecurityScheme::Http(HttpBuilder::new().scheme(scheme).build());
+        components.security_schemes.insert(name.to_owned(), scheme.into());
+    }
+    let nobody = SecurityRequirement::default();
+    let token = |name: &str| SecurityRequirement::new(name, [""; 0]);
+    document.security = Some(vec![nobody, token("bearer"), token("basic")]);
+    document.paths.paths.iter_mut().for_each(|(path, item)| complete(path, item));
+    link(&mut document);
+    document
+}
+
+/// What was ordered can be asked for everything a discussion can be asked for.
+fn link(document: &mut OpenApi) {
+    let about_one = document.paths.paths.iter().filter(|(path, _)| path.contains("{id}"));
+    let operations = about_one.flat_map(|(_, item)| [&item.get, &item.post, &item.delete]).flatten();
+    let ids: Vec<String> = operations.filter_map(|it| it.operation_id.clone()).collect();
+    for item in document.paths.paths.values_mut() {
+        let accepted = item.post.as_mut().and_then(|it| it.responses.responses.get_mut("202"));
+        let Some(RefOr::T(accepted)) = accepted else { continue };
+        for id in &ids {
+            let link =
+                Link::builder().operation_id(id.as_str()).parameter("id", "$response.body#/discussionId");
+            accepted.links.insert(id.clone(), link.build().into());
+        }
+    }
+}
+
+fn complete(path: &str, item: &mut PathItem) {
+    let has_id = path.contains("{id}");
+    for (operation, does) in [(&mut item.get, false), (&mut item.post, true), (&mut item.delete, true)] {
+        let Some(operation) = operation else { continue };
+        let takes = operation.request_body.is_some() || path.contains("{id}/");
+        add(operation, ANYWHERE);
+        add(operation, if does && takes { WITH_BODY } else { &[] });
+        add(operation, if does && !takes { &WITH_BODY[2..] } else { &[] });
+        add(operation, if has_id { WITH_ID } else { &[] });
+        add(operation, if does { DOING } else { &[] });
+    }
+}
+
+fn add(operation: &mut Operation, statuses: &[(&str, &str)]) {
+    for (status, description) in statuses {
+        let response = || problem(description).into();
+        operation.responses.responses.entry((*status).to_owned()).or_insert_with(response);
+    }
+}
+
+fn problem(description: &str) -> Response {
+    let content = Content::new(Some(Ref::from_schema_name("Problem")));
+    ResponseBuilder::new().description(description).content("application/problem+json", content).build()
+}
+
+/// Every way in: method, path and what it does.
+pub(crate) fn ways(document: &OpenApi) -> Vec<(&'static str, String, String)> {
+    let mut ways = Vec::new();
+    for (path, item) in &document.paths.paths {
+        for (method, operation) in [("GET", &item.get), ("POST", &item.post), ("DELETE", &item.delete)] {
+            let summary = operation.as_ref().map(|it| it.summary.clone().unwrap_or_default());
+            ways.extend(summary.map(|summary| (method, path.clone(), summary)));
+        }
+    }
+    ways
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use crate::problem::STATUSES;
+
+    #[test]
+    fn every_status_that_can_occur_is_described() {
+        let document = crate::routes::document();
+        let operations =
+            document.paths.paths.values().flat_map(|it| [&it.get, &it.post, &it.delete]).flatten();
+        let described: BTreeSet<&String> = operations.flat_map(|it| it.responses.responses.keys()).collect();
+        // What is no way in at all can't be described as one.
+        let possible = STATUSES.iter().map(|it| it.as_str().to_owned()).filter(|it| it != "405");
+        let missing: Vec<String> = possible.filter(|it| !described.contains(it)).collect();
+        assert_eq!(missing, Vec::<String>::new());
+    }
+}

@@ -1,0 +1,230 @@
+//! What went wrong, as an RFC 9457 problem document. One table says which status and code each kind has.
+
+use axum::{
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use quorum::{
+    Error, StoreError,
+    model::error::{Code, Refusal},
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// What went wrong with a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Problem(Box<Document>);
+
+/// What is sent where something went wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub(crate) struct Document {
+    /// A name for this kind of problem.
+    #[serde(rename = "type")]
+    uri: String,
+    /// The kind in words.
+    title: String,
+    /// The HTTP status.
+    status: u16,
+    /// What happened, to whom, and what to do.
+    detail: String,
+    /// The kind for programs.
+    code: String,
+    /// The same as `detail`, where clients of the first kind look.
+    error: String,
+    /// What is wrong with the request, field by field.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fields: Vec<Field>,
+    #[serde(skip)]
+    retry_after_s: Option<u64>,
+}
+
+/// One thing that is wrong with a request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub(crate) struct Field {
+    /// Where.
+    field: String,
+    /// Which kind.
+    code: String,
+    /// What is wrong and what would be right.
+    message: String,
+}
+
+/// A kind of problem.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Kind {
+    status: StatusCode,
+    code: &'static str,
+    title: &'static str,
+}
+
+macro_rules! kinds {
+    ($($name:ident = $status:ident $code:literal $title:literal;)*) => {
+        $(pub(crate) const $name: Kind = Kind { status: StatusCode::$status, code: $code, title: $title };)*
+        /// The statuses in which a problem can be sent.
+        #[cfg(test)]
+        pub(crate) const STATUSES: &[StatusCode] = &[$(StatusCode::$status),*];
+    };
+}
+
+kinds! {
+    INVALID = BAD_REQUEST "DISCUSSION_INVALID_REQUEST" "The request is not acceptable";
+    UNKNOWN_CALLER = UNAUTHORIZED "UNAUTHORIZED" "Say who you are";
+    FOREIGN_ORIGIN = FORBIDDEN "FOREIGN_ORIGIN" "Another site may not do this";
+    SWITCHED_OFF = FORBIDDEN "DISCUSSIONS_SWITCHED_OFF" "Discussions are switched off";
+    NOT_THEIRS = FORBIDDEN "NOT_YOUR_SEAT" "The seat is another's";
+    NOT_FOUND = NOT_FOUND "NOT_FOUND" "There is no such thing";
+    WRONG_METHOD = METHOD_NOT_ALLOWED "METHOD_NOT_ALLOWED" "This can't be done here";
+    TOO_SLOW = REQUEST_TIMEOUT "REQUEST_TIMEOUT" "The request did not come in time";
+    OVER = CONFLICT "DISCUSSION_OVER" "The discussion is over";
+    HELD = CONFLICT "DISCUSSION_RUNNING" "The discussion is being run";
+    NOT_AWAITED = CONFLICT "NOT_AWAITED" "It is not that person's turn";
+    MUTE = CONFLICT "DISCUSSION_INSUFFICIENT_PROVIDERS" "Not everyone can be asked";
+    IDLE = CONFLICT "STATE_INVALID" "The discussion is not at that point";
+    IN_FLIGHT = CONFLICT "REQUEST_IN_FLIGHT" "The same request is being answered";
+    TOO_LARGE = PAYLOAD_TOO_LARGE "PAYLOAD_TOO_LARGE" "The request is too large";
+    NOT_JSON = UNSUPPORTED_MEDIA_TYPE "UNSUPPORTED_MEDIA_TYPE" "The body must be JSON";
+    FOREIGN_HOST = MISDIRECTED_REQUEST "FOREIGN_HOST" "This server has another name";
+    KEY_REUSED = UNPROCESSABLE_ENTITY "IDEMPOTENCY_KEY_REUSED" "The key belongs to another request";
+    TOO_MANY = TOO_MANY_REQUESTS "TOO_MANY_REQUESTS" "Too many requests";
+    FAULT = INTERNAL_SERVER_ERROR "INTERNAL" "A fault of this program";
+    UNAVAILABLE = SERVICE_UNAVAILABLE "UNAVAILABLE" "Not at the moment";
+}
+
+impl Problem {
+    pub(crate) fn new(kind: Kind, detail: impl Into<String>) -> Self {
+        let (detail, code) = (detail.into(), kind.code.to_owned());
+        Problem(Box::new(Document {
+            uri: format!("urn:quorum:problem:{}", kind.code.to_lowercase().replace('_', "-")),
+            title: kind.title.to_owned(),
+            status: kind.status.as_u16(),
+            error: detail.clone(),
+            detail,
+            code,
+            fields: Vec::new(),
+            retry_after_s: None,
+        }))
+    }
+
+    /// The same under another code.
+    fn coded(mut self, code: impl Into<String>) -> Self {
+        self.0.code = code.into();
+        self
+    }
+
+    /// Something is wrong with one field of the request.
+    pub(crate) fn field(field: &str, message: impl Into<String>) -> Self {
+        Problem::refused(&[Refusal::new(field, Code::InvalidRequest, message)])
+    }
+
+    /// Everything that is wrong with a request; the first decides the code.
+    pub(crate) fn refused(refusals: &[Refusal]) -> Self {
+        let detail = refusals.iter().map(Refusal::to_string).collect::<Vec<_>>().join("; ");
+        let fields = refusals.iter().map(|it| Field {
+            field: it.field.clone(),
+            code: it.code.to_string(),
+            message: it.message.clone(),
+        });
+        let code = refusals.first().map_or_else(|| INVALID.code.to_owned(), |it| it.code.to_string());
+        let mut problem = Problem::new(INVALID, detail).coded(code);
+        problem.0.fields = fields.collect();
+        problem
+    }
+
+    /// It may work after so many seconds.
+    pub(crate) fn after(mut self, seconds: u64) -> Self {
+        self.0.retry_after_s = Some(seconds);
+        self
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let body = serde_json::to_string(&self.0).unwrap_or_default();
+        let mut response =
+            (status, [(header::CONTENT_TYPE, "application/problem+json")], body).into_response();
+        let headers = response.headers_mut();
+        if let Some(seconds) = self.0.retry_after_s {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if status == StatusCode::UNAUTHORIZED {
+            headers.append(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"quorum\""));
+            headers.append(header::WWW_AUTHENTICATE, HeaderValue::from_static("Basic realm=\"quorum\""));
+        }
+        response
+    }
+}
+
+/// No paths of this machine, and nothing that only the command line could do, is told to who asks over the network.
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Refused(refusals) => Problem::refused(&refusals),
+            Error::Store(error) => of_store(error),
+            Error::SwitchedOff(_) => {
+                Problem::new(SWITCHED_OFF, "discussions are switched off on this server")
+            }
+            Error::Mute(who) => {
+                let message =
+                    format!("not everyone who takes part can be asked from here: {}", who.join("; "));
+                Problem::new(MUTE, message)
+            }
+            Error::NotSaid(error) => of_say(&error),
+            Error::WhoSpeaks(awaited) => {
+                let message = format!("{} are awaited; say who speaks", awaited.join(" and "));
+                Problem::field("participant", message).coded(NOT_AWAITED.code)
+            }
+            Error::NobodyToSpeak(_) => {
+                Problem::new(NOT_AWAITED, "no person sits at this table, so nobody can speak in it")
+            }
+            Error::KeyReused(_) => Problem::new(KEY_REUSED, error.to_string()),
+            Error::NotFound(_) | Error::NoneYet | Error::Ambiguous { .. } => {
+                Problem::new(NOT_FOUND, "there is no such discussion")
+            }
+            Error::NoSession(_) | Error::AmbiguousSession { .. } => {
+                Problem::field("sessionId", "there is no such session")
+            }
+            Error::Config(_) | Error::Fault(_) => fault(&error),
+        }
+    }
+}
+
+fn fault(error: &Error) -> Problem {
+    tracing::error!(%error, "a request failed by a fault of this program");
+    Problem::new(FAULT, "this failed by a fault of this program; what was recorded is kept")
+}
+
+fn of_say(error: &quorum::SayError) -> Problem {
+    match error {
+        quorum::SayError::Length { .. } => Problem::field("message", error.to_string()),
+        quorum::SayError::NoSeat { .. } => Problem::field("participant", error.to_string()),
+        quorum::SayError::NotTheirs { .. } => Problem::new(NOT_THEIRS, error.to_string()),
+        quorum::SayError::Store(error) => of_store(error.clone()),
+    }
+}
+
+fn of_store(error: StoreError) -> Problem {
+    match &error {
+        StoreError::Unknown(id) => Problem::new(NOT_FOUND, format!("there is no discussion {id}")),
+        StoreError::Held { id, .. } => {
+            Problem::new(HELD, format!("discussion {id} is being run; stop or abort it first"))
+        }
+        StoreError::Fenced(id) => {
+            Problem::new(HELD, format!("discussion {id} has been taken over by another process"))
+        }
+        StoreError::NotAwaited { .. } | StoreError::JudgeNotAwaited(_) => {
+            Problem::new(NOT_AWAITED, error.to_string())
+        }
+        StoreError::CannotJudge { .. } => Problem::field("to", error.to_string()),
+        StoreError::Over(_) => Problem::new(OVER, error.to_string()),
+        StoreError::UnknownSession(id) => {
+            let problem = Problem::field("sessionId", format!("there is no session {id}"));
+            problem.coded(Code::UnknownSession.to_string())
+        }
+        StoreError::Unavailable(_) => {
+            tracing::warn!(%error, "the store is unavailable");
+            Problem::new(UNAVAILABLE, "discussions can't be kept at the moment; nothing was changed").after(5)
+        }
+        StoreError::Unusable(_) => fault(&Error::Store(error)),
+    }
+}

@@ -1,0 +1,93 @@
+//! What there is to choose from.
+
+use axum::{
+    Json,
+    extract::State,
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
+use quorum::{ProviderEntry, Quorum, listing::SessionEntry};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::{body::Body, guard::Caller, house::App, problem::Problem};
+
+const LONGEST_NAME: usize = 200;
+
+/// Who could take part
+#[utoipa::path(
+    get, path = "/api/providers", tag = "catalogue",
+    responses((status = 200, description = "Every provider, usable here or not", body = Vec<Object>))
+)]
+pub(super) async fn providers(State(app): State<App>, _: Caller) -> Json<Vec<ProviderEntry>> {
+    Json(app.providers())
+}
+
+/// Something to choose, with what it does.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Choice {
+    name: &'static str,
+    summary: &'static str,
+}
+
+/// How they could talk
+#[utoipa::path(
+    get, path = "/api/patterns", tag = "catalogue",
+    responses((status = 200, description = "Every pattern", body = Vec<Choice>))
+)]
+pub(super) async fn patterns(_: Caller) -> Json<Vec<Choice>> {
+    Json(Quorum::patterns().iter().map(|it| Choice { name: it.name, summary: it.summary }).collect())
+}
+
+/// How it could be decided
+#[utoipa::path(
+    get, path = "/api/consensus-methods", tag = "catalogue",
+    responses((status = 200, description = "Every method", body = Vec<Choice>))
+)]
+pub(super) async fn methods(_: Caller) -> Json<Vec<Choice>> {
+    Json(Quorum::methods().iter().map(|it| Choice { name: it.name, summary: it.summary }).collect())
+}
+
+/// Orders that were given a name in the configuration
+#[utoipa::path(
+    get, path = "/api/presets", tag = "catalogue",
+    responses((status = 200, description = "Every preset", body = Vec<Object>))
+)]
+pub(super) async fn presets(_: Caller) -> Json<Vec<Value>> {
+    Json(Vec::new())
+}
+
+/// Folders for discussions that belong together
+#[utoipa::path(
+    get, path = "/api/sessions", tag = "catalogue",
+    responses((status = 200, description = "Newest first", body = Vec<Object>))
+)]
+pub(super) async fn sessions(Caller(scope): Caller) -> Result<Json<Vec<SessionEntry>>, Problem> {
+    Ok(Json(scope.sessions().await?))
+}
+
+/// A new session.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewSession {
+    /// What people call it.
+    #[schema(min_length = 1, max_length = 200, pattern = r"\S")]
+    name: String,
+}
+
+/// Make a session
+#[utoipa::path(
+    post, path = "/api/sessions", tag = "catalogue", request_body = NewSession,
+    responses((status = 201, description = "It is there", body = Object))
+)]
+pub(super) async fn create_session(
+    Caller(scope): Caller,
+    Body(new): Body<NewSession>,
+) -> Result<Response, Problem> {
+    let name = new.name.trim();
+    if name.is_empty() || name.chars().count() > LONGEST_NAME {
+        return Err(Problem::field("name", format!("has 1 to {LONGEST_NAME} characters")));
+    }
+    Ok((StatusCode::CREATED, Json(scope.create_session(name).await?)).into_response())
+}

@@ -1,0 +1,46 @@
+//! `POST /api/discussion`: two models talk, and whoever asked listens (A15).
+
+use axum::{extract::State, http::HeaderMap, response::Response};
+use quorum::{Error, model::id::Seq};
+
+use crate::{
+    body::Body,
+    guard::Caller,
+    house::App,
+    live::watcher::View,
+    problem::Problem,
+    routes::{discussions, events},
+    wire::dialogue::{Dialogue, in_its_words},
+};
+
+/// Hold a dialogue of two models and listen to it
+///
+/// The answer is a stream of events. Leaving it aborts the discussion unless `detach` is true.
+#[utoipa::path(
+    post, path = "/api/discussion", tag = "discussions", request_body = Dialogue,
+    params(("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", max_length = 255)),
+    responses((status = 200, description = "The events", content_type = "text/event-stream", body = String))
+)]
+pub(super) async fn converse(
+    State(app): State<App>,
+    Caller(scope): Caller,
+    headers: HeaderMap,
+    Body(dialogue): Body<Dialogue>,
+) -> Result<Response, Problem> {
+    let in_words = |error: Error| match error {
+        Error::Refused(refusals) => {
+            Problem::refused(&refusals.into_iter().map(in_its_words).collect::<Vec<_>>())
+        }
+        other => Problem::from(other),
+    };
+    let mut request = dialogue.request(&app.usable_providers()).map_err(|wrong| Problem::refused(&wrong))?;
+    discussions::choose_voices(&app, &mut request);
+    let spec = dialogue.name(scope.check(&request).map_err(in_words)?);
+    let permit = events::permit(&app)?;
+    let order = discussions::Order { what: "dialogue", headers: &headers, body: &dialogue };
+    let discussion = discussions::start(&app, &scope, spec, order).await?;
+    let watcher = app.hub.watch(&discussion, View::Events, Seq::START).await?;
+    let watcher = watcher.never_silent_for(app.limits().silence).holding(permit);
+    let watcher = if dialogue.detach { watcher } else { watcher.aborting(discussion) };
+    Ok(events::stream(watcher))
+}

@@ -1,0 +1,101 @@
+//! Events of one discussion: those that were, then those that are.
+
+use axum::{
+    body::Body,
+    extract::State,
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use quorum::model::id::Seq;
+use serde::Deserialize;
+use tokio::sync::OwnedSemaphorePermit;
+use utoipa::{IntoParams, ToSchema};
+
+use crate::{
+    body::{Id, Params},
+    guard::Caller,
+    house::App,
+    live::watcher::{View, Watcher},
+    problem::{self, Problem},
+};
+
+/// From where on, and what.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct From {
+    /// Only events after this number; the header `Last-Event-ID` says the same.
+    after: Option<u64>,
+    /// The twelve events, or every fact as it is recorded.
+    view: Option<Kind>,
+}
+
+/// What is told.
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Kind {
+    /// The twelve events, and text as it comes.
+    Events,
+    /// Every fact.
+    Facts,
+}
+
+/// Listen to a discussion, from its beginning or from where you left
+///
+/// Recorded events have a number; text as it comes has none. Who joins in the middle of a turn is first told what there is of it, as a
+/// chunk with offset 0. A chunk with offset 0 takes the place of what was told of its step before.
+#[utoipa::path(
+    get, path = "/api/discussions/{id}/events", tag = "discussions",
+    params(
+        ("id" = String, Path, format = "uuid", description = "The discussion"), From,
+        ("Last-Event-ID" = Option<u64>, Header, description = "Only events after this number")
+    ),
+    responses(
+        (status = 200, description = "The events", content_type = "text/event-stream", body = String),
+        (status = 204, description = "It is over, and you have heard everything")
+    )
+)]
+pub(super) async fn events(
+    State(app): State<App>,
+    Caller(scope): Caller,
+    Id(id): Id,
+    Params(from): Params<From>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let after = Seq(last_heard(&headers)?.or(from.after).unwrap_or_default());
+    let discussion = scope.discussion(id).await?;
+    let permit = permit(&app)?;
+    let view = match from.view {
+        None | Some(Kind::Events) => View::Events,
+        Some(Kind::Facts) => View::Facts,
+    };
+    let watcher = app.hub.watch(&discussion, view, after).await?;
+    if watcher.has_nothing_new() {
+        // Browsers come back after the end of a stream, but not after this.
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    Ok(stream(watcher.never_silent_for(app.limits().silence).holding(permit)))
+}
+
+/// What a browser that comes back sends.
+fn last_heard(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
+    let Some(given) = headers.get("last-event-id") else { return Ok(None) };
+    let read = given.to_str().ok().and_then(|it| it.trim().parse().ok());
+    read.map(Some).ok_or_else(|| Problem::field("Last-Event-ID", "is the number of an event"))
+}
+
+/// One of the streams there may be.
+pub(super) fn permit(app: &App) -> Result<OwnedSemaphorePermit, Problem> {
+    let message = "too many watch at the moment; try again later";
+    app.streams.clone().try_acquire_owned().map_err(|_| Problem::new(problem::TOO_MANY, message).after(5))
+}
+
+/// The answer that goes on and on. Nobody on the way may hold it back.
+pub(super) fn stream(watcher: Watcher) -> Response {
+    let mut response = Body::from_stream(watcher.frames()).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
+}

@@ -1,0 +1,86 @@
+//! What can be asked for. A route is a function with its description above it, and one line here.
+
+mod catalog;
+mod control;
+mod dialogue;
+mod discussions;
+mod events;
+mod house;
+mod one;
+mod page;
+
+use axum::{
+    Router,
+    extract::DefaultBodyLimit,
+    middleware::{from_fn, from_fn_with_state},
+};
+use tower_http::catch_panic::CatchPanicLayer;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::{
+    guard::{guard, headers::headers},
+    house::App,
+    openapi,
+    problem::{self, Problem},
+};
+
+fn api() -> OpenApiRouter<App> {
+    OpenApiRouter::with_openapi(openapi::about())
+        .routes(routes!(dialogue::converse))
+        .routes(routes!(discussions::list, discussions::create))
+        .routes(routes!(one::show, one::speak, one::delete))
+        .routes(routes!(one::state))
+        .routes(routes!(one::result))
+        .routes(routes!(one::export))
+        .routes(routes!(events::events))
+        .routes(routes!(control::pause))
+        .routes(routes!(control::resume))
+        .routes(routes!(control::stop))
+        .routes(routes!(control::abort))
+        .routes(routes!(control::say))
+        .routes(routes!(control::note))
+        .routes(routes!(control::fork))
+        .routes(routes!(control::again))
+        .routes(routes!(control::rate))
+        .routes(routes!(catalog::providers))
+        .routes(routes!(catalog::patterns))
+        .routes(routes!(catalog::methods))
+        .routes(routes!(catalog::presets))
+        .routes(routes!(catalog::sessions, catalog::create_session))
+        .routes(routes!(house::audit))
+        .routes(routes!(house::health))
+        .routes(routes!(house::ready))
+        .routes(routes!(house::metrics))
+        .routes(routes!(house::document))
+        .routes(routes!(page::docs))
+        .routes(routes!(page::style))
+        .routes(routes!(page::home))
+}
+
+/// The OpenAPI document.
+pub(crate) fn document() -> utoipa::openapi::OpenApi {
+    openapi::completed(api().split_for_parts().1)
+}
+
+/// All routes behind the guard.
+pub(crate) fn router(app: App) -> Router {
+    let (routes, _) = api().split_for_parts();
+    let largest = app.limits().body_bytes;
+    routes
+        .fallback(|| async {
+            Problem::new(problem::NOT_FOUND, "there is nothing here; /docs lists what there is")
+        })
+        .method_not_allowed_fallback(|| async {
+            Problem::new(problem::WRONG_METHOD, "this can't be done here; /docs lists what can")
+        })
+        .layer(DefaultBodyLimit::max(largest))
+        .layer(CatchPanicLayer::custom(|_| {
+            axum::response::IntoResponse::into_response(Problem::new(
+                problem::FAULT,
+                "this failed by a fault of this program; what was recorded is kept",
+            ))
+        }))
+        .layer(from_fn_with_state(app.clone(), guard))
+        .layer(from_fn(headers))
+        .with_state(app)
+}

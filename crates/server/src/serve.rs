@@ -1,0 +1,110 @@
+//! Connections: taken one by one, each with its own clock, and all of them let go in time.
+
+use std::{future::Future, net::SocketAddr, sync::Arc, time::Duration};
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    server::graceful::GracefulShutdown,
+    service::TowerToHyperService,
+};
+use quorum::{Quorum, model::id::DiscussionId};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::{OwnedSemaphorePermit, Semaphore},
+};
+
+use crate::{
+    house::{App, House},
+    routes,
+    settings::{Error, Settings},
+};
+
+/// How long requests under way may take once the server is to close (F13).
+const LAST_ORDERS: Duration = Duration::from_secs(3);
+
+/// The largest head of a request, in bytes; a larger one is a 431.
+const HEAD: usize = 32 * 1024;
+
+/// How long to wait when no connection can be taken, for want of descriptors, say.
+const BREATH: Duration = Duration::from_millis(50);
+
+/// A server that has its address and takes no requests yet.
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    app: App,
+}
+
+impl Server {
+    /// Takes the address. Refuses to be open to everybody (S2).
+    pub async fn bind(quorum: Quorum, settings: Settings) -> Result<Server, Error> {
+        settings.check()?;
+        let wanted = settings.listen;
+        let failed = |reason| Error::Address { address: wanted, reason };
+        let listener = TcpListener::bind(wanted).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let document = serde_json::to_string(&routes::document()).unwrap_or_default();
+        Ok(Server { listener, address, app: House::new(Arc::new(quorum), settings, document) })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Goes on with what an earlier process left unfinished; says with what.
+    pub async fn go_on(&self) -> Result<Vec<DiscussionId>, Error> {
+        Ok(self.app.go_on().await?)
+    }
+
+    /// Answers until it is told to close. Discussions under way are left as they are: the next server goes on with them.
+    pub async fn run(self, close: impl Future<Output = ()>) {
+        let router = routes::router(self.app.clone());
+        let places = Arc::new(Semaphore::new(self.app.limits().connections));
+        let closing = GracefulShutdown::new();
+        let mut close = std::pin::pin!(close);
+        loop {
+            let place = tokio::select! {
+                () = &mut close => break,
+                place = places.clone().acquire_owned() => place,
+            };
+            let Ok(place) = place else { break };
+            tokio::select! {
+                () = &mut close => break,
+                taken = self.listener.accept() => match taken {
+                    Ok((stream, _)) => self.serve(stream, &router, &closing, place),
+                    Err(_) => tokio::time::sleep(BREATH).await,
+                },
+            }
+        }
+        drop(self.listener);
+        self.app.hub.close();
+        let _ = tokio::time::timeout(LAST_ORDERS, closing.shutdown()).await;
+    }
+
+    fn serve(
+        &self,
+        stream: TcpStream,
+        router: &Router,
+        closing: &GracefulShutdown,
+        place: OwnedSemaphorePermit,
+    ) {
+        // Events are small and are to be seen at once.
+        let _ = stream.set_nodelay(true);
+        let service = TowerToHyperService::new(router.clone());
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(self.app.limits().header_time)
+            .max_buf_size(HEAD)
+            .serve_connection(TokioIo::new(stream), service);
+        let connection = closing.watch(connection);
+        tokio::spawn(async move {
+            // Whoever breaks off is gone; there is nobody to tell.
+            let _ = connection.await;
+            drop(place);
+        });
+    }
+}

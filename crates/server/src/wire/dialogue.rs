@@ -1,0 +1,194 @@
+//! `POST /api/discussion`: two models, a prompt, options (A15). What is missing or wrong is said by its name here.
+
+use quorum::{
+    ProviderEntry, Request,
+    model::{
+        error::{Code, Refusal},
+        spec::Spec,
+    },
+    request::Seating,
+};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// Two models that talk until they agree.
+#[derive(Debug, Clone, Default, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Dialogue {
+    /// The question.
+    #[serde(default)]
+    #[schema(value_type = String, min_length = 1, max_length = 5000, pattern = r"\S")]
+    prompt: Option<String>,
+    /// Who opens.
+    #[serde(default)]
+    #[schema(value_type = Model)]
+    model_a: Option<Model>,
+    /// Who answers.
+    #[serde(default)]
+    #[schema(value_type = Model)]
+    model_b: Option<Model>,
+    /// How they talk.
+    #[serde(default)]
+    #[schema(value_type = Options)]
+    options: Option<Options>,
+    /// Whether the discussion goes on when whoever ordered it is gone.
+    #[serde(default)]
+    pub(crate) detach: bool,
+}
+
+/// One of the two.
+#[derive(Debug, Clone, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Model {
+    /// Which model: `gpt-4o`.
+    #[serde(default)]
+    #[schema(value_type = String, min_length = 1, max_length = 48)]
+    model_id: Option<String>,
+    /// Whose: `openai`.
+    #[serde(default)]
+    #[schema(value_type = String, example = "openai")]
+    provider_id: Option<String>,
+    /// What the other one calls it.
+    #[serde(default)]
+    #[schema(value_type = String)]
+    display_name: Option<String>,
+}
+
+/// How they talk; each has a default.
+#[derive(Debug, Clone, Default, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Options {
+    /// Rounds at most.
+    #[serde(default)]
+    #[schema(value_type = u32, minimum = 1, maximum = 10)]
+    max_iterations: Option<u32>,
+    /// How freely they speak.
+    #[serde(default)]
+    #[schema(value_type = f64, minimum = 0, maximum = 2)]
+    temperature: Option<f64>,
+    /// How long a turn may get.
+    #[serde(default)]
+    #[schema(value_type = u32, minimum = 1)]
+    max_tokens_per_turn: Option<u32>,
+    /// How long a turn may take, in milliseconds.
+    #[serde(default)]
+    #[schema(value_type = u64, minimum = 5000, maximum = 300_000)]
+    turn_timeout_ms: Option<u64>,
+    /// How long everything may take, in milliseconds.
+    #[serde(default)]
+    #[schema(value_type = u64, minimum = 1)]
+    total_timeout_ms: Option<u64>,
+    /// Whether both must agree.
+    #[serde(default)]
+    #[schema(value_type = bool)]
+    require_both_consensus: Option<bool>,
+    /// Rounds before they are first asked whether they agree.
+    #[serde(default)]
+    #[schema(value_type = u32, minimum = 1)]
+    min_rounds_before_consensus: Option<u32>,
+    /// Simulated voices: the same seed is the same discussion.
+    #[serde(default)]
+    #[schema(value_type = u64)]
+    seed: Option<u64>,
+}
+
+impl Dialogue {
+    /// The same as a request for a discussion, or what is missing.
+    pub(crate) fn request(&self, providers: &[ProviderEntry]) -> Result<Request, Vec<Refusal>> {
+        let mut wrong = Vec::new();
+        let prompt = self.prompt.as_deref().unwrap_or_default();
+        if prompt.trim().is_empty() {
+            wrong.push(Refusal::new("prompt", Code::InvalidRequest, "Prompt is required"));
+        }
+        let seats: Vec<Seating> = [("modelA", &self.model_a), ("modelB", &self.model_b)]
+            .into_iter()
+            .filter_map(|(field, model)| seat(field, model.as_ref(), providers, &mut wrong))
+            .map(Seating::Written)
+            .collect();
+        if !wrong.is_empty() {
+            return Err(wrong);
+        }
+        let options = self.options.clone().unwrap_or_default();
+        Ok(Request {
+            pattern: Some("dialogue".to_owned()),
+            participants: Some(seats),
+            rounds: options.max_iterations,
+            temperature: options.temperature,
+            max_tokens_per_turn: options.max_tokens_per_turn,
+            provider_timeout: options.turn_timeout_ms,
+            budget_ms: options.total_timeout_ms,
+            require_both_consensus: options.require_both_consensus,
+            min_rounds_before_consensus: options.min_rounds_before_consensus,
+            seed: options.seed,
+            ..Request::on(prompt)
+        })
+    }
+
+    /// Gives the two the names they were given, as far as they can be told apart by them.
+    pub(crate) fn name(&self, mut spec: Spec) -> Spec {
+        for (place, model) in [&self.model_a, &self.model_b].into_iter().enumerate() {
+            let called = model.as_ref().and_then(|it| it.display_name.as_deref().or(it.model_id.as_deref()));
+            let given = called.map(plain).unwrap_or_default();
+            let is_free = !spec.participants.iter().any(|it| it.name == given);
+            if let Some(seat) = spec.participants.get_mut(place).filter(|_| !given.is_empty() && is_free) {
+                seat.name = given;
+            }
+        }
+        spec
+    }
+}
+
+/// A name that can stand in a step: letters, digits and a few signs.
+fn plain(name: &str) -> String {
+    let kept = |it: char| if it.is_alphanumeric() || "-_.".contains(it) { it } else { '-' };
+    name.trim().chars().take(48).map(kept).collect::<String>().trim_matches('-').to_owned()
+}
+
+fn seat(
+    field: &str,
+    model: Option<&Model>,
+    providers: &[ProviderEntry],
+    wrong: &mut Vec<Refusal>,
+) -> Option<String> {
+    let mut miss = |field: String, message: String| {
+        wrong.push(Refusal::new(&field, Code::InvalidRequest, message));
+        None
+    };
+    let Some(model) = model else {
+        return miss(field.to_owned(), "Both models must be specified".to_owned());
+    };
+    let given = |text: &Option<String>| text.as_deref().map(str::trim).unwrap_or_default().to_owned();
+    let (id, provider) = (given(&model.model_id), given(&model.provider_id));
+    if id.is_empty() {
+        return miss(format!("{field}.modelId"), "Both models must be specified".to_owned());
+    }
+    if !providers.iter().any(|it| is_called(it, &provider)) {
+        let names: Vec<&str> = providers.iter().map(|it| it.name).collect();
+        let message = format!("Provider not available: {provider:?}; there are {}", names.join(", "));
+        return miss(format!("{field}.providerId"), message);
+    }
+    Some(format!("{provider}/{id}"))
+}
+
+fn is_called(provider: &ProviderEntry, name: &str) -> bool {
+    let is = |it: &str| it.eq_ignore_ascii_case(name);
+    is(provider.name) || provider.aliases.iter().any(|it| is(it))
+}
+
+/// Errors of the request behind it, under the names used here.
+pub(crate) fn in_its_words(refusal: Refusal) -> Refusal {
+    let field = match refusal.field.as_str() {
+        "topic" => "prompt",
+        "rounds" => "options.maxIterations",
+        "temperature" => "options.temperature",
+        "maxTokensPerTurn" => "options.maxTokensPerTurn",
+        "providerTimeout" => "options.turnTimeoutMs",
+        "budgetMs" => "options.totalTimeoutMs",
+        "requireBothConsensus" => "options.requireBothConsensus",
+        "minRoundsBeforeConsensus" => "options.minRoundsBeforeConsensus",
+        "seed" => "options.seed",
+        "participants" => "modelA.modelId",
+        other => other,
+    };
+    Refusal { field: field.to_owned(), ..refusal }
+}

@@ -1,0 +1,217 @@
+//! `POST /api/discussions`: the request of the door, described for the OpenAPI document.
+
+use std::borrow::Cow;
+
+use axum::http::{HeaderMap, HeaderName};
+use quorum::{OrderKey, Quorum, Request, request::LONGEST_TOPIC};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{
+        RefOr, Schema,
+        schema::{
+            AdditionalProperties, ArrayBuilder, KnownFormat, Object, ObjectBuilder, SchemaFormat, Type,
+        },
+    },
+};
+use uuid::Uuid;
+
+use crate::problem::Problem;
+
+const KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+/// The longest key of a sender.
+const LONGEST_KEY: usize = 255;
+
+/// How a field is written.
+#[derive(Clone, Copy)]
+enum Form {
+    Topic,
+    Pattern,
+    Method,
+    Text,
+    Flag,
+    Whole(u64, u64),
+    Share(f64),
+    Texts(usize, usize),
+    Words,
+    Anything,
+}
+
+const MOST: u64 = u32::MAX as u64;
+
+/// Every field of a request, with what may be written there.
+const FIELDS: &[(&str, Form)] = &[
+    ("topic", Form::Topic),
+    ("pattern", Form::Pattern),
+    ("providers", Form::Texts(2, 6)),
+    ("participants", Form::Anything),
+    ("rounds", Form::Whole(1, 10)),
+    ("consensus", Form::Method),
+    ("synthesizer", Form::Text),
+    ("threshold", Form::Share(1.0)),
+    ("includeDissent", Form::Flag),
+    ("synthesisPrompt", Form::Text),
+    ("votingOptions", Form::Texts(2, 10)),
+    ("context", Form::Text),
+    ("providerPrompts", Form::Words),
+    ("roles", Form::Words),
+    ("providerTimeout", Form::Whole(5_000, 300_000)),
+    ("continueOnProviderFailure", Form::Flag),
+    ("minProviders", Form::Whole(1, 6)),
+    ("temperature", Form::Share(2.0)),
+    ("maxTokensPerTurn", Form::Whole(1, MOST)),
+    ("sessionId", Form::Text),
+    ("budgetMs", Form::Whole(1, MOST)),
+    ("maxCalls", Form::Whole(1, MOST)),
+    ("maxTokens", Form::Whole(1, MOST)),
+    ("maxCost", Form::Share(1e6)),
+    ("allowUnpriced", Form::Flag),
+    ("recursive", Form::Flag),
+    ("maxDepth", Form::Whole(1, 4)),
+    ("timeoutStrategy", Form::Text),
+    ("earlyExit", Form::Flag),
+    ("confidenceThreshold", Form::Share(1.0)),
+    ("requireBothConsensus", Form::Flag),
+    ("minRoundsBeforeConsensus", Form::Whole(1, 10)),
+    ("debateFormat", Form::Text),
+    ("mode", Form::Text),
+    ("roundLimit", Form::Whole(1, 1_000)),
+    ("judge", Form::Text),
+    ("judging", Form::Text),
+    ("judgeFailure", Form::Text),
+    ("swapCheck", Form::Flag),
+    ("positions", Form::Anything),
+    ("casting", Form::Text),
+    ("endOn", Form::Texts(0, 3)),
+    ("windowStrategy", Form::Text),
+    ("windowSummaries", Form::Flag),
+    ("windowOverflow", Form::Text),
+    ("offline", Form::Flag),
+    ("seed", Form::Whole(0, MOST)),
+    ("simulate", Form::Anything),
+];
+
+/// A request for a discussion, as the OpenAPI document describes it.
+pub(crate) struct Order;
+
+/// The same where everything may be left out.
+pub(crate) struct Changes;
+
+impl PartialSchema for Order {
+    fn schema() -> RefOr<Schema> {
+        described("What shall be discussed, by whom and how; everything but the topic has a default.")
+            .required("topic")
+            .into()
+    }
+}
+
+impl ToSchema for Order {
+    fn name() -> Cow<'static, str> {
+        "Order".into()
+    }
+}
+
+impl PartialSchema for Changes {
+    fn schema() -> RefOr<Schema> {
+        described("What is to be different from a past discussion.").into()
+    }
+}
+
+impl ToSchema for Changes {
+    fn name() -> Cow<'static, str> {
+        "Changes".into()
+    }
+}
+
+fn described(description: &str) -> ObjectBuilder {
+    let object = ObjectBuilder::new()
+        .schema_type(Type::Object)
+        .description(Some(description))
+        .additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(false)));
+    FIELDS.iter().fold(object, |object, (name, form)| object.property(*name, form.schema()))
+}
+
+impl Form {
+    fn schema(self) -> Schema {
+        let of = |kind| ObjectBuilder::new().schema_type(kind);
+        match self {
+            Form::Topic => of(Type::String)
+                .min_length(Some(1))
+                .max_length(Some(LONGEST_TOPIC))
+                .pattern(Some(r"\S"))
+                .into(),
+            Form::Pattern => {
+                of(Type::String).enum_values(Some(Quorum::patterns().iter().map(|it| it.name))).into()
+            }
+            Form::Method => {
+                of(Type::String).enum_values(Some(Quorum::methods().iter().map(|it| it.name))).into()
+            }
+            Form::Text => of(Type::String).into(),
+            Form::Flag => of(Type::Boolean).into(),
+            Form::Whole(least, most) => of(Type::Integer)
+                .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
+                .minimum(Some(least as f64))
+                .maximum(Some(most as f64))
+                .into(),
+            Form::Share(most) => of(Type::Number).minimum(Some(0.0)).maximum(Some(most)).into(),
+            Form::Texts(least, most) => ArrayBuilder::new()
+                .items(Object::with_type(Type::String))
+                .min_items(Some(least))
+                .max_items(Some(most))
+                .into(),
+            Form::Words => of(Type::Object)
+                .additional_properties(Some(AdditionalProperties::RefOr(
+                    Object::with_type(Type::String).into(),
+                )))
+                .into(),
+            Form::Anything => Schema::Object(
+                ObjectBuilder::new().schema_type(utoipa::openapi::schema::SchemaType::AnyValue).build(),
+            ),
+        }
+    }
+}
+
+/// The changes written in these fields.
+pub(crate) fn changes(mut fields: Map<String, Value>) -> Result<Request, Problem> {
+    fields.entry("topic").or_insert_with(|| Value::String(String::new()));
+    serde_json::from_value(Value::Object(fields)).map_err(|error| {
+        let text = error.to_string();
+        Problem::field(text.split('`').nth(1).unwrap_or("changes"), text.clone())
+    })
+}
+
+/// The sender's key for this order, if there is one.
+pub(crate) fn order_key(
+    headers: &HeaderMap,
+    what: &str,
+    body: &impl Serialize,
+) -> Result<Option<OrderKey>, Problem> {
+    let Some(given) = headers.get(KEY) else { return Ok(None) };
+    let key = given.to_str().unwrap_or_default().trim();
+    if key.is_empty() || key.len() > LONGEST_KEY {
+        let message = format!("has 1 to {LONGEST_KEY} visible characters");
+        return Err(Problem::field("Idempotency-Key", message));
+    }
+    let order = format!("{what}\n{}", serde_json::to_string(body).unwrap_or_default());
+    let digest = Uuid::new_v5(&Uuid::NAMESPACE_OID, order.as_bytes()).to_string();
+    Ok(Some(OrderKey { key: key.to_owned(), digest }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_field_of_a_request_is_described() {
+        let unknown = serde_json::from_str::<Request>(r#"{"topic":"","nobody":1}"#).unwrap_err().to_string();
+        let mut known: BTreeSet<&str> = unknown.split('`').skip(3).step_by(2).collect();
+        // Another name of the same field.
+        assert!(known.remove("consensusMethod"));
+        let described: BTreeSet<&str> = FIELDS.iter().map(|(name, _)| *name).collect();
+        assert_eq!(described, known);
+    }
+}

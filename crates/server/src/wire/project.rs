@@ -1,0 +1,172 @@
+//! A discussion under requirement C's names: project, entries, who spoke how often, whose turn it is (C05).
+
+use std::collections::BTreeMap;
+
+use quorum::model::{
+    id::DiscussionId,
+    lifecycle::Lifecycle,
+    participant::{Participant, Role},
+    report::iso,
+    state::State,
+    transcript::Turn,
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// The phase in which the result is made.
+const DECIDING: &str = "deciding";
+
+/// A discussion as its table sees it.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Conversation {
+    /// Always `success`; what goes wrong is a problem document.
+    status: &'static str,
+    project: Project,
+    entries: Vec<Entry>,
+    /// How often each has spoken.
+    counts: BTreeMap<String, u32>,
+    /// Who sits where.
+    speaker_order: Vec<String>,
+    /// Whose turn it is; null when it is nobody's.
+    next_speaker: Option<String>,
+}
+
+/// What it is about and where it stands.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct Project {
+    #[schema(value_type = String, format = "uuid")]
+    id: DiscussionId,
+    name: String,
+    pattern: String,
+    /// `active`, `paused` or `completed`.
+    status: &'static str,
+    /// Where it stands, in our own words.
+    lifecycle: String,
+    current_turn_index: usize,
+    current_round: u32,
+    /// What came of it, once it is over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String)]
+    synthesis: Option<String>,
+    created_at: String,
+    updated_at: String,
+}
+
+/// Something that was said.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct Entry {
+    #[schema(value_type = String, format = "uuid")]
+    id: DiscussionId,
+    agent_id: String,
+    /// `manager`, `leader`, `user` or `specialist`.
+    role: &'static str,
+    content: String,
+    turn_index: usize,
+    round_number: u32,
+    #[schema(value_type = Object)]
+    metadata: serde_json::Value,
+    created_at: String,
+}
+
+impl Conversation {
+    pub(crate) fn of(state: &State) -> Self {
+        let mut counts: BTreeMap<String, u32> =
+            state.spec.participants.iter().map(|it| (it.name.clone(), 0)).collect();
+        for turn in spoken(state) {
+            *counts.entry(turn.participant.clone()).or_default() += 1;
+        }
+        Conversation {
+            status: "success",
+            project: project(state),
+            entries: spoken(state).map(|turn| entry(state, turn)).collect(),
+            counts,
+            speaker_order: state.spec.participants.iter().map(|it| it.name.clone()).collect(),
+            next_speaker: next(state).map(|it| it.name.clone()),
+        }
+    }
+}
+
+/// What was said at the table; what is made of it afterwards is no turn.
+fn spoken(state: &State) -> impl Iterator<Item = &Turn> {
+    state.turns.iter().map(|turn| &**turn).filter(|turn| turn.phase != DECIDING)
+}
+
+fn project(state: &State) -> Project {
+    let status = match state.lifecycle {
+        Lifecycle::Completed | Lifecycle::Aborted => "completed",
+        Lifecycle::Paused => "paused",
+        Lifecycle::Configuring
+        | Lifecycle::Validating
+        | Lifecycle::Ready
+        | Lifecycle::Initializing
+        | Lifecycle::Running
+        | Lifecycle::Completing
+        | Lifecycle::Error => "active",
+    };
+    Project {
+        id: state.id,
+        name: state.spec.topic.clone(),
+        pattern: state.spec.pattern.clone(),
+        status,
+        lifecycle: state.lifecycle.name().to_owned(),
+        current_turn_index: next(state).map_or(0, |it| seat(state, &it.name)),
+        current_round: state.round,
+        synthesis: state.decision.as_ref().map(|it| it.synthesis.clone()),
+        created_at: iso(state.opened_at),
+        updated_at: iso(state.last_at),
+    }
+}
+
+/// The person awaited, else who is being asked, else in a fixed order whoever follows the last.
+fn next(state: &State) -> Option<&Participant> {
+    if state.lifecycle.is_terminal() || state.lifecycle == Lifecycle::Completing {
+        return None;
+    }
+    let awaited = state.awaiting.first().map(|it| it.participant.as_str());
+    let asked = || state.under_way.values().next().map(|it| it.participant.as_str());
+    if let Some(name) = awaited.or_else(asked) {
+        return state.spec.seat(name);
+    }
+    let has_order = matches!(state.spec.pattern.as_str(), "roundtable" | "round-robin" | "dialogue");
+    let seats = &state.spec.participants;
+    let last = spoken(state).last().map(|turn| seat(state, &turn.participant));
+    let place = last.map_or(0, |last| last + 1);
+    seats.get(place % seats.len().max(1)).filter(|_| has_order)
+}
+
+fn seat(state: &State, name: &str) -> usize {
+    state.spec.participants.iter().position(|it| it.name == name).unwrap_or_default()
+}
+
+fn entry(state: &State, turn: &Turn) -> Entry {
+    let role = state.spec.seat(&turn.participant).map_or(Role::Speaker, |it| it.role);
+    Entry {
+        id: state.id.derived(turn.step.as_str()),
+        agent_id: turn.participant.clone(),
+        role: stored(role),
+        content: turn.text.to_string(),
+        turn_index: seat(state, &turn.participant),
+        round_number: turn.round,
+        metadata: serde_json::json!({ "kind": "turn", "phase": turn.phase, "role": role.name() }),
+        created_at: iso(turn.started_at),
+    }
+}
+
+/// Other parts than the table knows are specialists, their own name being in the metadata.
+fn stored(role: Role) -> &'static str {
+    match role {
+        Role::Manager => "manager",
+        Role::Leader => "leader",
+        Role::User => "user",
+        Role::Speaker
+        | Role::Proponent
+        | Role::Opponent
+        | Role::Judge
+        | Role::Moderator
+        | Role::Neutral
+        | Role::Specialist => "specialist",
+    }
+}

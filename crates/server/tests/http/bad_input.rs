@@ -1,0 +1,165 @@
+//! Whatever is sent, the answer is a 4xx that says what is wrong, and nothing is changed (S10).
+
+use std::time::Duration;
+
+use quorum_server::Limits;
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+use crate::harness::{FAST, House, answered, order};
+
+async fn refused(house: &House, request: reqwest::RequestBuilder, status: u16, code: &str, says: &str) {
+    let answer = answered(request).await;
+    assert_eq!(answer.status, status, "{}", answer.text);
+    assert_eq!(answer.headers["content-type"], "application/problem+json");
+    let problem = answer.json();
+    assert_eq!((&problem["status"], &problem["code"]), (&json!(status), &json!(code)), "{problem}");
+    assert!(answer.text.contains(says), "{says:?} is not in {problem}");
+    assert_eq!(house.get("/api/discussions").await.json(), json!([]));
+}
+
+#[tokio::test]
+async fn every_bad_order_names_its_field_and_orders_nothing() {
+    let house = House::open(FAST).await;
+    let with = |field: &str, value: Value| {
+        let mut order = order();
+        order[field] = value;
+        order
+    };
+    let invalid = "DISCUSSION_INVALID_REQUEST";
+    for (body, code, says) in [
+        (json!({}), invalid, "\"field\":\"topic\""),
+        (json!([]), invalid, "\"field\":\"body\""),
+        (json!("topic"), invalid, "\"field\":\"body\""),
+        (with("topic", json!("")), invalid, "\"field\":\"topic\""),
+        (with("topic", json!("x".repeat(5_001))), invalid, "5000"),
+        (with("rounds", json!(11)), invalid, "\"field\":\"rounds\""),
+        (with("rounds", json!(-1)), invalid, "\"field\":\"rounds\""),
+        (with("rounds", json!(1.5)), invalid, "\"field\":\"rounds\""),
+        (with("rounds", json!(1e99)), invalid, "\"field\":\"rounds\""),
+        (with("pattern", json!("dance")), "DISCUSSION_INVALID_PATTERN", "there is no pattern named dance"),
+        (with("consensus", json!("dice")), invalid, "\"field\":\"consensus\""),
+        (with("providers", json!(["claude"])), invalid, "\"field\":\"providers\""),
+        (with("providers", json!("claude")), invalid, "\"field\":\"providers\""),
+        (with("threshold", json!(2)), invalid, "\"field\":\"threshold\""),
+        (
+            with("sessionId", json!("01890000-0000-7000-8000-0000000000ff")),
+            "DISCUSSION_UNKNOWN_SESSION",
+            "sessionId",
+        ),
+        (with("sessionId", json!("here")), invalid, "\"field\":\"sessionId\""),
+        (with("maxCost", json!(-1)), invalid, "\"field\":\"maxCost\""),
+        (with("nobody", json!(1)), invalid, "\"field\":\"nobody\""),
+        (with("simulate", json!({ "dead": ["eve"] })), invalid, "eve"),
+    ] {
+        refused(&house, house.posting("/api/discussions", &body), 400, code, says).await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_json_is_refused() {
+    let house = House::open(FAST).await;
+    let post = |body: &str| {
+        house
+            .request("POST", "/api/discussions")
+            .header("content-type", "application/json")
+            .body(body.to_owned())
+    };
+    let invalid = "DISCUSSION_INVALID_REQUEST";
+    let deep = format!("{{\"topic\":{}", "[".repeat(100_000));
+    for body in ["{", "{\"topic\":\"a\"", "nil", "{\"topic\":\"\\ud800\"}", "{\"topic\":NaN}", "\0"] {
+        refused(&house, post(body), 400, invalid, "body").await;
+    }
+    refused(&house, post(&deep), 400, invalid, "topic").await;
+    let bytes = house.request("POST", "/api/discussions").header("content-type", "application/json");
+    refused(&house, bytes.body(vec![b'"', 0xff, b'"']), 400, invalid, "").await;
+    let plain = |kind: &'static str| {
+        house.request("POST", "/api/discussions").header("content-type", kind).body(order().to_string())
+    };
+    for kind in
+        ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "application/jsonx", ""]
+    {
+        refused(&house, plain(kind), 415, "UNSUPPORTED_MEDIA_TYPE", "application/json").await;
+    }
+    let untyped = house.request("POST", "/api/discussions").body(order().to_string());
+    refused(&house, untyped, 415, "UNSUPPORTED_MEDIA_TYPE", "application/json").await;
+}
+
+#[tokio::test]
+async fn ids_queries_and_ways_that_do_not_exist() {
+    let house = House::open(FAST).await;
+    let nowhere = "/api/discussions/01890000-0000-7000-8000-0000000000ff";
+    let get = |path: String| house.request("GET", &path);
+    for tail in ["", "/state", "/result", "/events", "/export"] {
+        refused(&house, get(format!("{nowhere}{tail}")), 404, "NOT_FOUND", "01890000").await;
+        refused(&house, get(format!("/api/discussions/last{tail}")), 404, "NOT_FOUND", "last").await;
+    }
+    for tail in ["pause", "resume", "stop", "abort"] {
+        refused(&house, house.posting(&format!("{nowhere}/{tail}"), &json!({})), 404, "NOT_FOUND", "").await;
+    }
+    refused(&house, get("/nothing".to_owned()), 404, "NOT_FOUND", "/docs").await;
+    refused(&house, get("/api/discussions/../../etc/passwd".to_owned()), 404, "NOT_FOUND", "").await;
+    refused(&house, house.request("PUT", "/api/discussions"), 405, "METHOD_NOT_ALLOWED", "").await;
+    refused(&house, house.request("DELETE", "/"), 405, "METHOD_NOT_ALLOWED", "").await;
+    let invalid = "DISCUSSION_INVALID_REQUEST";
+    for query in ["limit=0", "limit=201", "limit=x", "limit=-1", "sessionId=x", "nobody=1"] {
+        let field = query.split('=').next().unwrap();
+        refused(&house, get(format!("/api/discussions?{query}")), 400, invalid, &format!("\"{field}\""))
+            .await;
+    }
+    let last = |value: &'static str| get(format!("{nowhere}/events")).header("last-event-id", value);
+    refused(&house, last("x"), 400, invalid, "Last-Event-ID").await;
+    refused(&house, get(format!("{nowhere}/events?after=-1")), 400, invalid, "after").await;
+    refused(&house, get(format!("{nowhere}/events?view=all")), 400, invalid, "view").await;
+}
+
+#[tokio::test]
+async fn s10_too_large_too_slow_too_often_too_many() {
+    let limits = Limits {
+        burst: 12,
+        requests_per_second: 1,
+        streams: 1,
+        body_time: Duration::from_millis(200),
+        header_time: Duration::from_millis(200),
+        ..Limits::default()
+    };
+    let house = House::with(FAST, limits).await;
+    let large = json!({ "topic": "x".repeat(2 << 20) });
+    assert_eq!(house.post("/api/discussions", &large).await.status, 413);
+
+    let head = format!("Host: {}\r\n", house.base.trim_start_matches("http://"));
+    let slow = "Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{";
+    let said = raw(&house, &format!("POST /api/discussions HTTP/1.1\r\n{head}{slow}")).await;
+    assert!(said.starts_with("HTTP/1.1 408 "), "{said}");
+    let endless = format!("GET / HTTP/1.1\r\n{head}x: {}\r\n\r\n", "y".repeat(64 << 10));
+    let said = raw(&house, &endless).await;
+    assert!(said.starts_with("HTTP/1.1 431 "), "{said}");
+    assert_eq!(raw(&house, "GET / HTTP/1.1\r\nHost: loc").await, "");
+
+    let id = house.ordered(&crate::harness::slow()).await;
+    let path = format!("/api/discussions/{id}/events");
+    let first = house.request("GET", &path).send().await.unwrap();
+    assert_eq!(first.status(), 200);
+    let second = house.get(&path).await;
+    assert_eq!((second.status.as_u16(), &second.headers["retry-after"]), (429, &"5".parse().unwrap()));
+    drop(first);
+
+    let mut statuses = Vec::new();
+    for _ in 0..12 {
+        statuses.push(house.get("/healthz").await.status.as_u16());
+    }
+    assert_eq!((statuses[0], statuses.last()), (200, Some(&429)));
+}
+
+/// Sends this and reads until the other side closes.
+async fn raw(house: &House, text: &str) -> String {
+    let mut stream = TcpStream::connect(house.base.trim_start_matches("http://")).await.unwrap();
+    stream.write_all(text.as_bytes()).await.unwrap();
+    let mut said = Vec::new();
+    // The other side may reset what it does not want to read to its end.
+    let _ = stream.read_to_end(&mut said).await;
+    String::from_utf8_lossy(&said).into_owned()
+}

@@ -1,0 +1,135 @@
+//! `POST /api/discussion`, as its first clients use it (A12, A15).
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::harness::{FAST, House, events};
+
+fn body() -> Value {
+    json!({
+        "prompt": "What is the best programming language for web development?",
+        "modelA": { "modelId": "gpt-4o", "providerId": "openai" },
+        "modelB": { "modelId": "claude-sonnet-4-20250514", "providerId": "anthropic" },
+    })
+}
+
+/// Ids, times and durations under names that are the same every time.
+fn steady(value: &mut Value, ids: &mut BTreeMap<String, String>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields.iter_mut() {
+                match name.as_str() {
+                    "timestamp" | "durationMs" | "at" => *value = json!(0),
+                    "discussionId" | "id" => {
+                        let next = format!("id-{}", ids.len() + 1);
+                        let id = value.as_str().unwrap_or_default().to_owned();
+                        *value = json!(ids.entry(id).or_insert(next));
+                    }
+                    _ => steady(value, ids),
+                }
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(|it| steady(it, ids)),
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn a12_the_seeds_example_is_told_as_a_stream_of_the_twelve_events() {
+    let house = House::open(FAST).await;
+    let answer = house.post("/api/discussion", &body()).await;
+    assert_eq!(answer.status, 200);
+    let header = |name: &str| answer.headers[name].to_str().unwrap().to_owned();
+    assert_eq!(header("content-type"), "text/event-stream");
+    assert_eq!(header("cache-control"), "no-cache");
+    assert_eq!(header("x-accel-buffering"), "no");
+    assert!(answer.text.starts_with("retry: 2000\n\nid: "), "{}", answer.text);
+
+    let mut ids = BTreeMap::new();
+    let mut told = events(&answer.text);
+    told.iter_mut().for_each(|(_, _, data)| steady(data, &mut ids));
+    // Text comes in pieces of chance sizes; together they are the turn.
+    let turns: Vec<&Value> =
+        told.iter().filter(|it| it.1 == "turn-completed").map(|it| &it.2["turn"]["content"]).collect();
+    let mut spoken = Vec::new();
+    for (number, name, data) in &told {
+        assert_eq!(number.is_none(), name == "turn-chunk");
+        match (name.as_str(), spoken.last_mut()) {
+            ("turn-started", _) => spoken.push(String::new()),
+            ("turn-chunk", Some(text)) => text.push_str(data["chunk"].as_str().unwrap()),
+            _ => {}
+        }
+    }
+    assert_eq!(turns, spoken.iter().collect::<Vec<_>>());
+    let recorded = told.iter().filter(|it| it.0.is_some());
+    let text: String = recorded
+        .map(|(id, name, data)| format!("id: {}\nevent: {name}\ndata: {data}\n\n", id.unwrap()))
+        .collect();
+    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/dialogue.sse");
+    if std::env::var_os("QUORUM_BLESS").is_some() {
+        std::fs::create_dir_all(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden")).unwrap();
+        std::fs::write(golden, &text).unwrap();
+    }
+    assert_eq!(text, std::fs::read_to_string(golden).unwrap());
+}
+
+#[tokio::test]
+async fn a15_what_is_missing_is_named() {
+    let house = House::open(FAST).await;
+    let check = async |path: &[&str], value: Value, field: &str, error: &str| {
+        let mut body = body();
+        let mut place = &mut body;
+        for name in path {
+            place = &mut place[*name];
+        }
+        *place = value;
+        let answer = house.post("/api/discussion", &body).await;
+        assert_eq!(answer.status, 400, "{}", answer.text);
+        assert_eq!(answer.headers["content-type"], "application/problem+json");
+        let problem = answer.json();
+        assert_eq!(problem["fields"][0]["field"], field, "{problem}");
+        assert_eq!(problem["error"], problem["detail"]);
+        assert!(problem["error"].as_str().unwrap().contains(error), "{problem}");
+    };
+    check(&["prompt"], json!(""), "prompt", "Prompt is required").await;
+    check(&["prompt"], json!(" \n "), "prompt", "Prompt is required").await;
+    check(&["prompt"], Value::Null, "prompt", "Prompt is required").await;
+    check(&["prompt"], json!("x".repeat(5_001)), "prompt", "5000").await;
+    check(&["prompt"], json!(7), "prompt", "invalid type").await;
+    check(&["modelA"], Value::Null, "modelA", "Both models must be specified").await;
+    check(&["modelB", "modelId"], json!(""), "modelB.modelId", "Both models must be specified").await;
+    check(&["modelB", "modelId"], json!("a b"), "modelA.modelId", "is no provider's name").await;
+    check(&["modelA", "providerId"], json!("nobody"), "modelA.providerId", "Provider not available").await;
+    check(&["modelA", "providerId"], Value::Null, "modelA.providerId", "Provider not available").await;
+    check(&["options"], json!({ "maxIterations": 0 }), "options.maxIterations", "from 1 to 10").await;
+    check(&["options"], json!({ "temperature": 3 }), "options.temperature", "from 0 to 2").await;
+    check(&["options"], json!({ "turnTimeoutMs": 1 }), "options.turnTimeoutMs", "must be").await;
+    check(&["options"], json!({ "loud": true }), "options.loud", "unknown field").await;
+    check(&["extra"], json!(1), "extra", "unknown field").await;
+    assert_eq!(house.get("/api/discussions").await.json(), json!([]));
+}
+
+#[tokio::test]
+async fn a15_leaving_aborts_unless_detached() {
+    let house = House::open("[defaults]\nsimulate = \"latency=2000ms\"\n").await;
+    for (detach, end) in [(false, "aborted"), (true, "running")] {
+        let mut order = body();
+        order["detach"] = json!(detach);
+        let mut response = house.posting("/api/discussion", &order).send().await.unwrap();
+        let mut heard = String::new();
+        while !heard.contains("turn-started") {
+            heard.push_str(std::str::from_utf8(&response.chunk().await.unwrap().unwrap()).unwrap());
+        }
+        drop(response);
+        let id = events(&heard)[0].2["discussionId"].as_str().unwrap().to_owned();
+        if detach {
+            assert_eq!(house.state(&id).await["lifecycle"], end);
+            house.post(&format!("/api/discussions/{id}/abort"), &json!({})).await;
+        } else {
+            let told = house.get(&format!("/api/discussions/{id}/events")).await.text;
+            assert!(told.contains("event: discussion-aborted"), "{told}");
+            assert_eq!(house.state(&id).await["lifecycle"], end);
+        }
+    }
+}

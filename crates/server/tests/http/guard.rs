@@ -1,0 +1,188 @@
+//! The guard: every route, and everyone who should not get past it (S2, S3, S12).
+
+use quorum_server::{Error, Limits, Server, Settings};
+use serde_json::{Value, json};
+
+use crate::harness::{ANN, Answer, BOB, FAST, House, answered, config, order, tenants};
+
+/// Every way in, as the document lists them, with the id put in and a body that would be taken.
+async fn ways(house: &House, id: &str) -> Vec<(String, String, Value)> {
+    let document = answered(house.request("GET", "/openapi.json").bearer_auth(ANN)).await.json();
+    let mut ways = Vec::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for method in item.as_object().unwrap().keys() {
+            let body = match path.rsplit('/').next().unwrap() {
+                "discussions" => order(),
+                "discussion" => json!({
+                    "prompt": "q", "modelA": { "modelId": "a", "providerId": "claude" },
+                    "modelB": { "modelId": "b", "providerId": "gemini" }, "detach": true,
+                }),
+                "{id}" => json!({ "message": "hi", "userId": "u" }),
+                "say" | "note" => json!({ "text": "hi" }),
+                "fork" => json!({ "at": "1/answering/claude" }),
+                "rating" => json!({ "rating": 5 }),
+                "sessions" => json!({ "name": "a session" }),
+                _ => json!({}),
+            };
+            ways.push((method.to_uppercase(), path.replace("{id}", id), body));
+        }
+    }
+    assert!(ways.len() >= 29, "{}", ways.len());
+    ways
+}
+
+fn sent(house: &House, (method, path, body): &(String, String, Value)) -> reqwest::RequestBuilder {
+    match method.as_str() {
+        "POST" => house.posting(path, body),
+        _ => house.request(method, path),
+    }
+}
+
+/// What a tenant has, to see that nothing changed.
+async fn possessions(house: &House, token: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    for path in ["/api/discussions", "/api/sessions", "/api/audit"] {
+        all.push(answered(house.request("GET", path).bearer_auth(token)).await.text);
+    }
+    all
+}
+
+#[tokio::test]
+async fn s3_no_route_lets_in_who_should_not_come_in() {
+    let house = House::open(&tenants()).await;
+    let id = answered(house.posting("/api/discussions", &order()).bearer_auth(ANN)).await.id();
+    answered(house.request("GET", &format!("/api/discussions/{id}/events")).bearer_auth(ANN)).await;
+    let before = possessions(&house, ANN).await;
+    type Change = fn(reqwest::RequestBuilder) -> reqwest::RequestBuilder;
+    let cases: &[(&str, u16, Change)] = &[
+        ("no token", 401, |it| it),
+        ("an empty token", 401, |it| it.bearer_auth("")),
+        ("a wrong token", 401, |it| it.bearer_auth("anns-token-012345678")),
+        ("a token in the wrong scheme", 401, |it| it.header("authorization", format!("Token {ANN}"))),
+        ("a token in a cookie", 401, |it| it.header("cookie", format!("token={ANN}"))),
+        ("another name", 421, |it| it.bearer_auth(ANN).header("host", "evil.example")),
+        ("a name that points here", 421, |it| it.bearer_auth(ANN).header("host", "127.0.0.1.nip.io:3000")),
+        ("a foreign page", 403, |it| it.bearer_auth(ANN).header("origin", "https://evil.example")),
+        ("a page without a name", 403, |it| it.bearer_auth(ANN).header("origin", "null")),
+        ("a page on another port", 403, |it| it.bearer_auth(ANN).header("origin", "http://127.0.0.1:1")),
+        ("a foreign page's request", 403, |it| it.bearer_auth(ANN).header("sec-fetch-site", "cross-site")),
+    ];
+    for way in ways(&house, &id).await {
+        let is_open = matches!(way.1.as_str(), "/healthz" | "/readyz");
+        for (case, status, change) in cases {
+            let answer = answered(change(sent(&house, &way))).await;
+            let expected = if is_open && *status == 401 { 200 } else { *status };
+            assert_eq!(answer.status, expected, "{} {} with {case}: {}", way.0, way.1, answer.text);
+            assert!(
+                !answer.text.contains(ANN) && answer.headers.get("access-control-allow-origin").is_none()
+            );
+        }
+        let (method, path, body) = way.clone();
+        let in_the_address = (method, format!("{path}?token={ANN}&access_token={ANN}"), body);
+        let answer = answered(sent(&house, &in_the_address)).await;
+        assert_eq!(answer.status, if is_open { 200 } else { 401 }, "{}", way.1);
+        if way.0 == "POST" {
+            let form = house
+                .request("POST", &way.1)
+                .bearer_auth(ANN)
+                .header("content-type", "text/plain")
+                .body(way.2.to_string());
+            assert_eq!(answered(form).await.status, 415, "{}", way.1);
+        }
+    }
+    assert_eq!(possessions(&house, ANN).await, before);
+}
+
+#[tokio::test]
+async fn s12_no_route_shows_or_changes_what_is_anothers() {
+    let house = House::open(&tenants()).await;
+    let id = answered(house.posting("/api/discussions", &order()).bearer_auth(ANN)).await.id();
+    answered(house.request("GET", &format!("/api/discussions/{id}/events")).bearer_auth(ANN)).await;
+    let session = answered(house.posting("/api/sessions", &json!({ "name": "anns" })).bearer_auth(ANN)).await;
+    let before = possessions(&house, ANN).await;
+    for way in ways(&house, &id).await.iter().filter(|way| way.1.contains(&id)) {
+        let answer = answered(sent(&house, way).bearer_auth(BOB)).await;
+        assert_eq!(answer.status, 404, "{} {}: {}", way.0, way.1, answer.text);
+        assert_eq!(answer.json()["detail"], format!("there is no discussion {id}"));
+    }
+    let bobs = |path: String| answered(house.request("GET", &path).bearer_auth(BOB));
+    for path in ["/api/discussions", "/api/discussions?q=tabs", "/api/sessions", "/api/audit"] {
+        assert_eq!(bobs(path.to_owned()).await.json(), json!([]), "{path}");
+    }
+    assert!(!bobs("/".to_owned()).await.text.contains(&id));
+    let mut inside = order();
+    inside["sessionId"] = session.json()["sessionId"].clone();
+    let refused = answered(house.posting("/api/discussions", &inside).bearer_auth(BOB)).await;
+    assert_eq!(
+        (refused.status.as_u16(), &refused.json()["code"]),
+        (400, &json!("DISCUSSION_UNKNOWN_SESSION"))
+    );
+    let keyed = |token: &str| {
+        answered(
+            house.posting("/api/discussions", &order()).bearer_auth(token).header("idempotency-key", "k"),
+        )
+    };
+    assert_ne!(keyed(ANN).await.id(), keyed(BOB).await.id());
+    let after: Vec<String> = possessions(&house, ANN).await;
+    assert_eq!(after[1], before[1]);
+}
+
+#[tokio::test]
+async fn s3_our_own_pages_and_listed_ones_are_welcome() {
+    let house = House::open(&tenants()).await;
+    let ours = house.base.clone();
+    let get = || house.request("GET", "/api/discussions").bearer_auth(ANN);
+    let check = async |request: reqwest::RequestBuilder, expected: u16| {
+        assert_eq!(answered(request).await.status, expected);
+    };
+    check(get().header("origin", &ours), 200).await;
+    check(get().header("origin", "https://panel.example.org"), 200).await;
+    check(get().header("host", "panel.example.org"), 200).await;
+    check(get().header("host", "localhost:3000").header("origin", "http://localhost:3000"), 200).await;
+    check(get().header("sec-fetch-site", "same-origin"), 200).await;
+    check(get().header("sec-fetch-site", "cross-site").header("sec-fetch-mode", "navigate"), 200).await;
+    check(get().basic_auth("anybody", Some(ANN)), 401).await;
+    check(house.request("GET", "/api/discussions").basic_auth("anybody", Some(BOB)), 200).await;
+}
+
+#[tokio::test]
+async fn every_answer_says_how_it_is_to_be_treated() {
+    let house = House::open(FAST).await;
+    for path in ["/", "/docs", "/api/discussions", "/nothing", "/openapi.json"] {
+        let Answer { headers, .. } = house.get(path).await;
+        let header = |name: &str| headers[name].to_str().unwrap().to_owned();
+        assert!(
+            header("content-security-policy").starts_with("default-src 'none'; script-src 'self';"),
+            "{path}"
+        );
+        assert_eq!(header("x-content-type-options"), "nosniff");
+        assert_eq!(header("x-frame-options"), "DENY");
+        assert_eq!(header("cache-control"), "no-store");
+        assert_eq!(header("cross-origin-resource-policy"), "same-origin");
+    }
+}
+
+#[tokio::test]
+async fn s2_a_server_open_to_everybody_does_not_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = async |text: &str, listen: &str, starts: bool| {
+        let config = config(text, folder.path());
+        let quorum = quorum::Quorum::open(config.clone()).unwrap();
+        let settings =
+            Settings { listen: listen.parse().unwrap(), limits: Limits::default(), ..Settings::of(&config) };
+        let bound = Server::bind(quorum, settings).await;
+        assert_eq!(bound.is_ok(), starts, "{listen}");
+        if let Err(error) = bound {
+            assert!(matches!(error, Error::Exposed(_)), "{error}");
+            assert!(error.to_string().contains("set tokens under [server]"), "{error}");
+        }
+    };
+    check("", "127.0.0.1:0", true).await;
+    check("", "127.8.8.8:0", true).await;
+    check("", "[::1]:0", true).await;
+    check("", "0.0.0.0:0", false).await;
+    check("", "[::]:0", false).await;
+    check("", "10.1.2.3:0", false).await;
+    check("", "192.168.0.1:0", false).await;
+    check(&tenants(), "0.0.0.0:0", true).await;
+}

@@ -1,0 +1,170 @@
+//! A server in a folder of its own, and a client that knows where it is.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Once,
+    time::Duration,
+};
+
+use quorum::{Config, Quorum};
+use quorum_server::{Limits, Server, Settings, Voices};
+use reqwest::{Method, StatusCode, header::HeaderMap};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::{runtime::Runtime, sync::oneshot, task::JoinHandle};
+
+/// Nothing in a test takes longer, unless it hangs.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// Voices that answer at once.
+pub(crate) const FAST: &str = "[defaults]\nsimulate = \"latency=0ms\"\nseed = 7\n";
+
+pub(crate) const ANN: &str = "anns-token-0123456789";
+pub(crate) const BOB: &str = "bobs-token-0123456789";
+
+/// Two tenants, and voices that answer at once.
+pub(crate) fn tenants() -> String {
+    format!(
+        "{FAST}[server]\norigins = [\"https://panel.example.org\"]\ntokens = [\
+         {{ name = \"ann's laptop\", tenant = \"ann\", token = \"{ANN}\" }}, {{ name = \"bob\", tenant = \"bob\", token = \"{BOB}\" }}]\n"
+    )
+}
+
+pub(crate) struct House {
+    pub(crate) base: String,
+    pub(crate) folder: PathBuf,
+    _kept: Option<TempDir>,
+    client: reqwest::Client,
+    close: Option<oneshot::Sender<()>>,
+    ended: Option<JoinHandle<()>>,
+}
+
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) text: String,
+}
+
+impl Answer {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("no JSON: {}", self.text))
+    }
+
+    pub(crate) fn id(&self) -> String {
+        self.json()["discussionId"].as_str().unwrap().to_owned()
+    }
+}
+
+/// Settings for a server on any free port.
+pub(crate) fn settings(config: &Config, limits: Limits) -> Settings {
+    let listen = "127.0.0.1:0".parse().unwrap();
+    Settings { listen, limits, voices: Voices::Simulated, ..Settings::of(config) }
+}
+
+pub(crate) fn client() -> reqwest::Client {
+    static PROVIDER: Once = Once::new();
+    PROVIDER.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
+    reqwest::Client::builder().timeout(PATIENCE).build().unwrap()
+}
+
+pub(crate) fn config(text: &str, folder: &Path) -> Config {
+    Config::parse(text, Path::new("config.toml"), folder.to_owned()).unwrap()
+}
+
+impl House {
+    pub(crate) async fn open(text: &str) -> House {
+        House::with(text, Limits { burst: 100_000, ..Limits::default() }).await
+    }
+
+    pub(crate) async fn with(text: &str, limits: Limits) -> House {
+        let folder = tempfile::tempdir().unwrap();
+        let mut house = House::at(text, limits, folder.path()).await;
+        house._kept = Some(folder);
+        house
+    }
+
+    pub(crate) async fn at(text: &str, limits: Limits, folder: &Path) -> House {
+        let config = config(text, folder);
+        let quorum = Quorum::open(config.clone()).unwrap().assigning_roles();
+        let server = Server::bind(quorum, settings(&config, limits)).await.unwrap();
+        server.go_on().await.unwrap();
+        let base = format!("http://{}", server.address());
+        let (close, closing) = oneshot::channel();
+        let ended = tokio::spawn(server.run(async { drop(closing.await) }));
+        let (close, ended) = (Some(close), Some(ended));
+        House { base, folder: folder.to_owned(), _kept: None, client: client(), close, ended }
+    }
+
+    /// Asks it to close, and waits until it has.
+    pub(crate) async fn close(&mut self) {
+        self.close.take().unwrap().send(()).unwrap();
+        self.ended.take().unwrap().await.unwrap();
+    }
+
+    pub(crate) fn request(&self, method: &str, path: &str) -> reqwest::RequestBuilder {
+        self.client.request(Method::from_bytes(method.as_bytes()).unwrap(), format!("{}{path}", self.base))
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        answered(self.request("GET", path)).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Answer {
+        answered(self.posting(path, body)).await
+    }
+
+    pub(crate) fn posting(&self, path: &str, body: &Value) -> reqwest::RequestBuilder {
+        self.request("POST", path).header("content-type", "application/json").body(body.to_string())
+    }
+
+    /// Orders a discussion and waits until it is over.
+    pub(crate) async fn held(&self, order: &Value) -> String {
+        let id = self.ordered(order).await;
+        self.get(&format!("/api/discussions/{id}/events")).await;
+        id
+    }
+
+    pub(crate) async fn ordered(&self, order: &Value) -> String {
+        let answer = self.post("/api/discussions", order).await;
+        assert_eq!(answer.status, 202, "{}", answer.text);
+        answer.id()
+    }
+
+    pub(crate) async fn state(&self, id: &str) -> Value {
+        self.get(&format!("/api/discussions/{id}/state")).await.json()
+    }
+}
+
+pub(crate) async fn answered(request: reqwest::RequestBuilder) -> Answer {
+    let response = request.send().await.unwrap();
+    let (status, headers) = (response.status(), response.headers().clone());
+    Answer { status, headers, text: response.text().await.unwrap() }
+}
+
+/// A question that is settled at once.
+pub(crate) fn order() -> Value {
+    json!({ "topic": "Tabs or spaces?", "rounds": 1, "providers": ["claude", "gemini"] })
+}
+
+/// One that takes its time.
+pub(crate) fn slow() -> Value {
+    json!({ "topic": "Tabs or spaces?", "pattern": "round-robin", "simulate": { "latencyMs": 2_000 } })
+}
+
+/// The events of a stream: number, name, data.
+pub(crate) fn events(text: &str) -> Vec<(Option<u64>, String, Value)> {
+    let blocks = text.split("\n\n").filter(|block| block.contains("data: "));
+    blocks
+        .map(|block| {
+            let line = |start: &str| block.lines().find_map(|it| it.strip_prefix(start)).map(str::to_owned);
+            let id = line("id: ").map(|it| it.parse().unwrap());
+            (id, line("event: ").unwrap(), serde_json::from_str(&line("data: ").unwrap()).unwrap())
+        })
+        .collect()
+}
+
+/// Runs a test on threads of its own, whatever is left on them when it ends.
+pub(crate) fn on_its_own<T>(test: impl Future<Output = T>) -> (T, Runtime) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    (runtime.block_on(test), runtime)
+}

@@ -1,0 +1,14 @@
+//! The server over real sockets: what is sent is what clients send, what is compared is what they get.
+
+#![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
+
+mod bad_input;
+mod control;
+mod dialogue;
+mod events;
+mod guard;
+mod harness;
+mod orders;
+mod people;
+mod restart;
+mod server;

@@ -1,0 +1,119 @@
+//! Orders: listed, found, repeated, ordered once however often they are sent (F12).
+
+use serde_json::{Value, json};
+
+use crate::harness::{FAST, House, answered, order};
+
+async fn keyed(house: &House, key: &str, body: &Value) -> (u16, Value) {
+    let answer = answered(house.posting("/api/discussions", body).header("idempotency-key", key)).await;
+    (answer.status.as_u16(), answer.json())
+}
+
+#[tokio::test]
+async fn f12_fifty_equal_orders_at_once_are_one_discussion() {
+    let house = House::open(FAST).await;
+    let body = order();
+    let sent = futures::future::join_all((0..50).map(|_| keyed(&house, "once", &body))).await;
+    let (accepted, others): (Vec<_>, Vec<_>) = sent.into_iter().partition(|(status, _)| *status == 202);
+    assert!(others.iter().all(|(status, body)| *status == 409 && body["code"] == "REQUEST_IN_FLIGHT"));
+    assert!(accepted.iter().all(|(_, body)| body["discussionId"] == accepted[0].1["discussionId"]));
+    assert_eq!(house.get("/api/discussions").await.json().as_array().unwrap().len(), 1);
+
+    let (status, again) = keyed(&house, "once", &order()).await;
+    assert_eq!((status, &again["discussionId"]), (202, &accepted[0].1["discussionId"]));
+    let (status, other) = keyed(&house, "once", &json!({ "topic": "Another?" })).await;
+    assert_eq!((status, other["code"].as_str()), (422, Some("IDEMPOTENCY_KEY_REUSED")));
+    let (status, _) = keyed(&house, "twice", &order()).await;
+    assert_eq!(status, 202);
+    assert_eq!(house.get("/api/discussions").await.json().as_array().unwrap().len(), 2);
+    assert_eq!(keyed(&house, &"k".repeat(256), &order()).await.0, 400);
+}
+
+#[tokio::test]
+async fn d15_history_is_listed_searched_exported_repeated_and_removed() {
+    let house = House::open(FAST).await;
+    let tabs = house.held(&order()).await;
+    let mut other = order();
+    other["topic"] = json!("Which bread for breakfast?");
+    let bread = house.held(&other).await;
+
+    let list = house.get("/api/discussions").await.json();
+    let shown = |it: &Value| (it["discussionId"].as_str().unwrap().to_owned(), it["status"].clone());
+    let listed: Vec<_> = list.as_array().unwrap().iter().map(shown).collect();
+    assert_eq!(listed, [(bread.clone(), json!("completed")), (tabs.clone(), json!("completed"))]);
+    let found = house.get("/api/discussions?q=bread&limit=5").await.json();
+    assert_eq!(found.as_array().unwrap().iter().map(shown).collect::<Vec<_>>(), listed[..1]);
+
+    let result = house.get(&format!("/api/discussions/{tabs}/result")).await.json();
+    assert_eq!((&result["status"], &result["simulated"]), (&json!("completed"), &json!(true)));
+    for (format, kind, begins) in [
+        ("markdown", "text/markdown; charset=utf-8", "# Tabs or spaces?"),
+        ("html", "text/html; charset=utf-8", "<!doctype html>"),
+        ("json", "application/json", "{\n"),
+        ("jsonl", "application/jsonl", "{\"schema\":\"quorum.events\""),
+    ] {
+        let document = house.get(&format!("/api/discussions/{tabs}/export?format={format}")).await;
+        assert_eq!(document.headers["content-type"], kind);
+        assert!(
+            document.headers["content-disposition"].to_str().unwrap().starts_with("attachment; filename=")
+        );
+        assert!(document.text.starts_with(begins), "{}", document.text);
+    }
+    let unknown = house.get(&format!("/api/discussions/{tabs}/export?format=pdf")).await;
+    assert_eq!((unknown.status.as_u16(), &unknown.json()["fields"][0]["field"]), (400, &json!("format")));
+
+    let again =
+        house.post(&format!("/api/discussions/{tabs}/again"), &json!({ "pattern": "round-robin" })).await;
+    assert_eq!(again.status, 202, "{}", again.text);
+    house.get(&format!("/api/discussions/{}/events", again.id())).await;
+    let repeated = house.get(&format!("/api/discussions/{}/result", again.id())).await.json();
+    assert_eq!(
+        (&repeated["topic"], &repeated["pattern"]),
+        (&json!("Tabs or spaces?"), &json!("round-robin"))
+    );
+
+    let removed = answered(house.request("DELETE", &format!("/api/discussions/{bread}"))).await;
+    assert_eq!(removed.status, 204);
+    assert_eq!(house.get(&format!("/api/discussions/{bread}")).await.status, 404);
+    assert_eq!(house.get("/api/discussions?q=bread").await.json(), json!([]));
+}
+
+#[tokio::test]
+async fn d15_a_fork_goes_on_in_another_way() {
+    let house = House::open(FAST).await;
+    let mut first = order();
+    first["pattern"] = json!("round-robin");
+    let id = house.held(&first).await;
+    let path = format!("/api/discussions/{id}/fork");
+    let refused = house.post(&path, &json!({ "at": "9/speaking/eve" })).await;
+    assert_eq!((refused.status.as_u16(), &refused.json()["fields"][0]["field"]), (400, &json!("at")));
+    let unknown = house.post(&path, &json!({ "at": "1/speaking/claude", "changes": { "nobody": 1 } })).await;
+    assert_eq!((unknown.status.as_u16(), &unknown.json()["fields"][0]["field"]), (400, &json!("nobody")));
+    let order = json!({ "at": "1/speaking/claude", "changes": { "topic": "Spaces or tabs?" } });
+    let (one, two) = (house.posting(&path, &order), house.posting(&path, &order));
+    let one = answered(one.header("idempotency-key", "f")).await;
+    let two = answered(two.header("idempotency-key", "f")).await;
+    assert_eq!((one.status.as_u16(), one.id()), (202, two.id()));
+    house.get(&format!("/api/discussions/{}/events", one.id())).await;
+    let state = house.state(&one.id()).await;
+    assert_eq!((&state["forkOf"], &state["lifecycle"]), (&json!(id), &json!("completed")));
+}
+
+#[tokio::test]
+async fn inv_disc_300_a_session_is_made_and_used() {
+    let house = House::open(FAST).await;
+    let made = house.post("/api/sessions", &json!({ "name": " Billing " })).await;
+    assert_eq!((made.status.as_u16(), &made.json()["name"]), (201, &json!("Billing")));
+    for name in [json!(""), json!(" "), json!("x".repeat(201)), json!(1)] {
+        let refused = house.post("/api/sessions", &json!({ "name": name })).await;
+        assert_eq!((refused.status.as_u16(), &refused.json()["fields"][0]["field"]), (400, &json!("name")));
+    }
+    let session = made.json()["sessionId"].clone();
+    let mut inside = order();
+    inside["sessionId"] = session.clone();
+    let id = house.held(&inside).await;
+    house.held(&order()).await;
+    let listed = house.get(&format!("/api/discussions?sessionId={}", session.as_str().unwrap())).await.json();
+    assert_eq!((listed.as_array().unwrap().len(), &listed[0]["discussionId"]), (1, &json!(id)));
+    assert_eq!(house.get("/api/sessions").await.json().as_array().unwrap().len(), 1);
+}

@@ -1,0 +1,91 @@
+//! Killed in the middle and started again: everything goes on by itself, and nobody misses anything (F13, C06).
+
+use std::time::{Duration, Instant};
+
+use quorum_server::Limits;
+use serde_json::json;
+
+use crate::harness::{FAST, House, events, on_its_own, order};
+
+#[test]
+fn f13_what_was_under_way_goes_on_after_a_restart_and_the_rest_waits() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_owned();
+    let ((ids, heard, key), runtime) = on_its_own(async {
+        let house = House::at(FAST, Limits::default(), &path).await;
+        let long = json!({
+            "topic": "Tabs or spaces?", "pattern": "round-robin", "rounds": 4, "simulate": { "latencyMs": 150 },
+        });
+        let running = house.ordered(&long).await;
+        let paused = house.ordered(&long).await;
+        let person = house.ordered(&json!({
+            "topic": "What shall we build?", "pattern": "roundtable", "participants": ["claude", "me:person"],
+        })).await;
+        let keyed = house.posting("/api/discussions", &order()).header("idempotency-key", "durable");
+        let key = crate::harness::answered(keyed).await.id();
+        let mut stream =
+            house.request("GET", &format!("/api/discussions/{running}/events")).send().await.unwrap();
+        let mut heard = String::new();
+        while heard.matches("event: turn-completed").count() < 2 {
+            heard.push_str(std::str::from_utf8(&stream.chunk().await.unwrap().unwrap()).unwrap());
+        }
+        house.post(&format!("/api/discussions/{paused}/pause"), &json!({})).await;
+        while house.state(&paused).await["lifecycle"] != "paused" {}
+        assert_ne!(house.state(&running).await["lifecycle"], "completed");
+        ([running, paused, person], heard, key)
+    });
+    // Nothing is told to anybody: every task is dropped where it is.
+    runtime.shutdown_timeout(Duration::from_secs(5));
+
+    let (_, runtime) = on_its_own(async {
+        let house = House::at(FAST, Limits::default(), &path).await;
+        let [running, paused, person] = &ids;
+        let whole = &heard[..heard.rfind("\n\n").unwrap()];
+        let before: Vec<u64> = events(whole).iter().filter_map(|it| it.0).collect();
+        let events_path = format!("/api/discussions/{running}/events");
+        let after =
+            house.request("GET", &events_path).header("last-event-id", before.last().copied().unwrap());
+        let rest = crate::harness::answered(after).await.text;
+        assert!(rest.contains("event: discussion-completed"));
+        let all: Vec<u64> =
+            events(&house.get(&events_path).await.text).iter().filter_map(|it| it.0).collect();
+        let rest: Vec<u64> = events(&rest).iter().filter_map(|it| it.0).collect();
+        assert_eq!([before, rest].concat(), all);
+        let result = house.get(&format!("/api/discussions/{running}/result")).await.json();
+        assert_eq!(result["success"], true);
+
+        assert_eq!(house.state(paused).await["lifecycle"], "paused");
+        let waiting = house.state(person).await;
+        assert_eq!(
+            (&waiting["lifecycle"], &waiting["awaiting"][0]["participant"]),
+            (&json!("running"), &json!("me"))
+        );
+        let keyed = house.posting("/api/discussions", &order()).header("idempotency-key", "durable");
+        assert_eq!(crate::harness::answered(keyed).await.id(), key);
+    });
+    runtime.shutdown_timeout(Duration::from_secs(5));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn f13_closing_ends_streams_in_time_and_aborts_nothing() {
+    let mut house = House::open("[defaults]\nsimulate = \"latency=5000ms\"\n").await;
+    let order = json!({
+        "prompt": "Tabs or spaces?", "modelA": { "modelId": "a", "providerId": "claude" },
+        "modelB": { "modelId": "b", "providerId": "gemini" },
+    });
+    let mut stream = house.posting("/api/discussion", &order).send().await.unwrap();
+    let mut heard = String::new();
+    while !heard.contains("turn-started") {
+        heard.push_str(std::str::from_utf8(&stream.chunk().await.unwrap().unwrap()).unwrap());
+    }
+    let started = Instant::now();
+    house.close().await;
+    assert!(started.elapsed() < Duration::from_secs(5));
+    while let Some(chunk) = stream.chunk().await.unwrap() {
+        heard.push_str(std::str::from_utf8(&chunk).unwrap());
+    }
+    assert!(!heard.contains("discussion-aborted"), "{heard}");
+    let id = events(&heard)[0].2["discussionId"].as_str().unwrap().parse().unwrap();
+    let quorum = quorum::Quorum::open(crate::harness::config("", &house.folder)).unwrap();
+    assert_eq!(quorum.state(id).await.unwrap().lifecycle.name(), "running");
+}

@@ -1,0 +1,117 @@
+//! What the server says of itself: health, numbers, its description, what there is to choose from.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::harness::{FAST, House, order};
+
+#[tokio::test]
+async fn it_is_alive_ready_and_described() {
+    let house = House::open(FAST).await;
+    assert_eq!(house.get("/healthz").await.json(), json!({ "status": "ok" }));
+    assert_eq!(house.get("/readyz").await.json(), json!({ "status": "ready" }));
+    let document = house.get("/openapi.json").await.json();
+    assert_eq!(document["info"]["title"], "Quorum");
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let statuses: BTreeSet<&String> = operation["responses"].as_object().unwrap().keys().collect();
+            let has = |status: &str| statuses.iter().any(|it| *it == status);
+            assert!(["400", "401", "403", "421", "429"].iter().all(|it| has(it)), "{method} {path}");
+            assert_eq!(has("404"), path.contains("{id}"), "{method} {path}");
+            assert!(operation["summary"].as_str().is_some_and(|it| !it.is_empty()), "{method} {path}");
+        }
+    }
+    let page = house.get("/docs").await.text;
+    for path in document["paths"].as_object().unwrap().keys() {
+        assert!(page.contains(&format!("<code>{path}</code>")), "{path}");
+    }
+    assert!(!page.contains("<script") && !page.contains("http://") && !page.contains("https://"));
+}
+
+#[tokio::test]
+async fn b12_what_happens_is_counted() {
+    let house = House::open(FAST).await;
+    house.held(&order()).await;
+    let mut dead = order();
+    dead["providers"] = json!(["claude", "gemini", "glm"]);
+    dead["simulate"] = json!({ "latencyMs": 0, "dead": ["glm"] });
+    house.held(&dead).await;
+    let counted = house.get("/metrics").await.text;
+    for line in [
+        "ax_discussions_total{status=\"completed\",pattern=\"synthesis\"} 2",
+        "ax_discussion_duration_seconds_count{pattern=\"synthesis\"} 2",
+        "ax_overhead_seconds_count 2",
+        "ax_provider_requests_total{provider=\"claude\",model=\"claude\",outcome=\"ok\"}",
+        "gen_ai_client_operation_duration_seconds_count{gen_ai_operation_name=\"chat\",gen_ai_provider_name=\"claude\"",
+        "gen_ai_client_token_usage_bucket{",
+        "ax_cost_usd_total{",
+    ] {
+        assert!(counted.contains(line), "{line} is not in\n{counted}");
+    }
+}
+
+#[tokio::test]
+async fn what_there_is_to_choose_from() {
+    let house = House::open(FAST).await;
+    let names = async |path: &str| -> Vec<String> {
+        let list = house.get(path).await.json();
+        list.as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(
+        names("/api/patterns").await,
+        ["synthesis", "round-robin", "debate", "critique", "voting", "dialogue", "roundtable"]
+    );
+    assert_eq!(
+        names("/api/consensus-methods").await,
+        ["synthesis", "voting", "moderator", "unanimous", "majority"]
+    );
+    assert!(names("/api/providers").await.contains(&"claude".to_owned()));
+    assert_eq!(house.get("/api/presets").await.json(), json!([]));
+}
+
+#[tokio::test]
+async fn s6_what_people_wrote_is_text_on_the_page() {
+    let house = House::open(FAST).await;
+    let mut hostile = order();
+    hostile["topic"] = json!("<script>alert(1)</script> & \"tabs\"?");
+    house.held(&hostile).await;
+    let page = house.get("/").await.text;
+    assert!(
+        page.contains("&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;tabs&quot;?")
+            && !page.contains("<script")
+    );
+}
+
+#[tokio::test]
+async fn a16_the_state_can_be_read_at_any_moment() {
+    let house = House::open(FAST).await;
+    let id = house.held(&json!({
+        "topic": "Tabs or spaces?", "pattern": "dialogue", "participants": ["claude", "gemini"], "rounds": 2,
+    })).await;
+    let state = house.state(&id).await;
+    for field in [
+        "phase",
+        "config",
+        "rounds",
+        "currentRound",
+        "conversationHistory",
+        "consensusHistory",
+        "stoppingReason",
+        "startedAt",
+        "completedAt",
+        "transitions",
+    ] {
+        assert!(!state[field].is_null(), "{field}");
+    }
+    assert_eq!((&state["id"], &state["phase"]), (&json!(id), &json!("completed")));
+    let tokens = |who: &str| state["totalTokensUsed"][who]["completion"].as_u64().unwrap();
+    assert!(tokens("modelA") > 0 && tokens("modelB") > 0);
+    let spoken: u64 = state["tokensByParticipant"]
+        .as_object()
+        .unwrap()
+        .values()
+        .map(|it: &Value| it["completion"].as_u64().unwrap())
+        .sum();
+    assert_eq!(spoken, tokens("modelA") + tokens("modelB"));
+}
