@@ -79,10 +79,16 @@ impl Terminal {
     /// Reads on until the screen is as expected.
     #[track_caller]
     pub(crate) fn until(&mut self, expected: impl Fn(&str) -> bool) -> String {
+        self.until_screen(|screen| expected(&screen.contents()))
+    }
+
+    /// The same, its cursor and its modes included.
+    #[track_caller]
+    pub(crate) fn until_screen(&mut self, expected: impl Fn(&vt100::Screen) -> bool) -> String {
         let end = Instant::now() + PATIENCE;
         loop {
             let shown = self.contents();
-            if expected(&shown) {
+            if expected(self.parser.screen()) {
                 return shown;
             }
             let Ok(bytes) = self.output.recv_timeout(end.saturating_duration_since(Instant::now())) else {
