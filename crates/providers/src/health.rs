@@ -31,6 +31,9 @@ const LONGEST: Duration = Duration::from_secs(4);
 /// The longest list of models that is read; one vendor's is about a megabyte.
 const LONGEST_LIST: usize = 8 << 20;
 
+/// As much as is read of an answer that a model is not there.
+const LONGEST_DENIAL: usize = 64 << 10;
+
 /// What was found out about the models of one provider, or is being found out.
 #[derive(Debug, Default)]
 pub(crate) struct Health {
@@ -85,12 +88,19 @@ async fn ask(remote: &Remote) -> Result<(), ProviderError> {
     let response = request.send().await.map_err(|error| remote.trouble(error))?;
     match (response.status().as_u16(), probe.shows) {
         (200, Shows::ByStatus) => Ok(()),
-        (404, Shows::ByStatus) => Err(no_such_model(&remote.model.name)),
+        (404, Shows::ByStatus) => denied(&remote.model.name, &read_some(response, LONGEST_DENIAL).await),
         (200, Shows::ByList) => listed(&remote.model.name, &read_some(response, LONGEST_LIST).await),
         // A server without such a list may have the model all the same.
         (404 | 405 | 501, Shows::ByList) => Ok(()),
         _ => Err(refused(remote, response).await),
     }
+}
+
+/// A vendor that does not know the model says so in an error of its own; a gateway in front of it that only does not know the question
+/// may have the model all the same.
+fn denied(model: &str, body: &str) -> Result<(), ProviderError> {
+    let body: Value = serde_json::from_str(body).unwrap_or_default();
+    if body.get("error").is_some() { Err(no_such_model(model)) } else { Ok(()) }
 }
 
 /// Whether the list has the model. What can't be read as a list tells nothing, and vendors don't list their `-latest` names.
@@ -130,5 +140,15 @@ mod tests {
         check("beta-latest", list, true);
         check("beta-1", r#"{"data":[]}"#, true);
         check("beta-1", "<html>", true);
+    }
+
+    #[test]
+    fn inv_disc_100_a_gateway_that_does_not_know_the_question_denies_nothing() {
+        let check = |body: &str, expected: bool| assert_eq!(denied("m", body).is_ok(), expected, "{body}");
+        check(r#"{"type":"error","error":{"type":"not_found_error","message":"model: m"}}"#, false);
+        check(r#"{"error":{"code":404,"message":"models/m is not found","status":"NOT_FOUND"}}"#, false);
+        check(r#"{"error":"model 'm' not found"}"#, false);
+        check(r#"{"detail":"Not Found"}"#, true);
+        check("<html>not found</html>", true);
     }
 }
