@@ -15,6 +15,7 @@ fi
 cargo build --quiet --package quorum-bench --package ax
 
 # The vendors live as long as their input; the proxy is ended by hand.
+rm -f "$place/vendors" "$place"/open.*
 mkfifo "$place/open.$$"
 "${CARGO_TARGET_DIR:-target}"/debug/quorum-bench --vendor 20 2 20 < "$place/open.$$" > "$place/vendors" &
 exec 9> "$place/open.$$"
