@@ -1,0 +1,108 @@
+//! The files of the page. Each is revalidated by its mark, so a new program is seen at once and an old one costs nothing.
+
+use std::sync::LazyLock;
+
+use axum::{
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use uuid::Uuid;
+
+use crate::problem::{self, Problem};
+
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+const STYLE: &str = "text/css; charset=utf-8";
+const PICTURE: &str = "image/svg+xml";
+
+/// A file: what it is called, what it is, what is in it.
+struct File {
+    name: &'static str,
+    kind: &'static str,
+    text: &'static str,
+}
+
+macro_rules! files {
+    ($($name:literal $kind:ident;)*) => {
+        &[$(File { name: $name, kind: $kind, text: include_str!(concat!("../../web/", $name)) }),*]
+    };
+}
+
+const FILES: &[File] = files! {
+    "page.css" STYLE;
+    "icon.svg" PICTURE;
+    "theme.js" SCRIPT;
+    "main.js" SCRIPT;
+    "api.js" SCRIPT;
+    "chart.js" SCRIPT;
+    "columns.js" SCRIPT;
+    "compare.js" SCRIPT;
+    "controls.js" SCRIPT;
+    "dom.js" SCRIPT;
+    "figures.js" SCRIPT;
+    "fold.js" SCRIPT;
+    "home.js" SCRIPT;
+    "markdown.js" SCRIPT;
+    "order.js" SCRIPT;
+    "panels.js" SCRIPT;
+    "person.js" SCRIPT;
+    "talk.js" SCRIPT;
+    "timeline.js" SCRIPT;
+    "watch.js" SCRIPT;
+};
+
+/// How pages look that are read without scripts: as exported ones do.
+const READING: File = File { name: "read.css", kind: STYLE, text: quorum::export::document::STYLE };
+
+/// The mark of every file.
+static MARKS: LazyLock<Vec<(&'static File, String)>> = LazyLock::new(|| {
+    let mark = |file: &File| format!("\"{}\"", Uuid::new_v5(&Uuid::NAMESPACE_OID, file.text.as_bytes()).simple());
+    FILES.iter().chain([&READING]).map(|file| (file, mark(file))).collect()
+});
+
+/// The modules, so that a browser can fetch them all at once.
+pub(super) fn modules() -> impl Iterator<Item = &'static str> {
+    FILES.iter().filter(|it| it.kind == SCRIPT && it.name != "theme.js").map(|it| it.name)
+}
+
+/// The file of that name, or only that the one the browser has is still good.
+pub(super) fn answer(name: &str, headers: &HeaderMap) -> Result<Response, Problem> {
+    let found = MARKS.iter().find(|(file, _)| file.name == name);
+    let (file, mark) = found.ok_or_else(|| Problem::new(problem::NOT_FOUND, "the page has no such file"))?;
+    let about = [(header::ETAG, mark.as_str()), (header::CACHE_CONTROL, "no-cache")];
+    let known = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|it| it.to_str().ok());
+    if known.flat_map(|it| it.split(',')).any(|it| it.trim().trim_start_matches("W/") == mark) {
+        return Ok((StatusCode::NOT_MODIFIED, about).into_response());
+    }
+    Ok((about, [(header::CONTENT_TYPE, file.kind)], file.text).into_response())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the whole page may weigh.
+    const MOST: usize = 100 * 1024;
+
+    #[test]
+    fn the_page_is_small() {
+        let all: usize = FILES.iter().map(|file| file.text.len()).sum();
+        println!("the page has {all} bytes in {} files", FILES.len());
+        assert!(all <= MOST, "{all}");
+    }
+
+    #[test]
+    fn s6_no_file_of_the_page_makes_markup_of_text_or_asks_elsewhere() {
+        let banned = [
+            "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "setAttribute('on",
+            "DOMParser", "srcdoc", "createContextualFragment", "import(",
+        ];
+        for file in FILES.iter().filter(|it| it.kind == SCRIPT) {
+            for word in banned {
+                assert!(!file.text.contains(word), "{word} in {}", file.name);
+            }
+            let elsewhere = file.text.replace("http://www.w3.org/2000/svg", "");
+            assert!(!elsewhere.contains("http://") && !elsewhere.contains("https://"), "{}", file.name);
+        }
+        assert!(FILES.iter().all(|it| !it.text.contains("@import") && !it.text.contains("url(")));
+    }
+}
