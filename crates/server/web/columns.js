@@ -42,7 +42,7 @@ function column(seat) {
   const root = h('article.column', { data: colour(seat.index) }, title, standing, part, body);
   const [headed, bodied, parted] = [memo(), memo(), memo()];
   const update = (state, seat, live) => {
-    headed(seat.role, () => fill(title, name(seat.name), seat.role !== 'speaker' && h('span.role', {}, ` · ${words(seat.role)}`)));
+    headed(seat.role, () => fill(title, name(seat.name), seat.role !== 'speaker' && h('span.role', {}, ` · ${seat.isPerson ? 'person' : words(seat.role)}`)));
     parted(seat.position + seat.persona, () => {
       part.hidden = !seat.position && !seat.persona;
       fill(part, [seat.persona, seat.position].filter(Boolean).join(': '));

@@ -55,7 +55,7 @@ function figures(a, b) {
     ['Cost', (it) => (it.metadata.estimatedCost === undefined ? 'unpriced' : dollars(it.metadata.estimatedCost))], ['Time', (it) => duration(it.totalDurationMs)], ['Status', (it) => words(it.status)],
   ];
   const line = ([label, of]) => h('tr', { class: of(a) === of(b) ? null : 'differs' }, h('th', { scope: 'row' }, label), h('td', {}, h('bdi', {}, of(a))), h('td', {}, h('bdi', {}, of(b))));
-  return h('table.compare', {}, h('tbody', {}, rows.map(line)));
+  return h('table.figures', {}, h('tbody', {}, rows.map(line)));
 }
 
 function shown(outcome) {

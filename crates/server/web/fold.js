@@ -130,7 +130,9 @@ const KINDS = {
     state.turns.push(turn);
     state.awaiting = state.awaiting.filter((it) => it.answers !== turn.step);
     const seat = stand(state, turn.participant, 'spoke');
-    seat.turn = turn;
+    // A check or a vote on the result says nothing new; the column keeps what was said in the talk.
+    const isTalk = turn.phase !== 'deciding' && !turn.phase.startsWith('consensus-check');
+    if (isTalk || !seat.turn) seat.turn = turn;
     seat.spoke++;
   },
   turn_failed(state, fact) {

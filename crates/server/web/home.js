@@ -16,7 +16,7 @@ export function home(main) {
   const list = h('div.history', { 'aria-live': 'off' });
   const chosen = new Set();
   const compare = h('a.button', { hidden: true }, 'Compare these two');
-  const past = h('section.past', { 'aria-label': 'Discussions' }, h('header', {}, h('h2', {}, 'Discussions'), search, compare), list);
+  const past = h('section.listing', { 'aria-label': 'Discussions' }, h('header', {}, h('h2', {}, 'Discussions'), search, compare), list);
   fill(main, h('div.home', {}, order(), past));
   const made = memo();
   let timer = 0;

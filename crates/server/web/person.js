@@ -37,7 +37,7 @@ function form(id, state, awaited) {
     }
   };
   const element = h('form.person', { on: { submit } }, h('h2', {}, 'It is your turn, ', name(awaited.participant), h('small', {}, ` ${words(awaited.phase)}, round ${awaited.round}`)),
-    h('details', { open: awaited.prompt.length < 700 }, h('summary', {}, 'What you are asked'), h('div.said', {}, markdown(awaited.prompt))),
+    h('details', { open: !isBallot && awaited.prompt.length < 700 }, h('summary', {}, 'What you are asked'), h('div.said', {}, markdown(awaited.prompt))),
     options?.root, text, h('menu', {}, send));
   text.addEventListener('keydown', (event) => { if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) element.requestSubmit(); });
   return element;

@@ -2,6 +2,7 @@
 
 import { fill, h, memo, say, svg } from './dom.js';
 import { capital, words } from './figures.js';
+import { isOver } from './fold.js';
 
 /** How long a fact is shown when the past is played. */
 const BEAT = 120;
@@ -44,6 +45,7 @@ export function timeline(choose) {
     range.max = Math.max(1, total);
     range.value = position ?? total;
     live.hidden = position === null;
+    say(live, isOver(whole) ? 'To the end' : 'Back to now');
     root.classList.toggle('past', position !== null);
     drawn(`${total} ${whole.spans.length}`, () => draw(lanes, marks, whole));
     lanes.style.setProperty('--at', (position ?? total) / Math.max(1, total));

@@ -82,9 +82,9 @@ export function watch(id, main) {
   function take(fact, at) {
     facts.push(fact);
     apply(whole, fact);
-    heardAt = at;
+    heardAt = at - ago(fact);
     if (fact.step && fact.type !== 'reply_read') texts.delete(fact.step);
-    if (fact.type === 'call_placed') whole.seats.get(fact.participant).heard = at;
+    if (fact.type === 'call_placed') whole.seats.get(fact.participant).heard = heardAt;
     tell(fact);
   }
 
@@ -116,6 +116,9 @@ export function watch(id, main) {
     l: () => parts.timeline.now(), k: () => parts.timeline.toggle(),
   };
 }
+
+/** How long ago it happened, by this machine's clock, which need not be the server's. */
+const ago = (fact) => Math.max(0, Date.now() - fact.at / 1000);
 
 function banner(told, connection, state) {
   const text = CONNECTION[connection] ?? (state.lifecycle === 'paused' ? 'Paused: nothing is asked until you resume.' : ending(state));
