@@ -16,7 +16,11 @@ export class Refused extends Error {
 export const hasToken = () => Boolean(token());
 
 function token() {
-  try { return sessionStorage.getItem(KEY); } catch { return null; }
+  try {
+    return sessionStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
 }
 
 let asking;
@@ -24,10 +28,20 @@ let asking;
 /** Asks for the token, once however many requests need it. */
 function askForToken(wasWrong) {
   asking ??= (async () => {
-    const input = h('input', { type: 'password', name: 'token', required: true, autocomplete: 'off', autofocus: true });
+    const input = h('input', {
+      type: 'password',
+      name: 'token',
+      required: true,
+      autocomplete: 'off',
+      autofocus: true,
+    });
     const words = wasWrong ? 'The server does not know that token.' : 'This server wants to know who you are.';
-    const answer = await dialog('Token', h('p', {}, `${words} The token is kept in this tab only.`),
-      h('label', {}, 'Token ', input), h('menu', {}, h('button.primary', { value: 'ok' }, 'Go on')));
+    const answer = await dialog(
+      'Token',
+      h('p', {}, `${words} The token is kept in this tab only.`),
+      h('label', {}, 'Token ', input),
+      h('menu', {}, h('button.primary', { value: 'ok' }, 'Go on')),
+    );
     if (answer === 'ok' && input.value) sessionStorage.setItem(KEY, input.value.trim());
     asking = undefined;
     return answer === 'ok' && Boolean(input.value);
@@ -62,7 +76,8 @@ export async function post(path, body = {}, headers = {}) {
 /** A file, by a link where that works and through this page where a token must go with it. */
 export function download(path, file) {
   return h('a', {
-    href: path, download: file,
+    href: path,
+    download: file,
     on: {
       click: async (event) => {
         if (!hasToken()) return;
@@ -153,13 +168,22 @@ function parse(block, event) {
 /** A server says something every 15 seconds; one that does not is gone. */
 function inTime(promise) {
   let timer;
-  const late = new Promise((_, refuse) => { timer = setTimeout(() => refuse(new Error('silence')), SILENCE); });
+  const late = new Promise((_, refuse) => {
+    timer = setTimeout(() => refuse(new Error('silence')), SILENCE);
+  });
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
 function pause(ms, signal) {
   return new Promise((done) => {
     const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', () => { clearTimeout(timer); done(); }, { once: true });
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearTimeout(timer);
+        done();
+      },
+      { once: true },
+    );
   });
 }

@@ -3,6 +3,7 @@
 import { fill, h, memo, name, say, seat as colour } from './dom.js';
 import { count, duration, money, words } from './figures.js';
 import { markdown, structured } from './markdown.js';
+import { reading } from './reading.js';
 
 /** More of a text than this is not shown while it grows. */
 const TAIL = 6000;
@@ -23,7 +24,11 @@ export function columns() {
         }
         made.get(seat.name).update(state, seat, spokenBy(texts, seat.name));
       }
-      for (const [who, it] of made) if (!state.seats.has(who)) { it.root.remove(); made.delete(who); }
+      for (const [who, it] of made)
+        if (!state.seats.has(who)) {
+          it.root.remove();
+          made.delete(who);
+        }
     },
   };
 }
@@ -42,19 +47,28 @@ function column(seat) {
   const root = h('article.column', { data: colour(seat.index) }, title, standing, part, body);
   const [headed, bodied, parted] = [memo(), memo(), memo()];
   const update = (state, seat, live) => {
-    headed(seat.role, () => fill(title, name(seat.name), seat.role !== 'speaker' && h('span.role', {}, ` · ${seat.isPerson ? 'person' : words(seat.role)}`)));
+    headed(seat.role, () =>
+      fill(
+        title,
+        name(seat.name),
+        seat.role !== 'speaker' && h('span.role', {}, ` · ${seat.isPerson ? 'person' : words(seat.role)}`),
+      ),
+    );
     parted(seat.position + seat.persona, () => {
       part.hidden = !seat.position && !seat.persona;
       fill(part, [seat.persona, seat.position].filter(Boolean).join(': '));
     });
     root.dataset.standing = live ? 'speaking' : seat.standing;
     say(standing, describe(state, seat, live));
-    bodied(bodyKey(seat, live), () => show(body, state, seat, live));
+    bodied(bodyKey(seat, live, state.readings.length), () => show(body, state, seat, live));
   };
   return { root, update };
 }
 
-const bodyKey = (seat, live) => (live ? `live ${live.step} ${live.attempt} ${live.text.length}` : `${seat.turn?.step} ${seat.standing} ${seat.why}`);
+const bodyKey = (seat, live, read) =>
+  live
+    ? `live ${live.step} ${live.attempt} ${live.text.length}`
+    : `${seat.turn?.step} ${seat.standing} ${seat.why} ${read}`;
 
 function show(body, state, seat, live) {
   const isAtEnd = body.scrollHeight - body.scrollTop - body.clientHeight < 40;
@@ -65,18 +79,23 @@ function show(body, state, seat, live) {
     fill(body, live.text.trimStart().startsWith('{') ? h('pre', {}, h('code', {}, tail)) : markdown(tail));
     if (isAtEnd) body.scrollTop = body.scrollHeight;
   } else {
-    fill(body, seat.turn ? turnText(seat.turn.text) : h('p.faint', {}, QUIET[seat.standing] ?? ''));
+    fill(body, seat.turn ? turnText(state, seat.turn) : h('p.faint', {}, QUIET[seat.standing] ?? ''));
     body.scrollTop = 0;
   }
 }
 
 const QUIET = {
-  asked: 'Reading and thinking…', waiting: 'Has not been asked yet.', listening: 'Listens.', absent: 'Is not here.', awaited: 'Is awaited.',
+  asked: 'Reading and thinking…',
+  waiting: 'Has not been asked yet.',
+  listening: 'Listens.',
+  absent: 'Is not here.',
+  awaited: 'Is awaited.',
 };
 
 /** What somebody said, as Markdown or as the form it was asked for in. */
-export function turnText(text) {
-  const form = structured(text);
+export function turnText(state, turn) {
+  const text = turn.text;
+  const form = reading(state, turn) ?? structured(text);
   if (form) return form;
   if (text.length <= LONG) return markdown(text);
   const rest = h('button.link', { type: 'button' }, 'Show all of it');
@@ -94,14 +113,23 @@ function describe(state, seat, live) {
   }
   const why = seat.why ? `: ${seat.why}` : '';
   switch (seat.standing) {
-    case 'asked': return `thinking${seat.heard ? ` ${Math.floor((performance.now() - seat.heard) / 1000)} s` : ''}${again(seat)}${spent(seat)}`;
-    case 'retry': return `${words(seat.kind)} · attempt ${seat.attempt} failed, again in ${duration(seat.retryMs)}`;
-    case 'failed': return `out · ${words(seat.kind)}${why}`;
-    case 'absent': return `not here${why}`;
-    case 'awaited': return 'it is this person’s turn';
-    case 'convening': return `convened a discussion of its own${why}`;
-    case 'spoke': case 'listening': return seat.turn ? last(seat) : `listening${why}`;
-    default: return seat.isPerson ? 'a person' : seat.model || seat.provider;
+    case 'asked':
+      return `thinking${seat.heard ? ` ${Math.floor((performance.now() - seat.heard) / 1000)} s` : ''}${again(seat)}${spent(seat)}`;
+    case 'retry':
+      return `${words(seat.kind)} · attempt ${seat.attempt} failed, again in ${duration(seat.retryMs)}`;
+    case 'failed':
+      return `out · ${words(seat.kind)}${why}`;
+    case 'absent':
+      return `not here${why}`;
+    case 'awaited':
+      return 'it is this person’s turn';
+    case 'convening':
+      return `convened a discussion of its own${why}`;
+    case 'spoke':
+    case 'listening':
+      return seat.turn ? last(seat) : `listening${why}`;
+    default:
+      return seat.isPerson ? 'a person' : seat.model || seat.provider;
   }
 }
 
@@ -112,6 +140,6 @@ const spent = (seat) => (seat.cost ? ` · ${money(seat.cost)}` : '');
 function last(seat) {
   const { round, phase, duration_ms: took } = seat.turn;
   const tokens = seat.usage.completion ? ` · ${count(seat.usage.completion)} tok` : '';
-  const where = round ? `R${round} ${words(phase)}` : words(phase);
+  const where = round ? `R${round}` : words(phase);
   return `${where}${seat.isPerson ? '' : ` · ${duration(took)}`}${tokens}${spent(seat)}${seat.turn.reused ? ' · taken over' : ''}`;
 }

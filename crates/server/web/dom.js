@@ -75,7 +75,9 @@ export function dialog(title, ...children) {
   const element = h('dialog', { 'aria-labelledby': 'dialog-title' }, form);
   document.body.append(element);
   element.addEventListener('close', () => element.remove());
-  element.addEventListener('click', (event) => { if (event.target === element) element.close(''); });
+  element.addEventListener('click', (event) => {
+    if (event.target === element) element.close('');
+  });
   element.showModal();
   return new Promise((done) => element.addEventListener('close', () => done(element.returnValue), { once: true }));
 }
@@ -89,7 +91,16 @@ export function announce(text) {
   status ??= document.body.appendChild(h('div.unseen', { role: 'status', 'aria-live': 'polite' }));
   const due = spoken + 3000 - performance.now();
   if (waiting || due > 0) {
-    if (!waiting) setTimeout(() => { const last = waiting; waiting = ''; spoken = 0; announce(last); }, Math.max(due, 0));
+    if (!waiting)
+      setTimeout(
+        () => {
+          const last = waiting;
+          waiting = '';
+          spoken = 0;
+          announce(last);
+        },
+        Math.max(due, 0),
+      );
     waiting = text;
     return;
   }

@@ -7,7 +7,7 @@ export function money(nano) {
   const dollars = nano / NANO;
   if (dollars === 0) return '$0';
   if (dollars < 0.01) return '$' + dollars.toPrecision(2).replace(/0+$/, '').replace(/\.$/, '');
-  return '$' + dollars.toFixed(dollars < 1 ? 4 : 2);
+  return '$' + dollars.toFixed(dollars < 1 ? 4 : 2).replace(/(\.\d\d)0+$/, '$1');
 }
 
 export const dollars = (amount) => money(amount * NANO);

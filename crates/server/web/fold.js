@@ -2,13 +2,43 @@
 
 /** Before anything happened. */
 export const start = () => ({
-  seq: 0, at: 0, openedAt: 0, activeMs: 0, spec: null, fork: null, lineage: null,
-  lifecycle: 'configuring', phase: null, round: 0, rounds: [],
-  seats: new Map(), turns: [], readings: [], checks: [], notes: [], awaiting: [], subs: new Map(),
-  underWay: new Map(), spans: [], marks: [],
-  cast: null, detections: [], judges: [], ended: null, windows: [],
-  usage: { prompt: 0, completion: 0 }, cost: 0, unpriced: false, calls: 0, retries: 0, repeated: 0,
-  wish: null, woundUp: null, decision: null, conclusion: null, problem: null,
+  seq: 0,
+  at: 0,
+  openedAt: 0,
+  activeMs: 0,
+  spec: null,
+  fork: null,
+  lineage: null,
+  lifecycle: 'configuring',
+  phase: null,
+  round: 0,
+  rounds: [],
+  seats: new Map(),
+  turns: [],
+  readings: [],
+  checks: [],
+  notes: [],
+  awaiting: [],
+  subs: new Map(),
+  underWay: new Map(),
+  spans: [],
+  marks: [],
+  cast: null,
+  detections: [],
+  judges: [],
+  ended: null,
+  windows: [],
+  usage: { prompt: 0, completion: 0 },
+  cost: 0,
+  unpriced: false,
+  calls: 0,
+  retries: 0,
+  repeated: 0,
+  wish: null,
+  woundUp: null,
+  decision: null,
+  conclusion: null,
+  problem: null,
 });
 
 /** The state after so many of these facts. */
@@ -32,9 +62,25 @@ export function seatOf(state, name) {
   let seat = state.seats.get(name);
   if (!seat) {
     seat = {
-      name, index: state.seats.size, role: 'speaker', provider: '', model: '', isPerson: false, weight: 1,
-      standing: 'waiting', why: '', attempt: 0, retryMs: 0, since: 0, turn: null, spoke: 0,
-      usage: { prompt: 0, completion: 0 }, cost: 0, unpriced: false, position: '', persona: '',
+      name,
+      index: state.seats.size,
+      role: 'speaker',
+      provider: '',
+      model: '',
+      isPerson: false,
+      weight: 1,
+      standing: 'waiting',
+      why: '',
+      attempt: 0,
+      retryMs: 0,
+      since: 0,
+      turn: null,
+      spoke: 0,
+      usage: { prompt: 0, completion: 0 },
+      cost: 0,
+      unpriced: false,
+      position: '',
+      persona: '',
     };
     state.seats.set(name, seat);
   }
@@ -79,7 +125,11 @@ const KINDS = {
     Object.assign(state, { spec, fork: fork ?? null, lineage: lineage ?? null, openedAt: at / 1000 });
     for (const it of spec.participants) {
       Object.assign(seatOf(state, it.name), {
-        role: it.role, provider: it.provider, model: it.model ?? '', isPerson: Boolean(it.person), weight: it.weight ?? 1,
+        role: it.role,
+        provider: it.provider,
+        model: it.model ?? '',
+        isPerson: Boolean(it.person),
+        weight: it.weight ?? 1,
       });
     }
     for (const part of spec.debate?.positions ?? []) place(state, part);
@@ -138,7 +188,10 @@ const KINDS = {
   turn_failed(state, fact) {
     release(state, fact.step);
     charge(state, fact.participant, fact.broken?.bill);
-    Object.assign(stand(state, fact.participant, 'failed', fact.message), { kind: fact.class, attempt: fact.attempts });
+    Object.assign(stand(state, fact.participant, 'failed', fact.message), {
+      kind: fact.class,
+      attempt: fact.attempts,
+    });
   },
   summarised(state, { step, turn }) {
     if (turn) charge(state, turn.participant, turn.bill);
@@ -157,15 +210,25 @@ const KINDS = {
   reply_read(state, { step, participant, round, source, reading }) {
     state.readings.push({ step, participant, round, source, reading });
   },
-  consensus_checked(state, check) { state.checks.push(check); },
+  consensus_checked(state, check) {
+    state.checks.push(check);
+  },
   parts_cast(state, cast) {
     state.cast = cast;
     for (const part of cast.parts) place(state, part);
   },
-  detected(state, fact) { state.detections.push(fact); },
-  judge_changed(state, fact) { state.judges.push(fact); },
-  talk_ended(state, fact) { state.ended = fact; },
-  window_tight(state, fact) { state.windows.push(fact); },
+  detected(state, fact) {
+    state.detections.push(fact);
+  },
+  judge_changed(state, fact) {
+    state.judges.push(fact);
+  },
+  talk_ended(state, fact) {
+    state.ended = fact;
+  },
+  window_tight(state, fact) {
+    state.windows.push(fact);
+  },
   person_awaited(state, fact) {
     state.awaiting.push(fact);
     stand(state, fact.participant, 'awaited');
@@ -192,8 +255,12 @@ const KINDS = {
     state.awaiting = [];
     for (const step of [...state.underWay.keys()]) release(state, step);
   },
-  failed(state, { problem }) { state.problem = problem; },
-  retried(state) { state.problem = null; },
+  failed(state, { problem }) {
+    state.problem = problem;
+  },
+  retried(state) {
+    state.problem = null;
+  },
 };
 
 function place(state, part) {
@@ -213,7 +280,15 @@ function positions(state) {
       held.push({ participant, round, position: choice, reason: reasoning, weight: weight * confidence, confidence });
     } else if (reading.kind === 'consensus_vote') {
       const position = reading.agrees ? 'consensus' : 'no consensus';
-      held.push({ participant, round, position, reason: reading.reasoning, weight, isCheck: true, confidence: reading.confidence / 100 });
+      held.push({
+        participant,
+        round,
+        position,
+        reason: reading.reasoning,
+        weight,
+        isCheck: true,
+        confidence: reading.confidence / 100,
+      });
     }
   }
   return held;
@@ -239,7 +314,7 @@ export function agreements(state) {
     for (const it of held) weights.set(it.position, (weights.get(it.position) ?? 0) + it.weight);
     const all = [...weights.values()].reduce((sum, it) => sum + it, 0);
     const isCheck = held.every((it) => it.isCheck);
-    const most = isCheck ? weights.get('consensus') ?? 0 : Math.max(0, ...weights.values());
+    const most = isCheck ? (weights.get('consensus') ?? 0) : Math.max(0, ...weights.values());
     return { round, share: all > 0 ? most / all : 0 };
   });
 }
@@ -255,9 +330,17 @@ export function votes(state) {
   const cast = state.decision?.tally?.ballots ?? positions(state).filter((it) => !it.isCheck);
   for (const it of cast) {
     const weight = it.weight ?? it.confidence * (state.seats.get(it.participant)?.weight ?? 1);
-    last.set(it.participant, { who: it.participant, choice: it.choice ?? it.position, weight, confidence: it.confidence, reason: it.reasoning ?? it.reason });
+    last.set(it.participant, {
+      who: it.participant,
+      choice: it.choice ?? it.position,
+      weight,
+      confidence: it.confidence,
+      reason: it.reasoning ?? it.reason,
+    });
   }
-  const options = new Map((state.spec?.options ?? []).map((it) => [it, { option: it, votes: 0, weight: 0, who: [] }]));
+  const options = new Map(
+    (state.spec?.options ?? []).map((it) => [it, { option: it, votes: 0, weight: 0, who: [] }]),
+  );
   for (const it of last.values()) {
     const row = options.get(it.choice) ?? { option: it.choice, votes: 0, weight: 0, who: [] };
     row.votes++;

@@ -63,7 +63,13 @@ const KINDS = [
       return at + 1;
     },
   },
-  { begins: (line) => RULE.test(line), take: (lines, at, out) => { out.push(h('hr')); return at + 1; } },
+  {
+    begins: (line) => RULE.test(line),
+    take: (lines, at, out) => {
+      out.push(h('hr'));
+      return at + 1;
+    },
+  },
   {
     begins: (line) => /^ {0,3}>/.test(line),
     take(lines, at, out, depth) {
@@ -86,7 +92,8 @@ function list(lines, at, out, depth) {
     if (!found || found[1].length < indent || /\d/.test(found[2]) !== isNumbered) break;
     const inside = [found[3]];
     const width = found[1].length + found[2].length + 1;
-    for (at++; at < lines.length && belongs(lines, at, indent); at++) inside.push(lines[at].slice(Math.min(width, leading(lines[at]))));
+    for (at++; at < lines.length && belongs(lines, at, indent); at++)
+      inside.push(lines[at].slice(Math.min(width, leading(lines[at]))));
     items.push(h('li', {}, tight(blocks(inside, depth + 1))));
   }
   const first = parseInt(mark, 10);
@@ -99,24 +106,53 @@ const leading = (line) => line.length - line.trimStart().length;
 function belongs(lines, at, indent) {
   const line = lines[at];
   if (!line.trim()) return at + 1 < lines.length && leading(lines[at + 1]) > indent && Boolean(lines[at + 1].trim());
-  return leading(line) > indent || (!ITEM.test(line) && !KINDS.some((it) => it.begins(line)) && Boolean(lines[at - 1].trim()));
+  return (
+    leading(line) > indent ||
+    (!ITEM.test(line) && !KINDS.some((it) => it.begins(line)) && Boolean(lines[at - 1].trim()))
+  );
 }
 
 /** An item that is one paragraph is just its words. */
 const tight = (nodes) => (nodes[0]?.tagName === 'P' ? [...nodes[0].childNodes, ...nodes.slice(1)] : nodes);
 
 function table(lines, at, out) {
-  const cells = (line) => line.trim().replace(/^\||\|$/g, '').split('|').slice(0, 20);
+  const cells = (line) =>
+    line
+      .trim()
+      .replace(/^\||\|$/g, '')
+      .split('|')
+      .slice(0, 20);
   const head = cells(lines[at]);
   const rows = [];
   for (at += 2; at < lines.length && ROW.test(lines[at]); at++) rows.push(cells(lines[at]));
-  const row = (tag, texts) => h('tr', {}, head.map((_, column) => h(tag, {}, inline((texts[column] ?? '').trim()))));
-  out.push(h('div.wide', {}, h('table', {}, h('thead', {}, row('th', head)), h('tbody', {}, rows.map((it) => row('td', it))))));
+  const row = (tag, texts) =>
+    h(
+      'tr',
+      {},
+      head.map((_, column) => h(tag, {}, inline((texts[column] ?? '').trim()))),
+    );
+  out.push(
+    h(
+      'div.wide',
+      {},
+      h(
+        'table',
+        {},
+        h('thead', {}, row('th', head)),
+        h(
+          'tbody',
+          {},
+          rows.map((it) => row('td', it)),
+        ),
+      ),
+    ),
+  );
   return at;
 }
 
 // One pass from left to right: whatever is none of these is text.
-const INLINE = /\\([\\`*_{}[\]()#+.!|~>-])|(`+)([^`]|[^`].{0,1000}?[^`])\2(?!`)|(!?)\[([^[\]]{0,1000})\]\(\s*<?([^\s()<>]{0,2000}(?:\([^\s()<>]{0,500}\)[^\s()<>]{0,500})?)>?(?:\s+"[^"]{0,300}")?\s*\)|(\*\*|__)(?=\S)(.{0,1000}?\S)\7|(\*|_)(?=\S)([^*_]{0,1000}?[^\s*_])\9(?!\w)|~~(?=\S)(.{0,1000}?\S)~~|(https?:\/\/[^\s<>"'`)\]]{1,2000})/g;
+const INLINE =
+  /\\([\\`*_{}[\]()#+.!|~>-])|(`+)([^`]|[^`].{0,1000}?[^`])\2(?!`)|(!?)\[([^[\]]{0,1000})\]\(\s*<?([^\s()<>]{0,2000}(?:\([^\s()<>]{0,500}\)[^\s()<>]{0,500})?)>?(?:\s+"[^"]{0,300}")?\s*\)|(\*\*|__)(?=\S)(.{0,1000}?\S)\7|(\*|_)(?=\S)([^*_]{0,1000}?[^\s*_])\9(?!\w)|~~(?=\S)(.{0,1000}?\S)~~|(https?:\/\/[^\s<>"'`)\]]{1,2000})/g;
 
 function inline(text, depth = 0) {
   if (depth > DEEPEST) return [text];
@@ -147,20 +183,55 @@ function inline(text, depth = 0) {
 function link(address, children, isPicture = '') {
   const safe = /^https?:\/\/[^\s]+$/i.test(address) && URL.canParse(address);
   if (!safe) return h('span', {}, children);
-  return h('a', { href: new URL(address).href, rel: 'noopener noreferrer nofollow', target: '_blank' }, isPicture && '🖼 ', children);
+  return h(
+    'a',
+    { href: new URL(address).href, rel: 'noopener noreferrer nofollow', target: '_blank' },
+    isPicture && '🖼 ',
+    children,
+  );
 }
 
 /** A reply in a fixed form, to be read rather than parsed; null where it is none. */
 export function structured(text) {
   const trimmed = text.trim().replace(/^```(?:json)?\s*|\s*```$/g, '');
   if (!trimmed.startsWith('{') || !trimmed.endsWith('}')) return null;
-  try { return h('div.form', {}, fields(JSON.parse(trimmed), 0)); } catch { return null; }
+  try {
+    return h('div.form', {}, fields(JSON.parse(trimmed), 0));
+  } catch {
+    return null;
+  }
 }
 
 function fields(value, depth) {
   if (depth > DEEPEST) return ['…'];
-  if (Array.isArray(value)) return value.length ? [h('ul', {}, value.slice(0, 100).map((it) => h('li', {}, fields(it, depth + 1))))] : ['–'];
-  if (value === null || typeof value !== 'object') return typeof value === 'string' ? tight(markdown(value)) : [String(value)];
-  const named = (key) => key.replaceAll(/([a-z])([A-Z])/g, '$1 $2').replaceAll(/[-_]/g, ' ').toLowerCase();
-  return [h('dl', {}, Object.entries(value).slice(0, 100).map(([key, it]) => [h('dt', {}, named(key)), h('dd', {}, fields(it, depth + 1))]))];
+  if (Array.isArray(value))
+    return value.length
+      ? [
+          h(
+            'ul',
+            {},
+            value.slice(0, 100).map((it) => h('li', {}, fields(it, depth + 1))),
+          ),
+        ]
+      : ['–'];
+  if (value === null || typeof value !== 'object')
+    return typeof value === 'string' ? tight(markdown(value)) : [String(value)];
+  const named = (key) =>
+    key
+      .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+      .replaceAll(/[-_]/g, ' ')
+      .toLowerCase();
+  return [
+    h(
+      'dl',
+      {},
+      Object.entries(value)
+        .slice(0, 100)
+        .map(([key, it]) =>
+          h(isShort(it) ? 'div.short' : 'div', {}, h('dt', {}, named(key)), h('dd', {}, fields(it, depth + 1))),
+        ),
+    ),
+  ];
 }
+
+const isShort = (value) => typeof value !== 'object' && String(value).length < 40;

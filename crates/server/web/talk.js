@@ -12,7 +12,7 @@ export function talk(fork) {
   const body = h('div');
   const count = h('small');
   const root = h('section.talk', { 'aria-label': 'Everything said' }, h('h2', {}, 'Everything said ', count), body);
-  let [shown, notes, rounds] = [[], 0, new Map()];
+  let [shown, notes, rounds, now] = [[], 0, new Map(), null];
   const turns = new WeakMap();
   const made = new Set();
   const seen = new IntersectionObserver((entries) => entries.forEach(look), { rootMargin: '600px 0px' });
@@ -20,7 +20,7 @@ export function talk(fork) {
   function look({ target, isIntersecting }) {
     const [element, turn] = [target.querySelector('.said'), turns.get(target)];
     if (isIntersecting && !made.has(target)) {
-      fill(element, turnText(turn.text));
+      fill(element, turnText(now, turn));
       element.style.minHeight = '';
       made.add(target);
     } else if (!isIntersecting && made.size > MADE && made.delete(target)) {
@@ -30,10 +30,23 @@ export function talk(fork) {
   }
 
   function add(turn, state) {
-    const article = h('article.turn', { data: colour(state.seats.get(turn.participant)?.index ?? 0) },
-      h('header', {}, h('h3', {}, name(turn.participant)), h('small', {}, `${words(turn.phase)} · ${duration(turn.duration_ms)}`), h('span.grow'),
-        h('button.link', { type: 'button', title: 'Go on from here in another way', on: { click: () => fork(turn.step) } }, 'Fork from here')),
-      h('div.said', {}, h('p.faint', {}, '…')));
+    const article = h(
+      'article.turn',
+      { data: colour(state.seats.get(turn.participant)?.index ?? 0) },
+      h(
+        'header',
+        {},
+        h('h3', {}, name(turn.participant)),
+        h('small', {}, `${words(turn.phase)} · ${duration(turn.duration_ms)}`),
+        h('span.grow'),
+        h(
+          'button.link',
+          { type: 'button', title: 'Go on from here in another way', on: { click: () => fork(turn.step) } },
+          'Fork from here',
+        ),
+      ),
+      h('div.said', {}, h('p.faint', {}, '…')),
+    );
     turns.set(article, turn);
     group(turn).append(article);
     seen.observe(article);
@@ -58,6 +71,7 @@ export function talk(fork) {
   return {
     root,
     update(state) {
+      now = state;
       const isLonger = state.turns.length >= shown.length && shown.every((it, at) => it === state.turns[at]);
       if (!isLonger || state.notes.length < notes) clear();
       for (let at = shown.length; at < state.turns.length; at++) {

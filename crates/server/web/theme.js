@@ -3,4 +3,6 @@
 try {
   const chosen = localStorage.getItem('quorum-theme');
   if (chosen === 'light' || chosen === 'dark') document.documentElement.dataset.theme = chosen;
-} catch { /* Storage may be forbidden; then the system's choice stands. */ }
+} catch {
+  /* Storage may be forbidden; then the system's choice stands. */
+}

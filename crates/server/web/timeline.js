@@ -9,18 +9,34 @@ const BEAT = 120;
 
 /** `choose(position)` is given the number of facts to show, or null for all that is and will be. */
 export function timeline(choose) {
-  const range = h('input', { type: 'range', min: 0, max: 1, step: 1, value: 1, 'aria-label': 'Position in the record', id: 'position' });
+  const range = h('input', {
+    type: 'range',
+    min: 0,
+    max: 1,
+    step: 1,
+    value: 1,
+    'aria-label': 'Position in the record',
+    id: 'position',
+  });
   const lanes = svg('svg', { preserveAspectRatio: 'none', 'aria-hidden': 'true' });
   const marks = h('div.marks', { 'aria-hidden': 'true' });
   const where = h('span.where');
   const live = h('button', { type: 'button', hidden: true, on: { click: () => go(null) } }, 'Back to now');
   const play = h('button', { type: 'button', 'aria-pressed': 'false', on: { click: () => toggle() } }, '▶ Play');
-  const root = h('section.timeline', { 'aria-label': 'Timeline' },
-    h('header', {}, h('h2', {}, 'Timeline'), where, h('span.grow'), play, live), h('div.track', {}, lanes, range), marks);
+  const root = h(
+    'section.timeline',
+    { 'aria-label': 'Timeline' },
+    h('header', {}, h('h2', {}, 'Timeline'), where, h('span.grow'), play, live),
+    h('div.track', {}, lanes, range),
+    marks,
+  );
   const drawn = memo();
   let [position, total, timer] = [null, 0, 0];
 
-  range.addEventListener('input', () => { stop(); go(Number(range.value) >= total ? null : Number(range.value)); });
+  range.addEventListener('input', () => {
+    stop();
+    go(Number(range.value) >= total ? null : Number(range.value));
+  });
 
   function go(to) {
     position = to === null || to >= total ? null : Math.max(1, to);
@@ -37,7 +53,10 @@ export function timeline(choose) {
     if (position === null) go(1);
     play.setAttribute('aria-pressed', 'true');
     say(play, '❚❚ Hold');
-    timer = setInterval(() => { go((position ?? total) + 1); if (position === null) stop(); }, BEAT);
+    timer = setInterval(() => {
+      go((position ?? total) + 1);
+      if (position === null) stop();
+    }, BEAT);
   }
 
   const update = (whole, shown, facts) => {
@@ -54,7 +73,19 @@ export function timeline(choose) {
     say(where, told);
     range.setAttribute('aria-valuetext', `${told}, ${described(fact)}`);
   };
-  return { root, update, step: (by) => { stop(); go((position ?? total) + by); }, toggle, now: () => { stop(); go(null); } };
+  return {
+    root,
+    update,
+    step: (by) => {
+      stop();
+      go((position ?? total) + by);
+    },
+    toggle,
+    now: () => {
+      stop();
+      go(null);
+    },
+  };
 }
 
 function described(fact) {
@@ -69,16 +100,26 @@ function draw(lanes, marks, state) {
   const bar = ({ name, from, to }) => {
     const index = state.seats.get(name)?.index ?? 0;
     const width = Math.max(total / 400, (to ?? total) - from);
-    return svg('rect', { x: from, y: index * 10 + 1.5, width, height: 7, 'data-seat': index % 6, class: to === null ? 'open' : '' });
+    return svg('rect', {
+      x: from,
+      y: index * 10 + 1.5,
+      width,
+      height: 7,
+      'data-seat': index % 6,
+      class: to === null ? 'open' : '',
+    });
   };
   lanes.replaceChildren(...state.spans.map(bar));
   let last = -1;
-  fill(marks, state.marks.map(({ seq, label }) => {
-    // Marks that would stand on one another are left out.
-    if (last >= 0 && (seq - last) / total < 0.025) return null;
-    last = seq;
-    const mark = h('span', { title: capital(label) }, label);
-    mark.style.setProperty('--at', seq / total);
-    return mark;
-  }));
+  fill(
+    marks,
+    state.marks.map(({ seq, label }) => {
+      // Marks that would stand on one another are left out.
+      if (last >= 0 && (seq - last) / total < 0.025) return null;
+      last = seq;
+      const mark = h('span', { title: capital(label) }, label);
+      mark.style.setProperty('--at', seq / total);
+      return mark;
+    }),
+  );
 }

@@ -10,7 +10,10 @@ import { person } from './person.js';
 import { talk } from './talk.js';
 import { timeline } from './timeline.js';
 
-const CONNECTION = { lost: 'Connection lost. What happens meanwhile is kept and comes after.', gone: 'There is no such discussion here.' };
+const CONNECTION = {
+  lost: 'Connection lost. What happens meanwhile is kept and comes after.',
+  gone: 'There is no such discussion here.',
+};
 
 export function watch(id, main) {
   const facts = [];
@@ -23,12 +26,37 @@ export function watch(id, main) {
   const [kind, where, origin] = [h('span.chip'), h('span.chip.state'), h('span')];
   const told = h('p.banner', { hidden: true });
   const parts = {
-    controls: controls(id, () => again()), strip: strip(), synthesis: synthesis(), person: person(id), columns: columns(), panels: panels(),
-    timeline: timeline((to) => { position = to; shown = to === null ? whole : fold(facts, to); draw(); }),
+    controls: controls(id, () => again()),
+    strip: strip(),
+    synthesis: synthesis(),
+    person: person(id),
+    columns: columns(),
+    panels: panels(),
+    timeline: timeline((to) => {
+      position = to;
+      shown = to === null ? whole : fold(facts, to);
+      draw();
+    }),
     talk: talk((step) => fork(id, whole, step)),
   };
-  const head = h('header.head', {}, h('div.question', {}, title, h('p.chips', {}, kind, where, origin)), parts.controls.root);
-  fill(main, head, parts.strip.root, told, parts.person.root, parts.synthesis.root, parts.columns.root, parts.panels.root, parts.timeline.root, parts.talk.root);
+  const head = h(
+    'header.head',
+    {},
+    h('div.question', {}, title, h('p.chips', {}, kind, where, origin)),
+    parts.controls.root,
+  );
+  fill(
+    main,
+    head,
+    parts.strip.root,
+    told,
+    parts.person.root,
+    parts.synthesis.root,
+    parts.columns.root,
+    parts.panels.root,
+    parts.timeline.root,
+    parts.talk.root,
+  );
   main.setAttribute('aria-busy', 'true');
   const named = memo();
 
@@ -54,8 +82,13 @@ export function watch(id, main) {
       document.title = `${shown.spec.topic} · Quorum`;
       say(title, shown.spec.topic);
       say(kind, rounds(shown));
-      fill(origin, shown.spec.simulation && h('span.chip.warn', { title: 'No model is asked; what they say is made up' }, 'simulated'),
-        shown.fork && h('a.chip', { href: `/d/${shown.fork.of}` }, 'forked'), shown.lineage && h('a.chip', { href: `/d/${shown.lineage.parent}` }, 'part of another'));
+      fill(
+        origin,
+        shown.spec.simulation &&
+          h('span.chip.warn', { title: 'No model is asked; what they say is made up' }, 'simulated'),
+        shown.fork && h('a.chip', { href: `/d/${shown.fork.of}` }, 'forked'),
+        shown.lineage && h('a.chip', { href: `/d/${shown.lineage.parent}` }, 'part of another'),
+      );
     });
     say(where, isNow ? standing(shown) : `replay · ${standing(shown)}`);
     where.dataset.lifecycle = shown.awaiting.length ? 'awaiting' : shown.lifecycle;
@@ -106,14 +139,21 @@ export function watch(id, main) {
   }
 
   let listening = listen(id, 0, hear, stand);
-  setInterval(() => { if (whole.underWay.size) draw(); }, 1000);
+  setInterval(() => {
+    if (whole.underWay.size) draw();
+  }, 1000);
   // For the console, and for those who try whether anything was missed.
   globalThis.quorum = { facts, texts, state: () => shown, whole, latencies };
   return {
     p: () => parts.controls.run(whole.lifecycle === 'paused' || whole.wish === 'pause' ? 'resume' : 'pause'),
-    n: () => parts.controls.run('note'), s: () => parts.controls.run('stop'), e: () => parts.controls.openExport(),
-    r: () => parts.person.focus(), ArrowLeft: () => parts.timeline.step(-1), ArrowRight: () => parts.timeline.step(1),
-    l: () => parts.timeline.now(), k: () => parts.timeline.toggle(),
+    n: () => parts.controls.run('note'),
+    s: () => parts.controls.run('stop'),
+    e: () => parts.controls.openExport(),
+    r: () => parts.person.focus(),
+    ArrowLeft: () => parts.timeline.step(-1),
+    ArrowRight: () => parts.timeline.step(1),
+    l: () => parts.timeline.now(),
+    k: () => parts.timeline.toggle(),
   };
 }
 
@@ -121,7 +161,9 @@ export function watch(id, main) {
 const ago = (fact) => Math.max(0, Date.now() - fact.at / 1000);
 
 function banner(told, connection, state) {
-  const text = CONNECTION[connection] ?? (state.lifecycle === 'paused' ? 'Paused: nothing is asked until you resume.' : ending(state));
+  const text =
+    CONNECTION[connection] ??
+    (state.lifecycle === 'paused' ? 'Paused: nothing is asked until you resume.' : ending(state));
   told.hidden = !text;
   told.dataset.kind = CONNECTION[connection] || state.problem ? 'error' : 'info';
   say(told, text);
@@ -154,6 +196,9 @@ function painted(drawn) {
 /** A message sent in a frame arrives after that frame is on the screen. */
 function afterPaint(then) {
   const { port1, port2 } = new MessageChannel();
-  port1.onmessage = () => { port1.close(); then(); };
+  port1.onmessage = () => {
+    port1.close();
+    then();
+  };
   port2.postMessage(0);
 }

@@ -53,6 +53,11 @@ fn s2_the_page_asks_for_a_token_once_and_keeps_it_out_of_addresses() {
 }
 
 #[test]
+fn d15_the_page_folds_the_record_as_the_server_does() {
+    play("folded.mjs");
+}
+
+#[test]
 fn the_page_looks_as_it_should_in_light_and_dark_wide_and_narrow() {
     play("pictures.mjs");
 }

@@ -6,7 +6,11 @@ const TOKEN = 'adas-token-0123456789';
 const CONFIG = `[defaults]\nsimulate = "latency=0ms"\n[server]\ntokens = [{ name = "ada", tenant = "ada", token = "${TOKEN}" }]\n`;
 
 await scenario(CONFIG, async (server, open) => {
-  const { discussionId: id } = await server.post('/api/discussions', { topic: 'Is it secret?', rounds: 1 }, { authorization: `Bearer ${TOKEN}` });
+  const { discussionId: id } = await server.post(
+    '/api/discussions',
+    { topic: 'Is it secret?', rounds: 1 },
+    { authorization: `Bearer ${TOKEN}` },
+  );
   assert.ok(!(await server.get(`/d/${id}`)).includes('secret'), 'the shell tells nothing');
   assert.ok(!(await server.get('/')).includes('secret'));
 
@@ -26,9 +30,15 @@ await scenario(CONFIG, async (server, open) => {
   assert.equal(await page.locator('dialog').count(), 0, 'it is asked once');
   await page.goto(`${server.base}/d/${id}`);
   await page.click('.menu summary');
-  const [download] = await Promise.all([page.waitForEvent('download'), page.click('.menu a >> text=Record as JSONL')]);
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.click('.menu a >> text=Record as JSONL'),
+  ]);
   assert.equal(download.suggestedFilename(), `discussion-${id}.jsonl`);
-  assert.deepEqual(addresses.filter((it) => it.includes('token-0123')), []);
+  assert.deepEqual(
+    addresses.filter((it) => it.includes('token-0123')),
+    [],
+  );
   assert.equal(await page.evaluate(() => localStorage.getItem('quorum-token')), null);
 
   const other = await open();

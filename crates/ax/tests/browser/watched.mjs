@@ -63,8 +63,16 @@ await scenario('[defaults]\nsimulate = "latency=500ms"\nseed = 7\n', async (serv
   await page.mouse.up();
   const dragged = await page.evaluate(() => quorum.state().seq);
   assert.ok(Math.abs(dragged - facts.length / 2) < 3, `${dragged} of ${facts.length}`);
-  const past = await page.evaluate(() => [quorum.state().turns.length, document.querySelectorAll('.turn').length, document.querySelector('.synthesis').hidden]);
-  assert.deepEqual(past, [facts.slice(0, dragged).filter((it) => it.type === 'turn_completed').length, past[0], true]);
+  const past = await page.evaluate(() => [
+    quorum.state().turns.length,
+    document.querySelectorAll('.turn').length,
+    document.querySelector('.synthesis').hidden,
+  ]);
+  assert.deepEqual(past, [
+    facts.slice(0, dragged).filter((it) => it.type === 'turn_completed').length,
+    past[0],
+    true,
+  ]);
   await page.keyboard.press('ArrowRight');
   assert.equal(await page.evaluate(() => quorum.state().seq), dragged + 1);
   await page.keyboard.press('Home');
@@ -87,22 +95,30 @@ await scenario('[defaults]\nsimulate = "latency=500ms"\nseed = 7\n', async (serv
   await page.waitForSelector('.entry a');
   await page.goto(`${server.base}/compare?a=${id}&b=${id}`);
   await page.waitForSelector('table.figures');
-  assert.equal(await page.locator('.side .said p').count() > 1, true);
+  assert.equal((await page.locator('.side .said p').count()) > 1, true);
 
   const { first, screen, told } = await measure(server, open);
-  console.log(`first event to screen ${first.toFixed(0)} ms; ${screen.length} events, arrival to screen p50 ${share(screen, 0.5).toFixed(0)} ms, ` +
-    `p99 ${share(screen, 0.99).toFixed(0)} ms; from the server's clock to screen p50 ${share(told, 0.5).toFixed(0)} ms, p99 ${share(told, 0.99).toFixed(0)} ms`);
+  console.log(
+    `first event to screen ${first.toFixed(0)} ms; ${screen.length} events, arrival to screen p50 ${share(screen, 0.5).toFixed(0)} ms, ` +
+      `p99 ${share(screen, 0.99).toFixed(0)} ms; from the server's clock to screen p50 ${share(told, 0.5).toFixed(0)} ms, p99 ${share(told, 0.99).toFixed(0)} ms`,
+  );
   assert.ok(first < 100, `the first event took ${first} ms to the screen`);
 });
 
 /** How long what happens takes to be seen, in a discussion that streams. */
 async function measure(server, open) {
-  const { discussionId: id } = await server.post('/api/discussions', { topic: 'How fast is it?', pattern: 'round-robin', rounds: 1, simulate: { latencyMs: 900 } });
+  const { discussionId: id } = await server.post('/api/discussions', {
+    topic: 'How fast is it?',
+    pattern: 'round-robin',
+    rounds: 1,
+    simulate: { latencyMs: 900 },
+  });
   const page = await open();
   await page.goto(`${server.base}/d/${id}`);
   await page.waitForFunction(() => quorum.whole.conclusion);
   return page.evaluate(() => ({
-    first: performance.getEntriesByName('first event to screen')[0].duration, screen: quorum.latencies.screen,
+    first: performance.getEntriesByName('first event to screen')[0].duration,
+    screen: quorum.latencies.screen,
     // What happened before the page came is not late.
     told: quorum.latencies.server.filter((it, at) => at > 30),
   }));

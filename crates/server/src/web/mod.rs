@@ -62,7 +62,11 @@ async fn compare() -> Html<String> {
     shell::page("Compare · Quorum", shell::COMPARE)
 }
 
-async fn asset(State(_): State<App>, Path(name): Path<String>, request: Request) -> Result<Response, Problem> {
+async fn asset(
+    State(_): State<App>,
+    Path(name): Path<String>,
+    request: Request,
+) -> Result<Response, Problem> {
     let headers: &HeaderMap = request.headers();
     assets::answer(&name, headers)
 }

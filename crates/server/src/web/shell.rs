@@ -8,7 +8,8 @@ use quorum::listing::Entry;
 use crate::web::assets;
 
 /// Where two are shown side by side.
-pub(super) const COMPARE: &str = "<p>Showing two discussions side by side needs scripts. <a href=\"/\">Read them one by one</a>.</p>\n";
+pub(super) const COMPARE: &str =
+    "<p>Showing two discussions side by side needs scripts. <a href=\"/\">Read them one by one</a>.</p>\n";
 
 /// A page with this in it for who has no scripts.
 pub(super) fn page(title: &str, body: &str) -> Html<String> {
@@ -55,5 +56,9 @@ pub(super) fn unreadable() -> (String, String) {
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;").replace('\'', "&#39;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+        .replace('\'', "&#39;")
 }
