@@ -74,6 +74,15 @@ impl House {
         self.quorum.providers()
     }
 
+    /// Those that answer here: the real ones where there are any, else everyone, simulated.
+    pub(crate) fn usable_providers(&self) -> Vec<quorum::ProviderEntry> {
+        let mut all = self.quorum.providers();
+        if !self.are_voices_simulated() && all.iter().any(|it| it.available) {
+            all.retain(|it| it.available);
+        }
+        all
+    }
+
     /// What a caller may reach; only the guard knows who it is.
     pub(crate) fn scope(&self, token: Option<&Token>) -> Scope {
         let (tenant, who) =

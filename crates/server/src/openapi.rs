@@ -10,7 +10,7 @@ use utoipa::{
     },
 };
 
-use crate::problem::{Field, Problem};
+use crate::problem::{Document, Field};
 
 /// Statuses every route can answer with.
 const ANYWHERE: &[(&str, &str)] = &[
@@ -47,7 +47,7 @@ pub(crate) fn about() -> OpenApi {
 /// The document with everything in it that can occur.
 pub(crate) fn completed(mut document: OpenApi) -> OpenApi {
     let components = document.components.get_or_insert_with(Components::default);
-    components.schemas.insert("Problem".to_owned(), Problem::schema());
+    components.schemas.insert("Problem".to_owned(), Document::schema());
     components.schemas.insert("Field".to_owned(), Field::schema());
     for (name, scheme) in [("bearer", HttpAuthScheme::Bearer), ("basic", HttpAuthScheme::Basic)] {
         let scheme = SecurityScheme::Http(HttpBuilder::new().scheme(scheme).build());
@@ -112,4 +112,23 @@ pub(crate) fn ways(document: &OpenApi) -> Vec<(&'static str, String, String)> {
         }
     }
     ways
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use crate::problem::STATUSES;
+
+    #[test]
+    fn every_status_that_can_occur_is_described() {
+        let document = crate::routes::document();
+        let operations =
+            document.paths.paths.values().flat_map(|it| [&it.get, &it.post, &it.delete]).flatten();
+        let described: BTreeSet<&String> = operations.flat_map(|it| it.responses.responses.keys()).collect();
+        // What is no way in at all can't be described as one.
+        let possible = STATUSES.iter().map(|it| it.as_str().to_owned()).filter(|it| it != "405");
+        let missing: Vec<String> = possible.filter(|it| !described.contains(it)).collect();
+        assert_eq!(missing, Vec::<String>::new());
+    }
 }

@@ -11,9 +11,13 @@ use quorum::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
+/// What went wrong with a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Problem(Box<Document>);
+
 /// What is sent where something went wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub(crate) struct Problem {
+pub(crate) struct Document {
     /// A name for this kind of problem.
     #[serde(rename = "type")]
     uri: String,
@@ -88,7 +92,7 @@ kinds! {
 impl Problem {
     pub(crate) fn new(kind: Kind, detail: impl Into<String>) -> Self {
         let (detail, code) = (detail.into(), kind.code.to_owned());
-        Problem {
+        Problem(Box::new(Document {
             uri: format!("urn:quorum:problem:{}", kind.code.to_lowercase().replace('_', "-")),
             title: kind.title.to_owned(),
             status: kind.status.as_u16(),
@@ -97,7 +101,13 @@ impl Problem {
             code,
             fields: Vec::new(),
             retry_after_s: None,
-        }
+        }))
+    }
+
+    /// The same under another code.
+    fn coded(mut self, code: impl Into<String>) -> Self {
+        self.0.code = code.into();
+        self
     }
 
     /// Something is wrong with one field of the request.
@@ -114,23 +124,26 @@ impl Problem {
             message: it.message.clone(),
         });
         let code = refusals.first().map_or_else(|| INVALID.code.to_owned(), |it| it.code.to_string());
-        Problem { fields: fields.collect(), code, ..Problem::new(INVALID, detail) }
+        let mut problem = Problem::new(INVALID, detail).coded(code);
+        problem.0.fields = fields.collect();
+        problem
     }
 
     /// It may work after so many seconds.
-    pub(crate) fn after(self, seconds: u64) -> Self {
-        Problem { retry_after_s: Some(seconds), ..self }
+    pub(crate) fn after(mut self, seconds: u64) -> Self {
+        self.0.retry_after_s = Some(seconds);
+        self
     }
 }
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let body = serde_json::to_string(&self).unwrap_or_default();
+        let status = StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let body = serde_json::to_string(&self.0).unwrap_or_default();
         let mut response =
             (status, [(header::CONTENT_TYPE, "application/problem+json")], body).into_response();
         let headers = response.headers_mut();
-        if let Some(seconds) = self.retry_after_s {
+        if let Some(seconds) = self.0.retry_after_s {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         if status == StatusCode::UNAUTHORIZED {
@@ -153,7 +166,7 @@ impl From<Error> for Problem {
             Error::NotSaid(error) => of_say(&error),
             Error::WhoSpeaks(awaited) => {
                 let message = format!("{} are awaited; say who speaks", awaited.join(" and "));
-                Problem { code: NOT_AWAITED.code.to_owned(), ..Problem::field("participant", message) }
+                Problem::field("participant", message).coded(NOT_AWAITED.code)
             }
             Error::NobodyToSpeak(_) => {
                 Problem::new(NOT_AWAITED, "no person sits at this table, so nobody can speak in it")
@@ -195,10 +208,10 @@ fn of_store(error: StoreError) -> Problem {
         }
         StoreError::NotAwaited { .. } => Problem::new(NOT_AWAITED, error.to_string()),
         StoreError::Over(_) => Problem::new(OVER, error.to_string()),
-        StoreError::UnknownSession(id) => Problem {
-            code: Code::UnknownSession.to_string(),
-            ..Problem::field("sessionId", format!("there is no session {id}"))
-        },
+        StoreError::UnknownSession(id) => {
+            let problem = Problem::field("sessionId", format!("there is no session {id}"));
+            problem.coded(Code::UnknownSession.to_string())
+        }
         StoreError::Unavailable(_) => {
             tracing::warn!(%error, "the store is unavailable");
             Problem::new(UNAVAILABLE, "discussions can't be kept at the moment; nothing was changed").after(5)

@@ -67,7 +67,11 @@ impl Server {
         let closing = GracefulShutdown::new();
         let mut close = std::pin::pin!(close);
         loop {
-            let Ok(place) = places.clone().acquire_owned().await else { return };
+            let place = tokio::select! {
+                () = &mut close => break,
+                place = places.clone().acquire_owned() => place,
+            };
+            let Ok(place) = place else { break };
             tokio::select! {
                 () = &mut close => break,
                 taken = self.listener.accept() => match taken {

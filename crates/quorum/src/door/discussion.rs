@@ -149,7 +149,7 @@ impl Discussion {
     }
 
     async fn logged<T>(&self, action: &str, done: Result<T, Error>) -> Result<T, Error> {
-        let result = done.as_ref().map_or_else(|error| format!("refused: {error}"), |_| "done".to_owned());
+        let result = done.as_ref().map_or_else(refused, |_| "done".to_owned());
         self.log(action, &result).await;
         done
     }
@@ -166,5 +166,16 @@ impl Discussion {
             result: result.to_owned(),
         };
         let _ = self.quorum().archive.log(deed).await;
+    }
+}
+
+/// Why something was not done, without the places of this machine that some errors name.
+fn refused(error: &Error) -> String {
+    match error {
+        Error::Store(StoreError::Unavailable(_) | StoreError::Unusable(_))
+        | Error::SwitchedOff(_)
+        | Error::Config(_)
+        | Error::Fault(_) => "refused".to_owned(),
+        _ => format!("refused: {error}"),
     }
 }

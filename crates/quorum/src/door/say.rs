@@ -42,7 +42,11 @@ impl Quorum {
     async fn go_on(&self, id: DiscussionId, word: CommandId) -> Result<Steered, Error> {
         let mut looks = 0;
         loop {
-            match self.engine.run(id).await {
+            // Taking what this process runs once more would end that run.
+            let ours = StoreError::Held { id, owner: self.owner.clone() };
+            let is_ours = self.engine.is_running(id);
+            let ran = if is_ours { Err(RunError::Store(ours)) } else { self.engine.run(id).await };
+            match ran {
                 Ok(handle) => return Ok(Steered::Here(handle)),
                 Err(RunError::Store(StoreError::Held { owner, .. })) => {
                     looks += 1;

@@ -64,7 +64,7 @@ impl Hub {
     pub(crate) fn follow(self: &Arc<Self>, discussion: &Discussion, handle: &Handle) {
         let signals: Signals = handle.signals().boxed();
         let mut channels = self.channels();
-        let (channel, is_new) = entered(&mut channels, discussion);
+        let (channel, is_new) = entered(&mut channels, &Arc::new(Channel::new(discussion.clone())));
         channel.runs.lock().unwrap_or_else(PoisonError::into_inner).push_back(signals);
         channel.woken.notify_one();
         if is_new {
@@ -79,26 +79,20 @@ impl Hub {
         view: View,
         after: Seq,
     ) -> Result<Watcher, quorum::Error> {
-        let known = self.channels().get(&discussion.id()).cloned();
-        if known.is_none() {
+        let is_known = self.channels().contains_key(&discussion.id());
+        let fresh = Arc::new(Channel::new(discussion.clone()));
+        if !is_known {
             // What was said so far, before anyone listens; the next one to come shares it.
-            let channel = Arc::new(Channel::new(discussion.clone()));
-            channel.catch_up().await?;
-            let mut channels = self.channels();
-            if !channels.contains_key(&discussion.id()) {
-                channels.insert(discussion.id(), channel.clone());
-                let watcher = Watcher::new(channel.clone(), view, after, self.closing.subscribe());
-                self.start(channel);
-                return Ok(watcher);
-            }
+            fresh.catch_up().await?;
         }
         // Entered and listened to under one lock: a channel is given up only while nobody listens.
         let mut channels = self.channels();
-        let (channel, is_new) = entered(&mut channels, discussion);
+        let (channel, is_new) = entered(&mut channels, &fresh);
+        let watcher = Watcher::new(channel.clone(), view, after, self.closing.subscribe());
         if is_new {
-            self.start(channel.clone());
+            self.start(channel);
         }
-        Ok(Watcher::new(channel, view, after, self.closing.subscribe()))
+        Ok(watcher)
     }
 
     fn start(self: &Arc<Self>, channel: Arc<Channel>) {
@@ -119,20 +113,12 @@ impl Hub {
         }
         is_done
     }
-
-    #[cfg(test)]
-    pub(crate) fn count(&self) -> usize {
-        self.channels().len()
-    }
 }
 
-fn entered(
-    channels: &mut HashMap<DiscussionId, Arc<Channel>>,
-    discussion: &Discussion,
-) -> (Arc<Channel>, bool) {
-    let is_new = !channels.contains_key(&discussion.id());
-    let make = || Arc::new(Channel::new(discussion.clone()));
-    (channels.entry(discussion.id()).or_insert_with(make).clone(), is_new)
+/// The channel of that discussion, and whether it is this one.
+fn entered(channels: &mut HashMap<DiscussionId, Arc<Channel>>, fresh: &Arc<Channel>) -> (Arc<Channel>, bool) {
+    let channel = channels.entry(fresh.discussion.id()).or_insert_with(|| fresh.clone());
+    (channel.clone(), Arc::ptr_eq(channel, fresh))
 }
 
 /// One task for each channel: listens to its runs, and between them looks at the record.

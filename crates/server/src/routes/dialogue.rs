@@ -33,7 +33,7 @@ pub(super) async fn converse(
         }
         other => Problem::from(other),
     };
-    let mut request = dialogue.request(&app.providers()).map_err(|wrong| Problem::refused(&wrong))?;
+    let mut request = dialogue.request(&app.usable_providers()).map_err(|wrong| Problem::refused(&wrong))?;
     discussions::choose_voices(&app, &mut request);
     let spec = dialogue.name(scope.check(&request).map_err(in_words)?);
     let permit = events::permit(&app)?;

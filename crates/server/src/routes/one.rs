@@ -10,7 +10,7 @@ use axum::{
 };
 use quorum::{
     Discussion, Steered, export,
-    model::{id::Seq, outcome::Outcome, state::State as Standing},
+    model::{id::Seq, lifecycle::Lifecycle, outcome::Outcome, state::State as Standing},
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -26,6 +26,9 @@ use crate::{
 
 /// How long whoever speaks may have to wait for their next turn before they are told how far it is.
 const PATIENCE: Duration = Duration::from_secs(600);
+
+/// How often it is looked whether a discussion that another runs has come to a person's turn.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// A discussion as its table sees it
 #[utoipa::path(
@@ -74,12 +77,29 @@ pub(super) async fn speak(
         return Err(Problem::field("userId", "is empty; say who speaks"));
     }
     let seat = seat_of(&discussion.state().await?, &user_id);
-    if let Steered::Here(handle) = discussion.say(seat.as_deref(), &message, Some(&user_id)).await? {
-        app.hub.follow(&discussion, &handle);
-        // However it ended, what there is now is the answer.
-        let _ = tokio::time::timeout(PATIENCE, app.hub.until_closing(handle.finished())).await;
+    let said = discussion.say(seat.as_deref(), &message, Some(&user_id)).await?;
+    if let Steered::Here(handle) = &said {
+        app.hub.follow(&discussion, handle);
     }
+    // However it ended, what there is now is the answer.
+    let _ = tokio::time::timeout(PATIENCE, app.hub.until_closing(rests(&discussion, &said))).await;
     Ok(Json(Conversation::of(&discussion.state().await?)))
+}
+
+/// Until it is a person's turn, or nobody's any more.
+async fn rests(discussion: &Discussion, said: &Steered) {
+    if let Steered::Here(handle) = said {
+        let _ = handle.finished().await;
+        return;
+    }
+    // Whoever runs it took the word; where that is another process, only the record tells.
+    while let Ok(state) = discussion.state().await {
+        if !state.awaiting.is_empty() || !state.lifecycle.is_active() || state.lifecycle == Lifecycle::Paused
+        {
+            return;
+        }
+        tokio::time::sleep(LOOK).await;
+    }
 }
 
 /// The seat this user speaks for, where several are awaited.

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use tokio::{runtime::Runtime, sync::oneshot, task::JoinHandle};
 
 /// Nothing in a test takes longer, unless it hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Voices that answer at once.
 pub(crate) const FAST: &str = "[defaults]\nsimulate = \"latency=0ms\"\nseed = 7\n";
