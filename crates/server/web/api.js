@@ -24,6 +24,7 @@ function token() {
 }
 
 let asking;
+let isDeclined = false;
 
 /** Asks for the token, once however many requests need it. */
 function askForToken(wasWrong) {
@@ -44,6 +45,7 @@ function askForToken(wasWrong) {
     );
     if (answer === 'ok' && input.value) sessionStorage.setItem(KEY, input.value.trim());
     asking = undefined;
+    isDeclined = answer !== 'ok';
     return answer === 'ok' && Boolean(input.value);
   })();
   return asking;
@@ -56,7 +58,7 @@ export async function ask(path, options = {}) {
     const headers = { ...options.headers, ...(held && { Authorization: `Bearer ${held}` }) };
     // Without credentials of its own the browser leaves the asking to us.
     const response = await fetch(path, { ...options, headers, credentials: 'omit', cache: 'no-store' });
-    if (response.status !== 401) return response;
+    if (response.status !== 401 || isDeclined) return response;
     if (token() === held && !(await askForToken(Boolean(held)))) return response;
   }
 }
@@ -112,6 +114,7 @@ async function follow(id, listening, hear, standing, signal) {
       const response = await ask(`/api/discussions/${id}/events?view=all`, { headers, signal });
       if (response.status === 204) return standing('over');
       if (response.status === 404 || response.status === 400) return standing('gone');
+      if (response.status === 401) return standing('closed');
       if (!response.ok) throw new Refused(response.status, {});
       failures = 0;
       standing('live');

@@ -26,6 +26,7 @@ export const start = () => ({
   cast: null,
   detections: [],
   judges: [],
+  vacancy: null,
   ended: null,
   windows: [],
   usage: { prompt: 0, completion: 0 },
@@ -220,7 +221,11 @@ const KINDS = {
   detected(state, fact) {
     state.detections.push(fact);
   },
+  judge_awaited(state, fact) {
+    state.vacancy = fact;
+  },
   judge_changed(state, fact) {
+    state.vacancy = null;
     state.judges.push(fact);
   },
   talk_ended(state, fact) {
@@ -244,6 +249,7 @@ const KINDS = {
   wound_up(state, { reason }) {
     state.woundUp ??= reason;
     state.awaiting = [];
+    state.vacancy = null;
     state.wish = null;
   },
   decided(state, { decision }) {

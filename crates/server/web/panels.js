@@ -355,6 +355,7 @@ export function standing(state) {
   if (state.lifecycle === 'error') return 'could not go on';
   if (state.lifecycle === 'aborted') return 'aborted';
   if (state.awaiting.length) return `waiting for ${state.awaiting.map((it) => it.participant).join(' and ')}`;
+  if (state.vacancy) return 'the judge’s seat is empty';
   if (state.lifecycle === 'paused') return 'paused';
   if (state.wish === 'pause') return 'pausing once those speaking are done';
   if (state.wish === 'stop') return 'stopping';

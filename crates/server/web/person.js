@@ -10,10 +10,12 @@ export function person(id) {
   const made = memo();
   const update = (state, isNow) => {
     const awaited = isNow ? state.awaiting : [];
-    root.hidden = !awaited.length;
-    made(awaited.map((it) => it.answers).join(), () => {
+    const vacancy = isNow ? state.vacancy : null;
+    root.hidden = !awaited.length && !vacancy;
+    made([...awaited, vacancy].map((it) => it?.answers).join(), () => {
       fill(
         root,
+        vacancy && bench(id, vacancy),
         awaited.map((it) => form(id, state, it)),
       );
       if (awaited.length) announce(`It is ${awaited[0].participant}'s turn to speak.`);
@@ -102,4 +104,29 @@ function ballot(options) {
   const read = (reasons) =>
     `${root.querySelector('input[type=radio]:checked').value}\n${reasons.trim()}\nConfidence: ${Number(sure.value).toFixed(2)}`;
   return { root, read };
+}
+
+/** The judge's seat is empty: who takes it, or whether it stays so. */
+function bench(id, { lost, reason, candidates }) {
+  const rule = async (ruling) => {
+    try {
+      await post(`/api/discussions/${id}/judge`, ruling);
+    } catch (error) {
+      notice(error.message, 'error');
+    }
+  };
+  const button = (label, ruling) => h('button', { type: 'button', on: { click: () => rule(ruling) } }, label);
+  return h(
+    'section.person',
+    { 'aria-label': 'The judge’s seat' },
+    h('h2', {}, 'Who judges now?'),
+    h('p', {}, name(lost), ` can’t judge any more: ${reason}`),
+    h(
+      'menu',
+      {},
+      candidates.map((it) => button(`${it} judges`, { ruling: 'swap', to: it })),
+      button('Go on without', { ruling: 'go_without' }),
+      button('Conclude', { ruling: 'end' }),
+    ),
+  );
 }

@@ -66,8 +66,9 @@ export function timeline(choose) {
     live.hidden = position === null;
     say(live, isOver(whole) ? 'To the end' : 'Back to now');
     root.classList.toggle('past', position !== null);
-    drawn(`${total} ${whole.spans.length}`, () => draw(lanes, marks, whole));
-    lanes.style.setProperty('--at', (position ?? total) / Math.max(1, total));
+    // A long record is not drawn anew for every event.
+    const step = Math.max(1, Math.ceil(whole.spans.length / 200));
+    drawn(`${Math.floor(total / step)} ${isOver(whole)}`, () => draw(lanes, marks, whole));
     const fact = facts[shown.seq - 1];
     const told = `event ${shown.seq} of ${total}${position === null ? '' : ` · ${described(fact)}`}`;
     say(where, told);

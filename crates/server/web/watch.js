@@ -13,6 +13,7 @@ import { timeline } from './timeline.js';
 const CONNECTION = {
   lost: 'Connection lost. What happens meanwhile is kept and comes after.',
   gone: 'There is no such discussion here.',
+  closed: 'Without a token nothing can be shown. Reload the page to give one.',
 };
 
 export function watch(id, main) {
@@ -62,7 +63,7 @@ export function watch(id, main) {
 
   /** Draws once for everything that came in since the last frame. */
   function draw(since) {
-    if (since !== undefined) paints.push(since);
+    if (since !== undefined && paints.length < KEPT) paints.push(since);
     if (isDue) return;
     isDue = true;
     requestAnimationFrame(() => {
@@ -91,7 +92,7 @@ export function watch(id, main) {
       );
     });
     say(where, isNow ? standing(shown) : `replay · ${standing(shown)}`);
-    where.dataset.lifecycle = shown.awaiting.length ? 'awaiting' : shown.lifecycle;
+    where.dataset.lifecycle = shown.awaiting.length || shown.vacancy ? 'awaiting' : shown.lifecycle;
     const goesOn = isNow && shown.underWay.size > 0 && !isOver(shown);
     parts.strip.update(shown, goesOn ? performance.now() - heardAt : 0);
     parts.synthesis.update(shown);

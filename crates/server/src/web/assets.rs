@@ -76,16 +76,21 @@ fn lean(file: &File) -> String {
     let lines = file.text.lines().map(str::trim).filter(|line| !line.is_empty() && !is_comment(line));
     match file.kind {
         STYLE => lines.map(declared).collect::<String>().replace(";}", "}").replace(" {", "{"),
-        _ => lines.flat_map(|line| [line, "\n"]).collect(),
+        _ => lines.map(|line| joined(line, &[',', '(', '[', '{'])).collect(),
     }
 }
 
-/// A line of a style sheet that the next one may follow at once.
+/// A line of a style sheet.
 fn declared(line: &str) -> String {
     let is_declaration = line.ends_with(';') && !line.contains('{');
     let line = if is_declaration { line.replacen(": ", ":", 1) } else { line.to_owned() };
-    let end = if line.ends_with([';', '{', '}', ',']) { "" } else { "\n" };
-    line + end
+    joined(&line, &[';', '{', '}', ','])
+}
+
+/// The line, ended unless the next one may follow at once.
+fn joined(line: &str, open: &[char]) -> String {
+    let end = if line.ends_with(open) { "" } else { "\n" };
+    format!("{line}{end}")
 }
 
 /// The modules, so that a browser can fetch them all at once.
