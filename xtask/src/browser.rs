@@ -20,7 +20,7 @@ const DRIVER: &str = "playwright-core@1.65.0";
 
 /// Installs what is missing, and says so.
 pub(crate) fn prepare() -> Result<()> {
-    let missing = missing(|program| is_on_path(program));
+    let missing = missing(is_on_path);
     if !missing.is_empty() {
         install(&missing).with_context(|| advice(&missing))?;
     }

@@ -2,6 +2,7 @@
 
 import { fill, h, memo, name, say, seat as colour } from './dom.js';
 import { count, duration, money, words } from './figures.js';
+import { isOver } from './fold.js';
 import { markdown, structured } from './markdown.js';
 import { reading } from './reading.js';
 
@@ -60,7 +61,7 @@ function column(seat) {
     });
     root.dataset.standing = live ? 'speaking' : seat.standing;
     say(standing, describe(state, seat, live));
-    bodied(bodyKey(seat, live, state.readings.length), () => show(body, state, seat, live));
+    bodied(bodyKey(seat, live, `${state.readings.length} ${isOver(state)}`), () => show(body, state, seat, live));
   };
   return { root, update };
 }
@@ -73,7 +74,7 @@ const bodyKey = (seat, live, read) =>
 function show(body, state, seat, live) {
   const isAtEnd = body.scrollHeight - body.scrollTop - body.clientHeight < 40;
   body.classList.toggle('live', Boolean(live));
-  body.classList.toggle('past', !live && seat.standing !== 'spoke');
+  body.classList.toggle('past', !live && seat.standing !== 'spoke' && !isOver(state));
   if (live) {
     const tail = live.text.length > TAIL ? '… ' + live.text.slice(-TAIL) : live.text;
     fill(body, live.text.trimStart().startsWith('{') ? h('pre', {}, h('code', {}, tail)) : markdown(tail));

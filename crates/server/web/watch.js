@@ -54,8 +54,8 @@ export function watch(id, main) {
     parts.person.root,
     parts.synthesis.root,
     parts.columns.root,
-    parts.panels.root,
     parts.timeline.root,
+    parts.panels.root,
     parts.talk.root,
   );
   main.setAttribute('aria-busy', 'true');

@@ -89,6 +89,7 @@ export async function visitor(browser, base, options = {}) {
   const context = await browser.newContext({
     viewport: { width: 1280, height: 900 },
     acceptDownloads: true,
+    baseURL: base,
     ...options,
   });
   const page = await context.newPage();

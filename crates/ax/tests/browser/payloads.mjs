@@ -138,5 +138,34 @@ await scenario('[defaults]\nsimulate = "latency=0ms"\nseed = 3\n', async (server
   const plain = await open({ javaScriptEnabled: false });
   for (const id of [...ids.filter((_, at) => at % 20 === 5), spoken, vote])
     await plain.goto(`${server.base}/d/${id}`);
+  await alarm(open);
   console.log(`${PAYLOADS.length} payloads: no dialog, no request, no report`);
 });
+
+/** What would have been noticed, is: markup is refused, and a picture from elsewhere is reported. */
+async function alarm(open) {
+  const page = await open();
+  await page.goto('/');
+  const refused = await page.evaluate(async () => {
+    const tried = (attempt) => {
+      try {
+        attempt();
+        return 'let in';
+      } catch (error) {
+        return error.name;
+      }
+    };
+    const reported = new Promise((done) =>
+      document.addEventListener('securitypolicyviolation', done, { once: true }),
+    );
+    const markup = tried(() => (document.body.innerHTML = '<b>bold</b>'));
+    await reported;
+    new Image().src = 'http://evil.test/p.png';
+    while (!globalThis.reports.some((it) => it.startsWith('img-src')))
+      await new Promise((done) => setTimeout(done, 10));
+    return markup;
+  });
+  assert.equal(refused, 'TypeError');
+  assert.ok(page.wrong.some((it) => it.startsWith('report:')));
+  page.wrong.length = 0;
+}
