@@ -58,7 +58,7 @@ export function home(main) {
     const group = (title, all) => all.length > 0 && [h('h3', {}, title), h('ul', {}, all.map(row))];
     const none = words
       ? `Nothing was found for “${words}”.`
-      : 'Nothing has been discussed yet. Ask something on the left.';
+      : 'Nothing has been discussed yet.';
     fill(
       list,
       entries.length

@@ -96,6 +96,8 @@ export function order() {
   topic.addEventListener('keydown', (event) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit();
   });
+  // Who comes back to this page may order again.
+  addEventListener('pageshow', () => (go.disabled = false));
   void load();
 
   async function load() {

@@ -81,6 +81,7 @@ await scenario('[defaults]\nsimulate = "latency=0ms"\n', async (server, open) =>
   }
   assert.ok(flips > 0, 'somebody changed position');
   await markdown(page);
+  await long(page, server);
 });
 
 /** Markdown in, elements out. */
@@ -167,4 +168,31 @@ async function markdown(page) {
   });
   console.log(`the slowest 100 kB of hostile Markdown took ${slowest.toFixed(0)} ms: ${JSON.stringify(what)}`);
   assert.ok(slowest < 2000, `${slowest} ms for ${what}`);
+}
+
+/** A record of 10,000 facts is folded quickly enough to be dragged through, and only what is in sight is made. */
+async function long(page, server) {
+  const { discussionId: id } = await server.post('/api/discussions', {
+    topic: 'How long?',
+    pattern: 'round-robin',
+    rounds: 1,
+  });
+  const facts = await record(server, id);
+  const took = await page.evaluate(async (facts) => {
+    const [{ fold }, { talk }] = await Promise.all([import('/assets/fold.js'), import('/assets/talk.js')]);
+    const [opened, turns] = [facts[0], facts.filter((it) => ['call_placed', 'turn_completed'].includes(it.type))];
+    const many = [opened];
+    while (many.length < 10000) many.push({ ...turns[many.length % turns.length], seq: many.length + 1 });
+    const began = performance.now();
+    const state = fold(many);
+    const folded = performance.now() - began;
+    const said = talk(() => {});
+    document.body.append(said.root);
+    said.update(state);
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done, 100)));
+    const made = [...document.querySelectorAll('.turn .said')].filter((it) => it.textContent.length > 1).length;
+    return { folded, turns: state.turns.length, made };
+  }, facts);
+  console.log(`10,000 facts folded in ${took.folded.toFixed(0)} ms; of ${took.turns} turns ${took.made} are made`);
+  assert.ok(took.folded < 200 && took.made < 100, JSON.stringify(took));
 }

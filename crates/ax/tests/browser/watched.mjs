@@ -97,6 +97,7 @@ await scenario('[defaults]\nsimulate = "latency=500ms"\nseed = 7\n', async (serv
   await page.waitForSelector('table.figures');
   assert.equal((await page.locator('.side .said p').count()) > 1, true);
 
+  await ballot(server, open);
   const { first, screen, told } = await measure(server, open);
   console.log(
     `first event to screen ${first.toFixed(0)} ms; ${screen.length} events, arrival to screen p50 ${share(screen, 0.5).toFixed(0)} ms, ` +
@@ -122,4 +123,26 @@ async function measure(server, open) {
     // What happened before the page came is not late.
     told: quorum.latencies.server.filter((it, at) => at > 30),
   }));
+}
+
+/** A person votes by choosing, not by writing JSON. */
+async function ballot(server, open) {
+  const order = {
+    topic: 'Where to?',
+    pattern: 'voting',
+    rounds: 1,
+    votingOptions: ['Sea', 'Hills'],
+    participants: ['claude', 'ada:person'],
+  };
+  const { discussionId: id } = await server.post('/api/discussions', { ...order, simulate: { latencyMs: 0 } });
+  const page = await open();
+  await page.goto(`${server.base}/d/${id}`);
+  await page.check('.person input[value=Hills]');
+  await page.fill('.person input[type=range]', '0.9');
+  await page.fill('.person textarea', 'The air is better.');
+  await page.click('.person .primary');
+  await page.waitForFunction(() => quorum.whole.conclusion);
+  const mine = await page.evaluate(() => quorum.whole.readings.find((it) => it.participant === 'ada').reading);
+  assert.deepEqual(mine, { kind: 'ballot', choice: 'Hills', confidence: 0.9, reasoning: 'The air is better.' });
+  assert.match(await page.textContent('.tally'), /Hills/);
 }
