@@ -1,6 +1,7 @@
 //! Chores of the workspace, `cargo xtask <verb>`. A verb is one file with a `VERB` at its top and one line in `VERBS`.
 
 mod bench;
+mod browser;
 mod cargo;
 mod coverage;
 mod setup;
@@ -9,7 +10,7 @@ mod tidy;
 
 use std::process::ExitCode;
 
-const VERBS: &[Verb] = &[tidy::VERB, test::VERB, coverage::VERB, bench::VERB];
+const VERBS: &[Verb] = &[setup::VERB, tidy::VERB, test::VERB, coverage::VERB, bench::VERB];
 
 /// One thing `cargo xtask` can do.
 struct Verb {

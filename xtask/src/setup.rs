@@ -1,8 +1,15 @@
-//! What a machine with Rust still needs before the tests can run: a C compiler and two of Rust's components.
+//! What a machine with Rust still needs before the tests can run: a C compiler, two of Rust's components, and a browser.
 
-use crate::cargo;
+use crate::{Verb, browser, cargo};
 use anyhow::{Context as _, Result, bail};
 use std::process::Command;
+
+pub(crate) const VERB: Verb = Verb {
+    name: "setup",
+    arguments: "",
+    summary: "Install what the tests need and this machine has not: a C compiler, a browser",
+    run: |_| prepare(),
+};
 
 /// What the C parts of our dependencies are compiled with.
 const PACKAGES: [&str; 2] = ["gcc", "libc6-dev"];
@@ -12,10 +19,16 @@ pub(crate) fn prepare() -> Result<()> {
     require_component("fmt", "rustfmt")?;
     require_component("clippy", "clippy")?;
     match compiler(&Machine::look()) {
-        Compiler::Present => Ok(()),
-        Compiler::Installable { prefix } => install(prefix),
+        Compiler::Present => {}
+        Compiler::Installable { prefix } => install(prefix)?,
         Compiler::Missing => bail!("{}", missing_compiler()),
     }
+    browser::prepare()
+}
+
+/// What must stand before `apt-get`; `None` where nothing may be installed.
+pub(crate) fn may_install() -> Option<&'static [&'static str]> {
+    installer(&Machine::look())
 }
 
 fn require_component(verb: &str, component: &str) -> Result<()> {
@@ -33,7 +46,7 @@ fn install(prefix: &[&str]) -> Result<()> {
     apt(prefix, &arguments).with_context(missing_compiler)
 }
 
-fn apt(prefix: &[&str], arguments: &[&str]) -> Result<()> {
+pub(crate) fn apt(prefix: &[&str], arguments: &[&str]) -> Result<()> {
     let mut words = prefix.iter().chain(&["apt-get"]).chain(arguments);
     let mut command = Command::new(words.next().context("a command has a first word")?);
     cargo::run(command.args(words).env("DEBIAN_FRONTEND", "noninteractive"))
@@ -71,18 +84,22 @@ impl Machine {
 }
 
 fn compiler(machine: &Machine) -> Compiler {
-    if machine.has("cc") {
-        Compiler::Present
-    } else if machine.has("apt-get") && machine.is_root {
-        Compiler::Installable { prefix: &[] }
-    } else if machine.has("apt-get") && machine.has("sudo") {
-        Compiler::Installable { prefix: &["sudo"] }
-    } else {
-        Compiler::Missing
+    match installer(machine) {
+        _ if machine.has("cc") => Compiler::Present,
+        Some(prefix) => Compiler::Installable { prefix },
+        None => Compiler::Missing,
     }
 }
 
-fn is_on_path(program: &str) -> bool {
+fn installer(machine: &Machine) -> Option<&'static [&'static str]> {
+    match (machine.has("apt-get"), machine.is_root, machine.has("sudo")) {
+        (true, true, _) => Some(&[]),
+        (true, false, true) => Some(&["sudo"]),
+        (true, false, false) | (false, _, _) => None,
+    }
+}
+
+pub(crate) fn is_on_path(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }

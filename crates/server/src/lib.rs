@@ -5,6 +5,7 @@
 //! - `serve`: connections; `guard`: names, pages, tokens, floods; `house`: what requests share
 //! - `routes`: what can be asked for; `wire`: our JSON; `body`: what comes in; `problem`: what went wrong
 //! - `live`: events, put into words once for everybody who watches
+//! - `web`: the page people watch on, its files being in the folder of that name
 //! - `openapi`, `metrics`: what is said about it and what is counted
 
 mod body;
@@ -17,6 +18,7 @@ mod problem;
 mod routes;
 mod serve;
 pub mod settings;
+mod web;
 mod wire;
 
 pub use serve::Server;

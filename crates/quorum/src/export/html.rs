@@ -13,7 +13,7 @@ use crate::export::{
 pub(super) const FORMAT: Format =
     Format { name: "html", summary: "One page to read in a browser, without scripts", ending: "html", write };
 
-const STYLE: &str = include_str!("page.css");
+pub(super) const STYLE: &str = include_str!("page.css");
 
 /// So many seats have a colour of their own; further ones share them.
 const COLOURS: usize = 6;
@@ -35,7 +35,7 @@ fn write(state: &State, _: &[Fact]) -> String {
     )
 }
 
-fn body(document: &Part) -> String {
+pub(super) fn body(document: &Part) -> String {
     let mut out = format!("<header>\n<h1>{}</h1>\n", escape(&document.title));
     document.blocks.iter().for_each(|it| block(it, &mut out));
     out.push_str("</header>\n<nav>\n");

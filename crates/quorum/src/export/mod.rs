@@ -3,6 +3,7 @@
 //! What models and people wrote is data in every format: it brings no markup of its own into a page, looks nothing up
 //! elsewhere, and moves no cursor.
 
+pub mod document;
 mod html;
 mod json;
 pub mod jsonl;

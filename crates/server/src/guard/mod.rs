@@ -4,7 +4,7 @@ pub(crate) mod headers;
 pub(crate) mod rate;
 mod token;
 
-use std::net::IpAddr;
+use std::{convert::Infallible, net::IpAddr};
 
 use axum::{
     extract::{FromRequestParts, Request, State},
@@ -18,6 +18,7 @@ use crate::{
     house::App,
     problem::{self, Problem},
     settings::Settings,
+    web,
 };
 
 /// Whoever sent a request, and what they may reach.
@@ -29,6 +30,17 @@ impl FromRequestParts<App> for Caller {
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Problem> {
         let scope = parts.extensions.get::<Scope>().cloned();
         scope.map(Caller).ok_or_else(|| Problem::new(problem::UNKNOWN_CALLER, "say who you are"))
+    }
+}
+
+/// Whoever sent a request for a page; `None` where nobody said who they are and somebody should.
+pub(crate) struct MaybeCaller(pub(crate) Option<Scope>);
+
+impl FromRequestParts<App> for MaybeCaller {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
+        Ok(MaybeCaller(parts.extensions.get::<Scope>().cloned()))
     }
 }
 
@@ -76,14 +88,15 @@ fn name(host: &str) -> &str {
 pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Next) -> Response {
     match admit(&app, &request) {
         Ok(scope) => {
-            request.extensions_mut().insert(scope);
+            scope.and_then(|scope| request.extensions_mut().insert(scope));
             next.run(request).await
         }
         Err(problem) => problem.into_response(),
     }
 }
 
-fn admit(app: &App, request: &Request) -> Result<Scope, Problem> {
+/// The scope of whoever sent it; none for a page that holds nothing of anybody's.
+fn admit(app: &App, request: &Request) -> Result<Option<Scope>, Problem> {
     let headers = request.headers();
     let host = host(request).ok_or_else(|| Problem::new(problem::INVALID, "there is no Host header"))?;
     if !app.names.answers_to(&host) {
@@ -99,10 +112,11 @@ fn admit(app: &App, request: &Request) -> Result<Scope, Problem> {
         Problem::new(problem::TOO_MANY, "too many requests; wait a moment").after(seconds)
     })?;
     match (app.tokens().is_empty(), known) {
-        (true, _) => Ok(app.scope(None)),
+        (true, _) => Ok(Some(app.scope(None))),
         // Whether it lives is no secret, and who asks for that has seldom a token.
-        (false, _) if OPEN.contains(&request.uri().path()) => Ok(app.scope(None)),
-        (false, Some(token)) => Ok(app.scope(Some(token))),
+        (false, _) if OPEN.contains(&request.uri().path()) => Ok(Some(app.scope(None))),
+        (false, Some(token)) => Ok(Some(app.scope(Some(token)))),
+        (false, None) if request.method() == Method::GET && web::is_shell(request.uri().path()) => Ok(None),
         (false, None) => {
             let message = "send a token: Authorization: Bearer TOKEN";
             Err(Problem::new(problem::UNKNOWN_CALLER, message))

@@ -29,6 +29,17 @@ pub(crate) enum View {
     Events,
     /// Every fact as it is recorded; no text that is not.
     Facts,
+    /// Every fact, and text as it comes: all there is.
+    All,
+}
+
+impl View {
+    fn has_text(self) -> bool {
+        match self {
+            View::Events | View::All => true,
+            View::Facts => false,
+        }
+    }
 }
 
 pub(crate) struct Watcher {
@@ -112,7 +123,7 @@ impl Watcher {
                         let channel = self.channel.clone();
                         self.queue(&channel.told(), up_to);
                     }
-                    self.waiting.extend(text.filter(|_| self.view == View::Events));
+                    self.waiting.extend(text.filter(|_| self.view.has_text()));
                 }
                 // Too slow: what was missed of the texts is told as a whole, and nothing of the list is missed.
                 Ok(Err(RecvError::Lagged(_))) => self.begin_anew(),
@@ -127,7 +138,7 @@ impl Watcher {
         let (told, news) = channel.listen();
         self.news = news;
         self.queue(&told, told.events.len());
-        if self.view == View::Events {
+        if self.view.has_text() {
             self.waiting.extend(told.texts());
         }
     }
@@ -137,7 +148,7 @@ impl Watcher {
         for event in told.events.get(self.place..up_to).unwrap_or_default() {
             let frame = match self.view {
                 View::Events => event.announced.clone(),
-                View::Facts => Some(event.fact.clone()),
+                View::Facts | View::All => Some(event.fact.clone()),
             };
             self.waiting.extend(frame);
         }

@@ -26,7 +26,7 @@ use crate::{
 pub(crate) struct From {
     /// Only events after this number; the header `Last-Event-ID` says the same.
     after: Option<u64>,
-    /// The twelve events, or every fact as it is recorded.
+    /// The twelve events, every fact as it is recorded, or all there is.
     view: Option<Kind>,
 }
 
@@ -38,6 +38,8 @@ pub(crate) enum Kind {
     Events,
     /// Every fact.
     Facts,
+    /// Every fact, and text as it comes.
+    All,
 }
 
 /// Listen to a discussion, from its beginning or from where you left
@@ -68,6 +70,7 @@ pub(super) async fn events(
     let view = match from.view {
         None | Some(Kind::Events) => View::Events,
         Some(Kind::Facts) => View::Facts,
+        Some(Kind::All) => View::All,
     };
     let watcher = app.hub.watch(&discussion, view, after).await?;
     if watcher.has_nothing_new() {

@@ -22,6 +22,7 @@ use crate::{
     house::App,
     openapi,
     problem::{self, Problem},
+    web,
 };
 
 fn api() -> OpenApiRouter<App> {
@@ -54,7 +55,6 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(house::document))
         .routes(routes!(page::docs))
         .routes(routes!(page::style))
-        .routes(routes!(page::home))
 }
 
 /// The OpenAPI document.
@@ -67,6 +67,7 @@ pub(crate) fn router(app: App) -> Router {
     let (routes, _) = api().split_for_parts();
     let largest = app.limits().body_bytes;
     routes
+        .merge(web::routes())
         .fallback(|| async {
             Problem::new(problem::NOT_FOUND, "there is nothing here; /docs lists what there is")
         })

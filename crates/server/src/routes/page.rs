@@ -7,31 +7,9 @@ use axum::{
     response::{Html, IntoResponse, Response},
 };
 
-use crate::{guard::Caller, openapi, problem::Problem, wire::state::event_names};
+use crate::{guard::Caller, openapi, wire::state::event_names};
 
 const STYLE: &str = include_str!("page.css");
-const LISTED: usize = 50;
-
-/// The discussions there are, as a page
-#[utoipa::path(
-    get, path = "/", tag = "server",
-    responses((status = 200, description = "A page", content_type = "text/html", body = String))
-)]
-pub(super) async fn home(Caller(scope): Caller) -> Result<Html<String>, Problem> {
-    let mut body =
-        String::from("<h1>Quorum</h1>\n<p><a href=\"/docs\">What can be asked here</a></p>\n<ul>\n");
-    for it in scope.list(LISTED, None).await? {
-        let (at, topic) = (format!("/api/discussions/{}", it.discussion_id), escaped(&it.topic));
-        let _ = writeln!(
-            body,
-            "<li><a href=\"{at}/result\">{topic}</a> <small>{}, {} · <a href=\"{at}/export?format=html\">page</a> · \
-             <a href=\"{at}/export\">Markdown</a></small></li>",
-            escaped(&it.pattern),
-            it.status
-        );
-    }
-    Ok(page("Quorum", &(body + "</ul>\n")))
-}
 
 /// What can be asked here, as a page
 #[utoipa::path(

@@ -113,7 +113,7 @@ async fn ids_queries_and_ways_that_do_not_exist() {
     let last = |value: &'static str| get(format!("{nowhere}/events")).header("last-event-id", value);
     refused(&house, last("x"), 400, invalid, "Last-Event-ID").await;
     refused(&house, get(format!("{nowhere}/events?after=-1")), 400, invalid, "after").await;
-    refused(&house, get(format!("{nowhere}/events?view=all")), 400, invalid, "view").await;
+    refused(&house, get(format!("{nowhere}/events?view=everything")), 400, invalid, "view").await;
 }
 
 #[tokio::test]

@@ -12,3 +12,4 @@ mod orders;
 mod people;
 mod restart;
 mod server;
+mod web;

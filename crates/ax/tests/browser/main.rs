@@ -1,0 +1,63 @@
+//! The page in a real browser: Debian's Chromium, driven by playwright-core, before the real `ax serve` with simulated voices.
+//! `cargo xtask setup` installs both. Each scenario is a script beside this file; pictures go to `target/screenshots`.
+
+#![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// Where cargo puts what it builds, and the setup what it installs.
+fn target() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().to_owned()
+}
+
+#[track_caller]
+fn play(scenario: &str) {
+    let driver = target().join("browser/node_modules/playwright-core/index.mjs");
+    assert!(driver.is_file(), "the browser's driver is missing; `cargo xtask setup` installs it");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser").join(scenario);
+    let folder = tempfile::tempdir().unwrap();
+    let output = Command::new("node")
+        .arg(script)
+        .env("QUORUM_AX", env!("CARGO_BIN_EXE_ax"))
+        .env("QUORUM_DRIVER", driver)
+        .env("QUORUM_FOLDER", folder.path())
+        .env("QUORUM_SCREENSHOTS", target().join("screenshots"))
+        .output()
+        .expect("node is missing; `cargo xtask setup` installs it");
+    let told = String::from_utf8_lossy(&output.stdout);
+    println!("{told}");
+    assert!(output.status.success(), "{told}\n{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn c07_a_discussion_is_started_watched_steered_spoken_in_exported_and_replayed() {
+    play("watched.mjs");
+}
+
+#[test]
+fn f11_the_page_goes_on_without_a_gap_when_the_server_is_killed_and_started_again() {
+    play("restarted.mjs");
+}
+
+#[test]
+fn s6_200_payloads_make_no_dialog_no_request_and_no_report() {
+    play("payloads.mjs");
+}
+
+#[test]
+fn s2_the_page_asks_for_a_token_once_and_keeps_it_out_of_addresses() {
+    play("token.mjs");
+}
+
+#[test]
+fn d15_the_page_folds_the_record_as_the_server_does() {
+    play("folded.mjs");
+}
+
+#[test]
+fn the_page_looks_as_it_should_in_light_and_dark_wide_and_narrow() {
+    play("pictures.mjs");
+}

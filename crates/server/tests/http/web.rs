@@ -1,0 +1,114 @@
+//! The page as it is served: shells for anyone, files by their mark, words only for who may read them (S3, S6, S12).
+
+use serde_json::json;
+
+use crate::harness::{ANN, BOB, FAST, House, answered, events, order, slow, tenants};
+
+#[tokio::test]
+async fn the_files_of_the_page_are_fetched_once() {
+    let house = House::open(FAST).await;
+    let page = house.get("/").await.text;
+    let files: Vec<&str> = page.split('"').filter(|it| it.starts_with("/assets/")).collect();
+    assert!(files.len() > 15, "{files:?}");
+    for file in files {
+        let first = house.get(file).await;
+        let kind = first.headers["content-type"].to_str().unwrap().to_owned();
+        let ending = file.rsplit('.').next().unwrap();
+        assert!(
+            kind.contains(match ending {
+                "js" => "javascript",
+                other => other,
+            }),
+            "{file}: {kind}"
+        );
+        assert_eq!(first.headers["cache-control"], "no-cache");
+        let mark = first.headers["etag"].to_str().unwrap();
+        let again =
+            answered(house.request("GET", file).header("if-none-match", format!("\"x\", W/{mark}"))).await;
+        assert_eq!((again.status.as_u16(), again.text.as_str()), (304, ""), "{file}");
+        let other = answered(house.request("GET", file).header("if-none-match", "\"x\"")).await;
+        assert_eq!(other.text, first.text);
+    }
+    for path in ["/assets/none.js", "/assets/../lib.rs", "/assets/%2e%2e%2fCargo.toml", "/assets/"] {
+        assert_eq!(house.get(path).await.status, 404, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn d15_a_finished_discussion_can_be_read_without_scripts() {
+    let house = House::open(FAST).await;
+    let mut hostile = order();
+    hostile["topic"] = json!("</noscript><script>alert(1)</script> & 'tabs'?");
+    let id = house.held(&hostile).await;
+    let page = house.get(&format!("/d/{id}")).await.text;
+    assert!(page.contains("<h2>Synthesis") && page.contains("Round 1"), "{page}");
+    assert_eq!(page.matches("</noscript>").count(), 2, "nobody ends what is for readers without scripts");
+    assert_eq!(page.matches("<script").count(), 2);
+    assert!(house.get("/").await.text.contains(&format!("href=\"/d/{id}\"")));
+    for path in ["/d/none", "/d/01890000-0000-7000-8000-000000000001", "/compare"] {
+        assert_eq!(house.get(path).await.status, 200, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn s12_the_shell_shows_nobody_what_is_anothers() {
+    let house = House::open(&tenants()).await;
+    let id = answered(house.posting("/api/discussions", &order()).bearer_auth(ANN)).await.id();
+    answered(house.request("GET", &format!("/api/discussions/{id}/events")).bearer_auth(ANN)).await;
+    for path in ["/".to_owned(), format!("/d/{id}")] {
+        let get = || house.request("GET", &path);
+        let check = async |request: reqwest::RequestBuilder, shown: bool| {
+            let answer = answered(request).await;
+            assert_eq!(
+                (answer.status.as_u16(), answer.text.contains("Tabs or spaces?")),
+                (200, shown),
+                "{path}"
+            );
+        };
+        check(get(), false).await;
+        check(get().bearer_auth("a-wrong-token-0123456789"), false).await;
+        check(get().bearer_auth(BOB), false).await;
+        check(get().bearer_auth(ANN), true).await;
+        check(get().basic_auth("ann", Some(ANN)), true).await;
+        let foreign = get().header("host", "evil.example");
+        assert_eq!(answered(foreign).await.status, 421);
+        assert_eq!(answered(house.request("POST", &path)).await.status, 401);
+    }
+}
+
+#[tokio::test]
+async fn s6_no_page_may_make_markup_of_text() {
+    let house = House::open(FAST).await;
+    for path in ["/", "/d/none", "/compare", "/assets/main.js"] {
+        let policy = house.get(path).await.headers["content-security-policy"].to_str().unwrap().to_owned();
+        for rule in [
+            "script-src 'self';",
+            "style-src 'self';",
+            "require-trusted-types-for 'script'",
+            "trusted-types 'none'",
+        ] {
+            assert!(policy.contains(rule), "{path}: {policy}");
+        }
+        assert!(!policy.contains("unsafe"), "{path}: {policy}");
+    }
+}
+
+#[tokio::test]
+async fn f11_who_wants_everything_gets_every_fact_and_the_text_as_it_comes() {
+    let house = House::open(FAST).await;
+    let id = house.ordered(&slow()).await;
+    let path = format!("/api/discussions/{id}/events?view=all");
+    let mut stream = house.request("GET", &path).send().await.unwrap();
+    let mut heard = String::new();
+    while heard.matches("event: turn-chunk").count() < 3 {
+        heard.push_str(std::str::from_utf8(&stream.chunk().await.unwrap().unwrap()).unwrap());
+    }
+    let whole = &heard[..heard.rfind("\n\n").unwrap()];
+    let told = events(whole);
+    let numbers: Vec<u64> = told.iter().filter_map(|it| it.0).collect();
+    assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>());
+    assert!(
+        told.iter().all(|(number, name, _)| name == if number.is_some() { "fact" } else { "turn-chunk" })
+    );
+    house.post(&format!("/api/discussions/{id}/abort"), &json!({})).await;
+}

@@ -1,0 +1,67 @@
+// The judge's scores by round, as lines; and as a table for who does not see them.
+
+import { h, svg } from './dom.js';
+
+const [LEFT, RIGHT, TOP, BOTTOM] = [28, 292, 10, 100];
+
+/** `lines`: participant → (round → score from 0 to 10). */
+export function chart(lines, seats) {
+  const rounds = [...new Set([...lines.values()].flatMap((it) => [...it.keys()]))].sort((a, b) => a - b);
+  const across = (round) =>
+    rounds.length === 1 ? 160 : LEFT + 24 + ((RIGHT - LEFT - 44) * rounds.indexOf(round)) / (rounds.length - 1);
+  const up = (score) => BOTTOM - ((BOTTOM - TOP) * Math.max(0, Math.min(10, score))) / 10;
+  const label = [...lines]
+    .map(([who, it]) => `${who} ${[...it.values()].map((score) => score.toFixed(1)).join(', ')}`)
+    .join('; ');
+  const frame = svg(
+    'g',
+    { class: 'frame' },
+    svg('path', { d: `M${LEFT} ${TOP}V${BOTTOM}H${RIGHT}` }),
+    svg('path', { d: `M${LEFT} ${up(5)}H${RIGHT}`, 'stroke-dasharray': '3 3' }),
+  );
+  const texts = svg(
+    'g',
+    { class: 'ticks' },
+    [10, 5, 0].map((score) => svg('text', { x: 22, y: up(score) + 3, 'text-anchor': 'end' }, String(score))),
+    rounds.map((round) => svg('text', { x: across(round), y: 114, 'text-anchor': 'middle' }, `R${round}`)),
+  );
+  const drawn = [...lines].map(([who, scores]) => line(seats.get(who)?.index ?? 0, [...scores], across, up));
+  const picture = svg(
+    'svg',
+    { viewBox: '0 0 300 120', role: 'img', 'aria-label': `Scores by round: ${label}` },
+    frame,
+    texts,
+    drawn,
+  );
+  return h(
+    'figure.chart',
+    {},
+    picture,
+    h(
+      'figcaption.legend',
+      {},
+      [...lines].map(([who, scores]) => key(who, scores, seats)),
+    ),
+  );
+}
+
+function line(index, scores, across, up) {
+  const points = scores.map(([round, score]) => [across(round), up(score)]);
+  const path = points.map(([x, y], at) => `${at ? 'L' : 'M'}${x.toFixed(1)} ${y.toFixed(1)}`).join('');
+  return svg(
+    'g',
+    { class: 'line', 'data-seat': index % 6 },
+    svg('path', { d: path }),
+    points.map(([cx, cy]) => svg('circle', { cx, cy, r: 2.6 })),
+  );
+}
+
+function key(who, scores, seats) {
+  const last = [...scores.values()].at(-1);
+  return h(
+    'span.key',
+    { data: { seat: String((seats.get(who)?.index ?? 0) % 6) } },
+    h('bdi', {}, who),
+    ` ${last.toFixed(1)}`,
+  );
+}

@@ -1,0 +1,146 @@
+// A column for everybody at the table: where they stand, and what they are saying.
+
+import { fill, h, memo, name, say, seat as colour } from './dom.js';
+import { count, duration, money, words } from './figures.js';
+import { isOver } from './fold.js';
+import { markdown, structured } from './markdown.js';
+import { reading } from './reading.js';
+
+/** More of a text than this is not shown while it grows. */
+const TAIL = 6000;
+
+/** A finished turn longer than this opens on demand. */
+const LONG = 20000;
+
+export function columns() {
+  const root = h('section.columns', { 'aria-label': 'Participants' });
+  const made = new Map();
+  return {
+    root,
+    update(state, texts) {
+      for (const seat of state.seats.values()) {
+        if (!made.has(seat.name)) {
+          made.set(seat.name, column(seat));
+          root.append(made.get(seat.name).root);
+        }
+        made.get(seat.name).update(state, seat, spokenBy(texts, seat.name));
+      }
+      for (const [who, it] of made)
+        if (!state.seats.has(who)) {
+          it.root.remove();
+          made.delete(who);
+        }
+    },
+  };
+}
+
+function spokenBy(texts, who) {
+  let last;
+  for (const it of texts.values()) if (it.name === who) last = it;
+  return last;
+}
+
+function column(seat) {
+  const title = h('h2');
+  const standing = h('p.standing');
+  const part = h('p.part', { hidden: true });
+  const body = h('div.said', { tabIndex: 0, role: 'region', 'aria-label': `What ${seat.name} says` });
+  const root = h('article.column', { data: colour(seat.index) }, title, standing, part, body);
+  const [headed, bodied, parted] = [memo(), memo(), memo()];
+  const update = (state, seat, live) => {
+    headed(seat.role, () =>
+      fill(
+        title,
+        name(seat.name),
+        seat.role !== 'speaker' && h('span.role', {}, ` · ${seat.isPerson ? 'person' : words(seat.role)}`),
+      ),
+    );
+    parted(seat.position + seat.persona, () => {
+      part.hidden = !seat.position && !seat.persona;
+      fill(part, [seat.persona, seat.position].filter(Boolean).join(': '));
+    });
+    root.dataset.standing = live ? 'speaking' : seat.standing;
+    say(standing, describe(state, seat, live));
+    bodied(bodyKey(seat, live, `${state.readings.length} ${isOver(state)}`), () => show(body, state, seat, live));
+  };
+  return { root, update };
+}
+
+const bodyKey = (seat, live, read) =>
+  live
+    ? `live ${live.step} ${live.attempt} ${live.text.length}`
+    : `${seat.turn?.step} ${seat.standing} ${seat.why} ${read}`;
+
+function show(body, state, seat, live) {
+  const isAtEnd = body.scrollHeight - body.scrollTop - body.clientHeight < 40;
+  body.classList.toggle('live', Boolean(live));
+  body.classList.toggle('past', !live && seat.standing !== 'spoke' && !isOver(state));
+  if (live) {
+    const tail = live.text.length > TAIL ? '… ' + live.text.slice(-TAIL) : live.text;
+    fill(body, live.text.trimStart().startsWith('{') ? h('pre', {}, h('code', {}, tail)) : markdown(tail));
+    if (isAtEnd) body.scrollTop = body.scrollHeight;
+  } else {
+    fill(body, seat.turn ? turnText(state, seat.turn) : h('p.faint', {}, QUIET[seat.standing] ?? ''));
+    body.scrollTop = 0;
+  }
+}
+
+const QUIET = {
+  asked: 'Reading and thinking…',
+  waiting: 'Has not been asked yet.',
+  listening: 'Listens.',
+  absent: 'Is not here.',
+  awaited: 'Is awaited.',
+};
+
+/** What somebody said, as Markdown or as the form it was asked for in. */
+export function turnText(state, turn) {
+  const text = turn.text;
+  const form = reading(state, turn) ?? structured(text);
+  if (form) return form;
+  if (text.length <= LONG) return markdown(text);
+  const rest = h('button.link', { type: 'button' }, 'Show all of it');
+  const nodes = [...markdown(text.slice(0, LONG)), rest];
+  rest.addEventListener('click', () => rest.replaceWith(...markdown(text.slice(LONG))));
+  return nodes;
+}
+
+function describe(state, seat, live) {
+  if (live) {
+    const seconds = Math.max(0.2, (performance.now() - live.since) / 1000);
+    const tokens = live.text.length / 4;
+    const pace = seconds > 0.8 ? `${count(tokens / seconds)} tok/s · ` : '';
+    return `speaking · ${pace}≈ ${count(tokens)} tok${spent(seat)}`;
+  }
+  const why = seat.why ? `: ${seat.why}` : '';
+  switch (seat.standing) {
+    case 'asked':
+      return `thinking${seat.heard ? ` ${Math.floor((performance.now() - seat.heard) / 1000)} s` : ''}${again(seat)}${spent(seat)}`;
+    case 'retry':
+      return `${words(seat.kind)} · attempt ${seat.attempt} failed, again in ${duration(seat.retryMs)}`;
+    case 'failed':
+      return `out · ${words(seat.kind)}${why}`;
+    case 'absent':
+      return `not here${why}`;
+    case 'awaited':
+      return 'it is this person’s turn';
+    case 'convening':
+      return `convened a discussion of its own${why}`;
+    case 'spoke':
+    case 'listening':
+      return seat.turn ? last(seat) : `listening${why}`;
+    default:
+      return seat.isPerson ? 'a person' : seat.model || seat.provider;
+  }
+}
+
+const again = (seat) => (seat.attempt > 1 ? ` · attempt ${seat.attempt}` : '');
+
+const spent = (seat) => (seat.cost ? ` · ${money(seat.cost)}` : '');
+
+function last(seat) {
+  const { round, phase, duration_ms: took } = seat.turn;
+  const tokens = seat.usage.completion ? ` · ${count(seat.usage.completion)} tok` : '';
+  const where = round ? `R${round}` : words(phase);
+  return `${where}${seat.isPerson ? '' : ` · ${duration(took)}`}${tokens}${spent(seat)}${seat.turn.reused ? ' · taken over' : ''}`;
+}

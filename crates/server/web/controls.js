@@ -1,0 +1,177 @@
+// What can be done to a discussion, and what it leaves behind.
+
+import { download, post } from './api.js';
+import { dialog, fill, h, memo, name, notice } from './dom.js';
+import { isOver } from './fold.js';
+
+const FORMATS = [
+  ['markdown', 'md', 'Markdown'],
+  ['html', 'html', 'Web page'],
+  ['json', 'json', 'Result as JSON'],
+  ['jsonl', 'jsonl', 'Record as JSONL'],
+];
+
+/** `acted()` is called after anything that may make it go on. */
+export function controls(id, acted) {
+  const buttons = h('span.buttons', { role: 'toolbar', 'aria-label': 'Controls' });
+  const links = FORMATS.map(([format, ending, label]) => {
+    const link = download(`/api/discussions/${id}/export?format=${format}`, `discussion-${id}.${ending}`);
+    link.append(label);
+    return h('li', {}, link);
+  });
+  const menu = h('details.menu', {}, h('summary', {}, 'Export'), h('ul', {}, links));
+  document.addEventListener('click', (event) => {
+    if (!menu.contains(event.target)) menu.open = false;
+  });
+  menu.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape') {
+      menu.open = false;
+      menu.querySelector('summary').focus();
+    }
+  });
+  const root = h('div.controls', {}, buttons, menu);
+  const made = memo();
+  let doable = {};
+
+  async function act(action, body) {
+    try {
+      const answer = await post(`/api/discussions/${id}/${action}`, body);
+      acted();
+      return answer ?? {};
+    } catch (error) {
+      notice(error.message, 'error');
+      return null;
+    }
+  }
+
+  const ACTIONS = {
+    pause: ['Pause', () => act('pause'), 'Hold once those speaking are done'],
+    resume: ['Resume', () => act('resume'), 'Go on'],
+    note: [
+      'Note…',
+      async () => {
+        const text = await write();
+        if (text && (await act('note', { text }))) notice('Everyone asked from now on is shown your note.');
+      },
+      'Remark something everyone is shown',
+    ],
+    stop: ['Stop & synthesise', () => act('stop'), 'Ask nobody else and conclude with what was said'],
+    abort: [
+      'Abort',
+      async () => {
+        if (await sure()) await act('abort');
+      },
+      'End at once, without a synthesis',
+    ],
+    again: [
+      'Again',
+      async () => {
+        const made = await act('again', {});
+        if (made) location.assign(`/d/${made.discussionId}`);
+      },
+      'Hold the same discussion once more',
+    ],
+    compare: ['Compare…', () => location.assign(`/compare?a=${id}`), 'Beside another discussion'],
+    rate: [
+      'Rate…',
+      async () => {
+        const rating = Number(await rated());
+        if (rating && (await act('rating', { rating }))) notice('Thank you.');
+      },
+      'Say how good the result was',
+    ],
+  };
+
+  const update = (state) => {
+    const names = actions(state);
+    made(names.join(), () => {
+      doable = Object.fromEntries(names.map((it) => [it, ACTIONS[it][1]]));
+      fill(
+        buttons,
+        names.map((it) =>
+          h(
+            `button.${it}`,
+            { type: 'button', title: ACTIONS[it][2], data: { action: it }, on: { click: ACTIONS[it][1] } },
+            ACTIONS[it][0],
+          ),
+        ),
+      );
+    });
+  };
+  return {
+    root,
+    update,
+    run: (action) => doable[action]?.(),
+    openExport: () => {
+      menu.open = true;
+      menu.querySelector('a').focus();
+    },
+  };
+}
+
+function actions(state) {
+  if (!state.spec) return [];
+  if (state.lifecycle === 'error') return ['resume', 'again', 'compare'];
+  if (isOver(state)) return ['again', 'compare', 'rate'];
+  const turn = state.lifecycle === 'paused' || state.wish === 'pause' ? 'resume' : 'pause';
+  return state.lifecycle === 'completing' ? ['abort'] : [turn, 'note', 'stop', 'abort'];
+}
+
+async function write() {
+  const text = h('textarea', {
+    rows: 4,
+    required: true,
+    'aria-label': 'The note',
+    autofocus: true,
+    maxlength: 100000,
+  });
+  const answer = await dialog(
+    'Note',
+    h('p', {}, 'Everyone asked from now on is shown this. It is nobody’s turn.'),
+    text,
+    yesNo('Send'),
+  );
+  return answer === 'ok' ? text.value.trim() : '';
+}
+
+const sure = async () =>
+  (await dialog('Abort?', h('p', {}, 'It ends at once, and nobody is asked for a synthesis.'), yesNo('Abort'))) ===
+  'ok';
+
+const rated = () =>
+  dialog(
+    'How good was the result?',
+    h(
+      'menu.stars',
+      {},
+      [1, 2, 3, 4, 5].map((it) => h('button', { value: String(it), 'aria-label': `${it} of 5` }, '★'.repeat(it))),
+    ),
+  );
+
+export const yesNo = (yes) =>
+  h(
+    'menu',
+    {},
+    h('button', { value: '', formnovalidate: true }, 'Never mind'),
+    h('button.primary', { value: 'ok' }, yes),
+  );
+
+/** Goes on from a step in another way: without somebody, or just once more from there. */
+export async function fork(id, state, step) {
+  const boxes = [...state.seats.values()].map((it) => [it.name, h('input', { type: 'checkbox', checked: true })]);
+  const seats = boxes.map(([who, box]) => h('label.choice', {}, box, name(who)));
+  const answer = await dialog(
+    'Go on from here in another way',
+    h('p', {}, 'Everything up to ', h('code', {}, step), ' stands; only what is new is asked.'),
+    h('fieldset', {}, h('legend', {}, 'Who stays'), seats),
+    yesNo('Fork'),
+  );
+  if (answer !== 'ok') return;
+  const without = boxes.filter(([, box]) => !box.checked).map(([who]) => who);
+  try {
+    const made = await post(`/api/discussions/${id}/fork`, { at: step, without });
+    location.assign(`/d/${made.discussionId}`);
+  } catch (error) {
+    notice(error.message, 'error');
+  }
+}

@@ -1,0 +1,119 @@
+// Building the page: elements with text in them. Nothing here, or anywhere else, makes markup of text.
+
+/** An element: h('p.note', { title, on: { click } }, 'text', node, …). Nothing is said for null, undefined and false. */
+export function h(tag, props = {}, ...children) {
+  const [name, ...classes] = tag.split('.');
+  const element = document.createElement(name);
+  if (classes.length) element.className = classes.join(' ');
+  for (const [key, value] of Object.entries(props)) set(element, key, value);
+  put(element, children);
+  return element;
+}
+
+/** The same for pictures. */
+export function svg(name, attributes = {}, ...children) {
+  const element = document.createElementNS('http://www.w3.org/2000/svg', name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
+  put(element, children);
+  return element;
+}
+
+function set(element, key, value) {
+  if (value === null || value === undefined || value === false) return;
+  if (key === 'on') {
+    for (const [event, listener] of Object.entries(value)) element.addEventListener(event, listener);
+  } else if (key === 'data') {
+    Object.assign(element.dataset, value);
+  } else if (key in PROPERTIES) {
+    element[key] = value;
+  } else {
+    element.setAttribute(key, value === true ? '' : String(value));
+  }
+}
+
+const PROPERTIES = { value: 1, checked: 1, disabled: 1, hidden: 1, open: 1, selected: 1, htmlFor: 1, tabIndex: 1 };
+
+function put(element, children) {
+  for (const child of children.flat(Infinity)) {
+    if (child === null || child === undefined || child === false) continue;
+    element.append(child);
+  }
+}
+
+/** What is in an element from now on. */
+export function fill(element, ...children) {
+  element.replaceChildren();
+  put(element, children);
+  return element;
+}
+
+/** Sets a text only where it is another one: what did not change is not read out again. */
+export function say(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/** Runs `build` when the key is another one than the last time. */
+export function memo() {
+  let last;
+  return (key, build) => {
+    if (key === last) return;
+    last = key;
+    build();
+  };
+}
+
+/** The name of somebody, whichever way it is written. */
+export const name = (text) => h('bdi', {}, text);
+
+/** The place at the table as a colour. */
+export const seat = (index) => ({ seat: String(((index % 6) + 6) % 6) });
+
+/** A dialog that closes by itself, with what was chosen. */
+export function dialog(title, ...children) {
+  const heading = h('h2', { id: 'dialog-title' }, title);
+  const form = h('form', { method: 'dialog' }, heading, children);
+  const element = h('dialog', { 'aria-labelledby': 'dialog-title' }, form);
+  document.body.append(element);
+  element.addEventListener('close', () => element.remove());
+  element.addEventListener('click', (event) => {
+    if (event.target === element) element.close('');
+  });
+  element.showModal();
+  return new Promise((done) => element.addEventListener('close', () => done(element.returnValue), { once: true }));
+}
+
+let status;
+let spoken = 0;
+let waiting = '';
+
+/** Tells who listens rather than looks, at most once in three seconds and then only the last word. */
+export function announce(text) {
+  status ??= document.body.appendChild(h('div.unseen', { role: 'status', 'aria-live': 'polite' }));
+  const due = spoken + 3000 - performance.now();
+  if (waiting || due > 0) {
+    if (!waiting)
+      setTimeout(
+        () => {
+          const last = waiting;
+          waiting = '';
+          spoken = 0;
+          announce(last);
+        },
+        Math.max(due, 0),
+      );
+    waiting = text;
+    return;
+  }
+  spoken = performance.now();
+  status.textContent = text;
+}
+
+let notices;
+
+/** A line at the edge of the page that goes away by itself. */
+export function notice(text, kind = 'info') {
+  notices ??= document.body.appendChild(h('div.notices', { role: kind === 'info' ? 'status' : 'alert' }));
+  const line = h(`p.notice.${kind}`, {}, text);
+  notices.append(line);
+  setTimeout(() => line.remove(), kind === 'info' ? 4000 : 9000);
+}

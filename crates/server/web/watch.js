@@ -1,0 +1,205 @@
+// One discussion: watched, steered, spoken in, and gone through again.
+
+import { listen } from './api.js';
+import { columns } from './columns.js';
+import { controls, fork } from './controls.js';
+import { announce, fill, h, memo, say } from './dom.js';
+import { apply, fold, isOver, start } from './fold.js';
+import { ending, panels, rounds, standing, strip, synthesis } from './panels.js';
+import { person } from './person.js';
+import { talk } from './talk.js';
+import { timeline } from './timeline.js';
+
+const CONNECTION = {
+  lost: 'Connection lost. What happens meanwhile is kept and comes after.',
+  gone: 'There is no such discussion here.',
+  closed: 'Without a token nothing can be shown. Reload the page to give one.',
+};
+
+export function watch(id, main) {
+  const facts = [];
+  const whole = start();
+  const texts = new Map();
+  const paints = [];
+  let [shown, position, heardAt, isDue, connection] = [whole, null, 0, false, 'live'];
+
+  const title = h('h1');
+  const [kind, where, origin] = [h('span.chip'), h('span.chip.state'), h('span')];
+  const told = h('p.banner', { hidden: true });
+  const parts = {
+    controls: controls(id, () => again()),
+    strip: strip(),
+    synthesis: synthesis(),
+    person: person(id),
+    columns: columns(),
+    panels: panels(),
+    timeline: timeline((to) => {
+      position = to;
+      shown = to === null ? whole : fold(facts, to);
+      draw();
+    }),
+    talk: talk((step) => fork(id, whole, step)),
+  };
+  const head = h(
+    'header.head',
+    {},
+    h('div.question', {}, title, h('p.chips', {}, kind, where, origin)),
+    parts.controls.root,
+  );
+  fill(
+    main,
+    head,
+    parts.strip.root,
+    told,
+    parts.person.root,
+    parts.synthesis.root,
+    parts.columns.root,
+    parts.timeline.root,
+    parts.panels.root,
+    parts.talk.root,
+  );
+  main.setAttribute('aria-busy', 'true');
+  const named = memo();
+
+  /** Draws once for everything that came in since the last frame. */
+  function draw(since) {
+    if (since !== undefined && paints.length < KEPT) paints.push(since);
+    if (isDue) return;
+    isDue = true;
+    requestAnimationFrame(() => {
+      isDue = false;
+      render();
+      const drawn = paints.splice(0);
+      if (drawn.length) afterPaint(() => painted(drawn));
+    });
+  }
+
+  function render() {
+    const isNow = position === null;
+    banner(told, connection, shown);
+    if (!shown.spec) return;
+    main.removeAttribute('aria-busy');
+    named(shown.spec.topic, () => {
+      document.title = `${shown.spec.topic} · Quorum`;
+      say(title, shown.spec.topic);
+      say(kind, rounds(shown));
+      fill(
+        origin,
+        shown.spec.simulation &&
+          h('span.chip.warn', { title: 'No model is asked; what they say is made up' }, 'simulated'),
+        shown.fork && h('a.chip', { href: `/d/${shown.fork.of}` }, 'forked'),
+        shown.lineage && h('a.chip', { href: `/d/${shown.lineage.parent}` }, 'part of another'),
+      );
+    });
+    say(where, isNow ? standing(shown) : `replay · ${standing(shown)}`);
+    where.dataset.lifecycle = shown.awaiting.length || shown.vacancy ? 'awaiting' : shown.lifecycle;
+    const goesOn = isNow && shown.underWay.size > 0 && !isOver(shown);
+    parts.strip.update(shown, goesOn ? performance.now() - heardAt : 0);
+    parts.synthesis.update(shown);
+    parts.person.update(shown, isNow);
+    parts.columns.update(shown, isNow ? texts : new Map());
+    parts.panels.update(shown);
+    parts.talk.update(shown);
+    parts.timeline.update(whole, shown, facts);
+    parts.controls.update(whole);
+    document.body.classList.toggle('replaying', !isNow);
+  }
+
+  function hear(kind, data) {
+    const at = performance.now();
+    if (facts.length + texts.size === 0) performance.mark('first-event');
+    if (kind === 'fact') take(data, at);
+    else if (kind === 'turn-chunk') hearText(data, at);
+    draw({ at, sent: kind === 'turn-chunk' ? data.timestamp : data.at / 1000 });
+  }
+
+  function take(fact, at) {
+    facts.push(fact);
+    apply(whole, fact);
+    heardAt = at - ago(fact);
+    if (fact.step && fact.type !== 'reply_read') texts.delete(fact.step);
+    if (fact.type === 'call_placed') whole.seats.get(fact.participant).heard = heardAt;
+    tell(fact);
+  }
+
+  /** A piece that begins at 0 takes the place of what there was. */
+  function hearText({ step, participant, attempt, offset, chunk }, at) {
+    const before = texts.get(step);
+    if (offset === 0 || !before) texts.set(step, { step, name: participant, attempt, text: chunk, since: at });
+    else before.text += chunk;
+  }
+
+  function again() {
+    if (listening && connection !== 'over') return;
+    listening = listen(id, whole.seq, hear, stand);
+  }
+
+  function stand(word) {
+    connection = word;
+    draw();
+  }
+
+  let listening = listen(id, 0, hear, stand);
+  setInterval(() => {
+    if (whole.underWay.size) draw();
+  }, 1000);
+  // For the console, and for those who try whether anything was missed.
+  globalThis.quorum = { facts, texts, state: () => shown, whole, latencies };
+  return {
+    p: () => parts.controls.run(whole.lifecycle === 'paused' || whole.wish === 'pause' ? 'resume' : 'pause'),
+    n: () => parts.controls.run('note'),
+    s: () => parts.controls.run('stop'),
+    e: () => parts.controls.openExport(),
+    r: () => parts.person.focus(),
+    ArrowLeft: () => parts.timeline.step(-1),
+    ArrowRight: () => parts.timeline.step(1),
+    l: () => parts.timeline.now(),
+    k: () => parts.timeline.toggle(),
+  };
+}
+
+/** How long ago it happened, by this machine's clock, which need not be the server's. */
+const ago = (fact) => Math.max(0, Date.now() - fact.at / 1000);
+
+function banner(told, connection, state) {
+  const text =
+    CONNECTION[connection] ??
+    (state.lifecycle === 'paused' ? 'Paused: nothing is asked until you resume.' : ending(state));
+  told.hidden = !text;
+  told.dataset.kind = CONNECTION[connection] || state.problem ? 'error' : 'info';
+  say(told, text);
+}
+
+function tell(fact) {
+  if (fact.type === 'round_opened') announce(`Round ${fact.round} begins.`);
+  else if (fact.type === 'turn_completed') announce(`${fact.turn.participant} has spoken.`);
+  else if (fact.type === 'decided') announce('There is a synthesis.');
+  else if (fact.type === 'concluded') announce('The discussion is over.');
+}
+
+const KEPT = 1000;
+const latencies = { screen: [], server: [] };
+
+/** What a frame took to be seen: from the arrival of what is in it, and from when the server had it. */
+function painted(drawn) {
+  const now = performance.now();
+  if (latencies.screen.length === 0) {
+    performance.mark('first-screen');
+    performance.measure('first event to screen', 'first-event', 'first-screen');
+  }
+  for (const { at, sent } of drawn.slice(0, KEPT)) {
+    latencies.screen.push(now - at);
+    latencies.server.push(performance.timeOrigin + now - sent);
+  }
+  for (const list of Object.values(latencies)) list.splice(0, Math.max(0, list.length - KEPT));
+}
+
+/** A message sent in a frame arrives after that frame is on the screen. */
+function afterPaint(then) {
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = () => {
+    port1.close();
+    then();
+  };
+  port2.postMessage(0);
+}

@@ -1,0 +1,84 @@
+//! What the tests of the page need: Debian's Chromium, node, and the driver between them, which stays under `target`.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::{
+    cargo,
+    setup::{apt, is_on_path, may_install},
+};
+
+/// A program, and the package it comes in.
+const PROGRAMS: [(&str, &str); 3] = [("chromium", "chromium"), ("node", "nodejs"), ("npm", "npm")];
+
+/// The driver; a later one may not know this Chromium.
+const DRIVER: &str = "playwright-core@1.65.0";
+
+/// Installs what is missing, and says so.
+pub(crate) fn prepare() -> Result<()> {
+    let missing = missing(is_on_path);
+    if !missing.is_empty() {
+        install(&missing).with_context(|| advice(&missing))?;
+    }
+    let folder = folder();
+    if folder.join("node_modules/playwright-core/index.mjs").is_file() {
+        return Ok(());
+    }
+    println!("Installing the browser's driver, {DRIVER}, in {}.", folder.display());
+    fetch(&folder).with_context(|| {
+        format!(
+            "the tests of the page need {DRIVER}; where npm can't fetch it, put it in {}",
+            folder.display()
+        )
+    })
+}
+
+fn missing(is_there: impl Fn(&str) -> bool) -> Vec<&'static str> {
+    PROGRAMS.iter().filter(|(program, _)| !is_there(program)).map(|(_, package)| *package).collect()
+}
+
+fn install(packages: &[&str]) -> Result<()> {
+    let Some(prefix) = may_install() else { bail!("nothing can be installed from here") };
+    println!("The tests of the page need a browser; installing {}.", packages.join(", "));
+    apt(prefix, &["update"])?;
+    let arguments: Vec<&str> =
+        ["install", "--yes", "--no-install-recommends"].iter().chain(packages).copied().collect();
+    apt(prefix, &arguments)
+}
+
+fn advice(packages: &[&str]) -> String {
+    format!(
+        "the tests of the page need a browser; as root, run `apt-get install {}`, then run this again",
+        packages.join(" ")
+    )
+}
+
+/// Beside what cargo builds, so that nothing of it is ever kept.
+fn folder() -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_owned).unwrap_or_default();
+    target.unwrap_or_else(|| workspace.join("target")).join("browser")
+}
+
+fn fetch(folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder)?;
+    let arguments = ["install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"];
+    cargo::run(Command::new("npm").args(arguments).arg(folder).arg(DRIVER))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_named_by_its_package() {
+        assert_eq!(missing(|_| true), [""; 0]);
+        assert_eq!(missing(|program| program == "chromium"), ["nodejs", "npm"]);
+        let told = advice(&missing(|_| false));
+        assert!(told.contains("`apt-get install chromium nodejs npm`"), "{told}");
+    }
+}
