@@ -4,11 +4,15 @@
 //! `synchronous=FULL` in a temporary folder on the disk the checkout is on.
 
 mod bare;
+mod events;
+mod helper;
+mod listener;
 mod load;
 mod machine;
 mod place;
 mod record;
 mod rounds;
+mod stamper;
 mod start;
 mod table;
 mod vendor;
@@ -17,7 +21,7 @@ mod voices;
 use anyhow::Result;
 use futures::future::LocalBoxFuture;
 
-use crate::{place::Place, table::Table, vendor::VENDOR};
+use crate::{listener::LISTENER, place::Place, stamper::STAMPER, table::Table, vendor::VENDOR};
 
 /// Something that is measured on a fresh database.
 type Measure = for<'a> fn(&'a Place, &'a mut Table) -> LocalBoxFuture<'a, Result<()>>;
@@ -36,13 +40,18 @@ const MEASURES: &[(&str, Measure)] = &[
     ("steady", |place, table| Box::pin(voices::steady(place, table))),
     ("burst", |place, table| Box::pin(voices::burst(place, table))),
     ("chunks", |place, table| Box::pin(voices::chunks(place, table))),
+    ("events", |place, table| Box::pin(events::latency(place, table))),
+    ("watchers", |place, table| Box::pin(events::watchers(place, table))),
     ("start", |_, table| Box::pin(async { start::version(table) })),
 ];
 
 fn main() -> Result<()> {
     let wanted: Vec<String> = std::env::args().skip(1).collect();
-    if wanted.first().is_some_and(|it| it == VENDOR) {
-        return vendor::be_one(&wanted[1..]);
+    match wanted.first().map(String::as_str) {
+        Some(VENDOR) => return vendor::be_one(&wanted[1..]),
+        Some(STAMPER) => return stamper::be_one(&wanted[1..]),
+        Some(LISTENER) => return listener::be_one(&wanted[1..]),
+        _ => {}
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let mut table = Table::default();

@@ -1,12 +1,11 @@
 //! A vendor to speak to: the test server in a process of its own, so that nothing it uses is counted as ours.
 
-use std::{
-    io::{BufRead, BufReader, Read, Write},
-    process::{Child, Command, Stdio},
-};
+use std::io::{Read, Write};
 
 use anyhow::{Context, Result};
 use quorum_testkit::server::server;
+
+use crate::helper::Helper;
 
 /// The argument by which this program becomes a vendor.
 pub(crate) const VENDOR: &str = "--vendor";
@@ -22,43 +21,45 @@ pub(crate) struct Pace {
     pub(crate) pieces: usize,
 }
 
+impl Pace {
+    /// As a program's arguments.
+    pub(crate) fn arguments(self) -> Vec<String> {
+        vec![self.first.to_string(), self.next.to_string(), self.pieces.to_string()]
+    }
+
+    /// As it was written in a program's arguments.
+    pub(crate) fn read(arguments: &[String]) -> Result<Pace> {
+        let number = |index: usize| -> Result<u64> { Ok(arguments.get(index).context("a number")?.parse()?) };
+        Ok(Pace { first: number(0)?, next: number(1)?, pieces: usize::try_from(number(2)?)? })
+    }
+}
+
 /// A vendor that is gone when this is.
 pub(crate) struct Vendor {
-    child: Child,
+    _process: Helper,
     pub(crate) url: String,
 }
 
 impl Vendor {
     /// Starts one whose answers come like this.
     pub(crate) fn start(pace: Pace) -> Result<Vendor> {
-        let Pace { first, next, pieces } = pace;
-        let mut child = Command::new(std::env::current_exe()?)
-            .args([VENDOR, &first.to_string(), &next.to_string(), &pieces.to_string()])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let mut url = String::new();
-        BufReader::new(child.stdout.take().context("its output")?).read_line(&mut url)?;
-        Ok(Vendor { child, url: url.trim().to_owned() })
+        Vendor::of_kind(VENDOR, pace)
     }
-}
 
-impl Drop for Vendor {
-    fn drop(&mut self) {
-        // It ends when its input does; whatever happens, it must not stay.
-        drop(self.child.stdin.take());
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+    /// The same with another program in the vendor's place.
+    pub(crate) fn of_kind(kind: &str, pace: Pace) -> Result<Vendor> {
+        let mut process = Helper::start(kind, &pace.arguments())?;
+        let url = process.line()?;
+        Ok(Vendor { _process: process, url })
     }
 }
 
 /// Is a vendor until the input ends.
 pub(crate) fn be_one(arguments: &[String]) -> Result<()> {
-    let number = |index: usize| -> Result<u64> { Ok(arguments.get(index).context("a number")?.parse()?) };
-    let pieces = usize::try_from(number(2)?)?;
+    let Pace { first, next, pieces } = Pace::read(arguments)?;
     // About four characters a piece, as models speak; at least what a speech has.
     let speech = "It depends on what is measured, and how. ".repeat(30.max(pieces / 10));
-    let script = server().forgetful().says("*", &speech).paced(number(0)?, number(1)?, pieces);
+    let script = server().forgetful().says("*", &speech).paced(first, next, pieces);
     let server = script.on_thread();
     println!("{}", server.url());
     std::io::stdout().flush()?;

@@ -46,7 +46,7 @@ pub use configured::complaints;
 pub use discussion::Discussion;
 pub use fork::Forking;
 pub use plan::{Figures, Plan, PlannedPhase, PlannedSeat};
-pub use providers::ProviderEntry;
+pub use providers::{ModelEntry, PresetEntry, PriceEntry, ProviderEntry};
 pub use scope::{OrderKey, Scope, Started};
 
 /// How long this process may look at a discussion before others may run it.

@@ -24,8 +24,8 @@ pub mod text;
 
 pub use config::Config;
 pub use door::{
-    Discussion, Figures, Forking, OrderKey, Plan, PlannedPhase, PlannedSeat, ProviderEntry, Quorum, Resumed,
-    Scope, Started, Steered, complaints,
+    Discussion, Figures, Forking, ModelEntry, OrderKey, Plan, PlannedPhase, PlannedSeat, PresetEntry,
+    PriceEntry, ProviderEntry, Quorum, Resumed, Scope, Started, Steered, complaints,
 };
 pub use error::Error;
 pub use quorum_core::{

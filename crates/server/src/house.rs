@@ -33,6 +33,8 @@ pub(crate) struct House {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) buckets: Buckets,
     pub(crate) streams: Arc<Semaphore>,
+    /// Plans that may be made at the same time; each keeps a thread busy.
+    pub(crate) planners: Arc<Semaphore>,
     /// Keys of orders that are being taken.
     in_flight: Mutex<HashSet<String>>,
     openapi: String,
@@ -48,6 +50,7 @@ impl House {
             metrics,
             buckets: Buckets::new(settings.limits),
             streams: Arc::new(Semaphore::new(settings.limits.streams)),
+            planners: Arc::new(Semaphore::new(settings.limits.plans)),
             in_flight: Mutex::default(),
             settings,
             openapi,
@@ -72,6 +75,10 @@ impl House {
 
     pub(crate) fn providers(&self) -> Vec<quorum::ProviderEntry> {
         self.quorum.providers()
+    }
+
+    pub(crate) fn presets(&self) -> Vec<quorum::PresetEntry> {
+        self.quorum.presets()
     }
 
     /// Those that answer here: the real ones where there are any, else everyone, simulated.

@@ -77,7 +77,7 @@ kinds! {
     TOO_SLOW = REQUEST_TIMEOUT "REQUEST_TIMEOUT" "The request did not come in time";
     OVER = CONFLICT "DISCUSSION_OVER" "The discussion is over";
     HELD = CONFLICT "DISCUSSION_RUNNING" "The discussion is being run";
-    NOT_AWAITED = CONFLICT "NOT_AWAITED" "It is not that person's turn";
+    NOT_AWAITED = CONFLICT "NOT_AWAITED" "Nobody waits for that now";
     MUTE = CONFLICT "DISCUSSION_INSUFFICIENT_PROVIDERS" "Not everyone can be asked";
     IDLE = CONFLICT "STATE_INVALID" "The discussion is not at that point";
     IN_FLIGHT = CONFLICT "REQUEST_IN_FLIGHT" "The same request is being answered";

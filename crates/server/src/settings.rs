@@ -43,6 +43,10 @@ pub struct Limits {
     pub burst: u32,
     /// Event streams at once, of everybody together.
     pub streams: usize,
+    /// Plans made at once; each keeps a thread busy.
+    pub plans: usize,
+    /// How long a plan may take, its turn to be made included.
+    pub plan_time: Duration,
     /// Connections at once.
     pub connections: usize,
     /// The largest body, in bytes.
@@ -61,6 +65,8 @@ impl Default for Limits {
             requests_per_second: 200,
             burst: 2_000,
             streams: 4_096,
+            plans: 2,
+            plan_time: Duration::from_secs(30),
             connections: 8_192,
             body_bytes: 1 << 20,
             header_time: Duration::from_secs(10),

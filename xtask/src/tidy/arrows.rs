@@ -19,7 +19,15 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("ax", &["quorum", "quorum-server"]),
     (
         "quorum-bench",
-        &["quorum-core", "quorum-patterns", "quorum-providers", "quorum-store", "quorum-testkit"],
+        &[
+            "quorum",
+            "quorum-core",
+            "quorum-patterns",
+            "quorum-providers",
+            "quorum-server",
+            "quorum-store",
+            "quorum-testkit",
+        ],
     ),
     ("xtask", &["quorum-core", "quorum-patterns"]),
 ];

@@ -10,6 +10,7 @@ use quorum_core::{
         outcome::Outcome,
         spec::Spec,
         state::State,
+        vacancy::Ruling,
     },
     seams::{Clock, Deed, StoreError},
 };
@@ -105,6 +106,19 @@ impl Discussion {
         self.logged("say", said).await
     }
 
+    /// Says what becomes of the seat of a judge who failed, and goes on.
+    pub async fn judge(&self, ruling: Ruling) -> Result<Steered, Error> {
+        let ruled = {
+            let _passed = self.quorum().turnstile.pass(self.id).await;
+            if is_over(&self.state().await?) {
+                Err(StoreError::Over(self.id).into())
+            } else {
+                self.quorum().judge(self.id, ruling).await
+            }
+        };
+        self.logged("judge", ruled).await
+    }
+
     /// Remarks something that everyone asked from now on is shown.
     pub async fn note(&self, text: &str) -> Result<(), Error> {
         let length = text.chars().count();
@@ -118,7 +132,7 @@ impl Discussion {
 
     /// Its order with these changes, checked anew. Costs nothing.
     pub async fn again(&self, changes: &Request) -> Result<Spec, Error> {
-        self.quorum().again(self.id, changes).await
+        self.quorum().again(self.id, changes).await.map_err(|error| self.quorum().told_elsewhere(error))
     }
 
     /// Goes on from it in another way, as a new discussion.
@@ -149,6 +163,7 @@ impl Discussion {
     }
 
     async fn logged<T>(&self, action: &str, done: Result<T, Error>) -> Result<T, Error> {
+        let done = done.map_err(|error| self.quorum().told_elsewhere(error));
         let result = done.as_ref().map_or_else(refused, |_| "done".to_owned());
         self.log(action, &result).await;
         done

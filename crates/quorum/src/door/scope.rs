@@ -14,7 +14,7 @@ use quorum_core::{
 use uuid::Uuid;
 
 use crate::{
-    Error, Quorum, Request,
+    Error, Plan, Quorum, Request,
     clock::SystemClock,
     door::{GLANCE_MS, discussion::Discussion},
     listing::{Entry, SessionEntry},
@@ -66,7 +66,14 @@ impl Scope {
 
     /// What a request amounts to, or everything that is wrong with it. Costs nothing.
     pub fn check(&self, request: &Request) -> Result<Spec, Error> {
-        Ok(Spec { tenant: self.tenant.clone(), ..self.quorum.check(request)? })
+        let checked = self.quorum.check(request).map_err(|error| self.quorum.told_elsewhere(error))?;
+        Ok(Spec { tenant: self.tenant.clone(), ..checked })
+    }
+
+    /// What an order that was checked would come to. Asks nobody and records nothing. The work is done where this is awaited, and by
+    /// tasks beside it; for many rounds it takes seconds.
+    pub async fn plan(&self, order: &Spec) -> Result<Plan, Error> {
+        self.quorum.plan_for(order).await
     }
 
     /// Starts what was checked. The same key and order again is the same discussion, whether it was begun a moment or a restart ago.

@@ -6,9 +6,8 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse, Response},
 };
-use quorum::{ProviderEntry, Quorum, listing::SessionEntry};
+use quorum::{PresetEntry, ProviderEntry, Quorum, listing::SessionEntry};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::{body::Body, guard::Caller, house::App, problem::Problem};
@@ -52,10 +51,10 @@ pub(super) async fn methods(_: Caller) -> Json<Vec<Choice>> {
 /// Orders that were given a name in the configuration
 #[utoipa::path(
     get, path = "/api/presets", tag = "catalogue",
-    responses((status = 200, description = "Every preset", body = Vec<Object>))
+    responses((status = 200, description = "Every preset, with the fields it fills in", body = Vec<Object>))
 )]
-pub(super) async fn presets(_: Caller) -> Json<Vec<Value>> {
-    Json(Vec::new())
+pub(super) async fn presets(State(app): State<App>, _: Caller) -> Json<Vec<PresetEntry>> {
+    Json(app.presets())
 }
 
 /// Folders for discussions that belong together

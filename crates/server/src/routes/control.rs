@@ -9,7 +9,7 @@ use axum::{
 };
 use quorum::{
     Discussion, Forking, Scope, Steered,
-    model::{command::Command, id::DiscussionId, lifecycle::Lifecycle},
+    model::{command::Command, id::DiscussionId, lifecycle::Lifecycle, vacancy::Ruling},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -147,6 +147,59 @@ pub(super) async fn say(
     let discussion = scope.discussion(id).await?;
     let said = discussion.say(say.participant.as_deref(), &say.text, say.user_id.as_deref()).await?;
     Ok(taken(&app, &discussion, "say", said)?.into_response())
+}
+
+/// What becomes of the judge's seat.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Judging {
+    action: Action,
+    /// Who judges from now on, where another takes the seat.
+    #[serde(default)]
+    #[schema(value_type = String, min_length = 1)]
+    to: Option<String>,
+}
+
+/// What is done about it.
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum Action {
+    /// Another one judges.
+    Swap,
+    /// Nobody judges any more.
+    None,
+    /// The debate is concluded.
+    End,
+}
+
+impl Judging {
+    fn ruling(self) -> Result<Ruling, Problem> {
+        match (self.action, self.to) {
+            (Action::Swap, Some(to)) => Ok(Ruling::Swap { to }),
+            (Action::None, None) => Ok(Ruling::GoWithout),
+            (Action::End, None) => Ok(Ruling::End),
+            (Action::Swap, None) => Err(Problem::field("to", "is missing; say who judges instead")),
+            (Action::None | Action::End, Some(_)) => {
+                Err(Problem::field("to", "has no meaning here; only swap names somebody"))
+            }
+        }
+    }
+}
+
+/// Say who judges now, where the judge failed and the debate waits for a word
+#[utoipa::path(
+    post, path = "/api/discussions/{id}/judge", tag = "control", params(("id" = String, Path, format = "uuid", description = "The discussion")),
+    request_body = Judging, responses((status = 202, description = "It goes on", body = Object))
+)]
+pub(super) async fn judge(
+    State(app): State<App>,
+    Caller(scope): Caller,
+    Id(id): Id,
+    Body(judging): Body<Judging>,
+) -> Result<Response, Problem> {
+    let discussion = scope.discussion(id).await?;
+    let ruled = discussion.judge(judging.ruling()?).await?;
+    Ok(taken(&app, &discussion, "judge", ruled)?.into_response())
 }
 
 /// A remark.

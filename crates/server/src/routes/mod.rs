@@ -8,6 +8,7 @@ mod events;
 mod house;
 mod one;
 mod page;
+mod plan;
 
 use axum::{
     Router,
@@ -29,6 +30,7 @@ fn api() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(openapi::about())
         .routes(routes!(dialogue::converse))
         .routes(routes!(discussions::list, discussions::create))
+        .routes(routes!(plan::plan))
         .routes(routes!(one::show, one::speak, one::delete))
         .routes(routes!(one::state))
         .routes(routes!(one::result))
@@ -39,6 +41,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(control::stop))
         .routes(routes!(control::abort))
         .routes(routes!(control::say))
+        .routes(routes!(control::judge))
         .routes(routes!(control::note))
         .routes(routes!(control::fork))
         .routes(routes!(control::again))

@@ -94,8 +94,8 @@ async fn rests(discussion: &Discussion, said: &Steered) {
     }
     // Whoever runs it took the word; where that is another process, only the record tells.
     while let Ok(state) = discussion.state().await {
-        if !state.awaiting.is_empty() || !state.lifecycle.is_active() || state.lifecycle == Lifecycle::Paused
-        {
+        let waits = !state.awaiting.is_empty() || state.debate.vacancy.is_some();
+        if waits || !state.lifecycle.is_active() || state.lifecycle == Lifecycle::Paused {
             return;
         }
         tokio::time::sleep(LOOK).await;

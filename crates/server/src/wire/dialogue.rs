@@ -163,7 +163,7 @@ fn seat(
         return miss(format!("{field}.modelId"), "Both models must be specified".to_owned());
     }
     if !providers.iter().any(|it| is_called(it, &provider)) {
-        let names: Vec<&str> = providers.iter().map(|it| it.name).collect();
+        let names: Vec<&str> = providers.iter().map(|it| it.name.as_str()).collect();
         let message = format!("Provider not available: {provider:?}; there are {}", names.join(", "));
         return miss(format!("{field}.providerId"), message);
     }
@@ -172,7 +172,7 @@ fn seat(
 
 fn is_called(provider: &ProviderEntry, name: &str) -> bool {
     let is = |it: &str| it.eq_ignore_ascii_case(name);
-    is(provider.name) || provider.aliases.iter().any(|it| is(it))
+    is(&provider.name) || provider.aliases.iter().any(|it| is(it))
 }
 
 /// Errors of the request behind it, under the names used here.

@@ -91,6 +91,8 @@ const FIELDS: &[(&str, Form)] = &[
     ("offline", Form::Flag),
     ("seed", Form::Whole(0, MOST)),
     ("simulate", Form::Anything),
+    ("preset", Form::Text),
+    ("embeddings", Form::Text),
 ];
 
 /// A request for a discussion, as the OpenAPI document describes it.

@@ -9,6 +9,7 @@ use quorum::model::{
     report::iso,
     state::State,
     transcript::Turn,
+    vacancy::Vacancy,
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -30,6 +31,23 @@ pub(crate) struct Conversation {
     speaker_order: Vec<String>,
     /// Whose turn it is; null when it is nobody's.
     next_speaker: Option<String>,
+    /// The judge's seat, where it is empty and the debate waits for a word on who judges.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Vacant)]
+    judge_awaited: Option<Vacant>,
+}
+
+/// A judge who failed.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct Vacant {
+    /// Who can't judge any more.
+    lost: String,
+    round: u32,
+    /// What went wrong.
+    reason: String,
+    /// Who may take the seat, the best first.
+    candidates: Vec<String>,
 }
 
 /// What it is about and where it stands.
@@ -85,8 +103,14 @@ impl Conversation {
             counts,
             speaker_order: state.spec.participants.iter().map(|it| it.name.clone()).collect(),
             next_speaker: next(state).map(|it| it.name.clone()),
+            judge_awaited: state.debate.vacancy.as_ref().map(vacant),
         }
     }
+}
+
+fn vacant(vacancy: &Vacancy) -> Vacant {
+    let Vacancy { lost, round, reason, candidates, .. } = vacancy.clone();
+    Vacant { lost, round, reason, candidates }
 }
 
 /// What was said at the table; what is made of it afterwards is no turn.

@@ -18,7 +18,7 @@ pub(crate) fn state(state: &State) -> Value {
         "conversationHistory": history(state), "consensusHistory": outcome.consensus_checks,
         "totalTokensUsed": tokens(state), "tokensByParticipant": by_participant(state),
         "transitions": state.transitions.iter().map(transition).collect::<Vec<_>>(),
-        "awaiting": state.awaiting, "underWay": under_way(state), "notes": state.notes,
+        "awaiting": state.awaiting, "judgeAwaited": state.debate.vacancy, "underWay": under_way(state), "notes": state.notes,
         "seated": state.seated, "absent": state.absent, "costSummary": outcome.metadata.cost_summary,
         "activeMs": state.active_ms, "lastEventId": state.seq, "startedAt": state.opened_at.epoch_ms(),
         "completedAt": state.lifecycle.is_terminal().then(|| state.last_at.epoch_ms()),

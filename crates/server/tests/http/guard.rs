@@ -12,13 +12,14 @@ async fn ways(house: &House, id: &str) -> Vec<(String, String, Value)> {
     for (path, item) in document["paths"].as_object().unwrap() {
         for method in item.as_object().unwrap().keys() {
             let body = match path.rsplit('/').next().unwrap() {
-                "discussions" => order(),
+                "discussions" | "plan" => order(),
                 "discussion" => json!({
                     "prompt": "q", "modelA": { "modelId": "a", "providerId": "claude" },
                     "modelB": { "modelId": "b", "providerId": "gemini" }, "detach": true,
                 }),
                 "{id}" => json!({ "message": "hi", "userId": "u" }),
                 "say" | "note" => json!({ "text": "hi" }),
+                "judge" => json!({ "action": "none" }),
                 "fork" => json!({ "at": "1/answering/claude" }),
                 "rating" => json!({ "rating": 5 }),
                 "sessions" => json!({ "name": "a session" }),
@@ -27,7 +28,7 @@ async fn ways(house: &House, id: &str) -> Vec<(String, String, Value)> {
             ways.push((method.to_uppercase(), path.replace("{id}", id), body));
         }
     }
-    assert!(ways.len() >= 29, "{}", ways.len());
+    assert!(ways.len() >= 31, "{}", ways.len());
     ways
 }
 

@@ -6,7 +6,10 @@ use std::{
     time::Duration,
 };
 
-use quorum::{Config, Quorum};
+use quorum::{
+    Config, Quorum,
+    setup::{self, Machine},
+};
 use quorum_server::{Limits, Server, Settings, Voices};
 use reqwest::{Method, StatusCode, header::HeaderMap};
 use serde_json::{Value, json};
@@ -68,7 +71,7 @@ pub(crate) fn client() -> reqwest::Client {
 }
 
 pub(crate) fn config(text: &str, folder: &Path) -> Config {
-    Config::parse(text, Path::new("config.toml"), folder.to_owned()).unwrap()
+    Config::parse(text, &folder.join("config.toml"), folder.to_owned()).unwrap()
 }
 
 impl House {
@@ -86,7 +89,24 @@ impl House {
     pub(crate) async fn at(text: &str, limits: Limits, folder: &Path) -> House {
         let config = config(text, folder);
         let quorum = Quorum::open(config.clone()).unwrap().assigning_roles();
-        let server = Server::bind(quorum, settings(&config, limits)).await.unwrap();
+        House::of(quorum, settings(&config, limits), folder).await
+    }
+
+    /// With real voices, on a machine that has nothing but what the configuration says.
+    pub(crate) async fn voiced(text: &str) -> House {
+        let folder = tempfile::tempdir().unwrap();
+        let config = config(text, folder.path());
+        let bare = Machine { variable: &|_| None, program: &|_| None, listens: &|_| false };
+        let setup = setup::load(&config, &bare).unwrap();
+        let quorum = Quorum::open(config.clone()).unwrap().set_up(setup).assigning_roles();
+        let settings = Settings { voices: Voices::Available, ..settings(&config, Limits::default()) };
+        let mut house = House::of(quorum, settings, folder.path()).await;
+        house._kept = Some(folder);
+        house
+    }
+
+    async fn of(quorum: Quorum, settings: Settings, folder: &Path) -> House {
+        let server = Server::bind(quorum, settings).await.unwrap();
         server.go_on().await.unwrap();
         let base = format!("http://{}", server.address());
         let (close, closing) = oneshot::channel();

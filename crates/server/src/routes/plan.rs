@@ -1,0 +1,58 @@
+//! What an order would come to, before anybody is asked.
+
+use std::time::Duration;
+
+use axum::{Json, extract::State};
+use quorum::{Error, Plan, Request, Scope, model::spec::Spec};
+use tokio::{
+    task::spawn_blocking,
+    time::{Instant, timeout, timeout_at},
+};
+
+use crate::{
+    body::Body,
+    guard::Caller,
+    house::App,
+    problem::{self, Problem},
+    routes::discussions,
+    wire::order,
+};
+
+/// Say what a discussion would come to, asking nobody
+///
+/// Who is asked in which order, and how many calls, tokens and dollars it takes: usually, and at the very most. Nothing is recorded.
+#[utoipa::path(
+    post, path = "/api/plan", tag = "discussions", request_body = order::Order,
+    responses((status = 200, description = "The plan", body = Object))
+)]
+pub(super) async fn plan(
+    State(app): State<App>,
+    Caller(scope): Caller,
+    Body(mut request): Body<Request>,
+) -> Result<Json<Plan>, Problem> {
+    discussions::choose_voices(&app, &mut request);
+    let spec = scope.check(&request)?;
+    let latest = Instant::now() + app.limits().plan_time;
+    let turn = timeout_at(latest, app.planners.clone().acquire_owned()).await;
+    let Ok(Ok(turn)) = turn else {
+        let message = "too many plans are being made at the moment; try again later";
+        return Err(Problem::new(problem::TOO_MANY, message).after(5));
+    };
+    let time = latest.saturating_duration_since(Instant::now());
+    let planned = spawn_blocking(move || {
+        let planned = aside(&scope, &spec, time);
+        // Kept by the work and not by the request, which may be given up.
+        drop(turn);
+        planned
+    });
+    planned.await.map_err(|error| Problem::from(Error::Fault(error.to_string())))?.map(Json)
+}
+
+/// Plans on this thread alone, so that a thousand rounds keep nobody else waiting. What is not done in time is dropped.
+fn aside(scope: &Scope, spec: &Spec, time: Duration) -> Result<Plan, Problem> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+    let runtime = runtime.map_err(|error| Problem::from(Error::Fault(error.to_string())))?;
+    let planned = runtime.block_on(async { timeout(time, scope.plan(spec)).await });
+    let message = "the plan was not done in time; try again later, or plan fewer rounds";
+    Ok(planned.map_err(|_| Problem::new(problem::UNAVAILABLE, message).after(5))??)
+}

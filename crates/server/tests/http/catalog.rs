@@ -1,0 +1,120 @@
+//! What there is to choose from: presets, and providers that are there or lack something.
+
+use serde_json::{Value, json};
+
+use crate::harness::{FAST, House, order};
+
+/// One provider that is there, and two of the user's own that lack something.
+const OWN: &str = "
+[providers.alpha]
+wire = \"openai-chat\"
+base_url = \"http://127.0.0.1:9/v1\"
+model = \"alpha-1\"
+window = 32000
+price = { input = 1.5, output = 2.0 }
+[providers.beta]
+wire = \"openai-chat\"
+base_url = \"https://beta.example.org/v1\"
+model = \"beta-1\"
+key_env = \"BETA_KEY\"
+[providers.gamma]
+command = [\"/opt/secret/place/gamma\", \"--ask\"]
+";
+
+const PRESETS: &str = "
+[presets.quick]
+pattern = \"round-robin\"
+rounds = 1
+providers = \"claude,gemini\"
+budget = \"90s\"
+verbose = true
+[presets.bare]
+";
+
+#[tokio::test]
+async fn presets_are_listed_by_the_fields_of_an_order() {
+    let house = House::open(&format!("{FAST}{PRESETS}")).await;
+    let quick = json!({
+        "pattern": "round-robin", "rounds": 1, "providers": ["claude", "gemini"], "budgetMs": 90_000,
+    });
+    let expected = json!([{ "name": "bare", "fields": {} }, { "name": "quick", "fields": quick }]);
+    assert_eq!(house.get("/api/presets").await.json(), expected);
+    assert_eq!(House::open(FAST).await.get("/api/presets").await.json(), json!([]));
+}
+
+#[tokio::test]
+async fn an_order_is_filled_in_from_its_preset() {
+    let house = House::open(&format!("{FAST}{PRESETS}")).await;
+    let id = house.held(&json!({ "topic": "Tabs or spaces?", "preset": "quick" })).await;
+    let state = house.state(&id).await;
+    let names: Vec<&Value> =
+        state["config"]["participants"].as_array().unwrap().iter().map(|it| &it["providerId"]).collect();
+    assert_eq!((&state["pattern"], names), (&json!("round-robin"), vec![&json!("claude"), &json!("gemini")]));
+    let refused = house.post("/api/discussions", &json!({ "topic": "x", "preset": "slow" })).await;
+    assert_eq!((refused.status.as_u16(), &refused.json()["fields"][0]["field"]), (400, &json!("preset")));
+}
+
+#[tokio::test]
+async fn s7_no_place_of_this_machine_is_told_with_a_refusal() {
+    let house = House::open("[defaults]\nrounds = 99\n[presets.odd]\nthreshold = 7.0\n").await;
+    let nothing = House::open(FAST).await;
+    for (house, order) in [
+        (&house, json!({ "topic": "x" })),
+        (&house, json!({ "topic": "x", "preset": "odd" })),
+        (&nothing, json!({ "topic": "x", "preset": "odd" })),
+    ] {
+        let refused = house.post("/api/discussions", &order).await;
+        assert_eq!(refused.status, 400);
+        assert!(!refused.text.contains(house.folder.to_str().unwrap()), "{}", refused.text);
+        assert!(refused.text.contains("the configuration"), "{}", refused.text);
+    }
+}
+
+#[tokio::test]
+async fn providers_say_what_they_have_and_what_they_lack() {
+    let house = House::voiced(OWN).await;
+    let all = house.get("/api/providers").await.json();
+    let named = |name: &str| all.as_array().unwrap().iter().find(|it| it["name"] == name).unwrap();
+    let price = json!({ "input": 1.5, "output": 2.0 });
+    let alpha = json!({
+        "name": "alpha", "aliases": [], "strengths": [], "window": 32_000, "available": true, "model": "alpha-1",
+        "models": [{ "name": "alpha-1", "window": 32_000, "price": price }],
+    });
+    assert_eq!(*named("alpha"), alpha);
+    for (name, lacks) in [
+        ("beta", "no key: set BETA_KEY, run `ax keys set beta`"),
+        ("gamma", "the command gamma was not found: install it, or put its whole path into config.toml"),
+    ] {
+        assert_eq!((&named(name)["available"], &named(name)["lacks"]), (&json!(false), &json!(lacks)));
+    }
+    let claude = named("claude");
+    assert_eq!(claude["available"], false);
+    assert!(claude["lacks"].as_str().unwrap().starts_with("no key: set ANTHROPIC_API_KEY"), "{claude}");
+    assert!(
+        claude["models"][0]["window"].as_u64().unwrap() > 0
+            && claude["models"][0]["price"]["input"].is_number()
+    );
+    assert!(!all.to_string().contains("/opt/") && !all.to_string().contains("127.0.0.1"));
+}
+
+#[tokio::test]
+async fn an_order_for_a_provider_that_is_not_there_is_refused_unless_voices_are_simulated() {
+    let house = House::voiced(OWN).await;
+    let check = async |providers: Value, message: &str| {
+        let refused = house.post("/api/discussions", &json!({ "topic": "x", "providers": providers })).await;
+        let field = &refused.json()["fields"][0];
+        assert_eq!((refused.status.as_u16(), &field["field"]), (400, &json!("providers")));
+        assert_eq!(field["message"], message);
+    };
+    let beta = "beta can't be asked here, no key: set BETA_KEY, run `ax keys set beta`; \"offline\": true simulates it";
+    check(json!(["alpha", "beta"]), beta).await;
+    let gamma = "gamma can't be asked here, the command gamma was not found: install it, or put its whole path into \
+                 config.toml; \"offline\": true simulates it";
+    check(json!(["alpha", "gamma"]), gamma).await;
+    check(json!(["alpha", "betta"]), "there is no provider named betta; did you mean beta?").await;
+    assert_eq!(house.get("/api/discussions").await.json(), json!([]));
+
+    let offline = House::open(&format!("{FAST}{OWN}")).await;
+    offline.held(&json!({ "topic": "x", "rounds": 1, "providers": ["alpha", "beta"] })).await;
+    offline.held(&order()).await;
+}

@@ -1,0 +1,64 @@
+//! What an order would come to, asking nobody.
+
+use std::time::Duration;
+
+use quorum_server::Limits;
+use serde_json::{Value, json};
+
+use crate::harness::{FAST, House, answered, order};
+
+/// So long that planning it takes a while.
+fn thousand_rounds() -> Value {
+    json!({
+        "topic": "Tabs or spaces?", "pattern": "debate", "debateFormat": "round-limited", "roundLimit": 1_000,
+        "providers": ["claude", "glm", "qwen"],
+    })
+}
+
+#[tokio::test]
+async fn a_plan_says_who_is_asked_and_what_it_takes_and_records_nothing() {
+    let house = House::open(FAST).await;
+    let answer = house.post("/api/plan", &order()).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    let plan = answer.json();
+    assert_eq!(
+        plan["course"][0],
+        json!({ "round": 1, "phase": "answering", "asked": [["claude", "gemini"]] })
+    );
+    assert_eq!((&plan["simulated"], &plan["usual"]["calls"]), (&json!(true), &json!(3)));
+    assert!(plan["most"]["calls"].as_u64() > plan["usual"]["calls"].as_u64(), "{plan}");
+    assert!(plan["most"]["tokens"].as_u64() > plan["usual"]["tokens"].as_u64(), "{plan}");
+    assert_eq!(house.get("/api/discussions").await.json(), json!([]));
+    assert_eq!(house.get("/api/audit").await.json(), json!([]));
+}
+
+#[tokio::test]
+async fn a_plan_is_refused_as_its_order_would_be() {
+    let house = House::open(FAST).await;
+    for wrong in [
+        json!({}),
+        json!({ "topic": "" }),
+        json!({ "topic": "x", "rounds": 99 }),
+        json!({ "topic": "x", "nobody": 1 }),
+    ] {
+        let (plan, order) =
+            (house.post("/api/plan", &wrong).await, house.post("/api/discussions", &wrong).await);
+        assert_eq!((plan.status.as_u16(), plan.json()), (400, order.json()));
+    }
+}
+
+#[tokio::test]
+async fn a_plan_that_takes_too_long_ends_and_so_does_waiting_for_ones_turn() {
+    let limits =
+        Limits { burst: 100_000, plans: 1, plan_time: Duration::from_millis(50), ..Limits::default() };
+    let house = House::with(FAST, limits).await;
+    let many = thousand_rounds();
+    let plans = futures::future::join_all((0..3).map(|_| answered(house.posting("/api/plan", &many)))).await;
+    for plan in &plans {
+        let problem = plan.json();
+        let told = (plan.status.as_u16(), problem["code"].as_str().unwrap());
+        assert!([(429, "TOO_MANY_REQUESTS"), (503, "UNAVAILABLE")].contains(&told), "{problem}");
+        assert_eq!(plan.headers["retry-after"], "5");
+    }
+    assert!(plans.iter().any(|it| it.status == 503));
+}
