@@ -26,7 +26,7 @@ fn play(scenario: &str) {
         .env("QUORUM_FOLDER", folder.path())
         .env("QUORUM_SCREENSHOTS", target().join("screenshots"))
         .output()
-        .expect("node is missing; `cargo xtask setup` installs it");
+        .unwrap_or_else(|error| panic!("node can't be run ({error}); `cargo xtask setup` installs it"));
     let told = String::from_utf8_lossy(&output.stdout);
     println!("{told}");
     assert!(output.status.success(), "{told}\n{}", String::from_utf8_lossy(&output.stderr));

@@ -117,12 +117,19 @@ async function measure(server, open) {
   const page = await open();
   await page.goto(`${server.base}/d/${id}`);
   await page.waitForFunction(() => quorum.whole.conclusion);
-  return page.evaluate(() => ({
-    first: performance.getEntriesByName('first event to screen')[0].duration,
+  const { screen, told } = await page.evaluate(() => ({
     screen: quorum.latencies.screen,
     // What happened before the page came is not late.
     told: quorum.latencies.server.filter((it, at) => at > 30),
   }));
+  // Other work on this machine may hold one visit up, but not most of them.
+  const firsts = [];
+  for (let visit = 0; visit < 5; visit++) {
+    await page.reload();
+    await page.waitForFunction(() => performance.getEntriesByName('first event to screen').length > 0);
+    firsts.push(await page.evaluate(() => performance.getEntriesByName('first event to screen')[0].duration));
+  }
+  return { first: share(firsts, 0.5), screen, told };
 }
 
 /** A person votes by choosing, not by writing JSON. */
