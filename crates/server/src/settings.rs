@@ -66,7 +66,7 @@ impl Default for Limits {
             burst: 2_000,
             streams: 4_096,
             plans: 2,
-            plan_time: Duration::from_secs(30),
+            plan_time: Duration::from_secs(20),
             connections: 8_192,
             body_bytes: 1 << 20,
             header_time: Duration::from_secs(10),
