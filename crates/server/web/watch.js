@@ -60,6 +60,7 @@ export function watch(id, main) {
   );
   main.setAttribute('aria-busy', 'true');
   const named = memo();
+  let isFirst = true;
 
   /** Draws once for everything that came in since the last frame. */
   function draw(since) {
@@ -98,11 +99,17 @@ export function watch(id, main) {
     parts.synthesis.update(shown);
     parts.person.update(shown, isNow);
     parts.columns.update(shown, isNow ? texts : new Map());
+    parts.controls.update(whole);
+    // What is further down is made once something can be seen.
+    if (isFirst) draw();
+    else below();
+    isFirst = false;
+  }
+
+  function below() {
+    parts.timeline.update(whole, shown, facts);
     parts.panels.update(shown);
     parts.talk.update(shown);
-    parts.timeline.update(whole, shown, facts);
-    parts.controls.update(whole);
-    document.body.classList.toggle('replaying', !isNow);
   }
 
   function hear(kind, data) {
