@@ -11,6 +11,7 @@ mod export;
 mod follow;
 mod input;
 mod judge;
+mod keep;
 mod keys;
 mod live;
 mod models;
@@ -24,6 +25,8 @@ mod shell;
 mod steer;
 mod telling;
 mod turn;
+
+use std::sync::Arc;
 
 use clap::Parser;
 use quorum::{Config, Quorum};
@@ -62,7 +65,7 @@ fn run(verb: Verb) -> anyhow::Result<Exit> {
     }
     let config = Config::load()?;
     let config = if matches!(verb, Verb::Demo(_)) { demo::plain(config) } else { config };
-    let quorum = Quorum::open(config)?.assigning_roles();
+    let quorum = Arc::new(Quorum::open(config)?.assigning_roles());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let exit = runtime.block_on(perform(&quorum, verb));
     // Nobody waits for what may still be under way: it is recorded, or it did not happen.
@@ -70,7 +73,7 @@ fn run(verb: Verb) -> anyhow::Result<Exit> {
     exit
 }
 
-async fn perform(quorum: &Quorum, verb: Verb) -> anyhow::Result<Exit> {
+async fn perform(quorum: &Arc<Quorum>, verb: Verb) -> anyhow::Result<Exit> {
     match verb {
         Verb::Discuss(args) => discuss::discuss(quorum, &args).await,
         Verb::Resume(args) => steer::resume(quorum, &args).await,
@@ -78,6 +81,9 @@ async fn perform(quorum: &Quorum, verb: Verb) -> anyhow::Result<Exit> {
         Verb::Stop(shown) => steer::stop(quorum, &shown).await,
         Verb::Abort(which) => steer::abort(quorum, &which).await,
         Verb::Say(args) => say::say(quorum, &args).await,
+        Verb::Note(args) => keep::note(quorum, &args).await,
+        Verb::Rate(args) => keep::rate(quorum, &args).await,
+        Verb::Delete(args) => keep::delete(quorum, &args).await,
         Verb::Judge(args) => judge::judge(quorum, &args).await,
         Verb::Fork(args) => discuss::fork(quorum, &args).await,
         Verb::History(args) => past::history(quorum, &args).await,

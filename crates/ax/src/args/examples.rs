@@ -25,6 +25,18 @@ pub(super) const ABORT: &str = "\
 Examples:
   ax abort last";
 
+pub(super) const NOTE: &str = "\
+Examples:
+  ax note last \"Mind the budget of this year.\"";
+
+pub(super) const RATE: &str = "\
+Examples:
+  ax rate last 4";
+
+pub(super) const DELETE: &str = "\
+Examples:
+  ax delete last --yes";
+
 pub(super) const SAY: &str = "\
 Examples:
   ax say last \"I would rather wait a year.\"

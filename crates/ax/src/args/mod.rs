@@ -51,6 +51,9 @@ pub(crate) enum Verb {
     /// Give a person's turn in a discussion that waits for it, and go on
     #[command(after_help = examples::SAY)]
     Say(Say),
+    /// Leave a remark that everyone asked from now on is shown
+    #[command(after_help = examples::NOTE)]
+    Note(Note),
     /// Say who judges now, in a debate whose judge failed and that waits for it, and go on
     #[command(
         after_help = "Examples:\n  ax judge last swap gemini\n  ax judge last none\n  ax judge last end"
@@ -68,12 +71,18 @@ pub(crate) enum Verb {
     /// Write a discussion down: as Markdown, a web page, JSON, or events
     #[command(after_help = examples::EXPORT)]
     Export(Export),
+    /// Say how good a result was
+    #[command(after_help = examples::RATE)]
+    Rate(Rate),
+    /// Delete a discussion that is over, and everything below it
+    #[command(after_help = examples::DELETE)]
+    Delete(Delete),
     /// Play a discussion again as it went, then print its result
     #[command(after_help = examples::REPLAY)]
     Replay(Replay),
     /// Answer over HTTP on this machine: API, live events, history
     #[command(
-        after_help = "Examples:\n  ax serve\n  ax serve --port 8080 --offline\n  curl -N http://localhost:3000/api/discussions/ID/events"
+        after_help = "Examples:\n  ax serve                          # needs a free port\n  ax serve --port 8080 --offline    # needs a free port\n  curl -N http://localhost:3000/api/discussions/ID/events  # needs a server"
     )]
     Serve(Serve),
     /// List the patterns and the consensus methods
@@ -194,6 +203,31 @@ pub(crate) struct Say {
     pub(crate) user: Option<String>,
     #[command(flatten)]
     pub(crate) output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Note {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    /// The remark; `-` reads it from standard input
+    pub(crate) text: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Rate {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    /// How good its result was, 1 (useless) to 5 (just right)
+    pub(crate) rating: u8,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Delete {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    /// Really do it
+    #[arg(long)]
+    pub(crate) yes: bool,
 }
 
 #[derive(Debug, Args)]

@@ -8,7 +8,7 @@ await scenario('[defaults]\nsimulate = "latency=500ms"\nseed = 7\n', async (serv
   await page.goto(server.base);
   await page.fill('textarea[name=topic]', 'What shall we build next quarter?');
   await page.selectOption('select[name=pattern]', 'roundtable');
-  await page.uncheck('input[value=codex]');
+  await page.uncheck('input[value=openai]');
   await page.check('input[name=me]');
   await page.fill('input[name=called]', 'ada');
   await page.fill('input[name=rounds]', '2');

@@ -54,7 +54,7 @@ fn prepare(desk: &Desk, line: &str) {
             desk.ax(&[&["discuss", "Now?"], &table[..], &lost[..]].concat()).ends(0);
         }
         "keys" => drop(desk.shell("ax keys set claude < key.txt").ends(0)),
-        "pause" | "stop" | "abort" => {
+        "note" | "pause" | "stop" | "abort" => {
             let mut running = desk.start(&["-r", "10"]);
             running.hear("answered in");
             running.signal("-KILL");

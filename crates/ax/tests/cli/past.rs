@@ -99,3 +99,48 @@ fn b01_patterns_and_methods_are_listed_with_what_they_do() {
         );
     }
 }
+
+#[test]
+fn a_discussion_is_deleted_when_that_is_meant() {
+    let desk = Desk::new();
+    let id = desk.result(&[])["discussionId"].as_str().unwrap().to_owned();
+    desk.ax(&["delete", &id]).ends(2).says(&["Tabs or spaces?", "add --yes"]);
+    desk.ax(&["show", &id]).ends(0);
+    desk.ax(&["delete", &id, "--yes"]).ends(0).says(&["Deleted discussion"]);
+    desk.ax(&["show", &id]).ends(2);
+    desk.ax(&["delete", &id, "--yes"]).ends(2);
+}
+
+#[test]
+fn a_running_discussion_is_not_deleted() {
+    let desk = Desk::new();
+    let running = desk.start(&["-r", "10"]);
+    let id = running.id.clone();
+    let said = desk.ax(&["delete", &id, "--yes"]);
+    assert_ne!(said.code, 0, "{said:?}");
+    desk.ax(&["abort", &id]).ends(0);
+    running.end();
+    desk.ax(&["delete", &id, "--yes"]).ends(0);
+}
+
+#[test]
+fn b12_a_result_is_rated_from_one_to_five() {
+    let desk = Desk::new();
+    let id = desk.result(&[])["discussionId"].as_str().unwrap().to_owned();
+    desk.ax(&["rate", &id, "4"]).ends(0).says(&["Rated 4 of 5."]);
+    desk.ax(&["rate", &id, "6"]).ends(2).says(&["from 1 to 5"]);
+    desk.ax(&["rate", &id, "well"]).ends(2);
+}
+
+#[test]
+fn a_note_is_shown_to_whoever_is_asked_afterwards() {
+    let desk = Desk::new();
+    let running = desk.start(&["-r", "2"]);
+    desk.ax(&["note", &running.id, "Mind the budget."]).ends(0).says(&["Noted."]);
+    let id = running.id.clone();
+    running.end().ends(0);
+    let lines = desk.ax(&["export", &id, "--as", "jsonl"]).ends(0).out;
+    assert!(lines.contains("Mind the budget."), "{lines}");
+    desk.ax(&["note", &id, "too late"]).ends(2).says(&["is over"]);
+    desk.ax(&["note", &id, " "]).ends(2);
+}
