@@ -92,3 +92,9 @@ fn a_past_order_can_be_planned_anew() {
     let plan = desk.ax(&["discuss", "--again", "last", "-r", "3", "--dry-run", "--json"]).ends(0).json();
     assert_eq!(plan["usual"]["calls"], 7);
 }
+
+#[test]
+fn a_plan_of_a_debate_that_asks_about_its_judge_comes_to_an_end() {
+    let desk = Desk::new();
+    desk.ax(&["discuss", "Tabs?", "--pattern", "debate", "--judge-failure", "ask", "--dry-run"]).ends(0);
+}

@@ -4,8 +4,8 @@ use std::{sync::mpsc, thread, time::Duration};
 
 use proptest::prelude::*;
 use quorum::{
-    Finished, Quorum, Request, Resumed,
-    model::{error::Code, outcome::Outcome},
+    Finished, Quorum, Request, Resumed, Steered,
+    model::{error::Code, outcome::Outcome, vacancy::Ruling},
 };
 use tokio::time::timeout;
 
@@ -54,6 +54,15 @@ pub(crate) async fn held(door: &Quorum, request: &Request) -> Result<Outcome, St
             Ok(Finished::Waiting(state)) => state,
             Err(error) => return Err(error.to_string()),
         };
+        if let Some(vacancy) = &state.debate.vacancy {
+            let next = vacancy.candidates.first().map(|to| Ruling::Swap { to: to.clone() });
+            match door.judge(state.id, next.unwrap_or(Ruling::GoWithout)).await {
+                Ok(Steered::Here(next)) => handle = next,
+                Ok(_) => return Err("somebody else runs it".to_owned()),
+                Err(error) => return Err(error.to_string()),
+            }
+            continue;
+        }
         // A roundtable rests after some turns, and only there.
         match door.resume(state.id).await.map_err(|error| error.to_string())? {
             Resumed::Running(next) if state.spec.pattern == "roundtable" => handle = next,

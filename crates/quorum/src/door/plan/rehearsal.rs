@@ -9,11 +9,12 @@ use quorum_core::{
     engine::{Engine, handle::Finished, shared::Shared},
     memory::MemoryStore,
     model::{
-        command::Say,
+        command::{Command, Say},
         event::{Awaited, Fact},
         id::{DiscussionId, Seq},
         spec::{Limits, Spec, Timing, Tolerance, WindowSpec},
         state::State,
+        vacancy::Ruling,
     },
     seams::Store,
 };
@@ -144,6 +145,11 @@ async fn to_the_end(engine: &Engine, id: DiscussionId) -> Result<(), Error> {
             Finished::Over(_) => return Ok(()),
             Finished::Waiting(state) => state,
         };
+        if let Some(vacancy) = &state.debate.vacancy {
+            // Whoever is left judges on: that asks the most.
+            let next = vacancy.candidates.first().map(|to| Ruling::Swap { to: to.clone() });
+            engine.send(id, Command::Judge(next.unwrap_or(Ruling::GoWithout))).await?;
+        }
         for awaited in &state.awaiting {
             let say = Say { participant: awaited.participant.clone(), text: words(&state, awaited) };
             let seat = state.spec.seat(&awaited.participant).and_then(|it| it.person.as_ref());
