@@ -125,15 +125,20 @@ impl Desk {
     /// Waits until nobody runs this discussion any more.
     #[track_caller]
     pub(crate) fn wait_for(&self, id: &str) -> Value {
+        self.wait_until(id, "completed")
+    }
+
+    /// Waits until a discussion that another process holds has come so far.
+    pub(crate) fn wait_until(&self, id: &str, status: &str) -> Value {
         for _ in 0..200 {
             let shown = self.ax(&["show", id, "--json"]).ends(0).json();
-            if shown["status"] == "completed" {
+            if shown["status"] == status {
                 return shown;
             }
             // It sleeps because the discussion is held by a process that is nobody's child here.
             std::thread::sleep(std::time::Duration::from_millis(50));
         }
-        panic!("{id} is not over")
+        panic!("{id} is not {status}")
     }
 
     /// The same with something piped in.

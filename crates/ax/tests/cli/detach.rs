@@ -30,6 +30,7 @@ fn it_can_be_steered_like_any_other() {
     let desk = Desk::new();
     let args = ["discuss", "Tabs or spaces?", "--detach", "-r", "10", "--simulate", "latency=2s"];
     let id = desk.ax(&args).ends(0).out.trim().to_owned();
+    desk.wait_until(&id, "running");
     desk.ax(&["stop", &id]).ends(0);
     desk.wait_for(&id);
 }
