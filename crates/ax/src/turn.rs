@@ -41,24 +41,9 @@ fn whose_turn(state: &State) {
 }
 
 fn asked(awaited: &Awaited, say: fn(&str)) {
-    let Awaited { participant, round, phase, prompt, shape, .. } = awaited;
+    let Awaited { participant, round, phase, prompt, .. } = awaited;
     say(&format!("It is {participant}'s turn (round {round}, {}):", phase.replace('-', " ")));
     prompt.lines().for_each(|line| say(&format!("  {line}")));
-    if let Some(hint) = shape.as_deref().and_then(hint) {
-        say(&format!("  {hint}"));
-    }
-}
-
-/// How a person answers where models fill in a form.
-fn hint(shape: &str) -> Option<&'static str> {
-    match shape {
-        "ballot" => Some(
-            "In plain words: the option on the first line, then why; a line `Confidence: 0.8` says how sure.",
-        ),
-        "consensus-check" => Some("In plain words: yes or no first, then why."),
-        "synthesis" => Some("Plain words are fine."),
-        _ => None,
-    }
 }
 
 /// The answer of the one who is awaited, typed here; `None` where nobody can type, or nobody did. Turns from `unseen` on were
