@@ -71,6 +71,8 @@ fn d06_judging_is_shown() {
 fn bad_orders_are_refused_before_anything_is_asked() {
     let desk = Desk::new();
     let wrong = desk.write("wrong.json", r#"{"participant": "claude"}"#);
+    let typo =
+        desk.write("typo.json", r#"[{"participant": "claude", "position": "Tabs.", "person": "A typist"}]"#);
     let one = desk.write("one.json", r#"[{"participant": "claude", "position": "Tabs."}]"#);
     for (args, expected) in [
         (
@@ -90,6 +92,7 @@ fn bad_orders_are_refused_before_anything_is_asked() {
         (&["--embeddings", "acme/e-1"], "--embeddings: nobody embeds texts as acme/e-1"),
         (&["--positions", &one], "there are 2 debaters and 1 positions"),
         (&["--positions", &wrong], "is no JSON list"),
+        (&["--positions", &typo], "has a \"person\", which a position has not"),
         (&["--positions", "nowhere.json"], "can't be read"),
         (&["--positions", &one, "--casting", "binary"], "nothing to cast"),
     ] {
