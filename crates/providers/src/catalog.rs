@@ -30,6 +30,8 @@ pub struct Row {
     /// The variables a key is looked for in, in this order.
     #[serde(default)]
     pub key_env: Vec<String>,
+    /// Where to ask whether a key is good, where anybody may see the list of models.
+    pub key_path: Option<String>,
     /// Whether it runs on the user's own machine: it needs no key and costs nothing.
     #[serde(default)]
     pub local: bool,

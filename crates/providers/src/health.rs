@@ -15,7 +15,8 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout};
 
 use crate::{
-    http::{Remote, read_some, refused},
+    http::{Remote, read_some, refused, web_page},
+    setup::address::is_this_machine,
     wire::Shows,
 };
 
@@ -27,6 +28,9 @@ const BAD_FOR: Duration = Duration::from_secs(3);
 
 /// Whoever takes longer to answer so small a question hangs. Less than the engine waits, so that it is remembered.
 const LONGEST: Duration = Duration::from_secs(4);
+
+/// The same for a server on this machine, which may have its hands full with a model that is being loaded.
+const LONGEST_HERE: Duration = Duration::from_secs(9);
 
 /// The longest list of models that is read; one vendor's is about a megabyte.
 const LONGEST_LIST: usize = 8 << 20;
@@ -77,15 +81,35 @@ impl Health {
 }
 
 async fn find_out(remote: Remote) -> Found {
-    let patience = LONGEST.min(Duration::from_millis(remote.patience.first_ms));
+    let longest = if is_this_machine(&remote.endpoint.base) { LONGEST_HERE } else { LONGEST };
+    let patience = longest.min(Duration::from_millis(remote.patience.first_ms));
     let result = timeout(patience, ask(&remote)).await.unwrap_or_else(|_| Err(hangs(patience)));
     Found { at: Instant::now(), result }
 }
 
+/// A provider that wants us to wait is there: everyone waits in its lane.
 async fn ask(remote: &Remote) -> Result<(), ProviderError> {
+    let asked = match key_holds(remote).await {
+        Ok(()) => ask_for_model(remote).await,
+        refused => refused,
+    };
+    asked.or_else(|error| if error.class == ErrorClass::RateLimit { Ok(()) } else { Err(error) })
+}
+
+/// Where anybody may see the list of models, that says nothing about the key.
+async fn key_holds(remote: &Remote) -> Result<(), ProviderError> {
+    let Some(path) = remote.endpoint.key_path.as_deref() else { return Ok(()) };
+    let response = remote.request(path, None)?.send().await.map_err(|error| remote.trouble(error))?;
+    if matches!(response.status().as_u16(), 401 | 403) { Err(refused(remote, response).await) } else { Ok(()) }
+}
+
+async fn ask_for_model(remote: &Remote) -> Result<(), ProviderError> {
     let probe = (remote.endpoint.wire.probe)(&remote.model);
     let request = remote.request(&probe.path, probe.body.as_ref())?;
     let response = request.send().await.map_err(|error| remote.trouble(error))?;
+    if let Some(error) = web_page(&response) {
+        return Err(error);
+    }
     match (response.status().as_u16(), probe.shows) {
         (200, Shows::ByStatus) => Ok(()),
         (404, Shows::ByStatus) => denied(&remote.model.name, &read_some(response, LONGEST_DENIAL).await),
@@ -108,11 +132,29 @@ fn listed(model: &str, list: &str) -> Result<(), ProviderError> {
     let list: Value = serde_json::from_str(list).unwrap_or_default();
     let models = list.get("data").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let mut names = models.iter().filter_map(|it| it.get("id")?.as_str());
-    let is_there = names.any(|name| name.starts_with(model) || name.ends_with(&format!("/{model}")));
+    let is_there = names.any(|name| is_called(name, model));
     if models.is_empty() || is_there || model.ends_with("-latest") {
         return Ok(());
     }
     Err(no_such_model(model))
+}
+
+/// Whether somebody may mean this name of a list: the name itself, its last part, one that only leaves out a date or a tag, or one with
+/// a variant that the list does not have (`:online`).
+fn is_called(listed: &str, model: &str) -> bool {
+    let is = |listed: &str, model: &str| match listed.strip_prefix(model) {
+        Some(rest) => rest.is_empty() || rest.starts_with([':', '@']) || is_date(rest),
+        None => false,
+    };
+    let last = listed.rsplit('/').next().unwrap_or(listed);
+    let plain = model.rsplit_once(':').map_or(model, |(name, _)| name);
+    [model, plain].into_iter().any(|model| is(listed, model) || is(last, model))
+}
+
+/// `-2026-01-01`, `-20260101`, `-0709`: what vendors add to a name that stands for its latest version.
+fn is_date(rest: &str) -> bool {
+    let digits = rest.strip_prefix('-').map_or(0, |it| it.chars().take_while(char::is_ascii_digit).count());
+    digits >= 4
 }
 
 fn hangs(patience: Duration) -> ProviderError {
@@ -133,10 +175,17 @@ mod tests {
         let check = |model: &str, list: &str, expected: bool| {
             assert_eq!(listed(model, list).is_ok(), expected, "{model} in {list}");
         };
-        let list = r#"{"data":[{"id":"gpt-5.1-2026-01-01"},{"id":"models/alpha-1"}]}"#;
+        let list = r#"{"data":[{"id":"gpt-5.1-2026-01-01"},{"id":"models/alpha-1"},{"id":"tiny:7b"}]}"#;
         check("gpt-5.1", list, true);
         check("alpha-1", list, true);
+        check("models/alpha-1", list, true);
+        check("alpha-1:online", list, true);
+        check("tiny", list, true);
         check("beta-1", list, false);
+        check("gpt", list, false);
+        check("gpt-5", list, false);
+        check("alpha", list, false);
+        check("g", list, false);
         check("beta-latest", list, true);
         check("beta-1", r#"{"data":[]}"#, true);
         check("beta-1", "<html>", true);

@@ -24,6 +24,7 @@ fn embedder(base: &str, ordered: &str) -> Option<Arc<dyn Embedder>> {
         wire: wire("openai-chat").unwrap(),
         key: None,
         key_names: Vec::new(),
+        key_path: None,
     };
     let source = Source {
         name: "alpha".to_owned(),

@@ -16,8 +16,8 @@ use crate::{
     },
 };
 
-/// A health check that takes longer has failed.
-const CHECK: Duration = Duration::from_secs(5);
+/// A health check that takes longer has failed. Providers give up sooner, and remember it.
+const CHECK: Duration = Duration::from_secs(10);
 
 /// Seats the panel, or says why there can be no discussion. On a resume the table is as it was.
 pub(crate) async fn seat_panel(shared: &Shared, record: &mut Record) -> Result<Option<Problem>, Failure> {
@@ -51,7 +51,7 @@ async fn check(shared: &Shared, spec: &Spec, who: &Participant) -> Result<(), Pr
             format!("there is no provider named {}", who.provider),
         ));
     };
-    let slow = |_| ProviderError::new(ErrorClass::Timeout, "no answer to the health check within 5 s");
+    let slow = |_| ProviderError::new(ErrorClass::Timeout, "no answer to the health check within 10 s");
     timeout(CHECK, voice.provider.check(who)).await.map_err(slow)?
 }
 

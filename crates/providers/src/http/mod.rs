@@ -7,7 +7,7 @@ mod answer;
 mod trouble;
 mod vectors;
 
-pub(crate) use answer::{read_some, refused};
+pub(crate) use answer::{read_some, refused, web_page};
 pub(crate) use vectors::Vectoriser;
 
 use std::{
@@ -20,7 +20,7 @@ use futures::{
     stream::{self, BoxStream},
 };
 use quorum_core::{
-    call::Call,
+    call::{Call, lane::Lane},
     model::{
         error::{ErrorClass, ProviderError},
         participant::Participant,
@@ -86,6 +86,8 @@ pub(crate) struct Remote {
     pub(crate) model: Model,
     pub(crate) patience: Patience,
     pub(crate) health: Arc<Health>,
+    /// Where everyone waits who wants to ask this provider.
+    pub(crate) lane: Arc<Lane>,
 }
 
 impl Remote {

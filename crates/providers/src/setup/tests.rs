@@ -68,6 +68,10 @@ fn addresses_come_from_the_vendors_variables() {
     let with = |name: &'static str, address: &'static str| [("ANTHROPIC_API_KEY", "k"), (name, address)];
     check("claude", &with("ANTHROPIC_BASE_URL", "https://x/a/"), &[], "https://x/a/v1 with k");
     check("claude", &with("ANTHROPIC_BASE_URL", "https://x/v1"), &[], "https://x/v1 with k");
+    let gemini = |address: &'static str| [("GOOGLE_API_KEY", "k"), ("GOOGLE_GEMINI_BASE_URL", address)];
+    check("gemini", &gemini("https://x"), &[], "https://x/v1beta with k");
+    check("gemini", &gemini("https://x/v1"), &[], "https://x/v1 with k");
+    check("gemini", &gemini("https://x/vertex"), &[], "https://x/vertex/v1beta with k");
     let plain = "the address in ANTHROPIC_BASE_URL is not encrypted, and not on this machine: others could read \
                  along; use https, or set insecure = true";
     check("claude", &with("ANTHROPIC_BASE_URL", "http://x"), &[], plain);
@@ -81,6 +85,30 @@ fn addresses_come_from_the_vendors_variables() {
     }
     check("lmstudio", &[("LMSTUDIO_HOST", "localhost:5")], &[], "http://localhost:5/v1 with no key");
     check("vllm", &[("VLLM_HOST", "localhost")], &[], &Missing::Model.advice("vllm"));
+}
+
+#[test]
+fn d14_geminis_v1_is_not_sent_what_only_v1beta_knows() {
+    let quirks = |own: &[Own], base: &str| {
+        let variables = [("GOOGLE_API_KEY", "k"), ("GOOGLE_GEMINI_BASE_URL", base)];
+        let setup = setup(own, &Keys::default(), &variables, &[], false);
+        let gemini = setup.provider("gemini").unwrap();
+        let of = |model: &str| gemini.facts(model).quirks;
+        assert_eq!(of("gemini-unheard-of"), of("gemini-3.8-flash"));
+        let Quirks { system, tools, schema, .. } = of("gemini-3.8-flash");
+        (system, tools, schema)
+    };
+    assert_eq!(quirks(&[], "https://x"), (true, true, Schema::Strict));
+    assert_eq!(quirks(&[], "https://x/v1beta"), (true, true, Schema::Strict));
+    let own = |quirks: OwnQuirks| Own {
+        name: "gemini".to_owned(),
+        base_url: Some("https://x/v1".parse().unwrap()),
+        quirks,
+        ..Own::default()
+    };
+    assert_eq!(quirks(&[own(OwnQuirks::default())], ""), (false, false, Schema::Prompt));
+    let knows = OwnQuirks { tools: Some(true), ..OwnQuirks::default() };
+    assert_eq!(quirks(&[own(knows)], ""), (false, true, Schema::Prompt));
 }
 
 #[test]

@@ -148,7 +148,9 @@ fn http(plan: &Plan<'_>, key: Option<SecretString>, machine: &Machine<'_>) -> Re
     if plan.model().is_none() {
         return Err(Missing::Model);
     }
-    Ok(Way::Http(Arc::new(Endpoint { base, wire, key, key_names: plan.key_names() })))
+    // At another address than the vendor's there may be no such place, which then says nothing.
+    let key_path = plan.row.and_then(|row| row.key_path.clone());
+    Ok(Way::Http(Arc::new(Endpoint { base, wire, key, key_names: plan.key_names(), key_path })))
 }
 
 /// The configuration's address, else the vendor's variable, else the usual one.
@@ -187,9 +189,12 @@ fn local_host(address: &str, row: &Row) -> String {
     address.replacen("://0.0.0.0", "://127.0.0.1", 1).replacen("://[::]", "://[::1]", 1)
 }
 
+/// What the vendor's clients add, unless it is there, or another version in its place.
 fn add_path(base: &mut Url, variable: &BaseVariable) {
     let path = base.path().trim_end_matches('/').to_owned();
-    if !variable.path.is_empty() && !path.ends_with(&variable.path) {
+    let is_version = |it: &str| it.strip_prefix("/v").is_some_and(|it| it.starts_with(|it: char| it.is_ascii_digit()));
+    let has_version = path.rfind('/').is_some_and(|at| is_version(&path[at..])) && is_version(&variable.path);
+    if !variable.path.is_empty() && !path.ends_with(&variable.path) && !has_version {
         base.set_path(&format!("{path}{}", variable.path));
     }
 }

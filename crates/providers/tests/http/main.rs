@@ -28,6 +28,7 @@ fn voice(name: &str, path: &str, seat: &Seat<'_>) -> Voice {
         wire: wire(name).unwrap(),
         key: seat.key.map(Into::into),
         key_names: vec!["ALPHA_KEY".to_owned()],
+        key_path: None,
     };
     let source = Source {
         name: "alpha".to_owned(),

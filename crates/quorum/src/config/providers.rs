@@ -16,7 +16,7 @@ use quorum_providers::{
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
-use super::{Config, unknown};
+use super::{Config, Given, Origin, unknown};
 
 const KEYS: [&str; 18] = [
     "wire",
@@ -44,19 +44,62 @@ pub(super) fn read(config: &mut Config, table: &Table) -> Result<(), String> {
     for (name, value) in table {
         let row =
             value.as_table().ok_or_else(|| format!("providers.{name} is a section: [providers.{name}]"))?;
-        let own = own(name, row).map_err(|message| format!("providers.{name}{message}"))?;
+        let in_file = |wrong: &String| format!("providers.{name}{wrong}");
+        let own = own(name, row).map_err(|wrong| {
+            let separator = format!("\n{}: ", config.file.display());
+            wrong.iter().map(in_file).collect::<Vec<_>>().join(&separator)
+        })?;
         if config.providers.iter().any(|it| it.name == own.name) {
             return Err(format!("providers.{name} is there twice: it is another name of {}", own.name));
         }
         config.providers.push(own);
+        config.rows.insert(name.clone(), value.clone());
     }
     Ok(())
 }
 
-fn own(written: &str, row: &Table) -> Result<Own, String> {
+impl Config {
+    /// What was written of providers, to be shown. Of a command only the program: its arguments may be anything.
+    pub(super) fn written_of_providers(&self) -> impl Iterator<Item = Given> {
+        let rows = self.rows.iter().filter_map(|(name, row)| Some((format!("providers.{name}"), row.as_table()?)));
+        rows.flat_map(|(section, row)| {
+            row.iter().map(move |(key, value)| Given {
+                section: section.clone(),
+                key: key.clone(),
+                value: if key == "command" { program_alone(value) } else { value.clone() },
+                origin: Origin::File(section.clone()),
+            })
+        })
+    }
+}
+
+fn program_alone(command: &Value) -> Value {
+    let all = command.as_array().map(Vec::as_slice).unwrap_or_default();
+    let hidden = (all.len() > 1).then(|| Value::from("…"));
+    Value::Array(all.iter().take(1).cloned().chain(hidden).collect())
+}
+
+/// What this row says, or everything that is wrong with it.
+fn own(written: &str, row: &Table) -> Result<Own, Vec<String>> {
     let known = catalog::row(written);
     let name = known.map_or_else(|| written.to_owned(), |row| row.name.clone());
-    is_name(&name)?;
+    is_name(&name).map_err(|wrong| vec![wrong])?;
+    let wrong: Vec<String> =
+        row.keys().filter_map(|key| fields(written, &name, &alone(row, key)).err()).collect();
+    if !wrong.is_empty() {
+        return Err(wrong);
+    }
+    let own = fields(written, &name, row).map_err(|wrong| vec![wrong])?;
+    if known.is_none() { whole(own).map_err(|wrong| vec![wrong]) } else { Ok(own) }
+}
+
+/// This key of a row, with the one that others are read by.
+fn alone(row: &Table, key: &str) -> Table {
+    let read_by = |it: &str| it == key || (key == "base_url" && it == "insecure");
+    row.iter().filter(|(it, _)| read_by(it)).map(|(key, value)| (key.clone(), value.clone())).collect()
+}
+
+fn fields(written: &str, name: &str, row: &Table) -> Result<Own, String> {
     if let Some(key) = row.keys().find(|key| !KEYS.contains(&key.as_str())) {
         let known = KEYS.into_iter().filter(|it| *it != "key");
         return Err(format!(": {}", unknown(&format!("key in [providers.{written}]"), key, known)));
@@ -69,8 +112,8 @@ fn own(written: &str, row: &Table) -> Result<Own, String> {
     let plain = if field(row, "insecure", FLAG)? == Some(true) { Plain::Allowed } else { Plain::Refused };
     let base_url: Option<String> = field(row, "base_url", TEXT)?;
     let base_url = base_url.map(|it| checked(&it, plain).map_err(|wrong| format!(".base_url {wrong}")));
-    let own = Own {
-        name,
+    Ok(Own {
+        name: name.to_owned(),
         wire: one_of(row, "wire", "wire", &WIRES.iter().map(|it| it.name).collect::<Vec<_>>())?,
         base_url: base_url.transpose()?,
         insecure: plain == Plain::Allowed,
@@ -88,8 +131,7 @@ fn own(written: &str, row: &Table) -> Result<Own, String> {
         command: command(row)?,
         dialect: one_of(row, "dialect", "dialect", &DIALECTS.iter().map(|it| it.name).collect::<Vec<_>>())?,
         models: models(row)?,
-    };
-    if known.is_none() { whole(own) } else { Ok(own) }
+    })
 }
 
 /// A provider nobody else knows must be told of completely.
@@ -103,9 +145,9 @@ fn whole(own: Own) -> Result<Own, String> {
     let known = catalog::rows().iter().map(|row| row.name.as_str());
     let nearest =
         super::nearest(&own.name, known).map(|it| format!(" Did you mean {it}?")).unwrap_or_default();
-    let lacks = lacks.join(" and ");
+    let (are, lacks) = (if lacks.len() == 1 { "is" } else { "are" }, lacks.join(" and "));
     Err(format!(
-        ": a provider of one's own needs wire, base_url and model, or a command; {lacks} is missing.{nearest}"
+        ": a provider of one's own needs wire, base_url and model, or a command; {lacks} {are} missing.{nearest}"
     ))
 }
 
