@@ -78,9 +78,7 @@ fn list(setup: &Setup, listed: &Listed) -> anyhow::Result<Exit> {
         let row = |(provider, name, from): &(&String, &String, &str)| json!({ "provider": provider, "name": name, "from": from });
         print_json(&rows.iter().map(row).collect::<Vec<_>>())?;
     } else if rows.is_empty() {
-        note(
-            "There are no keys; `ax keys set NAME` keeps one, or set a variable as `ax models` says.",
-        );
+        note("There are no keys; `ax keys set NAME` keeps one, or set a variable as `ax models` says.");
     } else {
         let row =
             |(provider, name, from): &(&String, &String, &str)| format!("{provider:<12} {name:<20} {from}");

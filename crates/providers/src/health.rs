@@ -100,7 +100,11 @@ async fn ask(remote: &Remote) -> Result<(), ProviderError> {
 async fn key_holds(remote: &Remote) -> Result<(), ProviderError> {
     let Some(path) = remote.endpoint.key_path.as_deref() else { return Ok(()) };
     let response = remote.request(path, None)?.send().await.map_err(|error| remote.trouble(error))?;
-    if matches!(response.status().as_u16(), 401 | 403) { Err(refused(remote, response).await) } else { Ok(()) }
+    if matches!(response.status().as_u16(), 401 | 403) {
+        Err(refused(remote, response).await)
+    } else {
+        Ok(())
+    }
 }
 
 async fn ask_for_model(remote: &Remote) -> Result<(), ProviderError> {

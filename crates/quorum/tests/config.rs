@@ -210,7 +210,9 @@ fn what_can_be_read_and_not_used_is_found_before_it_is_used() {
 
 #[test]
 fn s1_a_key_that_breaks_the_file_is_not_repeated() {
-    for text in ["[providers.claude]\nkey = sk-canary-1", "[providers.claude]\nkey = \"sk-canary-1", "sk-canary-1"] {
+    for text in
+        ["[providers.claude]\nkey = sk-canary-1", "[providers.claude]\nkey = \"sk-canary-1", "sk-canary-1"]
+    {
         let error = parse(text).unwrap_err();
         assert!(error.starts_with("config.toml: line ") && !error.contains("canary"), "{error}");
     }

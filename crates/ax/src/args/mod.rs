@@ -92,7 +92,9 @@ pub(crate) enum Verb {
     #[command(after_help = "Examples:\n  ax models\n  ax models --json")]
     Models(Listed),
     /// Keep keys for providers in a file nobody else can read, list them, or forget them
-    #[command(after_help = "Examples:\n  ax keys set claude  # asks for it\n  ax keys set claude < key.txt\n  ax keys list\n  ax keys rm claude")]
+    #[command(
+        after_help = "Examples:\n  ax keys set claude  # asks for it\n  ax keys set claude < key.txt\n  ax keys list\n  ax keys rm claude"
+    )]
     Keys(Keys),
     /// List what models cost, or import a price table
     #[command(after_help = "Examples:\n  ax prices\n  ax prices import model_prices_and_context_window.json")]

@@ -192,7 +192,8 @@ fn local_host(address: &str, row: &Row) -> String {
 /// What the vendor's clients add, unless it is there, or another version in its place.
 fn add_path(base: &mut Url, variable: &BaseVariable) {
     let path = base.path().trim_end_matches('/').to_owned();
-    let is_version = |it: &str| it.strip_prefix("/v").is_some_and(|it| it.starts_with(|it: char| it.is_ascii_digit()));
+    let is_version =
+        |it: &str| it.strip_prefix("/v").is_some_and(|it| it.starts_with(|it: char| it.is_ascii_digit()));
     let has_version = path.rfind('/').is_some_and(|at| is_version(&path[at..])) && is_version(&variable.path);
     if !variable.path.is_empty() && !path.ends_with(&variable.path) && !has_version {
         base.set_path(&format!("{path}{}", variable.path));

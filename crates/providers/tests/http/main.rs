@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
+mod odd;
+mod raw;
 mod stale;
 
 use std::{collections::BTreeMap, sync::Arc};

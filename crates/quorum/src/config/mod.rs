@@ -160,7 +160,8 @@ impl Config {
 fn unreadable(text: &str, error: &toml::de::Error) -> String {
     let start = error.span().map_or(0, |span| span.start.min(text.len()));
     let before = &text[..text.floor_char_boundary(start)];
-    let (line, column) = (before.matches('\n').count() + 1, before.chars().rev().take_while(|it| *it != '\n').count() + 1);
+    let (line, column) =
+        (before.matches('\n').count() + 1, before.chars().rev().take_while(|it| *it != '\n').count() + 1);
     format!("line {line}, column {column}: {}", error.message())
 }
 

@@ -61,7 +61,8 @@ pub(super) fn read(config: &mut Config, table: &Table) -> Result<(), String> {
 impl Config {
     /// What was written of providers, to be shown. Of a command only the program: its arguments may be anything.
     pub(super) fn written_of_providers(&self) -> impl Iterator<Item = Given> {
-        let rows = self.rows.iter().filter_map(|(name, row)| Some((format!("providers.{name}"), row.as_table()?)));
+        let rows =
+            self.rows.iter().filter_map(|(name, row)| Some((format!("providers.{name}"), row.as_table()?)));
         rows.flat_map(|(section, row)| {
             row.iter().map(move |(key, value)| Given {
                 section: section.clone(),
