@@ -201,6 +201,20 @@ mod tests {
     }
 
     #[test]
+    fn d14_the_guide_has_every_provider_with_its_variables() {
+        let guide = include_str!("../../../docs/providers.md");
+        for row in rows() {
+            let variables = row
+                .key_env
+                .iter()
+                .chain([&row.base_url_env.name])
+                .chain(row.cli.iter().map(|it| &it.program));
+            let missing: Vec<&String> = variables.filter(|it| !guide.contains(&format!("`{it}`"))).collect();
+            assert!(missing.is_empty() && guide.contains(&row.name), "{}: {missing:?}", row.name);
+        }
+    }
+
+    #[test]
     fn what_reasons_is_not_told_how_freely_to_speak() {
         for name in ["openai", "codex"] {
             let quirks = row(name).map(|row| row.quirks).unwrap();

@@ -234,3 +234,24 @@ fn everything_wrong_with_a_provider_is_said_at_once() {
          missing.",
     );
 }
+
+#[test]
+fn a_program_gets_the_variables_that_are_named() {
+    let config =
+        parse("[providers.mine]\ncommand = ['prog']\nenvironment = ['MINE_TOKEN', 'MINE_HOME']").unwrap();
+    assert_eq!(config.providers[0].environment, ["MINE_TOKEN", "MINE_HOME"]);
+    assert_eq!(parse("[providers.claude]\nenvironment = 'ONE'").unwrap().providers[0].environment, ["ONE"]);
+    refuses(
+        "[providers.mine]\ncommand = ['prog']\nenvironment = 'sk-canary'",
+        "providers.mine.environment is the name of a variable, like MY_API_KEY, not a key",
+    );
+}
+
+#[test]
+fn the_guides_example_is_a_configuration() {
+    let guide = include_str!("../../../docs/providers.md");
+    let example = guide.split("```toml\n").nth(1).and_then(|it| it.split("```").next()).unwrap();
+    let config = parse(example).unwrap();
+    let names: Vec<&str> = config.providers.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["alpha", "mine"]);
+}

@@ -18,7 +18,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::{
     fenced::Filter,
-    http::{Remote, trouble},
+    http::Remote,
     source::Endpoint,
     wire::{Decoder, Frames, Framing, Refused},
 };
@@ -187,7 +187,7 @@ impl Open {
         let is_over = || self.ready.iter().any(|it| matches!(it, Chunk::End { .. }));
         let too_long = || self.bytes > LONGEST_ANSWER && !is_over();
         self.failed = match read {
-            Err(error) => Some(trouble::scrubbed(error, self.remote.endpoint.key.as_ref())),
+            Err(error) => Some(self.remote.without_key(error)),
             Ok(()) if too_long() => {
                 let message = format!("the answer went on for more than {} MiB", LONGEST_ANSWER >> 20);
                 Some(ProviderError::new(ErrorClass::InvalidResponse, message))
@@ -275,7 +275,7 @@ pub(crate) async fn refused(remote: &Remote, response: Response) -> ProviderErro
     if let Some(told) = error.retry_after_ms {
         remote.lane.close_for(Duration::from_millis(told));
     }
-    trouble::scrubbed(with_advice(error, &remote.endpoint), remote.endpoint.key.as_ref())
+    remote.without_key(with_advice(error, &remote.endpoint))
 }
 
 /// Who was shown no key may want one.

@@ -125,6 +125,20 @@ fn a_local_server_is_there_when_something_says_so() {
 }
 
 #[test]
+fn d14_a_server_on_this_machine_is_asked_one_at_a_time() {
+    let check = |base: &str, said: Option<usize>, expected: usize| {
+        let base_url = Some(base.parse().unwrap());
+        let own = Own { name: "alpha".to_owned(), base_url, concurrency: said, ..Own::default() };
+        let setup = setup(&[own], &Keys::default(), &[], &[], false);
+        assert_eq!(setup.provider("alpha").unwrap().width.concurrency, expected, "{base}");
+    };
+    check("http://127.0.0.1:9000/v1", None, 1);
+    check("http://localhost:9000/v1", None, 1);
+    check("http://127.0.0.1:9000/v1", Some(3), 3);
+    check("https://far.example/v1", None, 4);
+}
+
+#[test]
 fn d10_a_price_of_the_user_comes_before_an_imported_one_and_that_before_the_catalogue() {
     let (own, imported) = (per_million(1.0, 2.0, None).unwrap(), per_million(3.0, 4.0, None).unwrap());
     let text = serde_json::json!({ "anthropic": {

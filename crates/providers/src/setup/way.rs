@@ -94,7 +94,9 @@ fn without_key(plan: &Plan<'_>, machine: &Machine<'_>) -> Result<Way, Missing> {
     let cli = plan.row.and_then(|row| row.cli.as_ref());
     let path = cli.and_then(|cli| (machine.program)(&cli.program));
     if let (Some(cli), Some(path)) = (cli, path) {
-        return Ok(Way::Command(Program { path, dialect: cli.dialect.clone(), ..Program::default() }));
+        let environment = plan.own.map(|own| own.environment.clone()).unwrap_or_default();
+        let (dialect, arguments) = (cli.dialect.clone(), Vec::new());
+        return Ok(Way::Command(Program { path, arguments, dialect, environment }));
     }
     if plan.needs_key() {
         return Err(Missing::Key { names: plan.key_names(), program: cli.map(|cli| cli.program.clone()) });
@@ -125,7 +127,8 @@ fn own_program(plan: &Plan<'_>, command: &[String], machine: &Machine<'_>) -> Re
     let path = (machine.program)(program).ok_or_else(|| Missing::Program(program.clone()))?;
     let usual = plan.row.and_then(|row| row.cli.as_ref()).map(|cli| cli.dialect.as_str());
     let dialect = plan.own.and_then(|own| own.dialect.as_deref()).or(usual).unwrap_or("plain").to_owned();
-    Ok(Way::Command(Program { path, arguments: arguments.to_vec(), dialect, ..Program::default() }))
+    let environment = plan.own.map(|own| own.environment.clone()).unwrap_or_default();
+    Ok(Way::Command(Program { path, arguments: arguments.to_vec(), dialect, environment }))
 }
 
 /// The environment's key before the file's, and the first variable before the second.

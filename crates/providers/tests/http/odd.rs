@@ -6,22 +6,27 @@ use quorum_core::{
     model::{error::ErrorClass, money::Usage, participant::Participant, transcript::Finish},
     seams::Voice,
 };
+use quorum_providers::source::Endpoint;
 use quorum_testkit::conformance::provider::{
     Seat,
     fixture::{LATE, call, hear, timed},
 };
 
 use crate::{
+    endpoint,
     raw::{Part, Raw, pause, stream, with_head},
-    voice,
+    voice, voice_at,
 };
 
 const JSON: &str = "content-type: application/json";
 const PATIENCE_MS: u64 = 3_000;
 
+fn seat(server: &Raw) -> Seat<'_> {
+    Seat { url: &server.url, key: Some("a-key"), first_ms: PATIENCE_MS, idle_ms: PATIENCE_MS }
+}
+
 fn at(wire: &str, path: &str, server: &Raw) -> Voice {
-    let seat = Seat { url: &server.url, key: Some("a-key"), first_ms: PATIENCE_MS, idle_ms: PATIENCE_MS };
-    voice(wire, path, &seat)
+    voice(wire, path, &seat(server))
 }
 
 fn chat(server: &Raw) -> Voice {
@@ -122,10 +127,45 @@ async fn inv_disc_100_what_a_list_of_models_can_say() {
         Some((ErrorClass::InvalidResponse, page)),
     )
     .await;
-    let unknown = "it has no model named alpha-1";
+    let unknown = "it has no model named alpha-1; it has alpha-10";
     check(
         |_, _| vec![with_head("200 OK", JSON, r#"{"data":[{"id":"alpha-10"}]}"#)],
         Some((ErrorClass::Validation, unknown)),
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn inv_disc_100_where_anybody_may_see_the_models_the_key_is_asked_about_by_itself() {
+    const LIST: &str = r#"{"data":[{"id":"alpha-1"}]}"#;
+    let check = async |says, class: Option<ErrorClass>, asked: &[&str]| {
+        let server = Raw::start(says);
+        let seat = seat(&server);
+        let at = Endpoint { key_path: Some("/key".to_owned()), ..endpoint("openai-chat", "/v1", &seat) };
+        let found = voice_at(at, &seat).provider.check(&Participant::of("ann")).await;
+        assert_eq!(
+            (found.err().map(|it| it.class), server.lines()),
+            (class, asked.iter().map(|it| (*it).to_owned()).collect())
+        );
+    };
+    check(
+        |line, _| match line.ends_with("/key") {
+            true => vec![with_head("401 No", JSON, r#"{"error":{"message":"User not found.","code":401}}"#)],
+            false => vec![with_head("200 OK", JSON, LIST)],
+        },
+        Some(ErrorClass::Authentication),
+        &["GET /v1/key"],
+    )
+    .await;
+    let both = ["GET /v1/key", "GET /v1/models"];
+    check(|_, _| vec![with_head("200 OK", JSON, LIST)], None, &both).await;
+    check(
+        |line, _| match line.ends_with("/key") {
+            true => vec![with_head("404 No", JSON, "{}")],
+            false => vec![with_head("200 OK", JSON, LIST)],
+        },
+        None,
+        &both,
     )
     .await;
 }

@@ -18,7 +18,7 @@ use toml::{Table, Value};
 
 use super::{Config, Given, Origin, unknown};
 
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 19] = [
     "wire",
     "base_url",
     "insecure",
@@ -35,6 +35,7 @@ const KEYS: [&str; 18] = [
     "quirks",
     "command",
     "dialect",
+    "environment",
     "models",
     "key",
 ];
@@ -119,7 +120,7 @@ fn fields(written: &str, name: &str, row: &Table) -> Result<Own, String> {
         base_url: base_url.transpose()?,
         insecure: plain == Plain::Allowed,
         model: word(row, "model")?,
-        key_env: key_env(row)?,
+        key_env: variables(row, "key_env")?,
         window: at_least_one(row, "window")?,
         price: price(row, ".price")?,
         concurrency: at_least_one(row, "concurrency")?,
@@ -131,6 +132,7 @@ fn fields(written: &str, name: &str, row: &Table) -> Result<Own, String> {
         quirks: quirks(row)?,
         command: command(row)?,
         dialect: one_of(row, "dialect", "dialect", &DIALECTS.iter().map(|it| it.name).collect::<Vec<_>>())?,
+        environment: variables(row, "environment")?.unwrap_or_default(),
         models: models(row)?,
     })
 }
@@ -191,16 +193,17 @@ fn one_of(row: &Table, key: &str, what: &str, known: &[&str]) -> Result<Option<S
     }
 }
 
-fn key_env(row: &Table) -> Result<Option<Vec<String>>, String> {
-    let names = match row.get("key_env") {
+/// The names of environment variables, one or several.
+fn variables(row: &Table, key: &str) -> Result<Option<Vec<String>>, String> {
+    let names = match row.get(key) {
         None => return Ok(None),
         Some(Value::String(name)) => vec![name.clone()],
-        Some(_) => field(row, "key_env", "a variable's name, or a list of them")?.unwrap_or_default(),
+        Some(_) => field(row, key, "a variable's name, or a list of them")?.unwrap_or_default(),
     };
     let plain = |it: char| it.is_ascii_uppercase() || it.is_ascii_digit() || it == '_';
     if names.iter().any(|name: &String| name.is_empty() || !name.chars().all(plain)) {
         // A key that was put here by mistake must not be repeated.
-        return Err(".key_env is the name of a variable, like MY_API_KEY, not a key".to_owned());
+        return Err(format!(".{key} is the name of a variable, like MY_API_KEY, not a key"));
     }
     Ok(Some(names))
 }
