@@ -25,6 +25,7 @@ mod shell;
 mod steer;
 mod telling;
 mod turn;
+mod unseen;
 
 use std::sync::Arc;
 
