@@ -9,7 +9,7 @@ use tokio::{
     net::TcpStream,
 };
 
-use crate::harness::{ANN, BOB, FAST, House, answered, events, order, slow, tenants};
+use crate::harness::{ANN, BOB, FAST, House, Stream, answered, events, order, slow, tenants};
 
 fn is_long() -> bool {
     std::env::var_os("QUORUM_LONG").is_some()
@@ -55,15 +55,11 @@ async fn wander(house: &House, path: &str, pace: usize) -> (Vec<u64>, usize) {
         if let Some(last) = told.last() {
             request = request.header("last-event-id", *last);
         }
-        let mut response = request.send().await.unwrap();
-        if response.status() == 204 {
+        let mut stream = Stream::open(request).await;
+        if stream.status == 204 {
             return (told, visits);
         }
-        let mut text = String::new();
-        while text.matches("\nid: ").count() < 1 + (visits + pace) % 3 {
-            let Some(chunk) = response.chunk().await.unwrap() else { break };
-            text.push_str(std::str::from_utf8(&chunk).unwrap());
-        }
+        let text = stream.until(|it| it.matches("\nid: ").count() > (visits + pace) % 3).await;
         told.extend(numbers(text.rfind("\n\n").map_or("", |end| &text[..end])));
         visits += 1;
     }
@@ -92,16 +88,11 @@ async fn f11_who_joins_in_the_middle_of_a_turn_gets_the_text_so_far() {
     let house = House::open(FAST).await;
     let id = house.ordered(&slow()).await;
     let path = format!("/api/discussions/{id}/events");
-    let mut first = house.request("GET", &path).send().await.unwrap();
-    let mut heard = String::new();
-    while heard.matches("event: turn-chunk").count() < 3 {
-        heard.push_str(std::str::from_utf8(&first.chunk().await.unwrap().unwrap()).unwrap());
-    }
-    let mut second = house.request("GET", &path).send().await.unwrap();
-    let mut joined = String::new();
-    while joined.matches("event: turn-chunk").count() < 2 {
-        joined.push_str(std::str::from_utf8(&second.chunk().await.unwrap().unwrap()).unwrap());
-    }
+    let has_chunks = |text: &str, number: usize| text.matches("event: turn-chunk").count() >= number;
+    let mut first = Stream::open(house.request("GET", &path)).await;
+    let heard = first.until(|it| has_chunks(it, 3)).await;
+    let mut second = Stream::open(house.request("GET", &path)).await;
+    let joined = second.until(|it| has_chunks(it, 2)).await;
     let chunks = |text: &str| -> Vec<Value> {
         let whole = &text[..text.rfind("\n\n").unwrap()];
         events(whole).into_iter().filter(|it| it.1 == "turn-chunk").map(|it| it.2).collect()
@@ -134,14 +125,10 @@ async fn f11_a_slow_reader_loses_no_fact_and_holds_nobody_up() {
     let house = House::open(FAST).await;
     let id = house.ordered(&long(4)).await;
     let path = format!("/api/discussions/{id}/events");
-    let mut slow = house.request("GET", &path).send().await.unwrap();
+    let mut slow = Stream::open(house.request("GET", &path)).await;
     let quick = house.get(&path).await.text;
     assert!(quick.contains("discussion-completed"));
-    let mut text = String::new();
-    while let Some(chunk) = slow.chunk().await.unwrap() {
-        text.push_str(std::str::from_utf8(&chunk).unwrap());
-    }
-    assert_eq!(numbers(&text), numbers(&quick));
+    assert_eq!(numbers(&slow.rest().await), numbers(&quick));
 }
 
 #[tokio::test]
@@ -152,11 +139,9 @@ async fn a_silent_stream_says_that_it_lives() {
         "topic": "What shall we build?", "pattern": "roundtable", "participants": ["claude", "me:person"],
     });
     let id = house.ordered(&table).await;
-    let mut response = house.request("GET", &format!("/api/discussions/{id}/events")).send().await.unwrap();
-    let mut text = String::new();
-    while text.matches(": keep-alive\n\n").count() < 2 {
-        text.push_str(std::str::from_utf8(&response.chunk().await.unwrap().unwrap()).unwrap());
-    }
+    let mut stream = Stream::open(house.request("GET", &format!("/api/discussions/{id}/events"))).await;
+    let text = stream.until(|it| it.matches(": keep-alive\n\n").count() >= 2).await;
+    assert!(text.contains("event: turn-started"), "{text}");
 }
 
 #[tokio::test]
@@ -168,14 +153,14 @@ async fn a_stream_ends_when_its_discussion_is_removed() {
     let id = house.ordered(&table).await;
     while house.state(&id).await["awaiting"].as_array().unwrap().is_empty() {}
     let path = format!("/api/discussions/{id}/events");
-    let mut watcher = house.request("GET", &path).send().await.unwrap();
-    watcher.chunk().await.unwrap().unwrap();
+    let mut watcher = Stream::open(house.request("GET", &path)).await;
+    watcher.until(|it| it.contains("event: ")).await;
     let mut removed = 0;
     while removed != 204 {
         // Whoever ran it may not have let go of it yet.
         removed = answered(house.request("DELETE", &format!("/api/discussions/{id}"))).await.status.as_u16();
     }
-    while watcher.chunk().await.unwrap().is_some() {}
+    assert!(!watcher.rest().await.contains("discussion-completed"));
     assert_eq!(house.get(&path).await.status, 404);
 }
 
