@@ -4,7 +4,7 @@ import { listen } from './api.js';
 import { columns } from './columns.js';
 import { controls, fork } from './controls.js';
 import { announce, fill, h, memo, say } from './dom.js';
-import { apply, fold, isOver, start } from './fold.js';
+import { advance, apply, fold, isOver, start } from './fold.js';
 import { ending, panels, rounds, standing, strip, synthesis } from './panels.js';
 import { person } from './person.js';
 import { talk } from './talk.js';
@@ -35,7 +35,7 @@ export function watch(id, main) {
     panels: panels(),
     timeline: timeline((to) => {
       position = to;
-      shown = to === null ? whole : fold(facts, to);
+      shown = to === null ? whole : past(shown, to);
       draw();
     }),
     talk: talk((step) => fork(id, whole, step)),
@@ -61,6 +61,9 @@ export function watch(id, main) {
   main.setAttribute('aria-busy', 'true');
   const named = memo();
   let isFirst = true;
+
+  /** What was so many facts in: further on from what is shown, or from the beginning. */
+  const past = (from, to) => (from !== whole && from.seq <= to ? advance(from, facts, to) : fold(facts, to));
 
   /** Draws once for everything that came in since the last frame. */
   function draw(since) {
