@@ -104,7 +104,7 @@ function draw(lanes, marks, state) {
     marks,
     state.marks.map(({ seq, label }) => {
       // Marks that would stand on one another are left out.
-      if (last >= 0 && (seq - last) / total < 0.025) return null;
+      if (last >= 0 && (seq - last) / total < 0.05) return null;
       last = seq;
       const mark = h('span', { title: capital(label) }, label);
       mark.style.setProperty('--at', seq / total);
