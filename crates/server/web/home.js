@@ -67,7 +67,7 @@ export function home(main) {
       entries.filter((it) => OVER.has(it.status)),
     ];
     const group = (title, all) => all.length > 0 && [h('h3', {}, title), h('ul', {}, all.map(row))];
-    const none = words ? `Nothing was found for “${words}”.` : 'Nothing has been discussed yet.';
+    const none = words ? `Nothing was found for “${words}”.` : 'Nothing has been discussed yet. What you ask is kept here.';
     fill(
       list,
       entries.length

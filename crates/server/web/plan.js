@@ -15,9 +15,9 @@ export function described(plan) {
       'table',
       {},
       h('thead', {}, h('tr', {}, heads.map((it) => h('th', { scope: 'col' }, it)))),
-      h('tbody', {}, row('If all goes well, up to', plan.usual), row('At the very most', plan.most)),
+      h('tbody', {}, row('Usually up to', plan.usual), row('At the very most', plan.most)),
     ),
-    h('p.faint', {}, `Within ${clock(plan.budgetMs)} minutes`, plan.simulated && '; simulated, so it costs nothing'),
+    h('p.faint', {}, `Within ${clock(plan.budgetMs)} minutes`, plan.simulated && '; the voices are simulated'),
     who('Has no known price, so is in no sum', plan.unpriced),
     who('Can’t take part here', plan.unavailable),
     h('ol', {}, course(plan.course).map((it) => h('li', {}, it))),
@@ -35,7 +35,7 @@ function course(phases) {
     if (round && lines.at(-1)?.text === text) lines.at(-1).to = round;
     else lines.push({ from: round, to: round, text });
   }
-  return lines.map(({ from, to, text }) => (from ? `${span(from, to)}: ${text}` : text));
+  return lines.map(({ from, to, text }) => (from ? `${span(from, to)}: ${text}` : `Then ${text}`));
 }
 
 const span = (from, to) => (from === to ? `Round ${from}` : `Rounds ${from} to ${to}`);
