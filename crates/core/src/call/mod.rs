@@ -215,10 +215,15 @@ fn finished(reply: Reply) -> Result<Reply, ProviderError> {
         if reply.finish == Finish::Refused {
             return Err(ProviderError::new(ErrorClass::Validation, "it declined to answer"));
         }
-        return Err(ProviderError::new(ErrorClass::InvalidResponse, "the answer was empty"));
+        let message = if reply.finish == Finish::Length { ALL_THOUGHT } else { "the answer was empty" };
+        return Err(ProviderError::new(ErrorClass::InvalidResponse, message));
     }
     Ok(reply)
 }
+
+/// Models that think first may think their whole answer away.
+const ALL_THOUGHT: &str = "it reached its limit of tokens before it said a word; allow it more thoughts, like \
+                           quirks = { thinking = 8192 } under its [providers] in config.toml";
 
 fn cut_off(mut text: String) -> Reply {
     let mut end = MAX_ANSWER_BYTES;

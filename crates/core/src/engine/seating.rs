@@ -16,8 +16,8 @@ use crate::{
     },
 };
 
-/// A health check that takes longer has failed.
-const CHECK: Duration = Duration::from_secs(5);
+/// A health check that takes longer has failed. Providers give up sooner, and remember it.
+const CHECK: Duration = Duration::from_secs(10);
 
 /// Why there is no panel, and who is missing.
 pub(crate) struct NoPanel {
@@ -57,7 +57,7 @@ async fn check(shared: &Shared, spec: &Spec, who: &Participant) -> Result<(), Pr
             format!("there is no provider named {}", who.provider),
         ));
     };
-    let slow = |_| ProviderError::new(ErrorClass::Timeout, "no answer to the health check within 5 s");
+    let slow = |_| ProviderError::new(ErrorClass::Timeout, "no answer to the health check within 10 s");
     timeout(CHECK, voice.provider.check(who)).await.map_err(slow)?
 }
 
