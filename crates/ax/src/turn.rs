@@ -46,24 +46,9 @@ fn whose_turn(state: &State) {
 }
 
 fn asked(whose: &str, awaited: &Awaited, say: fn(&str)) {
-    let Awaited { round, phase, prompt, shape, .. } = awaited;
+    let Awaited { round, phase, prompt, .. } = awaited;
     say(&format!("{whose} (round {round}, {}):", phase.replace('-', " ")));
     prompt.lines().for_each(|line| say(&format!("  {line}")));
-    if let Some(hint) = shape.as_deref().and_then(hint) {
-        say(&format!("  {hint}"));
-    }
-}
-
-/// How a person answers where models fill in a form.
-fn hint(shape: &str) -> Option<&'static str> {
-    match shape {
-        "ballot" => Some(
-            "In plain words: the option on the first line, then why; a line `Confidence: 0.8` says how sure.",
-        ),
-        "consensus-check" => Some("In plain words: yes or no first, then why."),
-        "synthesis" => Some("Plain words are fine."),
-        _ => None,
-    }
 }
 
 /// What came of asking at this terminal.

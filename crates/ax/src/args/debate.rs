@@ -10,6 +10,7 @@ use quorum::{
     Quorum, Request,
     model::debate::{Diversity, Format, JudgeFailure, Judging, Mode, Part},
 };
+use serde_json::{Map, Value};
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "In a debate (--pattern debate)")]
@@ -35,7 +36,7 @@ pub(super) struct Debating {
     /// Make every judgement in both orders, and count only what holds in both
     #[arg(long)]
     swap_check: bool,
-    /// Who argues what: a file with a JSON list of {"participant", "position", "persona"}
+    /// Who argues what: a file with a JSON list of {"participant", "position", "persona", "keyArguments"}
     #[arg(long, value_name = "FILE", value_parser = positions)]
     positions: Option<Positions>,
     /// Let a model give out positions and personas, spread like this
@@ -69,6 +70,9 @@ impl Debating {
     }
 }
 
+/// What a position may have.
+const PART: [&str; 4] = ["participant", "position", "persona", "keyArguments"];
+
 /// What a file of positions holds.
 #[derive(Debug, Clone)]
 struct Positions(Vec<Part>);
@@ -76,9 +80,13 @@ struct Positions(Vec<Part>);
 fn positions(file: &str) -> Result<Positions, String> {
     let text = std::fs::read_to_string(Path::new(file)).map_err(|error| format!("can't be read: {error}"))?;
     let form = "[{\"participant\": \"claude\", \"position\": \"…\", \"persona\": \"…\"}]";
-    let parts =
-        serde_json::from_str(&text).map_err(|error| format!("is no JSON list like {form}: {error}"))?;
-    Ok(Positions(parts))
+    let wrong = |error: serde_json::Error| format!("is no JSON list like {form}: {error}");
+    let written: Vec<Map<String, Value>> = serde_json::from_str(&text).map_err(wrong)?;
+    // The record passes over what it does not know; a typing error must not go by like that.
+    if let Some(key) = written.iter().flat_map(Map::keys).find(|key| !PART.contains(&key.as_str())) {
+        return Err(format!("has a {key:?}, which a position has not; it has {}", PART.join(", ")));
+    }
+    serde_json::from_str(&text).map(Positions).map_err(wrong)
 }
 
 fn formats() -> PossibleValuesParser {

@@ -95,6 +95,9 @@ struct Panel {
     /// Who plays which part: claude=proponent,gemini=opponent,qwen=judge [default: by seat]
     #[arg(long, value_name = "PAIRS", value_parser = flags::roles)]
     roles: Option<BTreeMap<String, String>>,
+    /// At a roundtable, what somebody's speeches end at: claude=END|Speaker:,gemini=[ [default: "[", a blank line, "Speaker:"]
+    #[arg(long, value_name = "PAIRS", value_parser = flags::stops)]
+    stop_sequences: Option<BTreeMap<String, Vec<String>>>,
     /// How long an answer may get, in tokens, 16 to 200000 [default: 2048]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     max_tokens_per_turn: Option<u32>,
@@ -210,6 +213,7 @@ impl Discuss {
             rounds: panel.rounds,
             voting_options: panel.options.clone(),
             roles: panel.roles.clone(),
+            stop_sequences: panel.stop_sequences.clone(),
             max_tokens_per_turn: panel.max_tokens_per_turn,
             temperature: panel.temperature,
             preset: self.preset.clone(),

@@ -76,7 +76,7 @@ fn a_person_votes_in_plain_words() {
     let desk = Desk::new();
     let table = ["--participants", "claude,gemini,me:person", "--pattern", "voting", "-o", "tabs,spaces"];
     let said = desk.ax(&[&["discuss", "Tabs or spaces?", "--rounds", "1"], &table[..]].concat()).ends(0);
-    said.says(&["It is me's turn", "the option on the first line"]);
+    said.says(&["It is me's turn", "Write the option on the first line"]);
     let mut said = desk.ax(&["say", "last", "TABS\nThey are smaller.\nConfidence: 0.9", "--json"]).ends(0);
     if said.json()["status"] != "completed" {
         said = desk.ax(&["say", "last", "TABS\nThey are smaller.\nConfidence: 0.9", "--json"]).ends(0);
@@ -139,4 +139,34 @@ fn tables_that_make_no_sense_are_refused() {
             .prints_nothing();
     }
     assert_eq!(desk.ax(&["history", "--json"]).ends(0).out.trim(), "[]");
+}
+
+#[test]
+fn c02_a_person_is_a_partner_in_a_dialogue() {
+    let desk = Desk::new();
+    let table = ["--participants", "claude,me:person", "--pattern", "dialogue", "--rounds", "1"];
+    let said = desk.ax(&[&["discuss", "Tabs or spaces?"], &table[..]].concat()).ends(0);
+    said.says(&["It is me's turn (round 1, model b turn)"]);
+    let said = desk.ax(&["say", "last", "Tabs, I think."]).ends(0);
+    said.says(&["reached consensus?", "Say yes or no first"]);
+    let result = desk.ax(&["say", "last", "No: spaces have not been heard yet.", "--json"]).ends(0).json();
+    assert_eq!(result["consensusChecks"][0]["votes"][1][1]["agrees"], false, "{result:#}");
+    assert_eq!(result["positionsByRound"][1]["position"], "no consensus");
+}
+
+#[test]
+fn c03_stop_sequences_are_ordered_for_single_participants() {
+    let desk = Desk::new();
+    let order = ["--pattern", "roundtable", "-p", "claude,glm", "--rounds", "1"];
+    let result = desk.result(&[&order[..], &["--stop-sequences", "claude=.|;"]].concat());
+    let said = contents(&result);
+    assert!(!said[0].1.contains(['.', ';']) && said[1].1.contains('.'), "{said:?}");
+    desk.ax(&["discuss", "q", "--stop-sequences", "claude=END"])
+        .ends(2)
+        .says(&["--stop-sequences: counts only at a roundtable"]);
+    desk.ax(&[&["discuss", "q"], &order[..], &["--stop-sequences", "grok=END"]].concat())
+        .ends(2)
+        .says(&["--stop-sequences: grok does not take part"]);
+    let again = desk.ax(&["discuss", "--again", "last", "--json"]).ends(0).json();
+    assert_eq!(contents(&again)[0].1, said[0].1, "asked again, it ends there again");
 }

@@ -88,6 +88,7 @@ pub fn draft(request: &Request, setting: &Setting) -> (Spec, Vec<Refusal>) {
     seats::strengthen(&mut participants, setting);
     let (minimum, models) = (usual_minimum(&participants), models(&participants));
     seats::brief(&mut participants, request, &mut wrong);
+    seats::stop(&mut participants, request, &mut wrong);
     let synthesizer = seats::synthesizer(&participants, request, &mut wrong);
     seats::cast(&mut participants, request, setting.missing_roles, &pattern, &mut wrong);
     known_dead(&simulation, &participants, &mut wrong);

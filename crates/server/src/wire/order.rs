@@ -59,6 +59,7 @@ const FIELDS: &[(&str, Form)] = &[
     ("votingOptions", Form::Texts(2, 10)),
     ("context", Form::Text),
     ("providerPrompts", Form::Words),
+    ("stopSequences", Form::Anything),
     ("roles", Form::Words),
     ("providerTimeout", Form::Whole(5_000, 300_000)),
     ("continueOnProviderFailure", Form::Flag),
