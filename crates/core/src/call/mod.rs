@@ -201,10 +201,11 @@ pub(crate) async fn collect(
 /// The text up to the first stop sequence that something stands before: a provider may not know them, or may send them along.
 fn until_stop(mut text: String, stop: &[String]) -> String {
     let begins = text.len() - text.trim_start().len();
-    let first =
-        stop.iter().filter(|it| !it.is_empty()).filter_map(|it| text[begins..].find(it.as_str())).min();
-    if let Some(at) = first.filter(|at| *at > 0) {
-        text.truncate(begins + at);
+    let Some(first) = text[begins..].chars().next() else { return text };
+    let from = begins + first.len_utf8();
+    let sequences = stop.iter().filter(|it| !it.is_empty());
+    if let Some(at) = sequences.filter_map(|it| text[from..].find(it.as_str())).min() {
+        text.truncate(from + at);
     }
     text
 }
@@ -245,6 +246,17 @@ mod tests {
         check("One. Speaker: two [3]", "One. ");
         check("\n\nOne.", "\n\nOne.");
         check("[aside] One.", "[aside] One.");
+        check("", "");
+        check(" \n\n ", " \n\n ");
+    }
+
+    #[test]
+    fn c03_a_speech_that_begins_with_a_stop_sequence_went_on_past_all_others() {
+        let stop = ["[", "\n\n", "Speaker:"].map(str::to_owned);
+        let check = |text: &str, expected: &str| assert_eq!(until_stop(text.to_owned(), &stop), expected);
+        check("[aside] One.\n\nAnother.", "[aside] One.");
+        check("[aside] One. [3] Two.", "[aside] One. ");
+        check("Ä\n\n[", "Ä");
         check("One.", "One.");
     }
 
