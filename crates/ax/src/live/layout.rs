@@ -46,7 +46,7 @@ impl Screen {
         let voices: Vec<Line> = (0..self.voices.len()).map(|seat| self.status(seat, &columns, now)).collect();
         let mut after = self.agreement(size.columns);
         after.extend(self.judging());
-        let footer = self.footer();
+        let footer = self.footer(size.columns);
         let mut used = header.len() + voices.len();
         let mut fits = |lines: Vec<Line>| {
             let taken = if used + lines.len() <= room { lines } else { Vec::new() };
@@ -158,7 +158,7 @@ impl Screen {
         self.judged[shown..].iter().map(|it| Line::of(" judge ", PLAIN).then(judged(it))).collect()
     }
 
-    fn footer(&self) -> Vec<Line> {
+    fn footer(&self, columns: usize) -> Vec<Line> {
         let seats = self.voices.len().min(9);
         let text = match &self.footer {
             Footer::Absent => return Vec::new(),
@@ -172,7 +172,8 @@ impl Screen {
             }
             Footer::Notice(text) => text.clone(),
         };
-        vec![Line::of(&format!(" {text}"), DIM)]
+        let rows = Line::of(&text, DIM).wrapped(columns.saturating_sub(1));
+        rows.into_iter().map(|row| Line::of(" ", PLAIN).then(row)).collect()
     }
 
     /// All that the one who is followed says, as far as there is room for its end.

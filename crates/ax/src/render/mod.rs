@@ -5,6 +5,7 @@ pub(crate) mod closing;
 pub(crate) mod colour;
 pub(crate) mod course;
 pub(crate) mod line;
+pub(crate) mod listing;
 pub(crate) mod markdown;
 pub(crate) mod progress;
 pub(crate) mod result;
@@ -12,7 +13,7 @@ mod table;
 pub(crate) mod usage;
 
 use std::{
-    io::{ErrorKind, IsTerminal, Write},
+    io::{ErrorKind, IsTerminal, Write, stderr},
     sync::atomic::{AtomicBool, Ordering},
 };
 
@@ -24,11 +25,13 @@ use serde::Serialize;
 
 use crate::{
     live::terminal,
-    render::line::{Line, joined},
+    render::line::{Colour, Line, PLAIN, joined, width},
 };
 
 /// Wider text is hard to read.
 const WIDEST: usize = 100;
+/// On a narrower terminal every place is in the middle of a word.
+const NARROWEST: usize = 20;
 
 /// Whether only what went wrong is said.
 static HUSHED: AtomicBool = AtomicBool::new(false);
@@ -51,8 +54,21 @@ pub(crate) fn note(line: &str) {
 }
 
 /// A line on stderr in any case: what went wrong, or what was asked for. If nobody can read it, nobody is missing it.
-pub(crate) fn insist(line: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{}", clean(line));
+pub(crate) fn insist(text: &str) {
+    let lines: String = clean(text).split('\n').flat_map(fitted).map(|line| line + "\n").collect();
+    let _ = stderr().lock().write_all(lines.as_bytes());
+}
+
+/// A line for stderr: as it is, or where that is a terminal in lines that don't break in the middle of a word.
+pub(crate) fn fitted(line: &str) -> Vec<String> {
+    let columns = if stderr().is_terminal() { terminal::size().columns } else { usize::MAX };
+    if width(line) <= columns || columns < NARROWEST {
+        return vec![line.to_owned()];
+    }
+    let words = line.trim_start_matches(' ');
+    let margin = " ".repeat((line.len() - words.len()).min(columns / 2));
+    let rows = Line::of(words, PLAIN).wrapped(columns - margin.len());
+    rows.iter().map(|row| format!("{margin}{}", row.rendered(Colour::Off))).collect()
 }
 
 /// The result on stdout. A reader that has seen enough, like `head`, is no error.
@@ -65,7 +81,7 @@ pub(crate) fn tell(lines: &[Line]) {
     if is_hushed() {
         return;
     }
-    let _ = std::io::stderr().lock().write_all(joined(lines, colour::of_stderr()).as_bytes());
+    let _ = stderr().lock().write_all(joined(lines, colour::of_stderr()).as_bytes());
 }
 
 /// Markdown on stdout: as people read it where that is a terminal, as it is where it goes on elsewhere.
@@ -74,7 +90,12 @@ pub(crate) fn print_markdown(text: &str) -> anyhow::Result<()> {
         return print(text);
     }
     let columns = terminal::columns_of_stdout().min(WIDEST);
-    write(&joined(&markdown::lines(text, columns), colour::of_stdout()))
+    print_lines(&markdown::lines(text, columns))
+}
+
+/// Lines on stdout, in colour where that is wanted.
+pub(crate) fn print_lines(lines: &[Line]) -> anyhow::Result<()> {
+    write(&joined(lines, colour::of_stdout()))
 }
 
 /// The result as one JSON document on stdout.

@@ -19,8 +19,8 @@ fn running() -> Terminal {
 }
 
 #[test]
-fn after_sigterm_and_sigquit() {
-    for signal in [Signal::TERM, Signal::QUIT] {
+fn after_sigterm_sigquit_and_sighup() {
+    for signal in [Signal::TERM, Signal::QUIT, Signal::HUP] {
         let mut terminal = running();
         terminal.signal(signal);
         assert!(terminal.ends(130).contains("Left. `ax resume"));
