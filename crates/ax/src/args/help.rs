@@ -1,6 +1,9 @@
 //! The command line as a whole: its verbs in groups, and what is said of what can't be read.
 
-use std::fmt::Write;
+use std::{
+    fmt::Write,
+    io::{IsTerminal, stdout},
+};
 
 use clap::{
     Command, CommandFactory, FromArgMatches,
@@ -10,8 +13,12 @@ use clap::{
 
 use crate::{
     args::Cli,
+    exit::{self, Exit},
     live::terminal,
-    render::line::{Colour, Line, PLAIN},
+    render::{
+        line::{Colour, Line, PLAIN},
+        write,
+    },
 };
 
 /// The verbs by what they are for, each in one place.
@@ -46,10 +53,22 @@ pub(crate) fn command() -> Command {
 
 /// What was typed, and the verb in it. Ends the process where that can't be read, or only help was asked for.
 pub(crate) fn parse() -> (Cli, String) {
-    let matches = command().try_get_matches().unwrap_or_else(|error| quoted(error).exit());
+    let matches = command().try_get_matches().unwrap_or_else(|error| end(&quoted(error)));
     let verb = matches.subcommand_name().unwrap_or_default().to_owned();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     (cli, verb)
+}
+
+/// Prints help and version as any result is printed: without escapes in a pipe, and not without a word on a full disk.
+fn end(error: &clap::Error) -> ! {
+    if error.use_stderr() || stdout().is_terminal() {
+        error.exit();
+    }
+    let exit = match write(&error.render().to_string()) {
+        Ok(()) => Exit::Done,
+        Err(error) => exit::report(&error, "help"),
+    };
+    std::process::exit(exit as i32)
 }
 
 /// A word too many is mostly a question without quotes.

@@ -172,8 +172,10 @@ impl Screen {
             }
             Footer::Notice(text) => text.clone(),
         };
-        let rows = Line::of(&text, DIM).wrapped(columns.saturating_sub(1));
-        rows.into_iter().map(|row| Line::of(" ", PLAIN).then(row)).collect()
+        packed(&text, columns.saturating_sub(1))
+            .into_iter()
+            .map(|row| Line::of(" ", PLAIN).then(row))
+            .collect()
     }
 
     /// All that the one who is followed says, as far as there is room for its end.
@@ -191,6 +193,18 @@ impl Screen {
         let silent = lines.is_empty().then(|| Line::of("  nothing yet", DIM));
         [head].into_iter().chain(lines.into_iter().skip(from)).chain(silent).take(room).collect()
     }
+}
+
+/// What is between dots, in as many rows as it takes; only what is longer than a row is broken.
+fn packed(text: &str, columns: usize) -> Vec<Line> {
+    let mut rows: Vec<String> = Vec::new();
+    for part in text.split(" · ") {
+        match rows.last_mut() {
+            Some(row) if width(row) + 3 + width(part) <= columns => *row += &format!(" · {part}"),
+            Some(_) | None => rows.push(part.to_owned()),
+        }
+    }
+    rows.iter().flat_map(|row| Line::of(row, DIM).wrapped(columns)).collect()
 }
 
 /// As many of these as fit.

@@ -90,7 +90,7 @@ fn bad_orders_are_refused_before_anything_is_asked() {
         (&["--embeddings", "acme/e-1"], "--embeddings: nobody embeds texts as acme/e-1"),
         (&["--positions", &one], "there are 2 debaters and 1 positions"),
         (&["--positions", &wrong], "is no JSON list"),
-        (&["--positions", "nowhere.json"], "can't be read"),
+        (&["--positions", "nowhere.json"], "there is no such file"),
         (&["--positions", &one, "--casting", "binary"], "nothing to cast"),
     ] {
         desk.ax(&[&["discuss", "q"], &TABLE[..], args].concat()).ends(2).says(&[expected]).prints_nothing();

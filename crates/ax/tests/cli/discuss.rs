@@ -152,7 +152,7 @@ fn what_is_piped_in_is_context_or_the_topic() {
     let desk = Desk::new();
     desk.ax_hearing(&["discuss", "What did we miss?"], "x".repeat(10_001))
         .ends(2)
-        .says(&["--context: may have"]);
+        .says(&["standard input: with it the context has"]);
     desk.ax_hearing(&["discuss", "What did we miss?"], "Some notes.").ends(0);
     let said = desk.ax_hearing(&["discuss", "-", "--json"], "Tabs or spaces?\n").ends(0);
     assert_eq!(said.json()["topic"], "Tabs or spaces?");

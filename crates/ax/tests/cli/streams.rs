@@ -177,10 +177,23 @@ fn an_output_that_can_not_be_written_is_named() {
         return;
     }
     let desk = Desk::new();
+    desk.shell("ax --help > /dev/full").ends(1).says(&["standard output can't be written: No space left"]);
     desk.shell("ax patterns > /dev/full").ends(1).says(&["standard output can't be written: No space left"]);
     let said = desk.shell("ax discuss q > /dev/full").ends(1).says(&["standard output can't be written"]);
     assert!(!said.err.contains("panicked"));
     // The discussion itself is kept.
     assert!(said.err.contains("nothing is lost: `ax resume "), "{said:#?}");
     desk.ax(&["show", "last"]).ends(0);
+}
+
+#[test]
+fn no_escape_goes_into_a_pipe_even_if_colour_is_forced() {
+    let desk = Desk::new().with("CLICOLOR_FORCE", "1").with("TERM", "xterm-256color");
+    desk.ax(&["discuss", "q"]).ends(0);
+    for args in
+        [&["--help"][..], &["discuss", "--help"], &["show", "last", "-v"], &["history"], &["--version"]]
+    {
+        let said = desk.ax(args).ends(0);
+        assert!(!said.out.is_empty() && !said.out.contains('\u{1b}'), "{args:?}: {said:#?}");
+    }
 }

@@ -33,7 +33,8 @@ fn after_ctrl_c_which_stops_and_ctrl_c_again_which_aborts() {
     terminal.signal(Signal::INT);
     terminal.sees("Stopping");
     terminal.signal(Signal::INT);
-    assert!(terminal.ends(130).contains("Aborted in"));
+    let shown = terminal.ends(130);
+    assert!(shown.contains("Aborted in") && !shown.contains("── result"), "nobody spoke:\n{shown}");
 }
 
 #[test]
