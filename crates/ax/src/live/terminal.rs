@@ -19,6 +19,9 @@ use crate::live::layout::Size;
 /// A narrower terminal gets lines one after the other.
 const NARROWEST: usize = 40;
 
+/// A terminal keeps no more for us.
+const MOST_TYPED: usize = 4_096;
+
 const HIDE_CURSOR: &str = "\u{1b}[?25l";
 /// The cursor and the wrapping of lines, whatever of a frame was written.
 const RESTORE: &str = "\u{1b}[?2026l\u{1b}[?7h\u{1b}[?25h";
@@ -124,10 +127,11 @@ pub(crate) fn suspend() {
 
 /// What was typed since the last time. Never waits, whatever somebody did to the terminal's modes.
 pub(crate) fn typed() -> Vec<u8> {
-    let mut bytes = [0; 64];
     let there = if has_keys() { ioctl_fionread(stdin()).unwrap_or_default() } else { 0 };
-    let read = if there == 0 { 0 } else { read(stdin(), &mut bytes).unwrap_or_default() };
-    bytes[..read].to_vec()
+    let mut bytes = vec![0; usize::try_from(there).unwrap_or_default().min(MOST_TYPED)];
+    let read = if bytes.is_empty() { 0 } else { read(stdin(), &mut *bytes).unwrap_or_default() };
+    bytes.truncate(read);
+    bytes
 }
 
 #[cfg(test)]

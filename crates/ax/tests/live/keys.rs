@@ -101,3 +101,11 @@ fn on_a_narrow_screen_no_key_is_left_out() {
     terminal.types("q");
     terminal.ends(130);
 }
+
+#[test]
+fn what_is_pasted_too_early_stops_nothing() {
+    let mut terminal = running("1s");
+    terminal.types("Spaces, please; quite simply because they stop all questions.");
+    let shown = terminal.ends(0);
+    assert!(shown.contains("Done in") && !shown.contains("it was stopped"), "{shown}");
+}
