@@ -122,7 +122,7 @@ impl Stage {
     /// Says something in the last line, or above where there is none.
     pub(crate) fn say(&mut self, text: &str) {
         if self.screen.footer == Footer::Absent {
-            self.story.remark(text);
+            self.story.remark(text, self.size.columns);
         } else {
             self.screen.footer = Footer::Notice(text.to_owned());
         }

@@ -13,7 +13,7 @@ mod table;
 pub(crate) mod usage;
 
 use std::{
-    io::{ErrorKind, IsTerminal, Write, stderr},
+    io::{ErrorKind, IsTerminal, Write, stderr, stdout},
     sync::atomic::{AtomicBool, Ordering},
 };
 
@@ -25,13 +25,11 @@ use serde::Serialize;
 
 use crate::{
     live::terminal,
-    render::line::{Colour, Line, PLAIN, joined, width},
+    render::line::{Line, hung, joined},
 };
 
 /// Wider text is hard to read.
 const WIDEST: usize = 100;
-/// On a narrower terminal every place is in the middle of a word.
-const NARROWEST: usize = 20;
 
 /// Whether only what went wrong is said.
 static HUSHED: AtomicBool = AtomicBool::new(false);
@@ -59,21 +57,20 @@ pub(crate) fn insist(text: &str) {
     let _ = stderr().lock().write_all(lines.as_bytes());
 }
 
-/// A line for stderr: as it is, or where that is a terminal in lines that don't break in the middle of a word.
+/// A line for stderr: as it is, or where that is a terminal in lines that fit it.
 pub(crate) fn fitted(line: &str) -> Vec<String> {
-    let columns = if stderr().is_terminal() { terminal::size().columns } else { usize::MAX };
-    if width(line) <= columns || columns < NARROWEST {
-        return vec![line.to_owned()];
-    }
-    let words = line.trim_start_matches(' ');
-    let margin = " ".repeat((line.len() - words.len()).min(columns / 2));
-    let rows = Line::of(words, PLAIN).wrapped(columns - margin.len());
-    rows.iter().map(|row| format!("{margin}{}", row.rendered(Colour::Off))).collect()
+    if stderr().is_terminal() { hung(line, terminal::size().columns) } else { vec![line.to_owned()] }
 }
 
 /// The result on stdout. A reader that has seen enough, like `head`, is no error.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
-    write(&format!("{}\n", clean(text).trim_end()))
+    let text = clean(text);
+    if !(stdout().is_terminal() && terminal::is_lively()) {
+        return write(&format!("{}\n", text.trim_end()));
+    }
+    let columns = terminal::columns_of_stdout();
+    let lines: Vec<String> = text.trim_end().split('\n').flat_map(|line| hung(line, columns)).collect();
+    write(&format!("{}\n", lines.join("\n")))
 }
 
 /// Lines on stderr, unless nobody wants any.
@@ -86,7 +83,7 @@ pub(crate) fn tell(lines: &[Line]) {
 
 /// Markdown on stdout: as people read it where that is a terminal, as it is where it goes on elsewhere.
 pub(crate) fn print_markdown(text: &str) -> anyhow::Result<()> {
-    if !(std::io::stdout().is_terminal() && terminal::is_lively()) {
+    if !(stdout().is_terminal() && terminal::is_lively()) {
         return print(text);
     }
     let columns = terminal::columns_of_stdout().min(WIDEST);
@@ -110,8 +107,8 @@ pub(crate) fn print_json_line(document: &impl Serialize) -> anyhow::Result<()> {
 
 /// What is harmless already, as it is.
 pub(crate) fn write(text: &str) -> anyhow::Result<()> {
-    let mut stdout = std::io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    let mut out = stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Unwritable { error, kept: None }.into()),
         Ok(()) | Err(_) => Ok(()),
     }

@@ -77,3 +77,14 @@ fn in_narrow_terminals_there_are_lines_alone() {
         assert!(!raw.contains("\u{1b}[?25l") && !raw.contains("\u{1b}[J"), "{env:?}: {raw}");
     }
 }
+
+#[test]
+fn where_nobody_can_type_nothing_typed_goes_through_the_screen() {
+    let args = ["discuss", "Tabs or spaces?", "--offline", "--simulate", "latency=2s", "-r", "1"];
+    let mut terminal = Terminal::run(&args, &Setup { columns: 70, no_stdin: true, ..Setup::default() });
+    terminal.sees("◐");
+    assert!(!terminal.modes().contains(LocalModes::ECHO), "not even ^C");
+    terminal.signal(Signal::INT);
+    terminal.sees("what was said is concluded.\n  Ctrl-C again aborts.");
+    terminal.ends(130);
+}
