@@ -255,7 +255,7 @@ fn told(output: Output) -> Told {
     match (output.shape(), output.detail()) {
         _ if !std::io::stdout().is_terminal() => Told::Nothing,
         (Shape::Text, Detail::Answer) => Told::Answer,
-        (Shape::Text, Detail::Everything) | (Shape::Md, _) => Told::Everything,
+        (Shape::Text, Detail::Course | Detail::Everything) | (Shape::Md, _) => Told::Everything,
         (Shape::Json | Shape::Jsonl, _) => Told::Nothing,
     }
 }

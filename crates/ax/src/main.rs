@@ -26,6 +26,7 @@ mod shell;
 mod steer;
 mod telling;
 mod turn;
+mod unseen;
 
 use std::sync::Arc;
 

@@ -9,3 +9,4 @@ mod piped;
 mod pty;
 mod restored;
 mod screens;
+mod unseen;
