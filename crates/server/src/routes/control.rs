@@ -12,6 +12,7 @@ use quorum::{
     model::{command::Command, error::Refusal, id::DiscussionId, lifecycle::Lifecycle, vacancy::Ruling},
 };
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::{
@@ -145,11 +146,11 @@ pub(crate) struct Say {
     text: String,
     /// For which seat; the one whose turn it is, unless said.
     #[serde(default)]
-    #[schema(value_type = String)]
+    #[schema(value_type = Option<String>)]
     participant: Option<String>,
     /// As which user, where the seat belongs to one.
     #[serde(default)]
-    #[schema(value_type = String)]
+    #[schema(value_type = Option<String>)]
     user_id: Option<String>,
 }
 
@@ -179,7 +180,7 @@ pub(crate) struct Judging {
     action: Action,
     /// Who judges from now on, where another takes the seat.
     #[serde(default)]
-    #[schema(value_type = String, min_length = 1)]
+    #[schema(value_type = Option<String>, min_length = 1)]
     to: Option<String>,
 }
 
@@ -265,7 +266,7 @@ pub(crate) struct Fork {
     without: Vec<String>,
     /// Who judges now.
     #[serde(default)]
-    #[schema(value_type = String)]
+    #[schema(value_type = Option<String>)]
     judge: Option<String>,
     /// What else is different.
     #[serde(default)]
@@ -356,7 +357,10 @@ pub(super) async fn rate(
     let discussion = scope.discussion(id).await?;
     // To JSON 4.0 is as whole as 4.
     if given.rating.fract() != 0.0 || !(1.0..=5.0).contains(&given.rating) {
-        return Err(Problem::field("rating", format!("must be 1, 2, 3, 4 or 5, not {}", given.rating)));
+        return Err(Problem::field(
+            "rating",
+            format!("must be 1, 2, 3, 4 or 5, not {}", json!(given.rating)),
+        ));
     }
     let rating = given.rating as u8;
     discussion.rate(rating).await?;

@@ -36,7 +36,7 @@ pub(crate) struct Dialogue {
     model_b: Option<Model>,
     /// How they talk.
     #[serde(default, deserialize_with = "named")]
-    #[schema(value_type = Options)]
+    #[schema(value_type = Option<Options>)]
     options: Option<Options>,
     /// Whether the discussion goes on when whoever ordered it is gone.
     #[serde(default)]
@@ -57,7 +57,7 @@ pub(crate) struct Model {
     provider_id: Option<String>,
     /// What the other one calls it.
     #[serde(default)]
-    #[schema(value_type = String)]
+    #[schema(value_type = Option<String>)]
     display_name: Option<String>,
 }
 
@@ -67,35 +67,35 @@ pub(crate) struct Model {
 pub(crate) struct Options {
     /// Rounds at most.
     #[serde(default)]
-    #[schema(value_type = u32, minimum = 1, maximum = 10)]
+    #[schema(value_type = Option<u32>, minimum = 1, maximum = 10)]
     max_iterations: Option<u32>,
     /// How freely they speak.
     #[serde(default)]
-    #[schema(value_type = f64, minimum = 0, maximum = 2)]
+    #[schema(value_type = Option<f64>, minimum = 0, maximum = 2)]
     temperature: Option<f64>,
     /// How long a turn may get.
     #[serde(default)]
-    #[schema(value_type = u32, minimum = 1)]
+    #[schema(value_type = Option<u32>, minimum = 1)]
     max_tokens_per_turn: Option<u32>,
     /// How long a turn may take, in milliseconds.
     #[serde(default)]
-    #[schema(value_type = u64, minimum = 5000, maximum = 300_000)]
+    #[schema(value_type = Option<u64>, minimum = 5000, maximum = 300_000)]
     turn_timeout_ms: Option<u64>,
     /// How long everything may take, in milliseconds.
     #[serde(default)]
-    #[schema(value_type = u64, minimum = 1)]
+    #[schema(value_type = Option<u64>, minimum = 1)]
     total_timeout_ms: Option<u64>,
     /// Whether both must agree.
     #[serde(default)]
-    #[schema(value_type = bool)]
+    #[schema(value_type = Option<bool>)]
     require_both_consensus: Option<bool>,
     /// Rounds before they are first asked whether they agree.
     #[serde(default)]
-    #[schema(value_type = u32, minimum = 1)]
+    #[schema(value_type = Option<u32>, minimum = 1)]
     min_rounds_before_consensus: Option<u32>,
     /// Simulated voices: the same seed is the same discussion.
     #[serde(default)]
-    #[schema(value_type = u64)]
+    #[schema(value_type = Option<u64>)]
     seed: Option<u64>,
 }
 

@@ -11,7 +11,8 @@ use utoipa::{
     openapi::{
         RefOr, Schema,
         schema::{
-            AdditionalProperties, ArrayBuilder, KnownFormat, Object, ObjectBuilder, SchemaFormat, Type,
+            AdditionalProperties, ArrayBuilder, KnownFormat, Object, ObjectBuilder, SchemaFormat, SchemaType,
+            Type,
         },
     },
 };
@@ -140,20 +141,18 @@ fn described(description: &str) -> ObjectBuilder {
 }
 
 impl Form {
+    /// Everything but the topic may be null, which is the same as left out.
     fn schema(self) -> Schema {
-        let of = |kind| ObjectBuilder::new().schema_type(kind);
+        let of = |kind| ObjectBuilder::new().schema_type(SchemaType::from_iter([kind, Type::Null]));
         match self {
-            Form::Topic => of(Type::String)
+            Form::Topic => ObjectBuilder::new()
+                .schema_type(Type::String)
                 .min_length(Some(1))
                 .max_length(Some(LONGEST_TOPIC))
                 .pattern(Some(r"\S"))
                 .into(),
-            Form::Pattern => {
-                of(Type::String).enum_values(Some(Quorum::patterns().iter().map(|it| it.name))).into()
-            }
-            Form::Method => {
-                of(Type::String).enum_values(Some(Quorum::methods().iter().map(|it| it.name))).into()
-            }
+            Form::Pattern => one_of(Quorum::patterns().iter().map(|it| it.name)),
+            Form::Method => one_of(Quorum::methods().iter().map(|it| it.name)),
             Form::Text => of(Type::String).into(),
             Form::Flag => of(Type::Boolean).into(),
             Form::Whole(least, most) => of(Type::Integer)
@@ -163,20 +162,26 @@ impl Form {
                 .into(),
             Form::Share(most) => of(Type::Number).minimum(Some(0.0)).maximum(Some(most)).into(),
             Form::Texts(least, most) => ArrayBuilder::new()
+                .schema_type(SchemaType::from_iter([Type::Array, Type::Null]))
                 .items(Object::with_type(Type::String))
                 .min_items(Some(least))
                 .max_items(Some(most))
                 .into(),
-            Form::Words => of(Type::Object)
-                .additional_properties(Some(AdditionalProperties::RefOr(
-                    Object::with_type(Type::String).into(),
-                )))
-                .into(),
-            Form::Anything => Schema::Object(
-                ObjectBuilder::new().schema_type(utoipa::openapi::schema::SchemaType::AnyValue).build(),
-            ),
+            Form::Words => {
+                let text = AdditionalProperties::RefOr(Object::with_type(Type::String).into());
+                of(Type::Object).additional_properties(Some(text)).into()
+            }
+            Form::Anything => ObjectBuilder::new().schema_type(SchemaType::AnyValue).into(),
         }
     }
+}
+
+fn one_of(names: impl Iterator<Item = &'static str>) -> Schema {
+    let values = names.map(Value::from).chain([Value::Null]);
+    ObjectBuilder::new()
+        .schema_type(SchemaType::from_iter([Type::String, Type::Null]))
+        .enum_values(Some(values))
+        .into()
 }
 
 /// The changes written in these fields.
