@@ -13,6 +13,9 @@ use utoipa::ToSchema;
 
 use crate::body::named;
 
+/// The longest name of a model; those of some hosts are long.
+const LONGEST_MODEL: usize = 200;
+
 /// Two models that talk until they agree.
 #[derive(Debug, Clone, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -49,7 +52,7 @@ pub(crate) struct Dialogue {
 pub(crate) struct Model {
     /// Which model: `gpt-4o`.
     #[serde(default)]
-    #[schema(value_type = String, min_length = 1, max_length = 48)]
+    #[schema(value_type = String, min_length = 1, max_length = 200)]
     model_id: Option<String>,
     /// Whose: `openai`.
     #[serde(default)]
@@ -166,6 +169,9 @@ fn seat(
     };
     let given = |text: &Option<String>| text.as_deref().map(str::trim).unwrap_or_default().to_owned();
     let (id, provider) = (given(&model.model_id), given(&model.provider_id));
+    if id.chars().count() > LONGEST_MODEL {
+        return miss(format!("{field}.modelId"), format!("has at most {LONGEST_MODEL} characters"));
+    }
     if id.is_empty() {
         return miss(format!("{field}.modelId"), "Both models must be specified".to_owned());
     }
