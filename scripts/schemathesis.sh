@@ -22,6 +22,23 @@ done
 address=$(sed -n 's/.*Listening on \(http:[^ ]*\).*/\1/p' "$data/said")
 curl --silent --fail --output "$data/openapi.json" "$address/openapi.json"
 "$tools/bin/openapi-spec-validator" "$data/openapi.json"
-"$tools/bin/schemathesis" --config-file scripts/schemathesis.toml run "$address/openapi.json" \
-    --checks all --mode all --max-examples "${EXAMPLES:-50}" --request-timeout 30 --workers 1 \
-    --suppress-health-check all "$@"
+throw() {
+    config=$1
+    shift
+    "$tools/bin/schemathesis" --config-file "$config" run "$address/openapi.json" \
+        --checks all --mode all --max-examples "${EXAMPLES:-50}" --request-timeout 30 --workers 1 \
+        --suppress-health-check all "$@"
+}
+throw scripts/schemathesis.toml "$@"
+# Few get as far as to a discussion that exists, so once more at one that is over, one that waits for a person, and one that waits
+# for a word on its judge.
+for order in \
+    '{"topic":"Tabs or spaces?"}' \
+    '{"topic":"Tabs or spaces?","pattern":"roundtable","participants":["claude","me:person"]}' \
+    '{"topic":"Tabs or spaces?","pattern":"debate","providers":["claude","gemini","glm"],"judge":"glm","judgeFailure":"ask","simulate":{"latencyMs":0,"dead":["glm"]}}'; do
+    id=$(curl --silent --fail --header 'Content-Type: application/json' --data "$order" "$address/api/discussions" |
+        sed 's/.*"discussionId":"\([^"]*\)".*/\1/')
+    printf '[parameters]\n"path.id" = "%s"\n\n' "$id" | cat - scripts/schemathesis.toml > "$data/one.toml"
+    throw "$data/one.toml" --include-path-regex 'discussions/.id.' --exclude-method DELETE \
+        --exclude-path-regex '/events$' --phases examples,coverage,fuzzing "$@"
+done
