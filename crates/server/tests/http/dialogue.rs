@@ -130,3 +130,18 @@ async fn a15_leaving_aborts_unless_detached() {
         }
     }
 }
+
+#[tokio::test]
+async fn a15_of_those_who_sent_the_same_order_the_last_to_leave_ends_it() {
+    let house = House::open("[defaults]\nsimulate = \"latency=5000ms\"\n").await;
+    let post = || Stream::open(house.posting("/api/discussion", &body()).header("idempotency-key", "k"));
+    let (mut first, mut second) = (post().await, post().await);
+    let heard = first.until(|it| it.contains("turn-started")).await;
+    let id = events(&heard[..heard.rfind("\n\n").unwrap()])[0].2["discussionId"].as_str().unwrap().to_owned();
+    second.until(|it| it.contains(&id) && it.contains("turn-started")).await;
+    drop(first);
+    let listening = second.until(|it| it.matches("turn-chunk").count() > 1 || it.contains("aborted")).await;
+    assert!(!listening.contains("discussion-aborted"), "{listening}");
+    drop(second);
+    while house.state(&id).await["lifecycle"] != "aborted" {}
+}
