@@ -17,6 +17,7 @@ use quorum::{
         announcement::Announcer,
         event::Fact,
         id::{Seq, Step},
+        state::State,
     },
 };
 use serde_json::json;
@@ -196,8 +197,12 @@ impl Told {
             .collect()
     }
 
+    pub(crate) fn state(&self) -> Option<&State> {
+        self.announcer.state()
+    }
+
     fn is_over(&self) -> bool {
-        self.announcer.state().is_some_and(|state| state.lifecycle.is_terminal())
+        self.state().is_some_and(|state| state.lifecycle.is_terminal())
     }
 }
 

@@ -13,8 +13,8 @@ use utoipa::ToSchema;
 
 use crate::body::named;
 
-/// The longest name of a model; those of some hosts are long.
-const LONGEST_MODEL: usize = 200;
+/// The longest name of a seat, which is its provider's and its model's.
+const LONGEST_SEAT: usize = 64;
 
 /// Two models that talk until they agree.
 #[derive(Debug, Clone, Default, Deserialize, Serialize, ToSchema)]
@@ -52,7 +52,7 @@ pub(crate) struct Dialogue {
 pub(crate) struct Model {
     /// Which model: `gpt-4o`.
     #[serde(default)]
-    #[schema(value_type = String, min_length = 1, max_length = 200)]
+    #[schema(value_type = String, min_length = 1, max_length = 62)]
     model_id: Option<String>,
     /// Whose: `openai`.
     #[serde(default)]
@@ -169,8 +169,9 @@ fn seat(
     };
     let given = |text: &Option<String>| text.as_deref().map(str::trim).unwrap_or_default().to_owned();
     let (id, provider) = (given(&model.model_id), given(&model.provider_id));
-    if id.chars().count() > LONGEST_MODEL {
-        return miss(format!("{field}.modelId"), format!("has at most {LONGEST_MODEL} characters"));
+    if id.ends_with('/') || !id.chars().all(|it| it.is_alphanumeric() || "-_.:/".contains(it)) {
+        let message = format!("{id:?} is no model's name, which has letters, digits and - _ . : /");
+        return miss(format!("{field}.modelId"), message);
     }
     if id.is_empty() {
         return miss(format!("{field}.modelId"), "Both models must be specified".to_owned());
@@ -180,7 +181,12 @@ fn seat(
         let message = format!("Provider not available: {provider:?}; there are {}", names.join(", "));
         return miss(format!("{field}.providerId"), message);
     }
-    Some(format!("{provider}/{id}"))
+    let seat = format!("{provider}/{id}");
+    if seat.len() > LONGEST_SEAT {
+        let most = LONGEST_SEAT - provider.len() - 1;
+        return miss(format!("{field}.modelId"), format!("has at most {most} characters"));
+    }
+    Some(seat)
 }
 
 fn is_called(provider: &ProviderEntry, name: &str) -> bool {

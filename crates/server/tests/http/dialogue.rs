@@ -99,7 +99,8 @@ async fn a15_what_is_missing_is_named() {
     check(&["prompt"], json!(7), "prompt", "invalid type").await;
     check(&["modelA"], Value::Null, "modelA", "Both models must be specified").await;
     check(&["modelB", "modelId"], json!(""), "modelB.modelId", "Both models must be specified").await;
-    check(&["modelB", "modelId"], json!("a b"), "modelA.modelId", "is no provider's name").await;
+    check(&["modelB", "modelId"], json!("a b"), "modelB.modelId", "is no model's name").await;
+    check(&["modelB", "modelId"], json!("m".repeat(60)), "modelB.modelId", "has at most 54").await;
     check(&["modelA", "providerId"], json!("nobody"), "modelA.providerId", "Provider not available").await;
     check(&["modelA", "providerId"], Value::Null, "modelA.providerId", "Provider not available").await;
     check(&["options"], json!({ "maxIterations": 0 }), "options.maxIterations", "from 1 to 10").await;
