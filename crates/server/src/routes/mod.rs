@@ -8,6 +8,7 @@ mod events;
 mod house;
 mod one;
 mod page;
+mod past;
 mod plan;
 
 use axum::{
@@ -43,9 +44,9 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(control::say))
         .routes(routes!(control::judge))
         .routes(routes!(control::note))
-        .routes(routes!(control::fork))
-        .routes(routes!(control::again))
-        .routes(routes!(control::rate))
+        .routes(routes!(past::fork))
+        .routes(routes!(past::again))
+        .routes(routes!(past::rate))
         .routes(routes!(catalog::providers))
         .routes(routes!(catalog::patterns))
         .routes(routes!(catalog::methods))
