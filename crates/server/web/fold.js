@@ -43,9 +43,11 @@ export const start = () => ({
 });
 
 /** The state after so many of these facts. */
-export function fold(facts, count = facts.length) {
-  const state = start();
-  for (let at = 0; at < count; at++) apply(state, facts[at]);
+export const fold = (facts, count = facts.length) => advance(start(), facts, count);
+
+/** Goes on from where a state is to so many of these facts. */
+export function advance(state, facts, count) {
+  for (let at = state.seq; at < count; at++) apply(state, facts[at]);
   return state;
 }
 

@@ -77,11 +77,13 @@ function open() {
 const own = open();
 const keys = { '?': help, h: () => location.assign('/'), t: theme, ...own };
 
+const WRITING = 'input:not([type=range], [type=checkbox], [type=radio]), textarea, select, dialog';
+
 document.addEventListener('keydown', (event) => {
-  const isWriting = event.target.closest?.('input, textarea, select, dialog, [contenteditable]');
+  const isWriting = event.target.closest?.(WRITING);
   if (isWriting || event.ctrlKey || event.metaKey || event.altKey || !Object.hasOwn(keys, event.key)) return;
-  // Arrows scroll what has the focus.
-  if (event.key.startsWith('Arrow') && event.target.closest('.said')) return;
+  // Arrows scroll or move what has the focus.
+  if (event.key.startsWith('Arrow') && event.target.closest?.('.said, input')) return;
   event.preventDefault();
   keys[event.key]();
 });

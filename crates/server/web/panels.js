@@ -195,6 +195,9 @@ function judged(state) {
   ];
 }
 
+/** So many changes of mind are told. */
+const CHANGES = 12;
+
 function voted(state) {
   const { rows, ballots } = votes(state);
   const changes = flips(state);
@@ -221,7 +224,8 @@ function voted(state) {
     dissent.map((it) =>
       h('div.line.against', {}, h('b', {}, 'Dissent — ', name(it.participant), ': '), inlined(it.position)),
     ),
-    changes.map((it) =>
+    changes.length > CHANGES && h('p.faint', {}, `${plural(changes.length - CHANGES, 'earlier change')} of mind`),
+    changes.slice(-CHANGES).map((it) =>
       h(
         'p.line',
         {},

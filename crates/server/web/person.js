@@ -124,9 +124,9 @@ function bench(id, { lost, reason, candidates }) {
     h(
       'menu',
       {},
-      candidates.map((it) => button(`${it} judges`, { ruling: 'swap', to: it })),
-      button('Go on without', { ruling: 'go_without' }),
-      button('Conclude', { ruling: 'end' }),
+      candidates.map((it) => button(`${it} judges`, { action: 'swap', to: it })),
+      button('Go on without', { action: 'none' }),
+      button('Conclude', { action: 'end' }),
     ),
   );
 }

@@ -1,0 +1,53 @@
+// What an order would come to: who is asked in which order, and what that takes.
+
+import { h, name } from './dom.js';
+import { clock, count, dollars, words } from './figures.js';
+
+/** The plan in a few lines. */
+export function described(plan) {
+  const money = (figures) => (plan.simulated ? 'nothing' : dollars(figures.costUsd));
+  const row = (label, it) =>
+    h('tr', {}, h('th', { scope: 'row' }, label), [it.calls, count(it.tokens), money(it)].map(cell));
+  const cell = (text) => h('td', {}, String(text));
+  const heads = ['The plan', 'Calls', 'Tokens', 'Cost'];
+  return [
+    h(
+      'table',
+      {},
+      h('thead', {}, h('tr', {}, heads.map((it) => h('th', { scope: 'col' }, it)))),
+      h('tbody', {}, row('Usually up to', plan.usual), row('At the very most', plan.most)),
+    ),
+    h('p.faint', {}, `Within ${clock(plan.budgetMs)} minutes`, plan.simulated && '; the voices are simulated'),
+    who('Has no known price, so is in no sum', plan.unpriced),
+    who('Can’t take part here', plan.unavailable),
+    h('ol', {}, course(plan.course).map((it) => h('li', {}, it))),
+  ];
+}
+
+const who = (what, names) =>
+  names?.length > 0 && h('p.caution', {}, `${what}: `, names.map((it, at) => [at > 0 && ', ', name(it)]));
+
+/** A line for each round, and one for rounds that are alike. */
+function course(phases) {
+  const lines = [];
+  for (const [round, all] of Map.groupBy(phases, (it) => it.round ?? 0)) {
+    const text = all.map(phase).join('; ');
+    if (round && lines.at(-1)?.text === text) lines.at(-1).to = round;
+    else lines.push({ from: round, to: round, text });
+  }
+  return lines.map(({ from, to, text }) => (from ? `${span(from, to)}: ${text}` : `Then ${text}`));
+}
+
+const span = (from, to) => (from === to ? `Round ${from}` : `Rounds ${from} to ${to}`);
+
+const phase = (it) => `${words(it.phase)} (${it.asked.map((group) => group.join(' + ')).join(', then ')})`;
+
+/** What stands in the way, field by field. */
+export const refused = (error) =>
+  error.fields?.length
+    ? h(
+        'ul',
+        {},
+        error.fields.map((it) => h('li', {}, h('b', {}, it.field), ` ${it.message}`)),
+      )
+    : error.message;
