@@ -31,7 +31,7 @@ function theme() {
   try {
     localStorage.setItem('quorum-theme', next);
   } catch {
-    /* It holds for this page then. */
+    // It holds for this page then.
   }
   name(toggle, next);
 }
