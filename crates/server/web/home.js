@@ -142,6 +142,6 @@ function offer(select, sessions) {
 const plain = (text) =>
   text
     .slice(0, 300)
-    .replaceAll(/[#*_`>|]+/g, '')
+    .replaceAll(/^\s*[-+] |[#*_`>|]+/gm, '')
     .replaceAll(/\s+/g, ' ')
     .trim();

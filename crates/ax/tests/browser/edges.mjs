@@ -98,6 +98,19 @@ async function tabs(server, open) {
   await one.goForward();
   await one.waitForSelector('.synthesis .said p');
   assert.equal(new URL(one.url()).pathname, `/d/${id}`);
+  await compared(one, server, id);
+}
+
+/** Two are chosen and shown side by side, and the address leads there again. */
+async function compared(page, server, id) {
+  await page.goto(`${server.base}/compare`);
+  await page.waitForSelector(`option[value="${id}"]`, { state: 'attached' });
+  for (const side of ['first', 'second']) await page.selectOption(`select[aria-label="The ${side} discussion"]`, id);
+  await page.waitForSelector('table.figures');
+  assert.equal(new URL(page.url()).search, `?a=${id}&b=${id}`);
+  await page.reload();
+  await page.waitForSelector('table.figures');
+  assert.deepEqual(await page.locator('.side h2').allTextContents(), ['Two tabs?', 'Two tabs?']);
 }
 
 /** Everything without a mouse. */
