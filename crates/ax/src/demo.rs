@@ -7,8 +7,8 @@ use quorum::{
 
 use crate::{
     args::{Demo, Output},
-    discuss::{Ending, attend},
-    exit::{Demand, Exit},
+    attend::{Ending, attend},
+    exit::Exit,
     render::note,
 };
 
@@ -54,7 +54,7 @@ pub(crate) async fn demo(quorum: &Quorum, args: &Demo) -> anyhow::Result<Exit> {
         ..Request::on(TOPIC)
     };
     let handle = quorum.start(&request).await?;
-    let exit = attend(quorum, handle, Ending { output: Output::default(), demand: Demand::Nothing }).await?;
+    let exit = attend(quorum, handle, Ending::shown(Output::default())).await?;
     if exit == Exit::Done {
         AFTER.iter().for_each(|line| note(line));
     }

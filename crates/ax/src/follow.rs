@@ -3,7 +3,7 @@
 use futures::{Stream, StreamExt};
 use quorum::{
     Error, Handle, Quorum, Resumed, Signal, Steered, StoreError,
-    model::{command::Command, id::DiscussionId},
+    model::{command::Command, id::DiscussionId, state::State},
 };
 use tokio::signal::unix::{Signal as Caught, SignalKind, signal};
 
@@ -77,15 +77,30 @@ pub(crate) async fn follow(
 pub(crate) struct Leave {
     terminate: Caught,
     quit: Caught,
+    /// Only at a terminal: who started us with `nohup` wants us to go on.
+    hangup: Option<Caught>,
 }
 
 impl Leave {
     pub(crate) fn new() -> anyhow::Result<Leave> {
-        Ok(Leave { terminate: signal(SignalKind::terminate())?, quit: signal(SignalKind::quit())? })
+        let (terminate, quit) = (signal(SignalKind::terminate())?, signal(SignalKind::quit())?);
+        Ok(Leave { terminate, quit, hangup: None })
+    }
+
+    /// Where a terminal is held that may be closed.
+    pub(crate) fn at_a_terminal() -> anyhow::Result<Leave> {
+        Ok(Leave { hangup: Some(signal(SignalKind::hangup())?), ..Leave::new()? })
     }
 
     pub(crate) async fn asked(&mut self) {
+        let hangup = async {
+            match &mut self.hangup {
+                Some(hangup) => drop(hangup.recv().await),
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
+            () = hangup => {}
             _ = self.terminate.recv() => {}
             _ = self.quit.recv() => {}
         }
@@ -146,39 +161,53 @@ async fn send(quorum: &Quorum, id: DiscussionId, command: Command) -> anyhow::Re
     }
 }
 
+/// What became of a discussion that was paused here.
+pub(crate) enum Held {
+    /// It goes on here.
+    GoesOn(Handle),
+    /// It ended meanwhile.
+    Over(Box<State>),
+    /// Another process has it.
+    Elsewhere,
+    /// It is left as it is.
+    Left,
+    /// The same, with a signal.
+    Interrupted,
+}
+
 /// Waits at the screen of a discussion that was paused here until somebody goes on with it, or leaves.
-pub(crate) async fn hold(
-    quorum: &Quorum,
-    id: DiscussionId,
-    watch: &mut Watch,
-) -> anyhow::Result<Option<Handle>> {
+pub(crate) async fn hold(quorum: &Quorum, id: DiscussionId, watch: &mut Watch) -> anyhow::Result<Held> {
     let (mut interrupt, mut leave) = (signal(SignalKind::interrupt())?, Leave::new()?);
     watch.say("Paused. p goes on · s concludes with what was said · q leaves it so");
     loop {
         let keys = tokio::select! {
             biased;
-            () = leave.asked() => return Ok(None),
-            _ = interrupt.recv() => return Ok(None),
+            () = leave.asked() => return Ok(Held::Interrupted),
+            _ = interrupt.recv() => return Ok(Held::Interrupted),
             keys = watch.stir() => keys,
         };
         for key in keys {
             match key {
-                Key::Pause => {
-                    watch.say("Going on.");
-                    return match quorum.resume(id).await? {
-                        Resumed::Running(handle) => Ok(Some(handle)),
-                        Resumed::Over(_) => Ok(None),
-                    };
-                }
-                Key::Stop => {
-                    return match quorum.steer(id, Command::Stop).await? {
-                        Steered::Here(handle) => Ok(Some(handle)),
-                        Steered::Sent { .. } | Steered::Idle(_) => Ok(None),
-                    };
-                }
-                Key::Quit => return Ok(None),
+                Key::Pause => return go_on(quorum, id).await,
+                Key::Stop => return wind_up(quorum, id).await,
+                Key::Quit => return Ok(Held::Left),
                 Key::Follow(_) | Key::All | Key::Help => {}
             }
         }
     }
+}
+
+async fn go_on(quorum: &Quorum, id: DiscussionId) -> anyhow::Result<Held> {
+    Ok(match quorum.resume(id).await? {
+        Resumed::Running(handle) => Held::GoesOn(handle),
+        Resumed::Over(state) => Held::Over(state),
+    })
+}
+
+async fn wind_up(quorum: &Quorum, id: DiscussionId) -> anyhow::Result<Held> {
+    Ok(match quorum.steer(id, Command::Stop).await? {
+        Steered::Here(handle) => Held::GoesOn(handle),
+        Steered::Sent { .. } => Held::Elsewhere,
+        Steered::Idle(state) => Held::Over(state),
+    })
 }

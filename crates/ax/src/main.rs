@@ -1,6 +1,7 @@
 //! The command. Reads what was typed, goes through the door, prints the result to stdout and everything else to stderr.
 
 mod args;
+mod attend;
 mod config;
 mod demo;
 mod detach;
@@ -25,6 +26,7 @@ mod shell;
 mod steer;
 mod telling;
 mod turn;
+mod unseen;
 
 use std::sync::Arc;
 

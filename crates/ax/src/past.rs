@@ -86,7 +86,8 @@ pub(crate) async fn show_state(quorum: &Quorum, state: &State, output: Output) -
 
 fn show_text(state: &State, output: Output) -> anyhow::Result<()> {
     // Of what is not over there is nothing else to show.
-    let detail = if state.lifecycle.is_terminal() { output.detail() } else { Detail::Everything };
+    let everything = output.verbose || !state.lifecycle.is_terminal();
+    let detail = if everything { Detail::Everything } else { Detail::Course };
     let moves = output.verbose.then(|| moves(&state.transitions));
     let parts = [Some(markdown(&Outcome::of(state), detail)), moves].into_iter().flatten();
     let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();

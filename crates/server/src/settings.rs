@@ -57,6 +57,8 @@ pub struct Limits {
     pub body_time: Duration,
     /// How long a stream may be silent.
     pub silence: Duration,
+    /// How long a reader may take nothing of what is waiting for it.
+    pub stall_time: Duration,
 }
 
 impl Default for Limits {
@@ -72,6 +74,7 @@ impl Default for Limits {
             header_time: Duration::from_secs(10),
             body_time: Duration::from_secs(10),
             silence: Duration::from_secs(15),
+            stall_time: Duration::from_secs(30),
         }
     }
 }

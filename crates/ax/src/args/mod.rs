@@ -92,7 +92,9 @@ pub(crate) enum Verb {
     #[command(after_help = "Examples:\n  ax models\n  ax models --json")]
     Models(Listed),
     /// Keep keys for providers in a file nobody else can read, list them, or forget them
-    #[command(after_help = "Examples:\n  ax keys set claude < key.txt\n  ax keys list\n  ax keys rm claude")]
+    #[command(
+        after_help = "Examples:\n  ax keys set claude  # asks for it\n  ax keys set claude < key.txt\n  ax keys list\n  ax keys rm claude"
+    )]
     Keys(Keys),
     /// List what models cost, or import a price table
     #[command(after_help = "Examples:\n  ax prices\n  ax prices import model_prices_and_context_window.json")]
@@ -318,7 +320,7 @@ pub(crate) struct Keys {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyVerb {
-    /// Keep the key that comes through standard input
+    /// Keep a key: typed unseen, or from standard input where that is no terminal
     Set {
         /// The provider, or the variable of its key
         name: String,

@@ -36,6 +36,7 @@ pub(crate) struct Stage {
     resized: Caught,
     stopped: Caught,
     continued: Caught,
+    hung_up: Caught,
     /// What is to go above the screen with the next frame.
     story: Story,
     /// Whether something changed since the last frame, and in which second that was.
@@ -92,6 +93,7 @@ impl Stage {
             resized: signal(SignalKind::window_change())?,
             stopped: caught(Number::TSTP)?,
             continued: caught(Number::CONT)?,
+            hung_up: caught(Number::HUP)?,
             story: Story::default(),
             stirred: true,
             second: 0,
@@ -128,6 +130,8 @@ impl Stage {
     pub(crate) async fn stir(&mut self) -> Vec<Key> {
         tokio::select! {
             biased;
+            // The window is being closed: the discussion is left as it is, and its terminal as it was.
+            _ = self.hung_up.recv() => return vec![Key::Quit],
             _ = self.stopped.recv() => self.step_aside(),
             _ = self.continued.recv() => self.go_on(),
             _ = self.resized.recv() => self.fit(),

@@ -16,7 +16,10 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use quorum::text::{clean, escaped};
+use quorum::{
+    model::id::DiscussionId,
+    text::{clean, escaped},
+};
 use serde::Serialize;
 
 use crate::{
@@ -88,9 +91,33 @@ pub(crate) fn print_json_line(document: &impl Serialize) -> anyhow::Result<()> {
 pub(crate) fn write(text: &str) -> anyhow::Result<()> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(anyhow::Error::new(error).context("standard output can't be written"))
-        }
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Unwritable { error, kept: None }.into()),
         Ok(()) | Err(_) => Ok(()),
     }
 }
+
+/// Standard output takes nothing: its disk is full, say.
+#[derive(Debug)]
+pub(crate) struct Unwritable {
+    error: std::io::Error,
+    kept: Option<DiscussionId>,
+}
+
+impl Unwritable {
+    /// The same, where a discussion was to be printed that is recorded.
+    pub(crate) fn of(self, id: DiscussionId) -> Unwritable {
+        Unwritable { kept: Some(id), ..self }
+    }
+}
+
+impl std::fmt::Display for Unwritable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "standard output can't be written: {}", self.error)?;
+        match self.kept {
+            Some(id) => write!(f, "; nothing is lost: `ax resume {id}` goes on, or prints the result again"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Unwritable {}

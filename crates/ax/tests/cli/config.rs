@@ -49,6 +49,14 @@ fn what_holds_is_shown_with_where_it_comes_from() {
     // It is a configuration itself.
     desk.configure(&out);
     desk.ax(&["config", "check"]).ends(0).says(&["is fine"]);
+    desk.configure(
+        "[retention]\ndays = 7\n[providers.claude]\nmodel = 'm'\nprice = { input = 1.5, output = 2 }\n\
+         [providers.mine]\ncommand = ['prog', '--token=sk-canary-4711']",
+    );
+    let out = desk.ax(&["config", "show"]).ends(0).out;
+    let providers = "\n[providers.claude]\nmodel = \"m\"\nprice = { input = 1.5, output = 2 }\n\n\
+                     [providers.mine]\ncommand = [\"prog\", \"…\"]\n";
+    assert!(out.contains(providers) && !out.contains("canary"), "{out}");
     let json = desk.ax(&["config", "show", "--json"]).ends(0).json();
     assert_eq!(
         json["values"][0],

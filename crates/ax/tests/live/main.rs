@@ -8,3 +8,4 @@ mod piped;
 mod pty;
 mod restored;
 mod screens;
+mod unseen;

@@ -9,7 +9,7 @@ use crate::{
     call::{
         Call, Message, Reply, collect,
         lane::{Closed, Place},
-        retry::Failures,
+        retry::{Failures, LONGEST_WAIT_MS},
         tokens::{self, Family},
     },
     engine::record::{Record, Settled},
@@ -24,6 +24,7 @@ use crate::{
         event::{Awaited, Broken, Event, FailedTurn, Placed, SubConcluded, Summarised},
         id::Step,
         money::{Spent, Usage, Usd},
+        time::Timestamp,
         transcript::{Bill, Finish, Turn},
     },
     seams::Voice,
@@ -45,10 +46,12 @@ pub(crate) struct Seat {
     attempts: u32,
     cut_off: bool,
     failures: Failures,
+    /// When the next attempt may be made, where the record says so.
+    not_before: Option<Timestamp>,
     subs: u32,
     began: Option<Instant>,
     deadline: Option<Instant>,
-    placed_at: crate::model::time::Timestamp,
+    placed_at: Timestamp,
 }
 
 /// How far a seat has come.
@@ -107,6 +110,7 @@ impl Seat {
             attempts: 0,
             cut_off: false,
             failures: Failures::default(),
+            not_before: None,
             subs: 0,
             began: None,
             deadline: None,
@@ -132,6 +136,10 @@ impl Seat {
         (self.cut_off && !self.is_settled()).then_some(self.attempts)
     }
 
+    pub(crate) fn is_fresh(&self) -> bool {
+        matches!(self.stage, Stage::Fresh)
+    }
+
     pub(crate) fn is_awaited(&self) -> bool {
         matches!(self.stage, Stage::Person)
     }
@@ -145,6 +153,7 @@ impl Seat {
             phase: floor.now.phase.unwrap_or_default().to_owned(),
             prompt: self.asked.ask.prompt.to_string(),
             shape: self.asked.ask.shape.as_ref().map(|shape| shape.name.to_owned()),
+            digest: Some(self.digest(floor)),
         }
     }
 
@@ -188,6 +197,7 @@ impl Seat {
         }
         let past = record.past(&self.step);
         (self.attempts, self.failures, self.cut_off) = (past.attempts, past.failures, past.cut_off);
+        self.not_before = past.not_before;
     }
 
     fn so_far(&self, turn: &Arc<Turn>) -> Vec<Message> {
@@ -238,7 +248,7 @@ impl Seat {
     fn view(&self, floor: &Floor) -> View {
         let mut view = view(self.name(), &self.asked.ask, &floor.window(self));
         if self.asked.ask.stretch.is_none() {
-            view.show(&floor.record.state);
+            view.show(&self.asked.ask, &floor.record.state);
         }
         if self.subs > 0 {
             // The question stands before what was found; it need not be put twice.
@@ -251,8 +261,23 @@ impl Seat {
     pub(crate) fn digest(&self, floor: &Floor) -> String {
         match &self.view {
             Some(view) => digest(&self.asked.ask, &view.messages),
+            None if self.asked.who.is_person() => digest(&self.asked.ask, &self.all_said(floor)),
             None => digest(&self.asked.ask, &self.view(floor).messages),
         }
+    }
+
+    /// What people are shown: everything, for they have no window.
+    fn all_said(&self, floor: &Floor) -> Vec<Message> {
+        let said = floor.now.transcript.iter();
+        let said =
+            said.map(|turn| Message::Said { own: turn.participant == self.name(), turn: turn.clone() });
+        said.chain([Message::Ask(self.asked.ask.prompt.clone())]).collect()
+    }
+
+    /// What is left of a wait that was under way when the process ended: nobody comes back earlier than told (F5). Between two
+    /// processes there is only the wall clock, so whatever it says, nobody waits longer than for a provider that is there.
+    pub(crate) fn owed_ms(&mut self, now: Timestamp) -> u64 {
+        self.not_before.take().map_or(0, |at| at.ms_after(now).min(LONGEST_WAIT_MS))
     }
 
     /// Waits, then queues at the provider; before a retry not beyond the step's deadline.

@@ -3,6 +3,7 @@
 //! A wire is one file with a constant and one line in [`WIRES`]. It makes a request of a [`Call`], reads the frames of the
 //! answer, and says what a refusal means. Keys, connections, deadlines and caps are `http.rs`'s.
 
+mod aloud;
 mod anthropic;
 mod frames;
 mod gemini;
@@ -198,7 +199,8 @@ pub enum Shows {
 pub trait Decoder: Send {
     /// Adds what this frame means to `out`. [`Chunk::End`] is added at the vendor's own end marker and never before: an answer that
     /// stops without it is not finished. Frames of unknown kinds are passed over; a frame that can't be read is an
-    /// `InvalidResponse`, and an error inside a stream is the error it says.
+    /// `InvalidResponse`, and an error inside a stream is the error it says. What comes after the end counts only where it says what
+    /// the answer used: then the end is added once more, with that.
     fn take(&mut self, frame: Frame<'_>, out: &mut VecDeque<Chunk>) -> Result<(), ProviderError>;
 }
 

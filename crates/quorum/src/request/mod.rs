@@ -181,7 +181,10 @@ impl Request {
 
 /// A seat at the table, as it is written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "expected who takes part: \"claude\", \"claude/MODEL\", \"me:person\", or an object with person and user"
+)]
 pub enum Seating {
     /// `claude`, `claude/MODEL`, or `me:person`.
     Written(String),

@@ -86,8 +86,12 @@ fn seat(written: &str) -> Participant {
     let provider = provider_of(written);
     let model = written.split_once('/').map(|(_, model)| model.to_owned());
     let name = if model.is_some() { written.to_owned() } else { provider.clone() };
-    let strengths = catalog::row(&provider).map(|row| row.strengths.clone()).unwrap_or_default();
-    Participant { name, model, strengths, ..Participant::of(&provider) }
+    let row = catalog::row(&provider);
+    let strengths = row.map(|row| row.strengths.clone()).unwrap_or_default();
+    // What runs on this machine goes by plain words, and gives nobody away.
+    let known = row.filter(|row| !row.local).into_iter();
+    let aliases = known.flat_map(|row| row.aliases.iter().chain(&row.model).cloned()).collect();
+    Participant { name, model, strengths, aliases, ..Participant::of(&provider) }
 }
 
 /// What the user says a provider is good at counts more than what the catalogue does.

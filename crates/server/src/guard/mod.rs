@@ -45,7 +45,9 @@ impl FromRequestParts<App> for MaybeCaller {
 }
 
 /// What is answered without a token.
-const OPEN: &[&str] = &["/healthz", "/readyz"];
+const OPEN: &[&str] = &[ALIVE, "/readyz"];
+
+const ALIVE: &str = "/healthz";
 
 /// The names this server answers to.
 #[derive(Debug)]
@@ -107,10 +109,7 @@ fn admit(app: &App, request: &Request) -> Result<Option<Scope>, Problem> {
     check_content(request)?;
     let presented = token::presented(headers);
     let known = token::known(app.tokens(), presented.as_deref());
-    let caller = known.map_or("", |it| &it.name);
-    app.buckets.take(caller).map_err(|seconds| {
-        Problem::new(problem::TOO_MANY, "too many requests; wait a moment").after(seconds)
-    })?;
+    check_pace(app, request, known.map_or("", |it| &it.name))?;
     match (app.tokens().is_empty(), known) {
         (true, _) => Ok(Some(app.scope(None))),
         // Whether it lives is no secret, and who asks for that has seldom a token.
@@ -122,6 +121,16 @@ fn admit(app: &App, request: &Request) -> Result<Option<Scope>, Problem> {
             Err(Problem::new(problem::UNKNOWN_CALLER, message))
         }
     }
+}
+
+/// Whether it lives is always answered: that is as cheap as a refusal, and a flood shall not look like a death.
+fn check_pace(app: &App, request: &Request, caller: &str) -> Result<(), Problem> {
+    if request.uri().path() == ALIVE {
+        return Ok(());
+    }
+    let too_many =
+        |seconds| Problem::new(problem::TOO_MANY, "too many requests; wait a moment").after(seconds);
+    app.buckets.take(caller).map_err(too_many)
 }
 
 /// HTTP/1.1 has it as a header, a request in absolute form in its target.
@@ -156,10 +165,13 @@ fn text<'h>(headers: &'h HeaderMap, name: &'static str) -> Option<&'h str> {
 
 /// A form of another site can send anything but JSON.
 fn check_content(request: &Request) -> Result<(), Problem> {
-    let Some(given) = request.headers().get(header::CONTENT_TYPE) else { return Ok(()) };
     if matches!(*request.method(), Method::GET | Method::HEAD) {
         return Ok(());
     }
+    if text(request.headers(), "content-encoding").is_some_and(|it| !it.eq_ignore_ascii_case("identity")) {
+        return Err(Problem::new(problem::NOT_JSON, "send the body as it is, without Content-Encoding"));
+    }
+    let Some(given) = request.headers().get(header::CONTENT_TYPE) else { return Ok(()) };
     let kind = given.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
     if kind.eq_ignore_ascii_case("application/json") {
         return Ok(());

@@ -131,6 +131,12 @@ impl Channel {
         let _ = self.news.send(News { up_to: told.events.len(), text: None });
     }
 
+    /// Nothing more will be told: the discussion was removed.
+    pub(crate) fn end(&self) {
+        self.over.store(true, Ordering::Release);
+        let _ = self.news.send(News { up_to: self.told().events.len(), text: None });
+    }
+
     /// Passes a piece of text on, if it belongs to a turn that was announced.
     pub(crate) fn pass_on(&self, piece: &Piece) {
         let mut told = self.told();

@@ -10,16 +10,18 @@ use quorum::{
 };
 use tokio::{
     sync::{
-        OwnedSemaphorePermit,
         broadcast::{self, error::RecvError},
         watch,
     },
     time::timeout,
 };
 
-use crate::live::{
-    channel::{Channel, News, Told},
-    frame,
+use crate::{
+    house::Seat,
+    live::{
+        channel::{Channel, News, Told},
+        frame,
+    },
 };
 
 /// What is watched.
@@ -52,7 +54,7 @@ pub(crate) struct Watcher {
     closing: watch::Receiver<bool>,
     silence: Duration,
     leaving: Option<Leaving>,
-    _permit: Option<OwnedSemaphorePermit>,
+    _seat: Option<Seat>,
 }
 
 impl Watcher {
@@ -62,7 +64,7 @@ impl Watcher {
         let (news, silence) = (channel.listen().1, Duration::from_secs(15));
         let (waiting, leaving) = (VecDeque::from([Bytes::from_static(frame::RETRY)]), None);
         let mut watcher =
-            Watcher { channel, news, view, place, waiting, closing, silence, leaving, _permit: None };
+            Watcher { channel, news, view, place, waiting, closing, silence, leaving, _seat: None };
         watcher.begin_anew();
         watcher
     }
@@ -73,8 +75,8 @@ impl Watcher {
     }
 
     /// Counts as one of the streams there may be.
-    pub(crate) fn holding(self, permit: OwnedSemaphorePermit) -> Self {
-        Watcher { _permit: Some(permit), ..self }
+    pub(crate) fn holding(self, seat: Seat) -> Self {
+        Watcher { _seat: Some(seat), ..self }
     }
 
     /// Ends the discussion if whoever watches leaves before it is over.

@@ -11,24 +11,31 @@ use quorum::{
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::body::named;
+
 /// Two models that talk until they agree.
 #[derive(Debug, Clone, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(example = json!({
+    "prompt": "What is the best programming language for web development?",
+    "modelA": { "modelId": "gpt-4o", "providerId": "openai" },
+    "modelB": { "modelId": "claude-sonnet-4-20250514", "providerId": "anthropic" },
+}))]
 pub(crate) struct Dialogue {
     /// The question.
     #[serde(default)]
     #[schema(value_type = String, min_length = 1, max_length = 5000, pattern = r"\S")]
     prompt: Option<String>,
     /// Who opens.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "named")]
     #[schema(value_type = Model)]
     model_a: Option<Model>,
     /// Who answers.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "named")]
     #[schema(value_type = Model)]
     model_b: Option<Model>,
     /// How they talk.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "named")]
     #[schema(value_type = Options)]
     options: Option<Options>,
     /// Whether the discussion goes on when whoever ordered it is gone.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use axum::http::{HeaderMap, HeaderName};
 use quorum::{OrderKey, Quorum, Request, request::LONGEST_TOPIC};
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 use utoipa::{
     PartialSchema, ToSchema,
     openapi::{
@@ -17,7 +17,10 @@ use utoipa::{
 };
 use uuid::Uuid;
 
-use crate::problem::Problem;
+use crate::{
+    body::{Fields, read},
+    problem::Problem,
+};
 
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
@@ -105,6 +108,7 @@ impl PartialSchema for Order {
     fn schema() -> RefOr<Schema> {
         described("What shall be discussed, by whom and how; everything but the topic has a default.")
             .required("topic")
+            .examples([json!({ "topic": "Tabs or spaces?", "pattern": "debate", "providers": ["claude", "gemini", "glm"] })])
             .into()
     }
 }
@@ -117,7 +121,7 @@ impl ToSchema for Order {
 
 impl PartialSchema for Changes {
     fn schema() -> RefOr<Schema> {
-        described("What is to be different from a past discussion.").into()
+        described("What is to be different from a past discussion.").examples([json!({ "rounds": 3 })]).into()
     }
 }
 
@@ -176,12 +180,9 @@ impl Form {
 }
 
 /// The changes written in these fields.
-pub(crate) fn changes(mut fields: Map<String, Value>) -> Result<Request, Problem> {
+pub(crate) fn changes(Fields(mut fields): Fields) -> Result<Request, Problem> {
     fields.entry("topic").or_insert_with(|| Value::String(String::new()));
-    serde_json::from_value(Value::Object(fields)).map_err(|error| {
-        let text = error.to_string();
-        Problem::field(text.split('`').nth(1).unwrap_or("changes"), text.clone())
-    })
+    read(&serde_json::to_vec(&fields).unwrap_or_default())
 }
 
 /// The sender's key for this order, if there is one.
@@ -190,11 +191,12 @@ pub(crate) fn order_key(
     what: &str,
     body: &impl Serialize,
 ) -> Result<Option<OrderKey>, Problem> {
-    let Some(given) = headers.get(KEY) else { return Ok(None) };
-    let key = given.to_str().unwrap_or_default().trim();
-    if key.is_empty() || key.len() > LONGEST_KEY {
-        let message = format!("has 1 to {LONGEST_KEY} visible characters");
-        return Err(Problem::field("Idempotency-Key", message));
+    let mut given = headers.get_all(KEY).iter();
+    let Some(first) = given.next() else { return Ok(None) };
+    let key = first.to_str().unwrap_or_default().trim();
+    if key.is_empty() || key.len() > LONGEST_KEY || given.next().is_some() {
+        let message = format!("is sent once and has 1 to {LONGEST_KEY} visible characters");
+        return Err(Problem::parameter("Idempotency-Key", message));
     }
     let order = format!("{what}\n{}", serde_json::to_string(body).unwrap_or_default());
     let digest = Uuid::new_v5(&Uuid::NAMESPACE_OID, order.as_bytes()).to_string();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::harness::{FAST, House, events};
+use crate::harness::{FAST, House, Stream, events};
 
 fn body() -> Value {
     json!({
@@ -116,12 +116,9 @@ async fn a15_leaving_aborts_unless_detached() {
     for (detach, end) in [(false, "aborted"), (true, "running")] {
         let mut order = body();
         order["detach"] = json!(detach);
-        let mut response = house.posting("/api/discussion", &order).send().await.unwrap();
-        let mut heard = String::new();
-        while !heard.contains("turn-started") {
-            heard.push_str(std::str::from_utf8(&response.chunk().await.unwrap().unwrap()).unwrap());
-        }
-        drop(response);
+        let mut stream = Stream::open(house.posting("/api/discussion", &order)).await;
+        let heard = stream.until(|it| it.contains("turn-started")).await;
+        drop(stream);
         let id = events(&heard)[0].2["discussionId"].as_str().unwrap().to_owned();
         if detach {
             assert_eq!(house.state(&id).await["lifecycle"], end);

@@ -118,6 +118,10 @@ async fn s12_no_route_shows_or_changes_what_is_anothers() {
         (refused.status.as_u16(), &refused.json()["code"]),
         (400, &json!("DISCUSSION_UNKNOWN_SESSION"))
     );
+    for token in [ANN, BOB] {
+        let counted = answered(house.request("GET", "/metrics").bearer_auth(token)).await.text;
+        assert!(counted.contains("pattern=\"synthesis\"") == (token == ANN), "{counted}");
+    }
     let keyed = |token: &str| {
         answered(
             house.posting("/api/discussions", &order()).bearer_auth(token).header("idempotency-key", "k"),
