@@ -148,7 +148,8 @@ impl Attending<'_> {
 
     /// Holds a discussion that was paused here, until somebody goes on with it or leaves.
     async fn hold(&mut self, state: &State, mut watch: Watch) -> anyhow::Result<Attended> {
-        let held = if self.interrupted { Held::Left } else { hold(self.quorum, state.id, &mut watch).await? };
+        let held =
+            if self.interrupted { Held::Left } else { hold(self.quorum, state.id, &mut watch).await? };
         watch.close();
         match held {
             Held::GoesOn(handle) => return Ok(Attended::Again(handle)),
@@ -271,8 +272,7 @@ fn stand(state: &State, output: Output) -> anyhow::Result<()> {
         print_json(&Outcome::of(state))?;
     }
     if !turn::announce(state) {
-        let stands =
-            if state.lifecycle == Lifecycle::Paused { "Paused" } else { "Resting after many turns" };
+        let stands = if state.lifecycle == Lifecycle::Paused { "Paused" } else { "Resting after many turns" };
         note(&format!("{stands}. `ax resume {}` goes on.", state.id));
     }
     Ok(())

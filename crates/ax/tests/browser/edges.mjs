@@ -87,6 +87,8 @@ async function tabs(server, open) {
   await one.fill('.person textarea', 'From the first tab.');
   await one.click('.person .primary');
   await two.waitForFunction(() => quorum.whole.awaiting[0]?.round === 2);
+  assert.equal(await two.inputValue('.person textarea'), 'Half written');
+  assert.equal(await one.inputValue('.person textarea'), '');
   await one.reload();
   await one.waitForSelector('.person textarea');
   await two.fill('.person textarea', 'From the second tab.');

@@ -108,14 +108,15 @@ const SIGNS: [&str; 18] = [
 
 /// A line of a script. Where a sign may be part of a text that is not between plain quotes, the line stays as it is.
 fn tight(line: &str) -> String {
-    if line.contains(['`', '/', '"', '\\']) {
+    let parts: Vec<&str> = line.split('\'').collect();
+    if parts.iter().step_by(2).any(|code| code.contains(['`', '/', '"', '\\'])) {
         return line.to_owned();
     }
     let squeezed =
-        |part: &str| SIGNS.iter().fold(part.to_owned(), |part, sign| part.replace(sign, sign.trim()));
-    let parts = line.split('\'').enumerate();
+        |code: &str| SIGNS.iter().fold(code.to_owned(), |code, sign| code.replace(sign, sign.trim()));
+    let parts = parts.iter().enumerate();
     let parts: Vec<String> =
-        parts.map(|(at, part)| if at % 2 == 0 { squeezed(part) } else { part.to_owned() }).collect();
+        parts.map(|(at, part)| if at % 2 == 0 { squeezed(part) } else { (*part).to_owned() }).collect();
     parts.join("'")
 }
 
@@ -174,6 +175,7 @@ mod tests {
         check("const a = { b, c: d === 1 ? 'x = { y }' : e };", "const a={b,c:d===1?'x = { y }':e};");
         check("if (a > 1 && b) return { c };", "if (a>1&&b) return{c};");
         check("say(`a = ${b}, c`);", "say(`a = ${b}, c`);");
+        check("import { a, b } from './c, d.js';", "import {a,b} from './c, d.js';");
         check("const X = /a = b, c/;", "const X = /a = b, c/;");
         check("\"a = b\", 'c'", "\"a = b\", 'c'");
         assert_eq!(scripted(&["f(", "a,", "b", ".c,", ");", "g();", "}", "h;"]), "f(a,b.c);g();}h;");
