@@ -64,7 +64,7 @@ impl Drop for Writer {
     }
 }
 
-fn write_all(mut waiting: mpsc::Receiver<Box<dyn Job>>, mut desk: Desk, mut keeper: Keeper) {
+fn write_all(mut waiting: mpsc::Receiver<Box<dyn Job>>, mut desk: Desk, keeper: Keeper) {
     while let Some(first) = waiting.blocking_recv() {
         let mut batch = vec![first];
         while let Some(next) = (batch.len() < BATCH).then(|| waiting.try_recv().ok()).flatten() {
