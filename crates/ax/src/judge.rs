@@ -20,9 +20,7 @@ pub(crate) async fn judge(quorum: &Quorum, args: &Judge) -> anyhow::Result<Exit>
     let ruling = ruling(args)?;
     let id = quorum.find(&args.which.id).await?;
     match quorum.judge(id, ruling).await? {
-        Steered::Here(handle) => {
-            attend(quorum, handle, Ending::shown(args.output)).await
-        }
+        Steered::Here(handle) => attend(quorum, handle, Ending::shown(args.output)).await,
         Steered::Sent { to } => {
             note(&format!("Said. {to} goes on with it; `ax show {id}` has what comes of it."));
             Ok(Exit::Done)

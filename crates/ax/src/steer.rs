@@ -59,9 +59,7 @@ pub(crate) async fn stop(quorum: &Quorum, args: &Shown) -> anyhow::Result<Exit> 
             note(&format!("Told {to} to stop; the result is printed there, and by `ax show {id}`."));
             Ok(Exit::Done)
         }
-        Steered::Here(handle) => {
-            attend(quorum, handle, Ending::shown(args.output)).await
-        }
+        Steered::Here(handle) => attend(quorum, handle, Ending::shown(args.output)).await,
         Steered::Idle(_) => Ok(Exit::Done),
     }
 }

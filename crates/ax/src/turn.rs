@@ -74,10 +74,9 @@ pub(crate) async fn typed(state: &State, unseen: usize) -> anyhow::Result<Typed>
     asked(&format!("Your turn, {}", awaited.participant), awaited, insist);
     insist(&format!("Type your answer, then `{END}` on a line of its own; Ctrl-C leaves it for later."));
     let Some(lines) = lines_typed().await? else {
-        insist(&format!(
-            "\nNothing was said. `ax say {0} \"…\"` answers later, `ax stop {0}` concludes without it.",
-            state.id
-        ));
+        insist("\nNothing was said.");
+        insist(&format!("  ax say {} \"…\"   answers later", state.id));
+        insist(&format!("  ax stop {}      concludes without it", state.id));
         return Ok(Typed::Left);
     };
     if lines.iter().any(|line| LONGEST_LINE <= line.len()) {

@@ -81,6 +81,7 @@ export const ahead = () => (Math.abs(skew) < 2000 ? 0 : skew);
 
 async function answered(response) {
   if (response.ok) return response.status === 204 ? null : response.json();
+  if (response.status === 401) throw new Refused(401, { detail: 'A token is needed. Reload the page to give one.' });
   throw new Refused(response.status, await response.json().catch(() => ({})));
 }
 
@@ -195,14 +196,7 @@ function inTime(promise) {
 
 function pause(ms, signal) {
   return new Promise((done) => {
-    const timer = setTimeout(done, ms);
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer);
-        done();
-      },
-      { once: true },
-    );
+    setTimeout(done, ms);
+    signal.addEventListener('abort', done, { once: true });
   });
 }

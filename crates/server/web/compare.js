@@ -1,7 +1,7 @@
 // Two discussions side by side.
 
 import { get } from './api.js';
-import { fill, h, name, notice } from './dom.js';
+import { bullets, fill, h, name, notice } from './dom.js';
 import { count, dollars, duration, moment, words } from './figures.js';
 import { markdown } from './markdown.js';
 
@@ -102,7 +102,7 @@ function figures(a, b) {
 
 function shown(outcome) {
   const { consensus, votingResults: votes } = outcome;
-  const list = (title, items) => items?.length > 0 && [h('h3', {}, title), h('ul', {}, items)];
+  const list = (title, items) => items?.length > 0 && [h('h3', {}, title), bullets(items)];
   return [
     h('h2', {}, h('a', { href: `/d/${outcome.discussionId}` }, h('bdi', {}, outcome.topic))),
     h(
@@ -112,22 +112,20 @@ function shown(outcome) {
     ),
     list(
       'They agree',
-      consensus.agreements?.map((it) => h('li', {}, it)),
+      consensus.agreements,
     ),
     list(
       'Dissent',
-      consensus.dissent?.map((it) => h('li', {}, h('b', {}, name(it.provider)), `: ${it.position}`)),
+      consensus.dissent?.map((it) => [h('b', {}, name(it.provider)), `: ${it.position}`]),
     ),
     votes &&
       list(
         'Votes',
-        tally(votes).map(([option, number, weight]) =>
-          h('li', {}, h('bdi', {}, option), `: ${number} (${weight.toFixed(2)})`),
-        ),
+        tally(votes).map(([option, number, weight]) => [h('bdi', {}, option), `: ${number} (${weight.toFixed(2)})`]),
       ),
     list(
       'Arguments',
-      consensus.claims?.map((it) => h('li', {}, it.text, it.unanswered && h('span.tag.warn', {}, 'unanswered'))),
+      consensus.claims?.map((it) => [it.text, it.unanswered && h('span.tag.warn', {}, 'unanswered')]),
     ),
   ]
     .flat()

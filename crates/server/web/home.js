@@ -2,10 +2,12 @@
 
 import { get } from './api.js';
 import { fill, h, memo, say } from './dom.js';
-import { moment, words } from './figures.js';
+import { dollars, moment, words } from './figures.js';
 import { order } from './order.js';
 
 const OVER = new Set(['completed', 'error', 'aborted']);
+
+const [AWAITED, UNDER_WAY, EARLIER] = ['Waiting for people', 'Under way', 'Earlier'];
 
 /** How often the list is looked at while somebody looks at it. */
 const LOOK = 3000;
@@ -18,7 +20,7 @@ export function home(main) {
     placeholder: 'Search what was asked and said',
     'aria-label': 'Search discussions',
   });
-  const list = h('div.history', { 'aria-live': 'off' });
+  const list = h('div.history');
   const sessions = h('select', { 'aria-label': 'Session', hidden: true, on: { change: () => look() } });
   const lost = h('p.banner', { role: 'alert', hidden: true, data: { kind: 'error' } });
   const chosen = new Set();
@@ -62,16 +64,13 @@ export function home(main) {
   }
 
   function show(entries, words) {
-    const [running, over] = [
-      entries.filter((it) => !OVER.has(it.status)),
-      entries.filter((it) => OVER.has(it.status)),
-    ];
-    const group = (title, all) => all.length > 0 && [h('h3', {}, title), h('ul', {}, all.map(row))];
+    const groups = Map.groupBy(entries, placed);
+    const group = (title) => groups.has(title) && [h('h3', {}, title), h('ul', {}, groups.get(title).map(row))];
     const none = words ? `Nothing was found for “${words}”.` : 'Nothing has been discussed yet. What you ask is kept here.';
     fill(
       list,
       entries.length
-        ? [group('Under way', running), group(running.length ? 'Earlier' : '', over)]
+        ? [AWAITED, UNDER_WAY, EARLIER].map(group)
         : h('p.faint', {}, none),
     );
   }
@@ -96,9 +95,10 @@ export function home(main) {
         h(
           'p.meta',
           {},
-          h('span.chip.state', { data: { lifecycle: entry.status } }, words(entry.status)),
+          h('span.chip.state', { data: { lifecycle: waits(entry) ? 'awaiting' : entry.status } }, standing(entry)),
           ` ${entry.pattern} · `,
           h('time', { datetime: entry.startedAt }, moment(entry.startedAt)),
+          entry.estimatedCost > 0 && ` · ${dollars(entry.estimatedCost)}`,
           entry.simulated && ' · simulated',
         ),
       ),
@@ -119,6 +119,16 @@ export function home(main) {
   return { '/': () => search.focus() };
 }
 
+const waits = (entry) => Boolean(entry.awaiting?.length || entry.judgeAwaited);
+
+const placed = (entry) => (OVER.has(entry.status) ? EARLIER : waits(entry) ? AWAITED : UNDER_WAY);
+
+/** Where it stands: whom it waits for, if it does. */
+function standing({ awaiting, judgeAwaited, status }) {
+  if (awaiting?.length) return `waiting for ${awaiting.map((it) => it.participant).join(' and ')}`;
+  return judgeAwaited ? 'the judge’s seat is empty' : words(status);
+}
+
 /** The sessions to choose from, where there are any. */
 function offer(select, sessions) {
   select.hidden = !sessions.length;
@@ -132,6 +142,6 @@ function offer(select, sessions) {
 const plain = (text) =>
   text
     .slice(0, 300)
-    .replaceAll(/[#*_`>|]+/g, '')
+    .replaceAll(/^\s*[-+] |[#*_`>|]+/gm, '')
     .replaceAll(/\s+/g, ' ')
     .trim();

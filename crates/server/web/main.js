@@ -11,7 +11,7 @@ const KEYS = [
   ['?', 'Show these keys'],
   ['h', 'All discussions'],
   ['t', 'Light, dark, or as the system has it'],
-  ['/', 'Search (all discussions)'],
+  ['/', 'Search'],
   ['p', 'Pause or resume'],
   ['n', 'Note'],
   ['s', 'Stop and synthesise'],
@@ -31,7 +31,7 @@ function theme() {
   try {
     localStorage.setItem('quorum-theme', next);
   } catch {
-    /* It holds for this page then. */
+    // It holds for this page then.
   }
   name(toggle, next);
 }

@@ -69,7 +69,10 @@ export function order() {
   me.addEventListener('change', () => (called.hidden = !me.checked));
   session.addEventListener('change', () => (named.hidden = session.value !== NEW));
   pattern.addEventListener('change', describe);
-  preset.addEventListener('change', adopt);
+  preset.addEventListener('change', () => {
+    adopt(form, chosen());
+    describe();
+  });
   form.addEventListener('input', () => {
     clearTimeout(timer);
     timer = setTimeout(foresee, 400);
@@ -107,42 +110,13 @@ export function order() {
 
   const chosen = () => kept.find((it) => it.name === preset.value)?.fields ?? {};
 
-  /** What a preset says is shown in the form, and can be changed there. */
-  function adopt() {
-    const given = chosen();
-    for (const name of [...TEXTS, ...NUMBERS])
-      if (name !== 'preset' && given[name] !== undefined) form.elements[name].value = given[name];
-    if (given.budgetMs) form.elements.minutes.value = given.budgetMs / 60000;
-    if (given.votingOptions) form.elements.votingOptions.value = given.votingOptions.join('\n');
-    if (given.providers ?? given.participants)
-      for (const box of seats.querySelectorAll('input')) box.checked = Boolean(given.providers?.includes(box.value));
-    describe();
-  }
-
-  function request() {
-    const data = new FormData(form);
-    const panel = data.getAll('seat');
-    const made = { topic: topic.value };
-    if (me.checked) {
-      const others = panel.length ? panel : (chosen().participants ?? []);
-      made.participants = [...others, `${called.value.trim() || 'me'}:person`];
-    } else if (panel.length) made.providers = panel;
-    for (const name of TEXTS) if (data.get(name)?.trim()) made[name] = data.get(name).trim();
-    for (const name of NUMBERS) if (data.get(name)) made[name] = Number(data.get(name));
-    if (data.get('minutes')) made.budgetMs = Math.round(Number(data.get('minutes')) * 60000);
-    if (session.value && session.value !== NEW) made.sessionId = session.value;
-    const votes = lines(data.get('votingOptions'));
-    if (votes.length) made.votingOptions = votes;
-    return made;
-  }
-
   async function submit(event) {
     event.preventDefault();
     go.disabled = true;
     wrong.hidden = true;
     try {
       if (session.value === NEW) await found();
-      const { discussionId } = await post('/api/discussions', request(), {
+      const { discussionId } = await post('/api/discussions', request(form, chosen()), {
         'Idempotency-Key': crypto.randomUUID?.() ?? String(Math.random()),
       });
       location.assign(`/d/${discussionId}`);
@@ -167,7 +141,7 @@ export function order() {
     const mine = ++asked;
     let shown;
     try {
-      shown = described(await post('/api/plan', request()));
+      shown = described(await post('/api/plan', request(form, chosen())));
     } catch (error) {
       shown = h('div.faint', {}, refused(error));
     }
@@ -176,6 +150,35 @@ export function order() {
     fill(plan, shown);
   }
   return form;
+}
+
+/** What a preset says is shown in the form, and can be changed there. */
+function adopt({ elements }, given) {
+  for (const name of [...TEXTS, ...NUMBERS])
+    if (name !== 'preset' && given[name] !== undefined) elements[name].value = given[name];
+  if (given.budgetMs) elements.minutes.value = given.budgetMs / 60000;
+  if (given.votingOptions) elements.votingOptions.value = given.votingOptions.join('\n');
+  if (given.providers ?? given.participants)
+    for (const box of elements.seat) box.checked = Boolean(given.providers?.includes(box.value));
+}
+
+/** What is ordered: what is written in the form, and the guests of its preset where nobody else is chosen. */
+function request(form, given) {
+  const data = new FormData(form);
+  const text = (name) => data.get(name)?.trim();
+  const panel = data.getAll('seat');
+  const made = { topic: data.get('topic') };
+  if (text('me')) {
+    const others = panel.length ? panel : (given.participants ?? []);
+    made.participants = [...others, `${text('called') || 'me'}:person`];
+  } else if (panel.length) made.providers = panel;
+  for (const name of TEXTS) if (text(name)) made[name] = text(name);
+  for (const name of NUMBERS) if (text(name)) made[name] = Number(text(name));
+  if (text('minutes')) made.budgetMs = Math.round(text('minutes') * 60000);
+  if (text('session') !== NEW && text('session')) made.sessionId = text('session');
+  const votes = lines(data.get('votingOptions'));
+  if (votes.length) made.votingOptions = votes;
+  return made;
 }
 
 /** What is not needed every time. */

@@ -1,22 +1,19 @@
 // What an order would come to: who is asked in which order, and what that takes.
 
-import { h, name } from './dom.js';
+import { bullets, h, name, table } from './dom.js';
 import { clock, count, dollars, words } from './figures.js';
 
 /** The plan in a few lines. */
 export function described(plan) {
-  const money = (figures) => (plan.simulated ? 'nothing' : dollars(figures.costUsd));
-  const row = (label, it) =>
-    h('tr', {}, h('th', { scope: 'row' }, label), [it.calls, count(it.tokens), money(it)].map(cell));
-  const cell = (text) => h('td', {}, String(text));
-  const heads = ['The plan', 'Calls', 'Tokens', 'Cost'];
+  const row = (label, it) => [
+    label,
+    it.calls,
+    count(it.tokens),
+    plan.simulated ? 'nothing' : dollars(it.costUsd),
+  ];
+  const rows = [row('Usually up to', plan.usual), row('At the very most', plan.most)];
   return [
-    h(
-      'table',
-      {},
-      h('thead', {}, h('tr', {}, heads.map((it) => h('th', { scope: 'col' }, it)))),
-      h('tbody', {}, row('Usually up to', plan.usual), row('At the very most', plan.most)),
-    ),
+    table(['The plan', 'Calls', 'Tokens', 'Cost'], rows),
     h('p.faint', {}, `Within ${clock(plan.budgetMs)} minutes`, plan.simulated && '; the voices are simulated'),
     who('Has no known price, so is in no sum', plan.unpriced),
     who('Can’t take part here', plan.unavailable),
@@ -45,9 +42,5 @@ const phase = (it) => `${words(it.phase)} (${it.asked.map((group) => group.join(
 /** What stands in the way, field by field. */
 export const refused = (error) =>
   error.fields?.length
-    ? h(
-        'ul',
-        {},
-        error.fields.map((it) => h('li', {}, h('b', {}, it.field), ` ${it.message}`)),
-      )
+    ? bullets(error.fields.map((it) => [h('b', {}, it.field), ` ${it.message}`]))
     : error.message;

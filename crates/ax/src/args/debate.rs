@@ -12,6 +12,8 @@ use quorum::{
 };
 use serde_json::{Map, Value};
 
+use crate::args::number::whole;
+
 #[derive(Debug, Args)]
 #[command(next_help_heading = "In a debate (--pattern debate)")]
 pub(super) struct Debating {
@@ -22,7 +24,7 @@ pub(super) struct Debating {
     #[arg(long, value_parser = Mode::ALL.map(Mode::name))]
     mode: Option<String>,
     /// Rounds at most where the format is not structured-rounds, 1 to 1000 [default: 10]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     round_limit: Option<u32>,
     /// Who judges [default: the third, or the first in a second seat]
     #[arg(long, value_name = "NAME")]
@@ -78,7 +80,11 @@ const PART: [&str; 4] = ["participant", "position", "persona", "keyArguments"];
 struct Positions(Vec<Part>);
 
 fn positions(file: &str) -> Result<Positions, String> {
-    let text = std::fs::read_to_string(Path::new(file)).map_err(|error| format!("can't be read: {error}"))?;
+    let unreadable = |error: std::io::Error| match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        _ => format!("can't be read: {error}"),
+    };
+    let text = std::fs::read_to_string(Path::new(file)).map_err(unreadable)?;
     let form = "[{\"participant\": \"claude\", \"position\": \"…\", \"persona\": \"…\"}]";
     let wrong = |error: serde_json::Error| format!("is no JSON list like {form}: {error}");
     let written: Vec<Map<String, Value>> = serde_json::from_str(&text).map_err(wrong)?;

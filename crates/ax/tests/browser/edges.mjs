@@ -23,6 +23,7 @@ await scenario('[defaults]\nsimulate = "latency=0ms"\nseed = 7\n', async (server
   await skewed(server, open);
   await tabs(server, open);
   await keys(server, open);
+  await listed(server, open);
   await awkward(server, open);
   await unanswered(server, open);
 });
@@ -86,6 +87,8 @@ async function tabs(server, open) {
   await one.fill('.person textarea', 'From the first tab.');
   await one.click('.person .primary');
   await two.waitForFunction(() => quorum.whole.awaiting[0]?.round === 2);
+  assert.equal(await two.inputValue('.person textarea'), 'Half written');
+  assert.equal(await one.inputValue('.person textarea'), '');
   await one.reload();
   await one.waitForSelector('.person textarea');
   await two.fill('.person textarea', 'From the second tab.');
@@ -97,6 +100,19 @@ async function tabs(server, open) {
   await one.goForward();
   await one.waitForSelector('.synthesis .said p');
   assert.equal(new URL(one.url()).pathname, `/d/${id}`);
+  await compared(one, server, id);
+}
+
+/** Two are chosen and shown side by side, and the address leads there again. */
+async function compared(page, server, id) {
+  await page.goto(`${server.base}/compare`);
+  await page.waitForSelector(`option[value="${id}"]`, { state: 'attached' });
+  for (const side of ['first', 'second']) await page.selectOption(`select[aria-label="The ${side} discussion"]`, id);
+  await page.waitForSelector('table.figures');
+  assert.equal(new URL(page.url()).search, `?a=${id}&b=${id}`);
+  await page.reload();
+  await page.waitForSelector('table.figures');
+  assert.deepEqual(await page.locator('.side h2').allTextContents(), ['Two tabs?', 'Two tabs?']);
 }
 
 /** Everything without a mouse. */
@@ -146,6 +162,45 @@ async function keys(server, open) {
   await page.waitForSelector('form.order');
   const moving = await page.evaluate(() => document.getAnimations().filter((it) => it.playState === 'running').length);
   assert.equal(moving, 0, 'nothing moves for who wants nothing to move');
+}
+
+/** The list tells who is awaited and what it cost, and two of it can be compared. */
+async function listed(server, open) {
+  const page = await open();
+  const told = [
+    { topic: 'A', status: 'running', awaiting: [{ participant: 'ada', round: 1, phase: 'speaking' }] },
+    { topic: 'B', status: 'running', judgeAwaited: { lost: 'grok', candidates: [] } },
+    { topic: 'C', status: 'running', estimatedCost: 0.0125 },
+    { topic: 'D', status: 'completed', estimatedCost: 0, simulated: true },
+  ].map((it, at) => ({
+    ...it,
+    discussionId: `0000000${at}-0000-4000-8000-000000000000`,
+    pattern: 'debate',
+    startedAt: '2026-01-02T03:04:05Z',
+  }));
+  await page.route('**/api/discussions?*', (route) => route.fulfill({ json: told }));
+  await page.goto(server.base);
+  await page.waitForSelector('.entry');
+  const seen = await page.evaluate(() =>
+    [...document.querySelectorAll('.history h3, .entry')].map((it) =>
+      it.matches('h3') ? it.textContent : `${it.querySelector('a').textContent} ${it.querySelector('.chip').textContent}`,
+    ),
+  );
+  assert.deepEqual(seen, [
+    'Waiting for people',
+    'A waiting for ada',
+    'B the judge’s seat is empty',
+    'Under way',
+    'C running',
+    'Earlier',
+    'D completed',
+  ]);
+  assert.match(await page.textContent('.entry >> nth=2'), /\$0\.0125/);
+  assert.doesNotMatch(await page.textContent('.entry >> nth=3'), /\$/);
+  // A third takes the place of the first.
+  for (const at of [0, 1, 2]) await page.check(`.entry >> nth=${at} >> input`);
+  assert.equal(await page.isChecked('.entry >> nth=0 >> input'), false);
+  assert.match(await page.getAttribute('.listing a.button', 'href'), /a=00000001.*&b=00000002/);
 }
 
 /** Long words, wide tables and writing from the right fit everywhere, zoomed in as well. */

@@ -93,7 +93,7 @@ fn bad_orders_are_refused_before_anything_is_asked() {
         (&["--positions", &one], "there are 2 debaters and 1 positions"),
         (&["--positions", &wrong], "is no JSON list"),
         (&["--positions", &typo], "has a \"person\", which a position has not"),
-        (&["--positions", "nowhere.json"], "can't be read"),
+        (&["--positions", "nowhere.json"], "there is no such file"),
         (&["--positions", &one, "--casting", "binary"], "nothing to cast"),
     ] {
         desk.ax(&[&["discuss", "q"], &TABLE[..], args].concat()).ends(2).says(&[expected]).prints_nothing();

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use seats::place_of;
 
-pub use check::{LONGEST_CONTEXT, LONGEST_PROMPT, LONGEST_TOPIC, check, draft};
+pub use check::{LONGEST_CONTEXT, LONGEST_PROMPT, LONGEST_SYNTHESIS_PROMPT, LONGEST_TOPIC, check, draft};
 
 /// A request for a discussion, as it came and unchecked. [`check`] makes a spec of it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
