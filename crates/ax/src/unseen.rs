@@ -1,6 +1,6 @@
 //! Typing something nobody shall see, on a terminal that is given back on every way out.
 
-use std::io::{BufRead, Read, Write, stdin};
+use std::io::{BufRead, Write, stdin};
 
 use rustix::{
     stdio,
