@@ -90,7 +90,7 @@ pub(crate) enum Verb {
     Models(Listed),
     /// Keep keys for providers in a file nobody else can read, list them, or forget them
     #[command(
-        after_help = "Examples:\n  ax keys set claude  # needs somebody to type it\n  ax keys set claude < key.txt\n  ax keys list\n  ax keys rm claude"
+        after_help = "Examples:\n  ax keys set claude  # needs you to type it, unseen\n  ax keys set claude < key.txt\n  ax keys list\n  ax keys rm claude"
     )]
     Keys(Keys),
     /// List what models cost, or import a price table

@@ -10,8 +10,8 @@ use crate::request::{
     MissingRoles, Request, Seat, Seating, Setting, bounds::Complaints, check::LONGEST_PROMPT,
 };
 
-/// In bytes.
-const LONGEST_NAME: usize = 64;
+/// In bytes. Some who serve models of others name them by a whole path.
+const LONGEST_NAME: usize = 128;
 
 /// What the speeches of one participant may end at: so many sequences, each so long.
 const MOST_STOPS: usize = 8;
@@ -73,7 +73,7 @@ fn seat_of(written: &Seating, field: &str) -> Result<Participant, String> {
 
 fn person_of(name: &str, user: Option<&str>) -> Result<Participant, String> {
     let name = name.trim();
-    if !is_name(name) || name.contains(['/', ':']) {
+    if !is_name(name) || name.contains(['/', ':', '@']) {
         return Err(format!("{name:?} is no person's name; write one word, like me:{PERSON}"));
     }
     let person = Person { user: user.map(str::to_owned) };
@@ -81,7 +81,7 @@ fn person_of(name: &str, user: Option<&str>) -> Result<Participant, String> {
 }
 
 fn is_name(written: &str) -> bool {
-    let plain = |it: char| it.is_alphanumeric() || "-_.:/".contains(it);
+    let plain = |it: char| it.is_alphanumeric() || "-_.:/@~+".contains(it);
     let begins = written.chars().next().is_some_and(char::is_alphanumeric);
     begins && !written.ends_with('/') && written.len() <= LONGEST_NAME && written.chars().all(plain)
 }
