@@ -17,7 +17,7 @@ use quorum::{
 
 use crate::{
     args::{Output, Shape},
-    discuss::show,
+    discuss::{answer, show},
     exit::{Demand, Exit, of_outcome},
     follow::{Followed, Held, follow, hold},
     live::{Keys, Watch, terminal},
@@ -58,7 +58,7 @@ pub(crate) async fn attend(quorum: &Quorum, handle: Handle, ending: Ending) -> a
         Shape::Text | Shape::Md | Shape::Json => None,
     };
     let mut attending = Attending { quorum, ending, telling, interrupted: false };
-    attending.to_the_end(handle).await.map_err(|error| kept(error, id))
+    attending.all_runs(handle).await.map_err(|error| kept(error, id))
 }
 
 /// What could not be printed is paid for, and still there.
@@ -86,7 +86,7 @@ enum Attended {
 }
 
 impl Attending<'_> {
-    async fn to_the_end(&mut self, mut handle: Handle) -> anyhow::Result<Exit> {
+    async fn all_runs(&mut self, mut handle: Handle) -> anyhow::Result<Exit> {
         let mut greeted = false;
         loop {
             // Who listens before anything else is awaited misses nothing.
@@ -179,7 +179,8 @@ impl Attending<'_> {
     /// Prints the result, unless its events went out as they happened, and says how it ended.
     async fn conclude(&self, state: &State) -> anyhow::Result<Exit> {
         let output = self.ending.output;
-        if told(output) != Told::Nothing && Watch::is_screen(output) {
+        let silent = output.shape() == Shape::Text && answer(state, output).is_empty();
+        if told(output) != Told::Nothing && Watch::is_screen(output) && !silent {
             tell(&[card::rule("result", terminal::size().columns), Line::default()]);
         }
         if output.shape() != Shape::Jsonl {

@@ -81,16 +81,20 @@ pub(crate) async fn fork(quorum: &Quorum, args: &Fork) -> anyhow::Result<Exit> {
 
 /// Prints a discussion in the form asked for. No answer is no output.
 pub(crate) async fn show(quorum: &Quorum, state: &State, output: Output) -> anyhow::Result<()> {
-    let outcome = Outcome::of(state);
     match output.shape() {
-        Shape::Json => print_json(&outcome),
+        Shape::Json => print_json(&Outcome::of(state)),
         Shape::Md => print_export(quorum, state, "markdown").await,
         Shape::Jsonl => print_export(quorum, state, "jsonl").await,
-        Shape::Text => {
-            let text = markdown(&outcome, output.detail());
-            if text.is_empty() { Ok(()) } else { print_markdown(&text) }
-        }
+        Shape::Text => match answer(state, output) {
+            text if text.is_empty() => Ok(()),
+            text => print_markdown(&text),
+        },
     }
+}
+
+/// What people read of a discussion.
+pub(crate) fn answer(state: &State, output: Output) -> String {
+    markdown(&Outcome::of(state), output.detail())
 }
 
 async fn print_export(quorum: &Quorum, state: &State, format: &str) -> anyhow::Result<()> {

@@ -1,5 +1,7 @@
 //! Following a run to its end, heeding signals and keys on the way.
 
+use std::sync::Arc;
+
 use futures::{Stream, StreamExt};
 use quorum::{
     Error, Handle, Quorum, Resumed, Signal, Steered, StoreError,
@@ -40,7 +42,7 @@ pub(crate) async fn follow(
 ) -> anyhow::Result<Followed> {
     let (mut interrupt, mut leave) = (signal(SignalKind::interrupt())?, Leave::new()?);
     let mut signals = std::pin::pin!(signals);
-    let mut wishes = Wishes::default();
+    let (mut wishes, mut trouble) = (Wishes::default(), Trouble::default());
     loop {
         tokio::select! {
             // What was said before the end is shown before it.
@@ -59,7 +61,9 @@ pub(crate) async fn follow(
             },
             signal = signals.next() => match signal {
                 Some(signal) => {
-                    watch.hear(id, &signal);
+                    if trouble.is_news(&signal) {
+                        watch.hear(id, &signal);
+                    }
                     if let Some(telling) = &mut telling {
                         telling.hear(quorum, &signal).await?;
                     }
@@ -69,6 +73,23 @@ pub(crate) async fn follow(
                     return Ok(Followed::Ended { interrupted: interrupts > 0, paused });
                 }
             },
+        }
+    }
+}
+
+/// What is wrong with the record at the moment, which nobody wants to read every few seconds.
+#[derive(Default)]
+struct Trouble(Option<Arc<str>>);
+
+impl Trouble {
+    fn is_news(&mut self, signal: &Signal) -> bool {
+        match signal {
+            Signal::Trouble(message) => self.0.replace(message.clone()).as_ref() != Some(message),
+            Signal::Fact { .. } => {
+                self.0 = None;
+                true
+            }
+            Signal::Piece(_) => true,
         }
     }
 }
@@ -210,4 +231,17 @@ async fn wind_up(quorum: &Quorum, id: DiscussionId) -> anyhow::Result<Held> {
         Steered::Sent { .. } => Held::Elsewhere,
         Steered::Idle(state) => Held::Over(state),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_trouble_is_said_once() {
+        let mut trouble = Trouble::default();
+        let mut is_news = |message: &str| trouble.is_news(&Signal::Trouble(message.into()));
+        let full = "no room left";
+        assert_eq!([full, full, "disk I/O error", full].map(&mut is_news), [true, false, true, true]);
+    }
 }

@@ -46,24 +46,9 @@ fn whose_turn(state: &State) {
 }
 
 fn asked(whose: &str, awaited: &Awaited, say: fn(&str)) {
-    let Awaited { round, phase, prompt, shape, .. } = awaited;
+    let Awaited { round, phase, prompt, .. } = awaited;
     say(&format!("{whose} (round {round}, {}):", phase.replace('-', " ")));
     prompt.lines().for_each(|line| say(&format!("  {line}")));
-    if let Some(hint) = shape.as_deref().and_then(hint) {
-        say(&format!("  {hint}"));
-    }
-}
-
-/// How a person answers where models fill in a form.
-fn hint(shape: &str) -> Option<&'static str> {
-    match shape {
-        "ballot" => Some(
-            "In plain words: the option on the first line, then why; a line `Confidence: 0.8` says how sure.",
-        ),
-        "consensus-check" => Some("In plain words: yes or no first, then why."),
-        "synthesis" => Some("Plain words are fine."),
-        _ => None,
-    }
 }
 
 /// What came of asking at this terminal.
@@ -89,10 +74,9 @@ pub(crate) async fn typed(state: &State, unseen: usize) -> anyhow::Result<Typed>
     asked(&format!("Your turn, {}", awaited.participant), awaited, insist);
     insist(&format!("Type your answer, then `{END}` on a line of its own; Ctrl-C leaves it for later."));
     let Some(lines) = lines_typed().await? else {
-        insist(&format!(
-            "\nNothing was said. `ax say {0} \"…\"` answers later, `ax stop {0}` concludes without it.",
-            state.id
-        ));
+        insist("\nNothing was said.");
+        insist(&format!("  ax say {} \"…\"   answers later", state.id));
+        insist(&format!("  ax stop {}      concludes without it", state.id));
         return Ok(Typed::Left);
     };
     if lines.iter().any(|line| LONGEST_LINE <= line.len()) {

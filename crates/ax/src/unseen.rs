@@ -1,6 +1,6 @@
 //! Typing something nobody shall see, on a terminal that is given back on every way out.
 
-use std::io::{Read, Write, stdin};
+use std::io::{BufRead, Write, stdin};
 
 use rustix::{
     stdio,
@@ -25,7 +25,7 @@ pub(crate) fn line(prompt: &str, longest: usize) -> std::io::Result<Option<Strin
 }
 
 /// Byte by byte: signals are switched off with the echo, for one that ends us would leave the terminal mute.
-fn read(input: impl Read, longest: usize) -> std::io::Result<Option<Vec<u8>>> {
+fn read(input: impl BufRead, longest: usize) -> std::io::Result<Option<Vec<u8>>> {
     let mut typed = Vec::new();
     for byte in input.bytes() {
         match byte? {

@@ -90,8 +90,7 @@ pub(crate) async fn sequential(place: &Place, table: &mut Table) -> Result<()> {
 async fn hold(engine: &Engine, count: usize, spec: &Spec) -> Result<Duration> {
     let began = Instant::now();
     let one = || async {
-        let id = engine.open(spec.clone()).await?;
-        let finished = engine.run(id).await?.finished().await?;
+        let finished = engine.begin(spec.clone()).await?.finished().await?;
         ensure!(finished.outcome().success, "a discussion failed");
         Ok(())
     };

@@ -158,8 +158,7 @@ async fn timed(run: impl Future<Output = Result<()>>) -> Result<f64> {
 }
 
 async fn hold(engine: &Engine) -> Result<()> {
-    let id = engine.open(talk()).await?;
-    let outcome = engine.run(id).await?.finished().await?.outcome();
+    let outcome = engine.begin(talk()).await?.finished().await?.outcome();
     ensure!(outcome.success, "a discussion failed: {:?}", outcome.error);
     Ok(())
 }

@@ -121,7 +121,7 @@ pub trait Clock: Send + Sync {
 /// - The log is the truth. `append` is atomic: all of the facts and what follows from `then`, or nothing. It refuses with
 ///   [`StoreError::Fenced`] when the claim is no longer the newest one, or when `expected` is not the last number: then the
 ///   caller stops and writes nothing more. Facts are durable when it returns, and nobody sees them before.
-/// - `create` is idempotent: the same id again answers [`Created::Existed`] and changes nothing.
+/// - `create` is idempotent: the same id again answers [`Created::Existed`] and changes nothing. So is `begin`.
 /// - A discussion is claimed by one owner at a time. A claim ends when it is released, when its lease runs out, or when
 ///   the store knows that its owner is dead. A sub-discussion is never claimed alone: it is written under the claim of its root.
 /// - After [`Then::Done`] the claim is gone: a further append under it is [`StoreError::Fenced`], by which a lost acknowledgement is
@@ -130,6 +130,16 @@ pub trait Clock: Send + Sync {
 pub trait Store: Send + Sync {
     /// Puts a new discussion there with its first facts; it becomes claimable unless it is a sub-discussion.
     fn create(&self, id: DiscussionId, facts: Vec<Fact>) -> BoxFuture<'_, Result<Created, StoreError>>;
+
+    /// Creates and claims in one step, for whoever begins at once what it opens; a finished begin is claimed from the moment it
+    /// is there. `None` when a discussion of that id was there already: then nothing has changed.
+    fn begin<'a>(
+        &'a self,
+        id: DiscussionId,
+        facts: Vec<Fact>,
+        owner: &'a str,
+        lease_ms: u64,
+    ) -> BoxFuture<'a, Result<Option<Claim>, StoreError>>;
 
     /// Adds facts to the claimed discussion or one below it. Returns the new last number.
     fn append(&self, append: Append) -> BoxFuture<'_, Result<Seq, StoreError>>;

@@ -221,7 +221,8 @@ impl Quorum {
 
     /// Starts the discussion that was checked.
     pub async fn begin(&self, spec: Spec) -> Result<Handle, Error> {
-        Ok(self.engine.run(self.prepare(spec).await?).await?)
+        self.switched_on()?;
+        Ok(self.engine.begin(spec).await?)
     }
 
     /// Records what was ordered, for somebody to resume.

@@ -1,7 +1,7 @@
 //! Why the door stays shut, as facts; what to show and which exit code or status it has is the surface's business.
 
 use quorum_core::{
-    engine::{OpenError, RunError, SayError},
+    engine::{OpenError, RunError, SayError, begin::BeginError},
     model::{error::Refusal, id::DiscussionId},
     seams::StoreError,
 };
@@ -75,6 +75,15 @@ impl From<OpenError> for Error {
         match error {
             OpenError::Refused(refusals) => Error::Refused(refusals),
             OpenError::Store(error) => Error::Store(error),
+        }
+    }
+}
+
+impl From<BeginError> for Error {
+    fn from(error: BeginError) -> Self {
+        match error {
+            BeginError::Open(error) => error.into(),
+            BeginError::Run(error) => error.into(),
         }
     }
 }

@@ -40,14 +40,15 @@ async fn received(request: Request, app: &App) -> Result<Bytes, Problem> {
     let reading = tokio::time::timeout(app.limits().body_time, Bytes::from_request(request, app));
     match reading.await {
         Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(error)) => Err(not_received(&error)),
+        Ok(Err(error)) => Err(not_received(&error, app.limits().body_bytes)),
         Err(_) => Err(Problem::new(problem::TOO_SLOW, "the body did not come in time; send it at once")),
     }
 }
 
-fn not_received(error: &BytesRejection) -> Problem {
+fn not_received(error: &BytesRejection, most: usize) -> Problem {
     if error.status() == StatusCode::PAYLOAD_TOO_LARGE {
-        return Problem::new(problem::TOO_LARGE, "the body is too large; at most 1 MiB is taken");
+        let message = format!("the body is too large; at most {} KiB are taken", most >> 10);
+        return Problem::new(problem::TOO_LARGE, message);
     }
     Problem::new(problem::INVALID, "the body broke off")
 }

@@ -68,6 +68,10 @@ impl House {
         &self.settings.tokens
     }
 
+    pub(crate) fn origins(&self) -> &[String] {
+        &self.settings.origins
+    }
+
     pub(crate) fn are_voices_simulated(&self) -> bool {
         self.settings.voices == Voices::Simulated
     }

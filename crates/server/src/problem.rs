@@ -136,6 +136,10 @@ impl Problem {
             it.field = if it.field == BODY { outer.to_owned() } else { format!("{outer}.{}", it.field) };
             it.pointer = Some(pointer(&it.field));
         }
+        let told: Vec<String> =
+            self.0.fields.iter().map(|it| format!("{}: {}", it.field, it.message)).collect();
+        self.0.detail = told.join("; ");
+        self.0.error.clone_from(&self.0.detail);
         self
     }
 

@@ -70,7 +70,8 @@ impl Default for Limits {
             plans: 2,
             plan_time: Duration::from_secs(20),
             connections: 8_192,
-            body_bytes: 1 << 20,
+            // A word of the longest kind, every sign of it escaped, and something beside it.
+            body_bytes: 2 << 20,
             header_time: Duration::from_secs(10),
             body_time: Duration::from_secs(10),
             silence: Duration::from_secs(15),

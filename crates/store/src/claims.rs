@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use quorum_core::{
     model::{id::DiscussionId, time::Timestamp},
-    seams::{Claim, StoreError},
+    seams::{Claim, Created, StoreError},
 };
 use rusqlite::params;
 
@@ -12,12 +12,34 @@ use crate::{
     desk::Desk,
     error::Trouble,
     known::{Holder, Known},
+    record::{self, Opening},
 };
 
 /// Who asks, and for how long.
 pub(crate) struct Claimant {
     pub(crate) owner: Arc<str>,
     pub(crate) lease_ms: u64,
+}
+
+impl Claimant {
+    /// As it stands in the database, from now on.
+    pub(crate) fn as_holder(&self, desk: &Desk) -> Holder {
+        let (owner, runner) = (self.owner.clone(), desk.runner.name.clone());
+        Holder { owner, runner, lease_until: desk.now().plus_ms(self.lease_ms) }
+    }
+}
+
+/// Puts a discussion there as [`record::create`] does, and takes it; `None` where it was there already.
+pub(crate) fn begin(
+    desk: &mut Desk,
+    opening: &Opening,
+    claimant: &Claimant,
+) -> Result<Option<Claim>, Trouble> {
+    desk.runner.sweep_once();
+    match record::create(desk, opening, Some(claimant))? {
+        Created::New => Ok(Some(Claim { id: opening.id, owner: claimant.owner.to_string(), fence: 1 })),
+        Created::Existed => Ok(None),
+    }
 }
 
 /// Who runs it, and lives.
@@ -76,17 +98,15 @@ fn free(desk: &Desk, max: usize) -> Result<Vec<DiscussionId>, Trouble> {
 }
 
 fn take(desk: &mut Desk, id: DiscussionId, known: Known, claimant: &Claimant) -> Result<Claim, Trouble> {
-    let Claimant { owner, lease_ms } = claimant;
-    let lease_until = desk.now().plus_ms(*lease_ms);
-    let holder = Holder { owner: owner.clone(), runner: desk.runner.name.clone(), lease_until };
-    let fence = known.fence + 1;
+    let (holder, fence) = (claimant.as_holder(desk), known.fence + 1);
     let mut statement = desk.connection.prepare_cached(
         "UPDATE discussions SET fence = ?2, owner = ?3, runner = ?4, lease_until = ?5 WHERE number = ?1",
     )?;
-    statement.execute(params![known.number, fence as i64, holder.owner, holder.runner, lease_until.0])?;
+    let lease_until = holder.lease_until.0;
+    statement.execute(params![known.number, fence as i64, holder.owner, holder.runner, lease_until])?;
     drop(statement);
     desk.learn(id, Known { fence, holder: Some(holder), ..known });
-    Ok(Claim { id, owner: owner.to_string(), fence })
+    Ok(Claim { id, owner: claimant.owner.to_string(), fence })
 }
 
 /// Prolongs these; returns those that are another's by now, or nobody's. One whose lease ran out is still good as long

@@ -77,3 +77,58 @@ fn of_another_program(file: &Path) -> StoreError {
         file.display()
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::PathBuf};
+
+    use rusqlite::types::ValueRef;
+
+    use super::*;
+
+    /// Every form a database ever had stays as it is: a step that was changed afterwards would leave databases behind that
+    /// no program makes. `QUORUM_BLESS=1` writes the form of a step that is new, and of no other.
+    #[test]
+    fn steps_are_added_never_changed() {
+        let connection = Connection::open_in_memory().unwrap();
+        for from in 0..MIGRATIONS.len() {
+            apply(&connection, from).unwrap();
+            let (made, file) = (form(&connection), golden(from + 1));
+            if std::env::var_os("QUORUM_BLESS").is_some() && !file.exists() {
+                fs::write(&file, &made).unwrap();
+            }
+            let expected = fs::read_to_string(&file).unwrap_or_default();
+            assert_eq!(made, expected, "the form after step {} is not that of {}", from + 1, file.display());
+        }
+        assert!(!golden(MIGRATIONS.len() + 1).exists(), "a step was taken away");
+    }
+
+    fn golden(step: usize) -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/form-{step}.sql"))
+    }
+
+    /// Everything that was made, by name, and what stands in it.
+    fn form(connection: &Connection) -> String {
+        let things = "SELECT type || ' ' || name, sql FROM sqlite_schema ORDER BY type, name";
+        let tables =
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'search%' ORDER BY name";
+        let made = rows(connection, things).into_iter().map(|it| format!("-- {}\n{};\n\n", it[0], it[1]));
+        let filled = rows(connection, tables).into_iter().flat_map(|table| {
+            let found = rows(connection, &format!("SELECT * FROM {}", table[0]));
+            found.into_iter().map(move |row| format!("-- in {}: {}\n", table[0], row.join("|")))
+        });
+        made.chain(filled).collect()
+    }
+
+    fn rows(connection: &Connection, sql: &str) -> Vec<Vec<String>> {
+        let mut statement = connection.prepare(sql).unwrap();
+        let columns = statement.column_count();
+        let shown = |value: ValueRef<'_>| match value {
+            ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),
+            ValueRef::Integer(number) => number.to_string(),
+            other => format!("{other:?}"),
+        };
+        let row = |row: &rusqlite::Row<'_>| (0..columns).map(|it| Ok(shown(row.get_ref(it)?))).collect();
+        statement.query_map([], row).unwrap().map(Result::unwrap).collect()
+    }
+}

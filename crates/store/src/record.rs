@@ -15,9 +15,10 @@ use rusqlite::{Connection, Row, params};
 use uuid::Uuid;
 
 use crate::{
+    claims::Claimant,
     desk::Desk,
     error::{Trouble, unreadable},
-    known::{Known, Run},
+    known::{Holder, Known, Run},
     projection::{self, Seats, Standing},
     tables,
 };
@@ -28,13 +29,21 @@ pub(crate) fn bodies(facts: &[Fact]) -> Result<Vec<String>, StoreError> {
     facts.iter().map(|fact| serde_json::to_string(&fact.event).map_err(fault)).collect()
 }
 
-/// Puts a new discussion there with its first facts.
+/// The first facts of a discussion, as they are and as they are kept.
+pub(crate) struct Opening {
+    pub(crate) id: DiscussionId,
+    pub(crate) facts: Vec<Fact>,
+    pub(crate) bodies: Vec<String>,
+}
+
+/// Puts a new discussion there with its first facts, claimed where somebody begins it at once.
 pub(crate) fn create(
     desk: &mut Desk,
-    id: DiscussionId,
-    facts: &[Fact],
-    bodies: &[String],
+    opening: &Opening,
+    claimant: Option<&Claimant>,
 ) -> Result<Created, Trouble> {
+    let Opening { id, facts, bodies } = opening;
+    let id = *id;
     if desk.find(id)?.is_some() {
         return Ok(Created::Existed);
     }
@@ -46,12 +55,14 @@ pub(crate) fn create(
     check_belongings(desk, spec, lineage.as_ref())?;
     let root = lineage.as_ref().map_or(id, |it| it.root);
     let standing = Standing::OPENED.after(facts);
-    let number = New { id, root, spec, opened_at: *at, standing }.insert(&desk.connection)?;
+    let holder = claimant.map(|claimant| claimant.as_holder(desk));
+    let (opened_at, holder) = (*at, holder.as_ref());
+    let number = New { id, root, spec, opened_at, standing, holder }.insert(&desk.connection)?;
     let (last, seats) = (facts.last().map_or(Seq::START, |it| it.seq), Arc::new(Seats::of(opened)));
     insert_facts(&desk.connection, number, facts, bodies)?;
     tables::open(&desk.connection, id, facts, &seats)?;
-    let run = Run::Runnable;
-    desk.learn(id, Known { number, root, run, standing, last, fence: 0, holder: None, seats: Some(seats) });
+    let (run, fence, holder) = (Run::Runnable, u64::from(holder.is_some()), holder.cloned());
+    desk.learn(id, Known { number, root, run, standing, last, fence, holder, seats: Some(seats) });
     Ok(Created::New)
 }
 
@@ -79,6 +90,7 @@ struct New<'a> {
     spec: &'a Spec,
     opened_at: Timestamp,
     standing: Standing,
+    holder: Option<&'a Holder>,
 }
 
 impl New<'_> {
@@ -86,16 +98,33 @@ impl New<'_> {
     fn insert(&self, connection: &Connection) -> rusqlite::Result<i64> {
         let mut statement = connection.prepare_cached(
             "INSERT INTO discussions
-             (id, root, session, pattern, topic, key, simulated, opened_at, status, run, unindexed, tenant)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'runnable', ?1 = ?2, ?10)",
+             (id, root, session, pattern, topic, key, simulated, opened_at, status, run, unindexed, tenant,
+              fence, owner, runner, lease_until)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'runnable', ?1 = ?2, ?10, ?11, ?12, ?13, ?14)",
         )?;
-        let New { id, root, spec, opened_at, standing } = self;
+        let New { id, root, spec, opened_at, standing, holder } = self;
         let (id, root, session) = (id.to_string(), root.to_string(), spec.session.map(|it| it.to_string()));
         let (key, is_simulated) = (key(&spec.topic), spec.simulation.is_some());
         let (Spec { pattern, topic, .. }, status) = (spec, standing.status.name());
         let (at, tenant) = (opened_at.0, spec.tenant.name());
-        let row = params![id, root, session, pattern, topic, key, is_simulated, at, status, tenant];
-        statement.insert(row)
+        let (owner, runner) = (holder.map(|it| &it.owner), holder.map(|it| &it.runner));
+        let (fence, lease_until) = (holder.is_some(), holder.map(|it| it.lease_until.0));
+        statement.insert(params![
+            id,
+            root,
+            session,
+            pattern,
+            topic,
+            key,
+            is_simulated,
+            at,
+            status,
+            tenant,
+            fence,
+            owner,
+            runner,
+            lease_until
+        ])
     }
 }
 

@@ -25,7 +25,8 @@ use crate::{
     keeper::Keeper,
     ledger, migrate,
     readers::Readers,
-    record, retention,
+    record::{self, Opening},
+    retention,
     runner::{self, Runner},
     search,
     watch::Watch,
@@ -79,7 +80,23 @@ impl Store for SqliteStore {
     fn create(&self, id: DiscussionId, facts: Vec<Fact>) -> BoxFuture<'_, Result<Created, StoreError>> {
         Box::pin(async move {
             let bodies = record::bodies(&facts)?;
-            self.writer.write(move |desk| record::create(desk, id, &facts, &bodies)).await
+            let opening = Opening { id, facts, bodies };
+            self.writer.write(move |desk| record::create(desk, &opening, None)).await
+        })
+    }
+
+    fn begin<'a>(
+        &'a self,
+        id: DiscussionId,
+        facts: Vec<Fact>,
+        owner: &'a str,
+        lease_ms: u64,
+    ) -> BoxFuture<'a, Result<Option<Claim>, StoreError>> {
+        Box::pin(async move {
+            let bodies = record::bodies(&facts)?;
+            let (opening, claimant) =
+                (Opening { id, facts, bodies }, Claimant { owner: owner.into(), lease_ms });
+            self.writer.write(move |desk| claims::begin(desk, &opening, &claimant)).await
         })
     }
 

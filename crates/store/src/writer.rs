@@ -1,7 +1,11 @@
-//! The one thread that writes. It takes everything that waits, writes it in one transaction, and answers when that is
-//! durable: one wait for the disk, however many wrote.
+//! The one thread that writes. It takes what waits, writes it in one transaction, and answers when that is durable: one wait
+//! for the disk, however many wrote.
 
-use std::{path::PathBuf, thread::JoinHandle};
+use std::{
+    path::PathBuf,
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
 
 use quorum_core::seams::StoreError;
 use tokio::sync::{mpsc, oneshot};
@@ -12,7 +16,7 @@ use crate::{
     keeper::Keeper,
 };
 
-/// How many requests are written at once.
+/// How many requests are written at once at most.
 const BATCH: usize = 512;
 
 /// How many may wait; whoever comes then waits for a place.
@@ -64,29 +68,84 @@ impl Drop for Writer {
     }
 }
 
-fn write_all(mut waiting: mpsc::Receiver<Box<dyn Job>>, mut desk: Desk, mut keeper: Keeper) {
+fn write_all(mut waiting: mpsc::Receiver<Box<dyn Job>>, mut desk: Desk, keeper: Keeper) {
+    let mut pace = Pace::default();
     while let Some(first) = waiting.blocking_recv() {
-        let mut batch = vec![first];
-        while let Some(next) = (batch.len() < BATCH).then(|| waiting.try_recv().ok()).flatten() {
-            batch.push(next);
-        }
-        let written = batch.len();
-        write_batch(&mut desk, batch);
-        keeper.tell(written);
+        let (began, mut batch, mut next) = (Instant::now(), Vec::new(), Some(first));
+        let written = desk.in_transaction(|desk| {
+            while let Some(mut job) = next.take() {
+                let done = job.run(desk);
+                batch.push(job);
+                done?;
+                let has_room = batch.len() < BATCH && began.elapsed() < pace.working();
+                next = has_room.then(|| waiting.try_recv().ok()).flatten();
+            }
+            pace.commits();
+            Ok(())
+        });
+        pace.has_committed();
+        batch.extend(next);
+        keeper.tell(batch.len());
+        answer(&mut desk, batch, written);
     }
 }
 
-fn write_batch(desk: &mut Desk, mut batch: Vec<Box<dyn Job>>) {
-    let written = desk.in_transaction(|desk| batch.iter_mut().try_for_each(|job| job.run(desk)));
+fn answer(desk: &mut Desk, batch: Vec<Box<dyn Job>>, written: Result<(), Unwritten>) {
     match written {
         Ok(()) => batch.into_iter().for_each(|job| job.answer(Ok(()))),
         // One of them spoilt it for all; alone, only that one fails.
         Err(Unwritten::RolledBack(_)) if batch.len() > 1 => {
-            batch.into_iter().for_each(|job| write_batch(desk, vec![job]));
+            batch.into_iter().for_each(|job| write_alone(desk, job));
         }
         Err(Unwritten::RolledBack(error) | Unwritten::NotBegun(error)) => {
             let error = explain(&error, &desk.file);
             batch.into_iter().for_each(|job| job.answer(Err(error.clone())));
+        }
+    }
+}
+
+fn write_alone(desk: &mut Desk, mut job: Box<dyn Job>) {
+    let written = desk.in_transaction(|desk| job.run(desk));
+    answer(desk, vec![job], written);
+}
+
+/// How long to work before it is worth waiting for the disk.
+///
+/// Whoever is in a batch waits for all of it. A hundred who come at the same moment and are answered at the same moment will
+/// come at the same moment again, and wait for all of it again; answered a few at a time, they are spread out, and no one waits
+/// for long a second time. So a batch takes about twice the time the disk needs for it, and a third of all time at most is
+/// spent on the disk.
+struct Pace {
+    /// What the disk needed lately.
+    commit: Duration,
+    committing: Option<Instant>,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Pace { commit: SHORTEST, committing: None }
+    }
+}
+
+/// Less than that is not worth counting.
+const SHORTEST: Duration = Duration::from_micros(250);
+
+/// However slow the disk is, nobody waits longer for what others write.
+const LONGEST: Duration = Duration::from_millis(20);
+
+impl Pace {
+    fn working(&self) -> Duration {
+        (2 * self.commit).clamp(SHORTEST, LONGEST)
+    }
+
+    fn commits(&mut self) {
+        self.committing = Some(Instant::now());
+    }
+
+    /// The newest counts for a quarter, so that one slow commit changes little.
+    fn has_committed(&mut self) {
+        if let Some(began) = self.committing.take() {
+            self.commit = (3 * self.commit + began.elapsed()) / 4;
         }
     }
 }

@@ -75,6 +75,25 @@ impl Store for Faulty {
         })
     }
 
+    fn begin<'a>(
+        &'a self,
+        id: DiscussionId,
+        facts: Vec<Fact>,
+        owner: &'a str,
+        lease_ms: u64,
+    ) -> BoxFuture<'a, Result<Option<Claim>, StoreError>> {
+        Box::pin(async move {
+            let fault = self.next_fault();
+            match fault {
+                Fault::Dead => return Err(StoreError::Fenced(id)),
+                Fault::Away => return Err(away()),
+                Fault::None | Fault::LosesAnswer => {}
+            }
+            let begun = self.inner.begin(id, facts, owner, lease_ms).await;
+            if fault == Fault::LosesAnswer { begun.and(Err(away())) } else { begun }
+        })
+    }
+
     fn append(&self, append: Append) -> BoxFuture<'_, Result<Seq, StoreError>> {
         Box::pin(async move {
             match self.next_fault() {

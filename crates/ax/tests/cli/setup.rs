@@ -108,6 +108,7 @@ fn d10_prices_are_imported_as_litellm_writes_them() {
         let file = desk.write(name, text);
         desk.ax(&["prices", "import", &file]).ends(3).says(&[expected]);
     }
+    desk.ax(&["prices", "import", "https://x/y.json"]).ends(3).says(&["it is an address; download it first"]);
     desk.ax(&["prices", "import", "nowhere.json"]).ends(3).says(&["there is no such file"]);
     assert_eq!(desk.ax(&["prices"]).ends(0).out, out);
 }

@@ -4,6 +4,7 @@
 
 mod hostile;
 mod keys;
+mod people;
 mod piped;
 mod pty;
 mod restored;

@@ -52,13 +52,13 @@ enum Class {
 impl Census {
     pub(crate) fn of(text: &str) -> Self {
         let mut census = Census::default();
-        let mut rest = text;
-        while let Some(first) = rest.chars().next() {
-            let class = class_of(first);
-            let length = rest.find(|it| class_of(it) != class).unwrap_or(rest.len());
-            let (run, after) = rest.split_at(length);
-            census.take(class, run, after);
-            rest = after;
+        let mut start = 0;
+        while let Some((class, mut end)) = class_at(text, start) {
+            while let Some((_, next)) = class_at(text, end).filter(|it| it.0 == class) {
+                end = next;
+            }
+            census.take(class, &text[start..end], &text[end..]);
+            start = end;
         }
         // Japanese has characters and readings of its own, for which the vocabularies have less room.
         if census.counts[KANA] > 0.0 {
@@ -102,6 +102,10 @@ impl Census {
 
     /// A run of letters; `camelCase` is two words.
     fn words(&mut self, run: &str) {
+        // Most words are plain, and this is done for everything that is said.
+        if run.is_ascii() && !run.bytes().skip(1).any(|it| it.is_ascii_uppercase()) {
+            return self.word(run);
+        }
         let mut start = 0;
         let mut was_lower = false;
         for (index, letter) in run.char_indices() {
@@ -115,7 +119,6 @@ impl Census {
     }
 
     fn word(&mut self, word: &str) {
-        // Most words are plain, and this is done for everything that is said.
         let letters = if word.is_ascii() { word.len() } else { word.chars().count() };
         let beyond = |most: usize| letters.saturating_sub(most) as f64;
         self.counts[WORDS] += 1.0;
@@ -128,9 +131,11 @@ impl Census {
         let after_first = word.bytes().skip(word.chars().next().map_or(0, char::len_utf8));
         self.counts[CAPITALS] += after_first.filter(u8::is_ascii_uppercase).count() as f64;
         if word.len() <= LITTLE {
-            let word = pack(word);
-            self.english += u32::from(ENGLISH.contains(&word));
-            self.foreign += u32::from(FOREIGN.contains(&word));
+            match little(pack(word)) {
+                Some(Tongue::English) => self.english += 1,
+                Some(Tongue::Foreign) => self.foreign += 1,
+                None => {}
+            }
         }
     }
 }
@@ -170,13 +175,81 @@ const FOREIGN: [u64; 56] = packed(&[
     "os", "het", "een", "van", "niet", "dat", "och", "att", "det", "som", "nie",
 ]);
 
+/// Whose little word something is.
+#[derive(Clone, Copy)]
+enum Tongue {
+    English,
+    Foreign,
+}
+
+/// Where a little word is to be found: at its place, or behind it up to the next gap.
+const LITTLE_WORDS: [(u64, Tongue); PLACES] = {
+    let mut table = [(0, Tongue::English); PLACES];
+    let mut index = 0;
+    while index < ENGLISH.len() + FOREIGN.len() {
+        let (word, tongue) = if index < ENGLISH.len() {
+            (ENGLISH[index], Tongue::English)
+        } else {
+            (FOREIGN[index - ENGLISH.len()], Tongue::Foreign)
+        };
+        let mut place = place_of(word);
+        while table[place].0 != 0 {
+            place = (place + 1) % PLACES;
+        }
+        table[place] = (word, tongue);
+        index += 1;
+    }
+    table
+};
+
+const PLACES: usize = 256;
+
+const fn place_of(word: u64) -> usize {
+    (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize
+}
+
+fn little(word: u64) -> Option<Tongue> {
+    let mut place = place_of(word);
+    while LITTLE_WORDS[place].0 != 0 {
+        if LITTLE_WORDS[place].0 == word {
+            return Some(LITTLE_WORDS[place].1);
+        }
+        place = (place + 1) % PLACES;
+    }
+    None
+}
+
+/// The class of the character at this byte, and where the next one begins; `None` at the end.
+fn class_at(text: &str, at: usize) -> Option<(Class, usize)> {
+    let byte = *text.as_bytes().get(at)?;
+    if byte.is_ascii() {
+        return Some((PLAIN[usize::from(byte)], at + 1));
+    }
+    let character = text[at..].chars().next()?;
+    Some((class_of(character), at + character.len_utf8()))
+}
+
+/// The classes of ASCII, since nearly everything is.
+const PLAIN: [Class; 128] = {
+    let mut table = [Class::Sign; 128];
+    let mut byte: u8 = 0;
+    while byte < 128 {
+        table[byte as usize] = match byte {
+            b'a'..=b'z' | b'A'..=b'Z' => Class::Latin,
+            b'0'..=b'9' => Class::Digit,
+            b'\n' | b'\r' => Class::Line,
+            b' ' | b'\t' => Class::Space,
+            _ => Class::Sign,
+        };
+        byte += 1;
+    }
+    table
+};
+
+/// The class of what is not ASCII.
 fn class_of(character: char) -> Class {
     match character {
-        'a'..='z' | 'A'..='Z' | '\u{c0}'..='\u{24f}' => Class::Latin,
-        '0'..='9' => Class::Digit,
-        '\n' | '\r' => Class::Line,
-        ' ' | '\t' => Class::Space,
-        '\0'..='\u{7f}' => Class::Sign,
+        '\u{c0}'..='\u{24f}' => Class::Latin,
         '\u{3041}'..='\u{309f}' => Class::Kana,
         '\u{30a0}'..='\u{30ff}' => Class::Katakana,
         '\u{ac00}'..='\u{d7a3}' => Class::Hangul,

@@ -182,7 +182,7 @@ pub(crate) async fn collect(
             Chunk::Text(piece) => {
                 let offset = text.len();
                 text.push_str(&piece);
-                feed.piece(Piece::of(&call, offset, piece));
+                feed.piece(|| Piece::of(&call, offset, piece));
                 if text.len() > MAX_ANSWER_BYTES {
                     return Ok(cut_off(std::mem::take(text)));
                 }

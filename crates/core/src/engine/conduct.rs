@@ -1,9 +1,12 @@
 //! One discussion from beginning to end: seat the panel, deliberate, decide, conclude. Resuming is doing it again over
 //! the same record.
 
-use std::sync::Arc;
+use std::{
+    panic::{AssertUnwindSafe, resume_unwind},
+    sync::Arc,
+};
 
-use futures::future::BoxFuture;
+use futures::{FutureExt, future::BoxFuture};
 
 use crate::{
     call::ledger::Ledger,
@@ -109,12 +112,12 @@ pub(crate) async fn conduct(
     let source = source(&shared, &record).await?;
     let mut floor = Floor { shared, pattern, record, control, ledger, source, now: Now::default() };
     if !make_ready(&mut floor).await? {
-        return Ok(floor.ended());
+        return Ok(floor.ended().await);
     }
-    let mut talked = deliberate_and_decide(&mut floor, pattern, method).await;
+    let mut talked = talk(&mut floor, pattern, method).await?;
     while let Err(Halt(Why::TakenBack)) = talked {
         floor.now = Now::default();
-        talked = deliberate_and_decide(&mut floor, pattern, method).await;
+        talked = talk(&mut floor, pattern, method).await?;
     }
     match talked {
         Ok(()) => {}
@@ -136,7 +139,19 @@ pub(crate) async fn conduct(
         // Concluding never winds up: it takes what there is. What was taken back has been begun again.
         Err(Halt(Why::WindUp | Why::TakenBack)) => {}
     }
-    Ok(floor.ended())
+    Ok(floor.ended().await)
+}
+
+/// Talks to the end. A fault on the way must not cost an answer that was paid for.
+async fn talk(floor: &mut Floor, pattern: &Pattern, method: &Consensus) -> Result<Result<(), Halt>, Failure> {
+    let talked = AssertUnwindSafe(deliberate_and_decide(floor, pattern, method)).catch_unwind().await;
+    match talked {
+        Ok(talked) => Ok(talked),
+        Err(panic) => {
+            floor.record.pay_up().await?;
+            resume_unwind(panic)
+        }
+    }
 }
 
 /// What was answered in the discussion this one was forked from, and in those that one came from; nothing of what has been
@@ -164,7 +179,12 @@ async fn source(shared: &Shared, record: &Record) -> Result<Source, Failure> {
 }
 
 impl Floor {
-    fn ended(self) -> Ended {
+    /// Leaves, with nothing claimed any more. Most claims end with their last fact.
+    async fn ended(self) -> Ended {
+        if self.record.has_claim() {
+            // A claim that can't be given back runs out.
+            let _ = self.shared.store.release(self.record.claim().clone()).await;
+        }
         let state = Box::new(self.record.state);
         if state.lifecycle.is_terminal() { Ended::Over(state) } else { Ended::Suspended(state) }
     }
@@ -194,8 +214,7 @@ fn crafts(
 /// Brings a discussion to where it can talk. `false` when it is over or still has to wait.
 async fn make_ready(floor: &mut Floor) -> Result<bool, Failure> {
     let is_root = floor.record.state.lineage.is_none();
-    if is_root && floor.record.state.lifecycle != Lifecycle::Completed {
-        floor.control.is_poked();
+    if is_root && floor.record.state.lifecycle != Lifecycle::Completed && floor.control.is_poked() {
         floor.record.take_commands().await?;
     }
     if floor.record.state.wish == Some(Command::Abort) && !floor.record.state.lifecycle.is_terminal() {

@@ -15,6 +15,11 @@ pub(crate) struct Control {
 }
 
 impl Control {
+    /// For a discussion whose inbox nobody has looked at: there may be a command.
+    pub(crate) fn unread() -> Self {
+        Control { poked: AtomicBool::new(true), ..Control::default() }
+    }
+
     /// There may be a new command.
     pub(crate) fn poke(&self) {
         self.poked.store(true, Ordering::Release);

@@ -1,6 +1,6 @@
 //! One feed for everyone who watches a discussion: facts as they are recorded, text as it comes.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
 use tokio::sync::broadcast;
 
@@ -67,13 +67,14 @@ impl Piece {
 /// Listens to a feed as long as there is one. Who has an ear and does not listen costs nothing.
 #[derive(Debug, Clone)]
 pub(crate) struct Ear {
-    sender: broadcast::WeakSender<Signal>,
+    channel: Weak<Channel>,
     began: Arc<OnceLock<Seq>>,
 }
 
 impl Ear {
     pub(crate) fn listen(&self) -> Option<broadcast::Receiver<Signal>> {
-        self.sender.upgrade().map(|sender| sender.subscribe())
+        let channel = self.channel.upgrade()?;
+        Some(channel.0.get_or_init(|| broadcast::Sender::new(BACKLOG)).subscribe())
     }
 
     /// The last fact before this run, once that is known.
@@ -82,16 +83,20 @@ impl Ear {
     }
 }
 
+/// Made when the first one listens: its backlog would be a third of what a discussion takes in memory.
+#[derive(Debug, Default)]
+struct Channel(OnceLock<broadcast::Sender<Signal>>);
+
 /// Where signals go out. Nobody listening costs nothing; a slow listener holds nobody up.
 #[derive(Debug, Clone)]
 pub(crate) struct Feed {
-    sender: broadcast::Sender<Signal>,
+    channel: Arc<Channel>,
     began: Arc<OnceLock<Seq>>,
 }
 
 impl Feed {
     pub(crate) fn new() -> Self {
-        Feed { sender: broadcast::Sender::new(BACKLOG), began: Arc::default() }
+        Feed { channel: Arc::default(), began: Arc::default() }
     }
 
     /// Says after which fact the run begins. The root says it first, and once.
@@ -103,8 +108,9 @@ impl Feed {
         self.send(|| Signal::Fact { discussion, fact: Arc::new(fact.clone()) });
     }
 
-    pub(crate) fn piece(&self, piece: Piece) {
-        self.send(|| Signal::Piece(Arc::new(piece)));
+    /// A piece is made only where somebody listens.
+    pub(crate) fn piece(&self, piece: impl FnOnce() -> Piece) {
+        self.send(|| Signal::Piece(Arc::new(piece())));
     }
 
     pub(crate) fn trouble(&self, message: &str) {
@@ -113,13 +119,13 @@ impl Feed {
 
     /// A way to listen that does not keep the feed open.
     pub(crate) fn ear(&self) -> Ear {
-        Ear { sender: self.sender.downgrade(), began: self.began.clone() }
+        Ear { channel: Arc::downgrade(&self.channel), began: self.began.clone() }
     }
 
     fn send(&self, signal: impl FnOnce() -> Signal) {
-        if self.sender.receiver_count() > 0 {
+        if let Some(sender) = self.channel.0.get().filter(|it| it.receiver_count() > 0) {
             // Fails only when the last listener left in between.
-            let _ = self.sender.send(signal());
+            let _ = sender.send(signal());
         }
     }
 }

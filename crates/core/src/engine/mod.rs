@@ -1,5 +1,6 @@
 //! Runs discussions: opens them, claims them, holds them, and passes people's commands on.
 
+pub mod begin;
 pub(crate) mod conclude;
 pub(crate) mod conduct;
 pub(crate) mod control;
@@ -25,7 +26,7 @@ use crate::{
     engine::{
         conduct::{Ended, conduct, first_facts, read_state},
         control::Control,
-        feed::Feed,
+        feed::{Ear, Feed},
         handle::Handle,
         record::Record,
         shared::Shared,
@@ -152,7 +153,8 @@ pub(crate) struct Inner {
 /// A discussion this process runs.
 pub(crate) struct Running {
     pub(crate) control: Arc<Control>,
-    pub(crate) claim: Claim,
+    /// `None` while it is being begun.
+    pub(crate) claim: Option<Claim>,
 }
 
 impl Engine {
@@ -182,14 +184,20 @@ impl Engine {
 
     /// The same under an id of the caller's; opening it twice changes nothing.
     pub async fn open_as(&self, id: DiscussionId, spec: Spec) -> Result<(), OpenError> {
+        let facts = self.ordered(spec)?;
+        self.0.shared.store.create(id, facts).await?;
+        Ok(())
+    }
+
+    /// The first facts of an order, unless something speaks against it.
+    fn ordered(&self, spec: Spec) -> Result<Vec<Fact>, OpenError> {
         let refusals = self.refusals(&spec);
         let Some(pattern) = self.0.shared.crafts.pattern(&spec.pattern).filter(|_| refusals.is_empty())
         else {
             return Err(OpenError::Refused(refusals));
         };
         let opened = Event::Opened { spec: Arc::new(spec), flow: pattern.flow, lineage: None, fork: None };
-        self.0.shared.store.create(id, first_facts(&self.0.shared, opened)).await?;
-        Ok(())
+        Ok(first_facts(&self.0.shared, opened))
     }
 
     /// Opens a discussion that goes on from another in a different way. What was answered there up to the step stands, and later
@@ -290,23 +298,34 @@ impl Engine {
     pub async fn run(&self, id: DiscussionId) -> Result<Handle, RunError> {
         let claim = self.0.shared.store.claim(id, &self.0.owner, LEASE_MS).await?;
         self.start_warden();
-        let (feed, control) = (Feed::new(), Arc::new(Control::default()));
-        let running = Running { control: control.clone(), claim: claim.clone() };
-        self.running().insert(id, running);
+        let (feed, control) = (Feed::new(), Arc::new(Control::unread()));
+        self.running().insert(id, Running { control: control.clone(), claim: Some(claim.clone()) });
         let ear = feed.ear();
-        let (shared, engine) = (self.0.shared.clone(), self.clone());
+        let held = hold(self.0.shared.clone(), id, claim.clone(), feed, control);
+        Ok(self.launch(claim, ear, held))
+    }
+
+    /// Holds a claimed discussion in a task of its own.
+    fn launch(
+        &self,
+        claim: Claim,
+        ear: Ear,
+        held: impl Future<Output = Result<Ended, RunError>> + Send + 'static,
+    ) -> Handle {
+        let (id, engine) = (claim.id, self.clone());
         let task = tokio::spawn(async move {
-            let held = hold(shared.clone(), id, claim.clone(), feed, control);
             // A fault must not keep the claim: nobody could go on.
             let ended =
                 AssertUnwindSafe(held).catch_unwind().await.unwrap_or_else(|panic| Err(fault(&*panic)));
-            engine.forget(&claim);
-            // A claim that ended with its last fact is gone already; one that is left must not keep others waiting.
-            let _ = shared.store.release(claim).await;
+            engine.forget(id, Some(&claim));
+            if ended.is_err() {
+                // It must not keep others waiting.
+                let _ = engine.0.shared.store.release(claim).await;
+            }
             ended
         });
         let end = task.map(|joined| joined.unwrap_or_else(|panic| Err(RunError::Fault(panic.to_string()))));
-        Ok(Handle::new(id, ear, self.0.shared.store.clone(), end.boxed()))
+        Handle::new(id, ear, self.0.shared.store.clone(), end.boxed())
     }
 
     /// Whether this process runs it.
@@ -349,14 +368,18 @@ impl Engine {
     }
 
     /// A run that was fenced leaves the one that took over alone.
-    fn forget(&self, claim: &Claim) {
+    fn forget(&self, id: DiscussionId, claim: Option<&Claim>) {
         let mut running = self.running();
-        if running.get(&claim.id).is_some_and(|it| it.claim == *claim) {
-            running.remove(&claim.id);
+        if running.get(&id).is_some_and(|it| it.claim.as_ref() == claim) {
+            running.remove(&id);
         }
     }
 
     fn start_warden(&self) {
-        self.0.warden.call_once(|| drop(tokio::spawn(warden::watch_over(Arc::downgrade(&self.0)))));
+        self.0.warden.call_once(|| {
+            // It listens from now on, not from when its task gets its turn.
+            let news = self.0.shared.store.watch();
+            drop(tokio::spawn(warden::watch_over(Arc::downgrade(&self.0), news)));
+        });
     }
 }

@@ -39,13 +39,17 @@ pub(crate) struct Record {
     /// Everything that happened, what is not written yet included.
     pub(crate) state: State,
     index: Index,
-    /// Facts that cost nothing to lose; they are written with the next one that does.
+    /// Facts that are written with the next append.
     unwritten: Vec<Fact>,
+    /// Whether one of them was paid for; then nothing may be waited for before they are written.
+    owing: bool,
     /// The last number that is durable.
     written: Seq,
     shared: Arc<Shared>,
     claim: Claim,
     feed: Feed,
+    /// Whether the claim ended with the last fact.
+    gave_up_claim: bool,
     /// Active time before this run, and when this run began.
     before_ms: u64,
     began: Instant,
@@ -87,32 +91,61 @@ impl Record {
         claim: Claim,
         feed: Feed,
     ) -> Result<Self, StoreError> {
-        let mut index = Index::default();
-        let mut state: Option<State> = None;
-        loop {
-            let after = state.as_ref().map_or(Seq::START, |state| state.seq);
-            let facts = shared.store.read(id, after, PAGE).await?;
-            let last_page = facts.len() < PAGE;
-            for fact in &facts {
-                index.learn(fact);
-                match &mut state {
-                    Some(state) => state.apply(fact),
-                    None => state = State::opened(id, fact),
-                }
-            }
-            if last_page || facts.is_empty() {
-                break;
-            }
+        let mut facts = shared.store.read(id, Seq::START, PAGE).await?;
+        let mut record = Record::of(shared, id, claim, feed, &facts).ok_or(StoreError::Unknown(id))?;
+        while facts.len() == PAGE {
+            facts = record.shared.store.read(id, record.state.seq, PAGE).await?;
+            facts.iter().for_each(|fact| record.take_in(fact));
         }
-        let state = state.ok_or(StoreError::Unknown(id))?;
-        let (before_ms, written) = (state.active_ms, state.seq);
-        feed.begins_after(written);
-        let unwritten = Vec::new();
-        Ok(Record { state, index, unwritten, written, shared, claim, feed, before_ms, began: Instant::now() })
+        Ok(record.opened())
+    }
+
+    /// The record of a discussion that began just now with these facts; `None` where they are no beginning.
+    pub(crate) fn begun(
+        shared: Arc<Shared>,
+        id: DiscussionId,
+        claim: Claim,
+        feed: Feed,
+        facts: &[Fact],
+    ) -> Option<Self> {
+        Record::of(shared, id, claim, feed, facts).map(Record::opened)
+    }
+
+    fn of(shared: Arc<Shared>, id: DiscussionId, claim: Claim, feed: Feed, facts: &[Fact]) -> Option<Self> {
+        let (first, rest) = facts.split_first()?;
+        let state = State::opened(id, first)?;
+        let mut record = Record {
+            written: state.seq,
+            before_ms: state.active_ms,
+            state,
+            index: Index::default(),
+            unwritten: Vec::new(),
+            owing: false,
+            shared,
+            claim,
+            gave_up_claim: false,
+            feed,
+            began: Instant::now(),
+        };
+        record.index.learn(first);
+        rest.iter().for_each(|fact| record.take_in(fact));
+        Some(record)
+    }
+
+    /// Everything up to here was there before.
+    fn opened(self) -> Self {
+        let (before_ms, written) = (self.state.active_ms, self.state.seq);
+        self.feed.begins_after(written);
+        Record { before_ms, written, ..self }
     }
 
     pub(crate) fn claim(&self) -> &Claim {
         &self.claim
+    }
+
+    /// Whether there is a claim left to give back.
+    pub(crate) fn has_claim(&self) -> bool {
+        self.state.lineage.is_none() && !self.gave_up_claim
     }
 
     pub(crate) fn feed(&self) -> &Feed {
@@ -183,6 +216,7 @@ impl Record {
 
     /// Takes what is new in the inbox.
     pub(crate) async fn take_commands(&mut self) -> Result<(), Failure> {
+        self.pay_up().await?;
         let (id, seen) = (self.state.id, self.state.seen);
         let commands = patiently(&self.feed, || self.shared.store.commands(id, seen)).await.0?;
         let mut entries = Vec::new();
@@ -236,6 +270,22 @@ impl Record {
         }
     }
 
+    /// Adds facts that were paid for and that something follows on at once, so that both are written together. Whoever
+    /// waits for anything before the next append has to [pay up](Record::pay_up) first.
+    pub(crate) fn owe(&mut self, entries: Vec<Entry>) {
+        self.owing |= !entries.is_empty();
+        self.note(entries);
+    }
+
+    pub(crate) fn is_owing(&self) -> bool {
+        self.owing
+    }
+
+    /// Writes what was paid for, where that has not been done.
+    pub(crate) async fn pay_up(&mut self) -> Result<(), Failure> {
+        if self.owing { self.write(Then::Continue).await } else { Ok(()) }
+    }
+
     pub(crate) async fn append(&mut self, entries: Vec<Entry>) -> Result<(), Failure> {
         self.append_then(entries, Then::Continue).await
     }
@@ -246,6 +296,11 @@ impl Record {
             return Ok(());
         }
         self.note(entries);
+        self.write(then).await
+    }
+
+    async fn write(&mut self, then: Then) -> Result<(), Failure> {
+        self.owing = false;
         let append = Append {
             claim: self.claim.clone(),
             id: self.state.id,
@@ -255,7 +310,7 @@ impl Record {
             then: if self.state.lineage.is_some() { Then::Continue } else { then },
         };
         self.store(&append).await?;
-        self.written = self.state.seq;
+        (self.written, self.gave_up_claim) = (self.state.seq, append.then != Then::Continue);
         for fact in append.facts.iter() {
             trace::fact(self.state.id, fact);
             self.feed.fact(self.state.id, fact);

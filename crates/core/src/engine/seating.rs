@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// A health check that takes longer has failed. Providers give up sooner, and remember it.
+/// A health check that takes longer, or longer than a step may, has failed. Providers give up sooner, and remember it.
 const CHECK: Duration = Duration::from_secs(10);
 
 /// Why there is no panel, and who is missing.
@@ -57,8 +57,12 @@ async fn check(shared: &Shared, spec: &Spec, who: &Participant) -> Result<(), Pr
             format!("there is no provider named {}", who.provider),
         ));
     };
-    let slow = |_| ProviderError::new(ErrorClass::Timeout, "no answer to the health check within 10 s");
-    timeout(CHECK, voice.provider.check(who)).await.map_err(slow)?
+    let patience = CHECK.min(Duration::from_millis(spec.timing.step_ms));
+    let slow = |_| {
+        let message = format!("no answer to the health check within {} ms", patience.as_millis());
+        ProviderError::new(ErrorClass::Timeout, message)
+    };
+    timeout(patience, voice.provider.check(who)).await.map_err(slow)?
 }
 
 fn too_few(spec: &Spec, seated: &[String], absent: &[Absent]) -> Option<Problem> {

@@ -2,7 +2,7 @@
 
 use std::{sync::Weak, time::Duration};
 
-use futures::{FutureExt, StreamExt};
+use futures::{FutureExt, StreamExt, stream::BoxStream};
 use tokio::time::sleep;
 
 use crate::{
@@ -14,9 +14,8 @@ use crate::{
 /// Three chances before a claim runs out.
 const ROUND: Duration = Duration::from_millis(LEASE_MS / 3);
 
-/// Goes on until the engine is gone.
-pub(crate) async fn watch_over(engine: Weak<Inner>) {
-    let Some(mut news) = engine.upgrade().map(|inner| inner.shared.store.watch()) else { return };
+/// Passes the store's news on until the engine is gone.
+pub(crate) async fn watch_over(engine: Weak<Inner>, mut news: BoxStream<'static, DiscussionId>) {
     let mut next_round = sleep(ROUND).boxed();
     loop {
         tokio::select! {
@@ -44,7 +43,7 @@ fn poke(inner: &Inner, id: DiscussionId) {
 async fn prolong(inner: &Inner) {
     let claims: Vec<Claim> = {
         let running = inner.running.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        running.values().map(|it| it.claim.clone()).collect()
+        running.values().filter_map(|it| it.claim.clone()).collect()
     };
     if !claims.is_empty() {
         let _ = inner.shared.store.extend(claims, LEASE_MS).await;

@@ -198,6 +198,7 @@ impl Group<'_, '_> {
         let control = self.floor.control.clone();
         let mut wishes = self.floor.record.state.lineage.is_some().then(|| control.wishes());
         while !self.is_over() && !self.is_idle(holding.as_ref()) {
+            self.pay_up().await?;
             // Looked at anew each time: a sub-discussion that has ended gives its time back.
             let deadline = self.floor.deadline();
             tokio::select! {
@@ -263,6 +264,11 @@ impl Group<'_, '_> {
                 Ok(None) => {}
                 Err(reason) => short = Some(reason),
             }
+        }
+        if follow.is_empty() && self.is_over() {
+            // What comes next is recorded at once; until then nothing is waited for.
+            self.floor.record.owe(facts);
+            return Ok(short);
         }
         self.write(facts).await?;
         for (index, next) in follow {
@@ -379,6 +385,17 @@ impl Group<'_, '_> {
         let Stage::Convening { step, topic } = &self.seats[index].stage else { return };
         let held = self.floor.sub_discussion(self.seats[index].name(), step, topic);
         self.calls.push(Box::pin(async move { (index, News::Convened(held.await)) }));
+    }
+
+    /// Before anything is waited for: records what the last group owes, unless there is something to record it with.
+    async fn pay_up(&mut self) -> Result<(), Halt> {
+        if !self.floor.record.is_owing() {
+            return Ok(());
+        }
+        if let Some(Some(arrival)) = self.calls.next().now_or_never() {
+            self.early.push_back(arrival);
+        }
+        if self.early.is_empty() { Ok(self.floor.record.pay_up().await?) } else { Ok(()) }
     }
 
     /// Records while the calls under way go on talking.

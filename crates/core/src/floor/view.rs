@@ -49,6 +49,11 @@ impl View {
     }
 }
 
+/// What the remarks from outside take of a window.
+pub(crate) fn size_of_notes(state: &State, family: Family) -> u64 {
+    state.notes.iter().map(|text| FENCE + family.estimate(text)).sum()
+}
+
 fn remark(state: &State, text: Arc<str>) -> Arc<Turn> {
     Arc::new(Turn {
         step: Step::from("note"),

@@ -86,6 +86,22 @@ impl Store for MemoryStore {
         Box::pin(async move { self.shelf().create(id, facts) })
     }
 
+    fn begin<'a>(
+        &'a self,
+        id: DiscussionId,
+        facts: Vec<Fact>,
+        owner: &'a str,
+        lease_ms: u64,
+    ) -> BoxFuture<'a, Result<Option<Claim>, StoreError>> {
+        Box::pin(async move {
+            let mut shelf = self.shelf();
+            match shelf.create(id, facts)? {
+                Created::New => shelf.root(id)?.claim(owner.to_owned(), lease_ms).map(Some),
+                Created::Existed => Ok(None),
+            }
+        })
+    }
+
     fn append(&self, append: Append) -> BoxFuture<'_, Result<Seq, StoreError>> {
         Box::pin(async move { self.shelf().append(append) })
     }

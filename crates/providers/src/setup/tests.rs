@@ -73,7 +73,7 @@ fn addresses_come_from_the_vendors_variables() {
     check("gemini", &gemini("https://x/v1"), &[], "https://x/v1 with k");
     check("gemini", &gemini("https://x/vertex"), &[], "https://x/vertex/v1beta with k");
     let plain = "the address in ANTHROPIC_BASE_URL is not encrypted, and not on this machine: others could read \
-                 along; use https, or set insecure = true";
+                 along; use https, or set insecure = true under [providers.claude] in config.toml";
     check("claude", &with("ANTHROPIC_BASE_URL", "http://x"), &[], plain);
     for (host, expected) in [
         ("127.0.0.1", "http://127.0.0.1:11434/ with no key"),

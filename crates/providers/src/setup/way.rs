@@ -66,6 +66,12 @@ impl Missing {
             }
             Missing::Model => format!("no model is named: set model under [providers.{name}] in config.toml"),
             Missing::Address => format!("no address: set base_url under [providers.{name}] in config.toml"),
+            Missing::BadAddress { variable, wrong: Wrong::PlainHttp } => {
+                format!(
+                    "the address in {variable} {} under [providers.{name}] in config.toml",
+                    Wrong::PlainHttp
+                )
+            }
             Missing::BadAddress { variable, wrong } => format!("the address in {variable} {wrong}"),
             Missing::Program(program) => {
                 format!(

@@ -68,7 +68,7 @@ const MARKS: u64 = 512;
 
 fn encode(call: &Call, model: &Model) -> Outgoing {
     let quirks = model.quirks;
-    let messages = messages(call);
+    let messages = messages(call, model);
     let mut options = json!({ "num_ctx": window(call, model, &messages), "num_predict": call.max_tokens });
     if quirks.temperature {
         options["temperature"] = call.temperature.into();

@@ -259,8 +259,18 @@ fn read_default(flag: &Flag, written: &toml::Value) -> Result<Value, String> {
         return Err("nan and inf are no numbers to go by".to_owned());
     }
     let alone = json!({ "topic": "", flag.field: value });
-    serde_json::from_value::<Request>(alone).map_err(|error| error.to_string())?;
+    serde_json::from_value::<Request>(alone).map_err(|error| plainly(&error.to_string()))?;
     Ok(value)
+}
+
+/// What was expected, for people who don't know Rust's names for numbers.
+fn plainly(message: &str) -> String {
+    let names = [("u32", "a whole number"), ("u64", "a whole number"), ("f64", "a number")];
+    let said = message.strip_prefix("invalid type: ").unwrap_or(message);
+    let said = said.strip_prefix("invalid value: ").unwrap_or(said);
+    names.iter().fold(said.to_owned(), |said, (name, plain)| {
+        said.replace(&format!("expected {name}"), &format!("expected {plain}"))
+    })
 }
 
 /// Whether something in it was NaN or infinite. JSON has no such numbers: they become null, which would pass for left out.

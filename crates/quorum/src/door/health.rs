@@ -48,6 +48,8 @@ fn advised(error: &ProviderError) -> String {
     let advice = match error.class {
         // Nobody was asked anything that could be given more time.
         ErrorClass::Timeout => "see whether it is well, and try again",
+        // What makes no sense says itself what may be behind it.
+        ErrorClass::InvalidResponse => return error.to_string(),
         class => class.advice(),
     };
     format!("{error}; {advice}")

@@ -85,10 +85,9 @@ impl Scope {
         if began && self.own(id).await.is_ok() {
             return Ok(Started { discussion, handle: None });
         }
-        self.quorum.engine.open_as(id, Spec { tenant: self.tenant.clone(), ..spec }).await?;
+        let handle = self.quorum.engine.begin_as(id, Spec { tenant: self.tenant.clone(), ..spec }).await?;
         discussion.log("start", "done").await;
-        let handle = Some(self.quorum.engine.run(id).await?);
-        Ok(Started { discussion, handle })
+        Ok(Started { discussion, handle: Some(handle) })
     }
 
     /// The id for an order, and whether the same order came before and may have been begun.

@@ -1,6 +1,7 @@
 //! Nothing gets past this that should not: the right name, the right page, the right token, not too often (S2, S3, S10).
 
 pub(crate) mod headers;
+pub(crate) mod pages;
 pub(crate) mod rate;
 mod token;
 
@@ -86,8 +87,16 @@ fn name(host: &str) -> &str {
     }
 }
 
-/// Lets a request in, or says why not.
-pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Next) -> Response {
+/// Lets in what is sent to one of our names, by a page that may, in a form that only such a page can send.
+pub(crate) async fn names(State(app): State<App>, request: Request, next: Next) -> Response {
+    match check_names(&app, &request).and_then(|()| check_content(&request)) {
+        Ok(()) => next.run(request).await,
+        Err(problem) => problem.into_response(),
+    }
+}
+
+/// Lets in who may come in, not too often.
+pub(crate) async fn callers(State(app): State<App>, mut request: Request, next: Next) -> Response {
     match admit(&app, &request) {
         Ok(scope) => {
             scope.and_then(|scope| request.extensions_mut().insert(scope));
@@ -99,15 +108,7 @@ pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Ne
 
 /// The scope of whoever sent it; none for a page that holds nothing of anybody's.
 fn admit(app: &App, request: &Request) -> Result<Option<Scope>, Problem> {
-    let headers = request.headers();
-    let host = host(request).ok_or_else(|| Problem::new(problem::INVALID, "there is no Host header"))?;
-    if !app.names.answers_to(&host) {
-        let message = "this server does not answer to that name; list it under origins in [server]";
-        return Err(Problem::new(problem::FOREIGN_HOST, message));
-    }
-    check_page(app, request, &host)?;
-    check_content(request)?;
-    let presented = token::presented(headers);
+    let presented = token::presented(request.headers());
     let known = token::known(app.tokens(), presented.as_deref());
     check_pace(app, request, known.map_or("", |it| &it.name))?;
     match (app.tokens().is_empty(), known) {
@@ -121,6 +122,15 @@ fn admit(app: &App, request: &Request) -> Result<Option<Scope>, Problem> {
             Err(Problem::new(problem::UNKNOWN_CALLER, message))
         }
     }
+}
+
+fn check_names(app: &App, request: &Request) -> Result<(), Problem> {
+    let host = host(request).ok_or_else(|| Problem::new(problem::INVALID, "there is no Host header"))?;
+    if !app.names.answers_to(&host) {
+        let message = "this server does not answer to that name; list it under origins in [server]";
+        return Err(Problem::new(problem::FOREIGN_HOST, message));
+    }
+    check_page(app, request, &host)
 }
 
 /// Whether it lives is always answered: that is as cheap as a refusal, and a flood shall not look like a death.

@@ -12,6 +12,7 @@ use quorum::{
     model::{
         event::Fact,
         id::{DiscussionId, Seq},
+        state::State,
         time::Timestamp,
     },
 };
@@ -94,6 +95,13 @@ impl Hub {
             self.start(channel);
         }
         Ok(watcher)
+    }
+
+    /// Looks at a discussion that is run or watched here, reading nothing.
+    pub(crate) fn glance<T>(&self, id: DiscussionId, look: impl FnOnce(&State) -> T) -> Option<T> {
+        let channel = self.channels().get(&id).cloned()?;
+        let told = channel.told();
+        told.state().map(look)
     }
 
     fn start(self: &Arc<Self>, channel: Arc<Channel>) {

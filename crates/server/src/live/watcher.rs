@@ -1,13 +1,15 @@
 //! One who watches: a place in what was told, and an ear for the news.
 
-use std::{collections::VecDeque, convert::Infallible, sync::Arc, time::Duration};
+use std::{
+    collections::VecDeque,
+    convert::Infallible,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use axum::body::Bytes;
 use futures::{Stream, stream};
-use quorum::{
-    Discussion,
-    model::{command::Command, id::Seq},
-};
+use quorum::model::{command::Command, id::Seq};
 use tokio::{
     sync::{
         broadcast::{self, error::RecvError},
@@ -79,10 +81,11 @@ impl Watcher {
         Watcher { _seat: Some(seat), ..self }
     }
 
-    /// Ends the discussion if whoever watches leaves before it is over.
-    pub(crate) fn aborting(self, discussion: Discussion) -> Self {
-        let closing = self.closing.clone();
-        Watcher { leaving: Some(Leaving { discussion: Some(discussion), closing }), ..self }
+    /// Ends the discussion if whoever watches leaves before it is over. Where several sent the same order, the last one to leave does.
+    pub(crate) fn aborting(self) -> Self {
+        self.channel.held_for.fetch_add(1, Ordering::AcqRel);
+        let leaving = Leaving { channel: self.channel.clone(), closing: self.closing.clone(), ended: false };
+        Watcher { leaving: Some(leaving), ..self }
     }
 
     /// Whether it is over and there was nothing new to tell.
@@ -159,20 +162,24 @@ impl Watcher {
 
     /// It ended by itself; nothing is to be aborted.
     fn stay(&mut self) {
-        self.leaving.iter_mut().for_each(|it| it.discussion = None);
+        self.leaving.iter_mut().for_each(|it| it.ended = true);
     }
 }
 
 /// Aborts a discussion when the one for whom it was held is gone (A15).
 struct Leaving {
-    discussion: Option<Discussion>,
+    channel: Arc<Channel>,
     closing: watch::Receiver<bool>,
+    /// The stream ended by itself.
+    ended: bool,
 }
 
 impl Drop for Leaving {
     fn drop(&mut self) {
+        let is_last = self.channel.held_for.fetch_sub(1, Ordering::AcqRel) == 1;
         // A server that closes leaves everything to be gone on with.
-        if let Some(discussion) = self.discussion.take().filter(|_| !*self.closing.borrow()) {
+        if is_last && !self.ended && !*self.closing.borrow() {
+            let discussion = self.channel.discussion.clone();
             tokio::spawn(async move { discussion.steer(Command::Abort).await.map(drop) });
         }
     }

@@ -41,6 +41,6 @@ pub(super) async fn converse(
     let discussion = discussions::start(&app, &scope, spec, order).await?;
     let watcher = app.hub.watch(&discussion, View::Events, Seq::START).await?;
     let watcher = watcher.never_silent_for(app.limits().silence).holding(seat);
-    let watcher = if dialogue.detach { watcher } else { watcher.aborting(discussion) };
+    let watcher = if dialogue.detach { watcher } else { watcher.aborting() };
     Ok(events::stream(watcher))
 }

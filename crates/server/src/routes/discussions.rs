@@ -74,7 +74,7 @@ pub(super) async fn list(
         Some(words) => scope.search(words, limit, wanted.session_id).await?,
         None => scope.list(limit, wanted.session_id).await?,
     };
-    Ok(Json(app.sums.complete(&scope, found).await?))
+    Ok(Json(app.sums.complete(&app.hub, &scope, found).await?))
 }
 
 /// Order a discussion without listening to it

@@ -55,7 +55,7 @@ pub(crate) struct Message {
     user_id: String,
     /// For whom; kept for clients that send it.
     #[serde(default)]
-    #[schema(value_type = String)]
+    #[schema(value_type = Option<String>)]
     #[expect(dead_code, reason = "clients send it; whose a discussion is, is the token's to say")]
     organization_id: Option<String>,
 }

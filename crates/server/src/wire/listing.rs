@@ -13,7 +13,10 @@ use quorum::{
 };
 use serde::Serialize;
 
-use crate::wire::project::{Vacant, vacant};
+use crate::{
+    live::hub::Hub,
+    wire::project::{Vacant, vacant},
+};
 
 /// How many records are read at the same time.
 const AT_ONCE: usize = 8;
@@ -76,27 +79,34 @@ fn awaited(awaited: &event::Awaited) -> Awaited {
 pub(crate) struct Sums(Mutex<HashMap<DiscussionId, Standing>>);
 
 impl Sums {
-    /// These entries in full. One that was removed in between is left out.
-    pub(crate) async fn complete(&self, scope: &Scope, entries: Vec<Entry>) -> Result<Vec<Listed>, Error> {
-        let read = stream::iter(entries).map(|entry| self.listed(scope, entry)).buffered(AT_ONCE);
-        let all: Vec<Option<Listed>> = read.try_collect().await?;
+    /// These entries of the caller's in full. One that was removed in between is left out.
+    pub(crate) async fn complete(
+        &self,
+        hub: &Hub,
+        scope: &Scope,
+        entries: Vec<Entry>,
+    ) -> Result<Vec<Listed>, Error> {
+        let listed = |entry: Entry| async {
+            let id = entry.discussion_id;
+            let known = self.kept(id).or_else(|| hub.glance(id, Standing::of));
+            let standing = match known {
+                Some(known) => Some(known),
+                None => self.read(scope, id).await?,
+            };
+            Ok::<_, Error>(standing.map(|standing| Listed { entry, standing }))
+        };
+        let all: Vec<Option<Listed>> =
+            stream::iter(entries).map(listed).buffered(AT_ONCE).try_collect().await?;
         Ok(all.into_iter().flatten().collect())
     }
 
-    async fn listed(&self, scope: &Scope, entry: Entry) -> Result<Option<Listed>, Error> {
-        if let Some(standing) = self.kept(entry.discussion_id) {
-            return Ok(Some(Listed { entry, standing }));
-        }
-        let state = match scope.discussion(entry.discussion_id).await {
+    async fn read(&self, scope: &Scope, id: DiscussionId) -> Result<Option<Standing>, Error> {
+        let state = match scope.discussion(id).await {
             Ok(discussion) => discussion.state().await,
             Err(error) => Err(error),
         };
         match state {
-            Ok(state) => {
-                let standing = Standing::of(&state);
-                self.keep(&state, &standing);
-                Ok(Some(Listed { entry, standing }))
-            }
+            Ok(state) => Ok(Some(self.keep(&state))),
             Err(Error::Store(StoreError::Unknown(_))) => Ok(None),
             Err(error) => Err(error),
         }
@@ -106,14 +116,16 @@ impl Sums {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&id).cloned()
     }
 
-    fn keep(&self, state: &State, standing: &Standing) {
+    fn keep(&self, state: &State) -> Standing {
+        let standing = Standing::of(state);
         if !matches!(state.lifecycle, Lifecycle::Completed | Lifecycle::Aborted) {
-            return;
+            return standing;
         }
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() >= MOST_KEPT {
             kept.clear();
         }
         kept.insert(state.id, standing.clone());
+        standing
     }
 }

@@ -221,7 +221,8 @@ async fn s10_too_large_too_slow_too_often_too_many() {
     };
     let house = House::with(FAST, limits).await;
     let large = json!({ "topic": "x".repeat(2 << 20) });
-    assert_eq!(house.post("/api/discussions", &large).await.status, 413);
+    let refused = house.post("/api/discussions", &large).await;
+    assert_eq!((refused.status.as_u16(), refused.text.contains("at most 2048 KiB")), (413, true));
 
     let head = format!("Host: {}\r\n", house.base.trim_start_matches("http://"));
     let slow = "Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{";

@@ -99,7 +99,8 @@ async fn a15_what_is_missing_is_named() {
     check(&["prompt"], json!(7), "prompt", "invalid type").await;
     check(&["modelA"], Value::Null, "modelA", "Both models must be specified").await;
     check(&["modelB", "modelId"], json!(""), "modelB.modelId", "Both models must be specified").await;
-    check(&["modelB", "modelId"], json!("a b"), "modelA.modelId", "is no provider's name").await;
+    check(&["modelB", "modelId"], json!("a b"), "modelB.modelId", "is no model's name").await;
+    check(&["modelB", "modelId"], json!("m".repeat(60)), "modelB.modelId", "has at most 54").await;
     check(&["modelA", "providerId"], json!("nobody"), "modelA.providerId", "Provider not available").await;
     check(&["modelA", "providerId"], Value::Null, "modelA.providerId", "Provider not available").await;
     check(&["options"], json!({ "maxIterations": 0 }), "options.maxIterations", "from 1 to 10").await;
@@ -129,4 +130,19 @@ async fn a15_leaving_aborts_unless_detached() {
             assert_eq!(house.state(&id).await["lifecycle"], end);
         }
     }
+}
+
+#[tokio::test]
+async fn a15_of_those_who_sent_the_same_order_the_last_to_leave_ends_it() {
+    let house = House::open("[defaults]\nsimulate = \"latency=5000ms\"\n").await;
+    let post = || Stream::open(house.posting("/api/discussion", &body()).header("idempotency-key", "k"));
+    let (mut first, mut second) = (post().await, post().await);
+    let heard = first.until(|it| it.contains("turn-started")).await;
+    let id = events(&heard[..heard.rfind("\n\n").unwrap()])[0].2["discussionId"].as_str().unwrap().to_owned();
+    second.until(|it| it.contains(&id) && it.contains("turn-started")).await;
+    drop(first);
+    let listening = second.until(|it| it.matches("turn-chunk").count() > 1 || it.contains("aborted")).await;
+    assert!(!listening.contains("discussion-aborted"), "{listening}");
+    drop(second);
+    while house.state(&id).await["lifecycle"] != "aborted" {}
 }

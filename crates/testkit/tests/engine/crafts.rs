@@ -17,7 +17,7 @@ const TALKING: Phase = Phase("talking");
 
 pub(crate) const CRAFTS: Crafts = Crafts { patterns: PATTERNS, consensus: METHODS, contexts: CONTEXTS };
 
-static PATTERNS: &[Pattern] = &[AT_ONCE, IN_TURN, UNTIL_TWO, ROGUE, FAULTY];
+static PATTERNS: &[Pattern] = &[AT_ONCE, IN_TURN, UNTIL_TWO, ROGUE, FAULTY, HASTY];
 static METHODS: &[Consensus] = &[FIRST_SPEAKS];
 
 static CONTEXTS: &[ContextStrategy] = &[SLIDE, TRUNCATE, SUMMARISE];
@@ -75,6 +75,8 @@ const UNTIL_TWO: Pattern = Pattern { name: "until-two", run: |floor| Box::pin(un
 const ROGUE: Pattern = Pattern { name: "rogue", run: |floor| Box::pin(rogue(floor)), ..AT_ONCE };
 const FAULTY: Pattern = Pattern { name: "faulty", run: |_| panic!("a fault by script"), ..AT_ONCE };
 
+const HASTY: Pattern = Pattern { name: "hasty", run: |floor| Box::pin(hasty(floor)), ..AT_ONCE };
+
 async fn at_once(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
     let spec = floor.spec();
     for round in 1..=spec.rounds {
@@ -109,6 +111,13 @@ async fn rogue(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
     floor.enter(TALKING, 1).await?;
     floor.enter(TALKING, 3).await?;
     Ok(None)
+}
+
+/// Breaks down over the first answer.
+async fn hasty(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
+    floor.enter(TALKING, 1).await?;
+    floor.ask(&floor.spec().participants[0], Ask::new("", "speak")).await?;
+    panic!("a fault by script")
 }
 
 const FIRST_SPEAKS: Consensus = Consensus {

@@ -13,6 +13,7 @@ mod properties;
 mod subs;
 mod traces;
 mod windows;
+mod writes;
 
 use std::sync::Arc;
 

@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use quorum_core::{
-    model::{id::DiscussionId, lifecycle::Lifecycle},
+    model::{
+        id::{DiscussionId, Seq},
+        lifecycle::Lifecycle,
+    },
     seams::{Claim, StoreError, Then},
 };
 
@@ -22,6 +25,23 @@ pub async fn an_older_claim_is_fenced<S: Whole>(subject: Subject<S>) {
     let turn = || vec![said("ann", 1, "tabs")];
     assert_eq!(older.write(second(2), turn(), Then::Continue).await, Err(StoreError::Fenced(id)));
     assert!(newer.write(second(2), turn(), Then::Continue).await.is_ok());
+}
+
+/// It is there and taken in one step; what is there already stays as it is, and nobody's.
+pub async fn what_is_begun_is_claimed_from_the_start<S: Whole>(subject: Subject<S>) {
+    let store = &*subject.store;
+    let (id, facts) = (DiscussionId::fresh(), opening(about("tabs or spaces?"), second(1), None));
+    let claim = Claim { id, owner: "one".to_owned(), fence: 1 };
+    assert_eq!(store.begin(id, facts.clone(), "one", LEASE_MS).await, Ok(Some(claim.clone())));
+    let held = StoreError::Held { id, owner: "one".to_owned() };
+    assert_eq!(store.claim(id, "two", LEASE_MS).await, Err(held));
+    let mut writer = Writer { store, claim, id, last: Seq(3) };
+    assert!(writer.write(second(2), vec![said("ann", 1, "tabs")], Then::Continue).await.is_ok());
+    assert_eq!(store.read(id, Seq::START, 3).await, Ok(facts));
+    let opened = open(store, "vi or emacs?", second(1)).await;
+    let anew = opening(about("vi or emacs?"), second(2), None);
+    assert_eq!(store.begin(opened, anew, "one", LEASE_MS).await, Ok(None));
+    assert!(store.claim(opened, "two", LEASE_MS).await.is_ok());
 }
 
 /// The refusal says who has it.

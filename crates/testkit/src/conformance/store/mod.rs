@@ -70,6 +70,7 @@ macro_rules! store_conformance {
             }
             claims {
                 an_older_claim_is_fenced
+                what_is_begun_is_claimed_from_the_start
                 a_held_discussion_names_its_holder
                 the_same_owner_may_claim_again
                 a_released_claim_is_gone

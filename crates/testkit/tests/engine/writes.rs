@@ -1,0 +1,119 @@
+//! When something is written: an answer together with the question that follows on it, but never after anything is waited for.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use quorum_core::{
+    engine::{RunError, handle::Finished},
+    memory::MemoryStore,
+    model::{
+        command::Command,
+        event::{Event, Fact},
+        id::DiscussionId,
+        lifecycle::Lifecycle,
+        spec::Spec,
+    },
+    seams::{Store, StoreError, Voices},
+};
+use quorum_testkit::{
+    faulty::{Fault, Faulty},
+    panel::panel,
+    table::Table,
+};
+use tokio::time::sleep;
+
+use crate::{crafts::CRAFTS, order, table};
+
+/// Who has been asked and who has answered, in the order it was recorded.
+fn exchange(facts: &[Fact]) -> Vec<String> {
+    let told = facts.iter().filter_map(|fact| match &fact.event {
+        Event::CallPlaced(placed) => Some(format!("ask {}", placed.participant)),
+        Event::TurnCompleted { turn } => Some(format!("{} said", turn.participant)),
+        _ => None,
+    });
+    told.collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_last_answer_and_the_next_questions_are_one_write() {
+    let writes = Arc::new(AtomicU64::new(0));
+    let counted = writes.clone();
+    let count = move |number| {
+        counted.store(number + 1, Ordering::SeqCst);
+        Fault::None
+    };
+    let faulty = Faulty::new(Arc::new(MemoryStore::new()), count);
+    let table = Table::over(Arc::new(faulty), &panel().takes("*", 100), CRAFTS);
+    let (outcome, _) = table.hold(Spec { rounds: 2, ..order("synthesis") }).await;
+    assert!(outcome.success, "{:?}", outcome.error);
+    assert_eq!(writes.load(Ordering::SeqCst), 5, "the order, two rounds, the synthesis, the end");
+}
+
+#[tokio::test(start_paused = true)]
+async fn f10_an_answer_is_durable_before_the_next_one_is_waited_for() {
+    let table = table(&panel());
+    let spec = Spec { rounds: 1, ..order("in-turn") };
+    let lane = table.panel.voice(&spec, &spec.participants[1]).unwrap().lane;
+    lane.close_for(Duration::from_secs(30));
+    let id = table.open(spec).await.unwrap();
+    let handle = table.engine.run(id).await.unwrap();
+    // Sleeps because the second must be waiting for the lane; the time is virtual.
+    sleep(Duration::from_secs(10)).await;
+    assert_eq!(exchange(&table.facts(id).await), ["ask ann", "ann said"]);
+    assert!(handle.finished().await.unwrap().outcome().success);
+}
+
+#[tokio::test(start_paused = true)]
+async fn f10_an_answer_outlives_a_fault_of_this_program() {
+    let table = table(&panel());
+    let id = table.open(order("hasty")).await.unwrap();
+    assert!(matches!(table.run(id).await, Err(RunError::Fault(_))));
+    assert_eq!(exchange(&table.facts(id).await), ["ask ann", "ann said"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_begun_in_one_write_goes_as_what_is_opened_and_run() {
+    let (one, two) = (table(&panel()), table(&panel()));
+    let (outcome, facts) = one.hold(order("in-turn")).await;
+    let handle = two.engine.begin(order("in-turn")).await.unwrap();
+    let begun = handle.finished().await.unwrap().outcome();
+    assert_eq!((begun.synthesis, begun.success), (outcome.synthesis, outcome.success));
+    assert_eq!(exchange(&two.facts(handle.id()).await), exchange(&facts));
+    assert!(!two.engine.is_running(handle.id()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_begun_twice_is_one_discussion() {
+    let table = table(&panel());
+    let id = DiscussionId::fresh();
+    let first = table.engine.begin_as(id, order("in-turn")).await.unwrap();
+    let second = table.engine.begin_as(id, order("in-turn")).await.unwrap();
+    let fenced = RunError::Store(StoreError::Fenced(id));
+    assert_eq!(first.finished().await, Err(fenced), "the second run took it over");
+    assert!(second.finished().await.unwrap().outcome().success);
+    let again = table.engine.begin_as(id, order("in-turn")).await.unwrap();
+    assert!(matches!(again.finished().await, Ok(Finished::Over(_))));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_command_to_what_was_just_begun_is_heard() {
+    let table = table(&panel());
+    let handle = table.engine.begin(order("in-turn")).await.unwrap();
+    table.engine.send(handle.id(), Command::Pause).await.unwrap();
+    let Finished::Waiting(state) = handle.finished().await.unwrap() else { panic!("not paused") };
+    assert_eq!(state.lifecycle, Lifecycle::Paused);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_could_not_be_begun_is_not_running() {
+    let dead = Faulty::new(Arc::new(MemoryStore::new()) as Arc<dyn Store>, |_| Fault::Dead);
+    let table = Table::over(Arc::new(dead), &panel(), CRAFTS);
+    let id = DiscussionId::fresh();
+    assert!(table.engine.begin_as(id, order("in-turn")).await.is_err());
+    assert!(!table.engine.is_running(id));
+}
