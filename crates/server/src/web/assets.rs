@@ -175,7 +175,7 @@ mod tests {
         check("const a = { b, c: d === 1 ? 'x = { y }' : e };", "const a={b,c:d===1?'x = { y }':e};");
         check("if (a > 1 && b) return { c };", "if (a>1&&b) return{c};");
         check("say(`a = ${b}, c`);", "say(`a = ${b}, c`);");
-        check("import { a, b } from './c, d.js';", "import {a,b} from './c, d.js';");
+        check("import { a, b } from './c, d.js';", "import{a,b} from './c, d.js';");
         check("const X = /a = b, c/;", "const X = /a = b, c/;");
         check("\"a = b\", 'c'", "\"a = b\", 'c'");
         assert_eq!(scripted(&["f(", "a,", "b", ".c,", ");", "g();", "}", "h;"]), "f(a,b.c);g();}h;");
