@@ -1,26 +1,44 @@
 #!/bin/sh
 # Throws what schemathesis can think of at a server of our own: nothing may come back that the OpenAPI document does not announce.
-# Needs Python with venv; installs schemathesis under target/ the first time. Further arguments go to schemathesis.
+# Needs curl and Python with venv; installs schemathesis under target/ the first time. Further arguments go to schemathesis.
 set -eu
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-target}
 tools=$target/schemathesis
 if [ ! -x "$tools/bin/schemathesis" ]; then
     python3 -m venv "$tools"
-    "$tools/bin/pip" install --quiet schemathesis
+    "$tools/bin/pip" install --quiet schemathesis openapi-spec-validator
 fi
 cargo build --package ax
 data=$(mktemp -d)
-AX_DATA_DIR=$data AX_CONFIG= "$target/debug/ax" serve --port 0 --offline 2> "$data/said" &
+printf '[defaults]\nsimulate = "latency=5ms"\n' > "$data/config.toml"
+AX_DATA_DIR=$data AX_CONFIG=$data/config.toml "$target/debug/ax" serve --port 0 --offline 2> "$data/said" &
 server=$!
 trap 'kill "$server" 2> /dev/null || true; wait "$server" 2> /dev/null || true; rm -rf "$data"' EXIT INT TERM
-until grep -q 'Listening on' "$data/said"; do
+until grep -qs 'Listening on' "$data/said"; do
     kill -0 "$server"
     sleep 0.1
 done
 address=$(sed -n 's/.*Listening on \(http:[^ ]*\).*/\1/p' "$data/said")
-# A stream goes on until its discussion is over, so the two that stream are left to the tests in crates/server.
-"$tools/bin/schemathesis" --config-file scripts/schemathesis.toml run "$address/openapi.json" \
-    --checks all --mode all --max-examples "${EXAMPLES:-50}" --request-timeout 30 --workers 1 \
-    --exclude-path /api/discussion --exclude-path-regex '/events$' \
-    --suppress-health-check all "$@"
+curl --silent --fail --output "$data/openapi.json" "$address/openapi.json"
+"$tools/bin/openapi-spec-validator" "$data/openapi.json"
+throw() {
+    config=$1
+    shift
+    "$tools/bin/schemathesis" --config-file "$config" run "$address/openapi.json" \
+        --checks all --mode all --max-examples "${EXAMPLES:-50}" --request-timeout 30 --workers 1 \
+        --suppress-health-check all "$@"
+}
+throw scripts/schemathesis.toml "$@"
+# Few get as far as to a discussion that exists, so once more at one that is over, one that waits for a person, and one that waits
+# for a word on its judge.
+for order in \
+    '{"topic":"Tabs or spaces?"}' \
+    '{"topic":"Tabs or spaces?","pattern":"roundtable","participants":["claude","me:person"]}' \
+    '{"topic":"Tabs or spaces?","pattern":"debate","providers":["claude","gemini","glm"],"judge":"glm","judgeFailure":"ask","simulate":{"latencyMs":0,"dead":["glm"]}}'; do
+    id=$(curl --silent --fail --header 'Content-Type: application/json' --data "$order" "$address/api/discussions" |
+        sed 's/.*"discussionId":"\([^"]*\)".*/\1/')
+    printf '[parameters]\n"path.id" = "%s"\n\n' "$id" | cat - scripts/schemathesis.toml > "$data/one.toml"
+    throw "$data/one.toml" --include-path-regex 'discussions/.id.' --exclude-method DELETE \
+        --exclude-path-regex '/events$' --phases examples,coverage,fuzzing "$@"
+done

@@ -2,13 +2,14 @@
 
 use quorum::{
     Config, Quorum, Request,
+    config::Places,
     request::{Simulate, flags::list},
 };
 
 use crate::{
     args::{Demo, Output},
-    discuss::{Ending, attend},
-    exit::{Demand, Exit},
+    attend::{Ending, attend},
+    exit::Exit,
     render::note,
 };
 
@@ -18,7 +19,7 @@ const TOPIC: &str = "Should a team of five split its monolith into microservices
 const LATENCY_MS: u64 = 1_500;
 
 const BEFORE: [&str; 4] = [
-    "This is what a discussion looks like. The voices are simulated: no key is needed, and nothing is paid.",
+    "This is what a discussion looks like. It needs no key, and nothing is paid.",
     "Claude argues for it, Gemini against it, and Qwen judges each round without knowing who said what.",
     "Then one of them makes one answer of all that was said. Every step is recorded as it happens.",
     "",
@@ -35,9 +36,10 @@ const AFTER: [&str; 8] = [
     "  ax patterns                         other ways to talk and to decide",
 ];
 
-/// What the user has set up is for their own discussions.
-pub(crate) fn plain(config: Config) -> Config {
-    Config::unset(config.file, config.data_dir)
+/// What the user has set up, well or not, is for their own discussions.
+pub(crate) fn config() -> Result<Config, quorum::config::Error> {
+    let Places { file, data_dir, .. } = Places::find()?;
+    Ok(Config::unset(file, data_dir))
 }
 
 /// `ax demo`
@@ -54,7 +56,7 @@ pub(crate) async fn demo(quorum: &Quorum, args: &Demo) -> anyhow::Result<Exit> {
         ..Request::on(TOPIC)
     };
     let handle = quorum.start(&request).await?;
-    let exit = attend(quorum, handle, Ending { output: Output::default(), demand: Demand::Nothing }).await?;
+    let exit = attend(quorum, handle, Ending::shown(Output::default())).await?;
     if exit == Exit::Done {
         AFTER.iter().for_each(|line| note(line));
     }

@@ -26,6 +26,24 @@ pub(crate) enum Exit {
     Interrupted = 130,
 }
 
+/// What every code means; help, manual and README say it in these words.
+pub(crate) const CODES: [(Exit, &str); 8] = [
+    (Exit::Done, "done"),
+    (Exit::Internal, "internal"),
+    (Exit::BadInput, "usage"),
+    (Exit::Setup, "configuration or store"),
+    (Exit::TooFewProviders, "too few providers"),
+    (Exit::SpentUp, "budget or deadline reached; what there is was printed"),
+    (Exit::NoConsensus, "no consensus (with --require-consensus)"),
+    (Exit::Interrupted, "interrupted"),
+];
+
+/// The codes, one on a line.
+pub(crate) fn codes() -> String {
+    let line = |(exit, meaning): &(Exit, &str)| format!("{:>5}  {meaning}", *exit as u8);
+    CODES.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         ExitCode::from(exit as u8)
@@ -69,11 +87,14 @@ impl Demand {
     }
 }
 
-/// Says what went wrong and finds its code.
-pub(crate) fn report(error: &anyhow::Error) -> Exit {
+/// Says what went wrong with this verb and finds its code.
+pub(crate) fn report(error: &anyhow::Error, verb: &str) -> Exit {
     if let Some(Error::Refused(refusals)) = error.downcast_ref() {
         refusals.iter().for_each(|refusal| insist(&format!("error: {}", typed(refusal))));
-        note("Nothing was asked and nothing was spent. `ax discuss --help` explains the flags.");
+        note(&format!("Nothing was asked and nothing was spent. `ax {verb} --help` explains the flags."));
+    } else if let Some(quorum::config::Error::Wrong { file, message }) = error.downcast_ref() {
+        let between = format!("\n{file}: ");
+        message.split(&between).for_each(|it| insist(&format!("error: {file}: {}", it.trim_end())));
     } else {
         insist(&format!("error: {error:#}"));
     }

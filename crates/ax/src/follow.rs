@@ -1,9 +1,11 @@
 //! Following a run to its end, heeding signals and keys on the way.
 
+use std::sync::Arc;
+
 use futures::{Stream, StreamExt};
 use quorum::{
     Error, Handle, Quorum, Resumed, Signal, Steered, StoreError,
-    model::{command::Command, id::DiscussionId},
+    model::{command::Command, id::DiscussionId, state::State},
 };
 use tokio::signal::unix::{Signal as Caught, SignalKind, signal};
 
@@ -40,7 +42,7 @@ pub(crate) async fn follow(
 ) -> anyhow::Result<Followed> {
     let (mut interrupt, mut leave) = (signal(SignalKind::interrupt())?, Leave::new()?);
     let mut signals = std::pin::pin!(signals);
-    let mut wishes = Wishes::default();
+    let (mut wishes, mut trouble) = (Wishes::default(), Trouble::default());
     loop {
         tokio::select! {
             // What was said before the end is shown before it.
@@ -59,7 +61,9 @@ pub(crate) async fn follow(
             },
             signal = signals.next() => match signal {
                 Some(signal) => {
-                    watch.hear(id, &signal);
+                    if trouble.is_news(&signal) {
+                        watch.hear(id, &signal);
+                    }
                     if let Some(telling) = &mut telling {
                         telling.hear(quorum, &signal).await?;
                     }
@@ -73,19 +77,51 @@ pub(crate) async fn follow(
     }
 }
 
+/// What is wrong with the record at the moment, which nobody wants to read every few seconds.
+#[derive(Default)]
+struct Trouble(Option<Arc<str>>);
+
+impl Trouble {
+    fn is_news(&mut self, signal: &Signal) -> bool {
+        match signal {
+            Signal::Trouble(message) => self.0.replace(message.clone()).as_ref() != Some(message),
+            Signal::Fact { .. } => {
+                self.0 = None;
+                true
+            }
+            Signal::Piece(_) => true,
+        }
+    }
+}
+
 /// The signals after which there is no time for anything but leaving.
 pub(crate) struct Leave {
     terminate: Caught,
     quit: Caught,
+    /// Only at a terminal: who started us with `nohup` wants us to go on.
+    hangup: Option<Caught>,
 }
 
 impl Leave {
     pub(crate) fn new() -> anyhow::Result<Leave> {
-        Ok(Leave { terminate: signal(SignalKind::terminate())?, quit: signal(SignalKind::quit())? })
+        let (terminate, quit) = (signal(SignalKind::terminate())?, signal(SignalKind::quit())?);
+        Ok(Leave { terminate, quit, hangup: None })
+    }
+
+    /// Where a terminal is held that may be closed.
+    pub(crate) fn at_a_terminal() -> anyhow::Result<Leave> {
+        Ok(Leave { hangup: Some(signal(SignalKind::hangup())?), ..Leave::new()? })
     }
 
     pub(crate) async fn asked(&mut self) {
+        let hangup = async {
+            match &mut self.hangup {
+                Some(hangup) => drop(hangup.recv().await),
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
+            () = hangup => {}
             _ = self.terminate.recv() => {}
             _ = self.quit.recv() => {}
         }
@@ -146,39 +182,66 @@ async fn send(quorum: &Quorum, id: DiscussionId, command: Command) -> anyhow::Re
     }
 }
 
+/// What became of a discussion that was paused here.
+pub(crate) enum Held {
+    /// It goes on here.
+    GoesOn(Handle),
+    /// It ended meanwhile.
+    Over(Box<State>),
+    /// Another process has it.
+    Elsewhere,
+    /// It is left as it is.
+    Left,
+    /// The same, with a signal.
+    Interrupted,
+}
+
 /// Waits at the screen of a discussion that was paused here until somebody goes on with it, or leaves.
-pub(crate) async fn hold(
-    quorum: &Quorum,
-    id: DiscussionId,
-    watch: &mut Watch,
-) -> anyhow::Result<Option<Handle>> {
+pub(crate) async fn hold(quorum: &Quorum, id: DiscussionId, watch: &mut Watch) -> anyhow::Result<Held> {
     let (mut interrupt, mut leave) = (signal(SignalKind::interrupt())?, Leave::new()?);
     watch.say("Paused. p goes on · s concludes with what was said · q leaves it so");
     loop {
         let keys = tokio::select! {
             biased;
-            () = leave.asked() => return Ok(None),
-            _ = interrupt.recv() => return Ok(None),
+            () = leave.asked() => return Ok(Held::Interrupted),
+            _ = interrupt.recv() => return Ok(Held::Interrupted),
             keys = watch.stir() => keys,
         };
         for key in keys {
             match key {
-                Key::Pause => {
-                    watch.say("Going on.");
-                    return match quorum.resume(id).await? {
-                        Resumed::Running(handle) => Ok(Some(handle)),
-                        Resumed::Over(_) => Ok(None),
-                    };
-                }
-                Key::Stop => {
-                    return match quorum.steer(id, Command::Stop).await? {
-                        Steered::Here(handle) => Ok(Some(handle)),
-                        Steered::Sent { .. } | Steered::Idle(_) => Ok(None),
-                    };
-                }
-                Key::Quit => return Ok(None),
+                Key::Pause => return go_on(quorum, id).await,
+                Key::Stop => return wind_up(quorum, id).await,
+                Key::Quit => return Ok(Held::Left),
                 Key::Follow(_) | Key::All | Key::Help => {}
             }
         }
+    }
+}
+
+async fn go_on(quorum: &Quorum, id: DiscussionId) -> anyhow::Result<Held> {
+    Ok(match quorum.resume(id).await? {
+        Resumed::Running(handle) => Held::GoesOn(handle),
+        Resumed::Over(state) => Held::Over(state),
+    })
+}
+
+async fn wind_up(quorum: &Quorum, id: DiscussionId) -> anyhow::Result<Held> {
+    Ok(match quorum.steer(id, Command::Stop).await? {
+        Steered::Here(handle) => Held::GoesOn(handle),
+        Steered::Sent { .. } => Held::Elsewhere,
+        Steered::Idle(state) => Held::Over(state),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_trouble_is_said_once() {
+        let mut trouble = Trouble::default();
+        let mut is_news = |message: &str| trouble.is_news(&Signal::Trouble(message.into()));
+        let full = "no room left";
+        assert_eq!([full, full, "disk I/O error", full].map(&mut is_news), [true, false, true, true]);
     }
 }

@@ -27,9 +27,10 @@ pub(crate) struct Input<'a> {
 impl Input<'_> {
     /// Topic and context with what was piped in and what the files hold.
     pub(crate) fn with_stdin(&self) -> Result<(Option<String>, Option<String>), Usage> {
-        let (as_topic, as_file) = (self.topic == Some("-"), self.files.iter().any(|it| is_stdin(it)));
-        if as_topic && as_file {
-            return Err(Usage("`-` can be the topic or a --file, not both".to_owned()));
+        let as_files = self.files.iter().filter(|it| is_stdin(it)).count();
+        let (as_topic, as_file) = (self.topic == Some("-"), 0 < as_files);
+        if usize::from(as_topic) + as_files > 1 {
+            return Err(Usage("`-` can be the topic or one --file: standard input is read once".to_owned()));
         }
         let piped = match (std::io::stdin().is_terminal(), as_topic || as_file) {
             (true, true) => return Err(at_a_terminal("a text")),
@@ -46,7 +47,7 @@ impl Input<'_> {
             }
         }
         if !as_topic && !as_file {
-            context.add(&piped);
+            context.add_piped(&piped)?;
         }
         Ok((topic, (!context.0.is_empty()).then_some(context.0)))
     }
@@ -77,15 +78,23 @@ impl Context {
     /// The same for a file, which is named if it is too much.
     fn add_file(&mut self, file: &Path, part: &str) -> Result<(), Usage> {
         self.add(part);
+        self.fits().map_err(|message| wrong(file, &message))
+    }
+
+    /// The same for standard input.
+    fn add_piped(&mut self, part: &str) -> Result<(), Usage> {
+        self.add(part);
+        let piped = |message: String| Usage(format!("standard input: {message}"));
+        if part.trim().is_empty() { Ok(()) } else { self.fits().map_err(piped) }
+    }
+
+    fn fits(&self) -> Result<(), String> {
         let length = self.0.trim().chars().count();
         if length <= LONGEST_CONTEXT {
             return Ok(());
         }
         let (length, most) = (count(length as u64, "character"), count(LONGEST_CONTEXT as u64, "character"));
-        Err(wrong(
-            file,
-            &format!("with it the context has {length}, and {most} is the most; give the part that matters"),
-        ))
+        Err(format!("with it the context has {length}, and {most} is the most; give the part that matters"))
     }
 }
 
@@ -139,7 +148,7 @@ fn read() -> Result<String, Usage> {
     let (done, waiting) = mpsc::channel();
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
-        let read = std::io::stdin().take(MOST_BYTES).read_to_end(&mut bytes);
+        let read = std::io::stdin().take(MOST_BYTES + 1).read_to_end(&mut bytes);
         // Fails only when nobody waits any more.
         let _ = done.send(read.map(|_| bytes));
     });
@@ -150,6 +159,10 @@ fn read() -> Result<String, Usage> {
     });
     let bytes = bytes.map_err(|error| unreadable(error.to_string()))?;
     let bytes = bytes.map_err(|error| unreadable(error.to_string()))?;
+    if bytes.len() as u64 > MOST_BYTES {
+        let most = count(MOST_BYTES, "byte");
+        return Err(Usage(format!("standard input has more than {most}; give the part that matters")));
+    }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -7,8 +7,8 @@ use quorum::{
 
 use crate::{
     args::Judge,
-    discuss::{Ending, attend},
-    exit::{Demand, Exit, Usage},
+    attend::{Ending, attend},
+    exit::{Exit, Usage},
     render::note,
 };
 
@@ -20,9 +20,7 @@ pub(crate) async fn judge(quorum: &Quorum, args: &Judge) -> anyhow::Result<Exit>
     let ruling = ruling(args)?;
     let id = quorum.find(&args.which.id).await?;
     match quorum.judge(id, ruling).await? {
-        Steered::Here(handle) => {
-            attend(quorum, handle, Ending { output: args.output, demand: Demand::Nothing }).await
-        }
+        Steered::Here(handle) => attend(quorum, handle, Ending::shown(args.output)).await,
         Steered::Sent { to } => {
             note(&format!("Said. {to} goes on with it; `ax show {id}` has what comes of it."));
             Ok(Exit::Done)

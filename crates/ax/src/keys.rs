@@ -1,4 +1,4 @@
-//! `ax keys`: keys come in through standard input and never out again.
+//! `ax keys`: keys are typed unseen or come in through standard input, and never out again.
 
 use std::io::{IsTerminal, Read};
 
@@ -12,10 +12,11 @@ use crate::{
     args::{KeyVerb, Keys, Listed},
     exit::{Exit, Usage},
     render::{note, print, print_json},
+    unseen,
 };
 
 /// More than any key has.
-const MOST_BYTES: u64 = 64 * 1024;
+const MOST_BYTES: usize = 64 * 1024;
 
 /// Keeps, lists or forgets keys.
 pub(crate) fn keys(args: &Keys) -> anyhow::Result<Exit> {
@@ -30,22 +31,29 @@ pub(crate) fn keys(args: &Keys) -> anyhow::Result<Exit> {
 
 fn set(config: &Config, setup: &Setup, given: &str) -> anyhow::Result<Exit> {
     let name = setup::key_name(setup, given).map_err(Usage)?;
-    if std::io::stdin().is_terminal() {
-        let message = format!(
-            "a key is read from standard input, not typed where it can be seen: ax keys set {given} < FILE"
-        );
-        return Err(Usage(message).into());
-    }
-    let mut key = String::new();
-    std::io::stdin().take(MOST_BYTES).read_to_string(&mut key)?;
+    let Some(key) = given_key(&name)? else {
+        note("Nothing was changed.");
+        return Ok(Exit::Interrupted);
+    };
     let file = config.keys_file();
-    let replaced = keys::set(&file, &name, &SecretString::from(key)).map_err(unusable)?;
+    let replaced = keys::set(&file, &name, &key).map_err(unusable)?;
     let done = if replaced { "Replaced" } else { "Kept" };
     note(&format!("{done} {name} in {}; only you can read it.", file.display()));
     if std::env::var(&name).is_ok_and(|it| !it.trim().is_empty()) {
         note(&format!("The environment has {name} as well, and its key is the one that is used."));
     }
     Ok(Exit::Done)
+}
+
+/// The key as it was typed or piped in; `None` where somebody thought better of it.
+fn given_key(name: &str) -> anyhow::Result<Option<SecretString>> {
+    if std::io::stdin().is_terminal() {
+        let typed = unseen::line(&format!("{name} (it is not shown): "), MOST_BYTES)?;
+        return Ok(typed.map(SecretString::from));
+    }
+    let mut key = Vec::new();
+    std::io::stdin().take(MOST_BYTES as u64).read_to_end(&mut key)?;
+    Ok(Some(SecretString::from(String::from_utf8_lossy(&key).into_owned())))
 }
 
 fn remove(config: &Config, setup: &Setup, given: &str) -> anyhow::Result<Exit> {
@@ -70,9 +78,7 @@ fn list(setup: &Setup, listed: &Listed) -> anyhow::Result<Exit> {
         let row = |(provider, name, from): &(&String, &String, &str)| json!({ "provider": provider, "name": name, "from": from });
         print_json(&rows.iter().map(row).collect::<Vec<_>>())?;
     } else if rows.is_empty() {
-        note(
-            "There are no keys; `ax keys set NAME < FILE` keeps one, or set a variable as `ax models` says.",
-        );
+        note("There are no keys; `ax keys set NAME` keeps one, or set a variable as `ax models` says.");
     } else {
         let row =
             |(provider, name, from): &(&String, &String, &str)| format!("{provider:<12} {name:<20} {from}");

@@ -1,6 +1,7 @@
 //! The command. Reads what was typed, goes through the door, prints the result to stdout and everything else to stderr.
 
 mod args;
+mod attend;
 mod config;
 mod demo;
 mod detach;
@@ -25,25 +26,22 @@ mod shell;
 mod steer;
 mod telling;
 mod turn;
+mod unseen;
 
 use std::sync::Arc;
 
-use clap::Parser;
 use quorum::{Config, Quorum};
 
-use crate::{
-    args::{Cli, Verb},
-    exit::Exit,
-};
+use crate::{args::Verb, exit::Exit};
 
 fn main() -> std::process::ExitCode {
-    let cli = Cli::parse();
+    let (cli, verb) = args::parse();
     if cli.quiet {
         render::hush();
     }
     match run(cli.verb) {
         Ok(exit) => exit.into(),
-        Err(error) => exit::report(&error).into(),
+        Err(error) => exit::report(&error, &verb).into(),
     }
 }
 
@@ -63,8 +61,7 @@ fn run(verb: Verb) -> anyhow::Result<Exit> {
     if let Verb::Serve(args) = &verb {
         return serve::serve(args);
     }
-    let config = Config::load()?;
-    let config = if matches!(verb, Verb::Demo(_)) { demo::plain(config) } else { config };
+    let config = if matches!(verb, Verb::Demo(_)) { demo::config()? } else { Config::load()? };
     let quorum = Arc::new(Quorum::open(config)?.assigning_roles());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let exit = runtime.block_on(perform(&quorum, verb));

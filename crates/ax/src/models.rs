@@ -20,7 +20,8 @@ const NAMED: usize = 5;
 pub(crate) fn models(listed: &Listed) -> anyhow::Result<Exit> {
     let setup = load()?;
     if listed.json {
-        print_json(&setup.providers.iter().map(document).collect::<Vec<_>>())?;
+        let documents = setup.providers.iter().map(|it| document(it, &it.listed));
+        print_json(&documents.collect::<Vec<_>>())?;
     } else {
         print(&setup.providers.iter().map(paragraph).collect::<Vec<_>>().join("\n\n"))?;
     }
@@ -34,9 +35,11 @@ pub(crate) fn prices(args: &Prices) -> anyhow::Result<Exit> {
     }
     let setup = load()?;
     if args.listed.json {
-        print_json(&setup.providers.iter().map(document).collect::<Vec<_>>())?;
+        let documents = setup.providers.iter().map(|it| document(it, &priced(it)));
+        print_json(&documents.collect::<Vec<_>>())?;
     } else {
-        let rows = setup.providers.iter().flat_map(|it| it.listed.iter().map(move |model| row(it, model)));
+        let rows =
+            setup.providers.iter().flat_map(|it| priced(it).into_iter().map(move |model| row(it, &model)));
         print(&rows.collect::<Vec<_>>().join("\n"))?;
         note(
             "USD for a million tokens: read / written / remembered. config.toml comes before imported prices, and those before ours.",
@@ -66,6 +69,12 @@ fn import(file: &std::path::Path) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// The models that are known, and then those that were imported.
+fn priced(provider: &Provider) -> Vec<String> {
+    let imported = provider.models.keys().filter(|it| !provider.listed.contains(it));
+    provider.listed.iter().chain(imported).cloned().collect()
+}
+
 fn paragraph(provider: &Provider) -> String {
     let state = provider.lacks().unwrap_or_else(|| "available".to_owned());
     let heading = format!("{}  ({state})", provider.name);
@@ -76,10 +85,14 @@ fn paragraph(provider: &Provider) -> String {
 fn row(provider: &Provider, model: &str) -> String {
     let Facts { window, price, .. } = provider.facts(model);
     let name = format!("{}/{model}", provider.name);
-    format!("{name:<36} {:>6} tokens  {}", short(window), price.map_or_else(|| "unpriced".to_owned(), priced))
+    format!(
+        "{name:<36} {:>6} tokens  {}",
+        short(window),
+        price.map_or_else(|| "unpriced".to_owned(), dollars)
+    )
 }
 
-fn priced(price: quorum::model::money::Price) -> String {
+fn dollars(price: quorum::model::money::Price) -> String {
     let cached = price.cached.map(|it| format!(" / ${}", it.dollars())).unwrap_or_default();
     format!("${} / ${}{cached}", price.input.dollars(), price.output.dollars())
 }
@@ -92,7 +105,7 @@ fn short(tokens: u64) -> String {
     }
 }
 
-fn document(provider: &Provider) -> Value {
+fn document(provider: &Provider, models: &[String]) -> Value {
     let model = |name: &String| {
         let Facts { window, price, .. } = provider.facts(name);
         let price = price.map(|it| {
@@ -108,6 +121,6 @@ fn document(provider: &Provider) -> Value {
         "available": provider.way.is_ok(),
         "lacks": provider.lacks(),
         "model": provider.model,
-        "models": provider.listed.iter().map(model).collect::<Vec<_>>(),
+        "models": models.iter().map(model).collect::<Vec<_>>(),
     })
 }

@@ -1,8 +1,9 @@
 //! Looking at what there is: past discussions, sessions, patterns.
 
+use std::io::{IsTerminal, stderr, stdout};
+
 use quorum::{
     Quorum,
-    listing::Entry,
     model::{outcome::Outcome, state::State},
     text::line,
 };
@@ -12,8 +13,9 @@ use crate::{
     args::{History, Listed, Output, SessionVerb, Sessions, Shape, Shown},
     discuss::show as print_result,
     exit::{Exit, Usage},
+    live::terminal,
     render::{
-        closing, insist, note, print, print_json, print_markdown,
+        closing, insist, listing, note, print, print_json, print_lines, print_markdown,
         result::{Detail, markdown, moves},
         usage,
     },
@@ -39,20 +41,12 @@ pub(crate) async fn history(quorum: &Quorum, args: &History) -> anyhow::Result<E
         print_json(&entries)?;
     } else if entries.is_empty() {
         note("There are no such discussions.");
+    } else if stdout().is_terminal() && terminal::is_lively() {
+        print_lines(&listing::table(&entries, terminal::columns_of_stdout()))?;
     } else {
-        print(&entries.iter().map(row).collect::<Vec<_>>().join("\n"))?;
+        print(&entries.iter().map(listing::row).collect::<Vec<_>>().join("\n"))?;
     }
     Ok(Exit::Done)
-}
-
-fn row(entry: &Entry) -> String {
-    let when = entry.started_at.get(..16).unwrap_or(&entry.started_at).replace('T', " ");
-    let state = match entry.success {
-        Some(false) => format!("{} without success", entry.status),
-        Some(true) | None => entry.status.to_string(),
-    };
-    let topic = line(&entry.topic, TOPIC);
-    format!("{}  {when}  {:<11}  {state:<10}  {topic}", entry.discussion_id, entry.pattern)
 }
 
 /// `ax show`
@@ -69,6 +63,7 @@ pub(crate) async fn show_state(quorum: &Quorum, state: &State, output: Output) -
     } else {
         print_result(quorum, state, output).await?;
     }
+    set_apart();
     if state.lifecycle.is_terminal() {
         closing::lines(&Outcome::of(state)).iter().for_each(|line| note(line));
         closing::of_fork(state).iter().for_each(|line| note(line));
@@ -84,9 +79,17 @@ pub(crate) async fn show_state(quorum: &Quorum, state: &State, output: Output) -
     Ok(())
 }
 
+/// A gap between the result and what is said of it, where both are on a terminal.
+fn set_apart() {
+    if stdout().is_terminal() && stderr().is_terminal() {
+        note("");
+    }
+}
+
 fn show_text(state: &State, output: Output) -> anyhow::Result<()> {
     // Of what is not over there is nothing else to show.
-    let detail = if state.lifecycle.is_terminal() { output.detail() } else { Detail::Everything };
+    let everything = output.verbose || !state.lifecycle.is_terminal();
+    let detail = if everything { Detail::Everything } else { Detail::Course };
     let moves = output.verbose.then(|| moves(&state.transitions));
     let parts = [Some(markdown(&Outcome::of(state), detail)), moves].into_iter().flatten();
     let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();

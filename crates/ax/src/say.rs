@@ -4,8 +4,8 @@ use quorum::{Quorum, Steered};
 
 use crate::{
     args::Say,
-    discuss::{Ending, attend},
-    exit::{Demand, Exit},
+    attend::{Ending, attend},
+    exit::Exit,
     input::spoken,
     render::note,
 };
@@ -15,9 +15,7 @@ pub(crate) async fn say(quorum: &Quorum, args: &Say) -> anyhow::Result<Exit> {
     let id = quorum.find(&args.which.id).await?;
     let text = spoken(&args.text)?;
     match quorum.say(id, args.speaker.as_deref(), &text, args.user.as_deref()).await? {
-        Steered::Here(handle) => {
-            attend(quorum, handle, Ending { output: args.output, demand: Demand::Nothing }).await
-        }
+        Steered::Here(handle) => attend(quorum, handle, Ending::shown(args.output)).await,
         Steered::Sent { to } => {
             note(&format!("Said. {to} goes on with it; `ax show {id}` has what comes of it."));
             Ok(Exit::Done)

@@ -1,22 +1,38 @@
 //! What shells and `man` read of the command line: completions and manual pages, made from the same descriptions as the help.
 
 use anyhow::Context;
-use clap::{
-    CommandFactory,
-    builder::{PossibleValue, PossibleValuesParser, Resettable},
-};
+use clap::builder::{PossibleValue, PossibleValuesParser, Resettable};
 use clap_complete::Shell;
 use quorum::Config;
 
 use crate::{
-    args::Cli,
-    exit::{Exit, Usage},
+    args::command,
+    exit::{self, Exit},
     render::write,
 };
 
+/// The variables that count.
+const ENVIRONMENT: [(&str, &str); 7] = [
+    ("AX_CONFIG", "the configuration, in the place of config.toml below"),
+    ("AX_DATA_DIR", "where discussions are kept"),
+    ("XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_STATE_HOME", "where things are kept otherwise"),
+    ("ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_API_KEY, …", "keys; `ax models` lists them all"),
+    ("NO_COLOR, CLICOLOR=0", "no colour"),
+    ("CLICOLOR_FORCE", "colour on standard error, even in a pipe"),
+    ("CI, TERM=dumb", "lines in the place of a screen"),
+];
+
+/// The files that count, where XDG has its usual places.
+const FILES: [(&str, &str); 4] = [
+    ("~/.config/quorum/config.toml", "the configuration; `ax config` explains it"),
+    ("~/.config/quorum/keys.toml", "keys that `ax keys` keeps"),
+    ("~/.local/share/quorum/quorum.db", "discussions"),
+    ("~/.local/state/quorum/runs/", "logs of detached runs"),
+];
+
 /// `ax completions`
 pub(crate) fn completions(shell: Shell) -> anyhow::Result<Exit> {
-    let mut command = with_presets(Cli::command());
+    let mut command = with_presets(command());
     // Into memory first: writing them to a pipe that is closed would end in a panic.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command, "ax", &mut script);
@@ -27,8 +43,9 @@ pub(crate) fn completions(shell: Shell) -> anyhow::Result<Exit> {
 /// The names of the user's presets as what may follow `--preset`; a configuration that can't be read has none.
 fn with_presets(command: clap::Command) -> clap::Command {
     let config = Config::load().ok();
-    let names: Vec<PossibleValue> =
-        config.iter().flat_map(Config::presets).map(|name| PossibleValue::new(name.to_owned())).collect();
+    // A shell would take a name with blanks for several.
+    let words = config.iter().flat_map(Config::presets).filter(|name| !name.contains(char::is_whitespace));
+    let names: Vec<PossibleValue> = words.map(|name| PossibleValue::new(name.to_owned())).collect();
     if names.is_empty() {
         return command;
     }
@@ -38,39 +55,53 @@ fn with_presets(command: clap::Command) -> clap::Command {
 
 /// `ax man`
 pub(crate) fn man(verb: Option<&str>) -> anyhow::Result<Exit> {
-    let mut command = Cli::command();
+    // A page of its own for `help` would say nothing.
+    let mut command = command().disable_help_subcommand(true);
+    command = command.mut_subcommands(|it| it.disable_help_subcommand(true));
     command.build();
-    let page = match verb {
-        None => command,
-        Some(verb) => of_verb(&command, verb)?,
-    };
+    let about_all = verb.is_none();
+    let page = verb.and_then(|verb| of_verb(&command, verb)).unwrap_or(command);
     let after = page.get_after_help().map(ToString::to_string).unwrap_or_default();
     let mut text = Vec::new();
     clap_mangen::Man::new(page.after_help(Resettable::Reset)).render(&mut text)?;
     let text = String::from_utf8(text).context("a manual page is text")?;
-    write(&format!("{}{}", text.trim_end_matches('\n'), as_written(&after)))?;
+    let surroundings = if about_all { surroundings() } else { String::new() };
+    write(&format!("{}{}{surroundings}", text.trim_end_matches('\n'), as_written(&after)))?;
     Ok(Exit::Done)
+}
+
+fn of_verb(command: &clap::Command, verb: &str) -> Option<clap::Command> {
+    let name = format!("ax-{verb}");
+    let found = command.find_subcommand(verb).cloned()?;
+    Some(found.name(name.clone()).display_name(name))
 }
 
 /// What stands under the help, line by line: examples can be copied.
 fn as_written(after: &str) -> String {
-    let (title, lines) = match after.strip_prefix("Examples:\n") {
-        Some(examples) => ("EXAMPLES", examples),
-        None => ("NOTES", after),
+    match after.strip_prefix("Examples:\n") {
+        Some(examples) => section("EXAMPLES", examples),
+        None => section("NOTES", after),
+    }
+}
+
+/// What belongs to all verbs: exit codes, variables and places.
+fn surroundings() -> String {
+    let terms = |title: &str, pairs: &[(&str, &str)]| -> String {
+        let term = |(name, meaning): &(&str, &str)| {
+            format!(".TP\n\\fB{}\\fR\n{}\n", escaped(name), escaped(meaning))
+        };
+        format!(".SH {title}\n{}", pairs.iter().map(term).collect::<String>())
     };
+    let (variables, files) = (terms("ENVIRONMENT", &ENVIRONMENT), terms("FILES", &FILES));
+    format!("{}{variables}{files}", section("EXIT STATUS", &exit::codes()))
+}
+
+fn section(title: &str, lines: &str) -> String {
     // A line that begins with a dot or a quote would be an order.
-    let line = |it: &str| format!("\\&{}\n", it.replace('\\', "\\e").replace('-', "\\-"));
-    let lines: String = lines.lines().map(line).collect();
+    let lines: String = lines.lines().map(|it| format!("\\&{}\n", escaped(it))).collect();
     format!("\n.SH {title}\n.nf\n{lines}.fi\n")
 }
 
-fn of_verb(command: &clap::Command, verb: &str) -> Result<clap::Command, Usage> {
-    let names =
-        || command.get_subcommands().filter(|it| !it.is_hide_set()).map(|it| it.get_name().to_owned());
-    let found = command.find_subcommand(verb).cloned();
-    let found = found.ok_or_else(|| {
-        Usage(format!("there is no verb {verb:?}; there are {}", names().collect::<Vec<_>>().join(", ")))
-    })?;
-    let name = format!("ax-{verb}");
-    Ok(found.name(name.clone()).display_name(name).disable_help_subcommand(true))
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\e").replace('-', "\\-")
 }

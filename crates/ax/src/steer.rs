@@ -9,7 +9,8 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{
     args::{Resume, Shown, Which},
-    discuss::{Ending, attend, conclude, show},
+    attend::{Ending, attend, conclude},
+    discuss::show,
     exit::{Demand, Exit},
     render::note,
 };
@@ -58,9 +59,7 @@ pub(crate) async fn stop(quorum: &Quorum, args: &Shown) -> anyhow::Result<Exit> 
             note(&format!("Told {to} to stop; the result is printed there, and by `ax show {id}`."));
             Ok(Exit::Done)
         }
-        Steered::Here(handle) => {
-            attend(quorum, handle, Ending { output: args.output, demand: Demand::Nothing }).await
-        }
+        Steered::Here(handle) => attend(quorum, handle, Ending::shown(args.output)).await,
         Steered::Idle(_) => Ok(Exit::Done),
     }
 }

@@ -19,17 +19,18 @@ pub(crate) struct Telling {
     id: DiscussionId,
     announcer: Announcer,
     told: Seq,
+    /// Whether it was said what the lines are.
+    begun: bool,
 }
 
 impl Telling {
-    /// Says what the lines are.
-    pub(crate) fn begin(id: DiscussionId) -> anyhow::Result<Self> {
-        say(&jsonl::header())?;
-        Ok(Telling { id, announcer: Announcer::new(id), told: Seq::START })
+    pub(crate) fn of(id: DiscussionId) -> Self {
+        Telling { id, announcer: Announcer::new(id), told: Seq::START, begun: false }
     }
 
     /// Tells what this signal means. Sub-discussions have numbers, and lines, of their own.
     pub(crate) async fn hear(&mut self, quorum: &Quorum, signal: &Signal) -> anyhow::Result<()> {
+        self.begin()?;
         match signal {
             Signal::Fact { discussion, fact } if *discussion == self.id => {
                 if fact.seq > self.told.next() {
@@ -46,7 +47,12 @@ impl Telling {
 
     /// Tells everything that is recorded.
     pub(crate) async fn catch_up(&mut self, quorum: &Quorum) -> anyhow::Result<()> {
+        self.begin()?;
         self.tell_up_to(quorum, Seq(u64::MAX)).await
+    }
+
+    fn begin(&mut self) -> anyhow::Result<()> {
+        if std::mem::replace(&mut self.begun, true) { Ok(()) } else { say(&jsonl::header()) }
     }
 
     async fn tell_up_to(&mut self, quorum: &Quorum, last: Seq) -> anyhow::Result<()> {

@@ -1,8 +1,11 @@
 //! Whose turn it is: what a person is asked, how to answer, and the answer itself where there is a terminal to type it into.
 
-use std::io::{BufRead, IsTerminal};
+use std::io::BufRead;
 
-use quorum::model::{event::Awaited, lifecycle::Lifecycle, state::State};
+use quorum::{
+    model::{event::Awaited, lifecycle::Lifecycle, state::State},
+    text::count,
+};
 use rustix::process::Signal;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -15,6 +18,8 @@ use crate::{
 
 /// What ends an answer that is typed.
 const END: &str = ".";
+/// A terminal forgets what is beyond this in a line that is being edited, without a word.
+const LONGEST_LINE: usize = 4_095;
 
 /// Says what a discussion waits for that people must give, and how; `false` when it waits for nothing of theirs.
 pub(crate) fn announce(state: &State) -> bool {
@@ -31,7 +36,7 @@ pub(crate) fn announce(state: &State) -> bool {
 /// Says whose turn it is, what is asked, and how to answer.
 fn whose_turn(state: &State) {
     for awaited in &state.awaiting {
-        asked(awaited, note);
+        asked(&format!("Waiting for {}", awaited.participant), awaited, note);
     }
     let (id, several) = (state.id, state.awaiting.len() > 1);
     for Awaited { participant, .. } in &state.awaiting {
@@ -40,65 +45,76 @@ fn whose_turn(state: &State) {
     }
 }
 
-fn asked(awaited: &Awaited, say: fn(&str)) {
-    let Awaited { participant, round, phase, prompt, shape, .. } = awaited;
-    say(&format!("It is {participant}'s turn (round {round}, {}):", phase.replace('-', " ")));
+fn asked(whose: &str, awaited: &Awaited, say: fn(&str)) {
+    let Awaited { round, phase, prompt, .. } = awaited;
+    say(&format!("{whose} (round {round}, {}):", phase.replace('-', " ")));
     prompt.lines().for_each(|line| say(&format!("  {line}")));
-    if let Some(hint) = shape.as_deref().and_then(hint) {
-        say(&format!("  {hint}"));
-    }
 }
 
-/// How a person answers where models fill in a form.
-fn hint(shape: &str) -> Option<&'static str> {
-    match shape {
-        "ballot" => Some(
-            "In plain words: the option on the first line, then why; a line `Confidence: 0.8` says how sure.",
-        ),
-        "consensus-check" => Some("In plain words: yes or no first, then why."),
-        "synthesis" => Some("Plain words are fine."),
-        _ => None,
-    }
+/// What came of asking at this terminal.
+pub(crate) enum Typed {
+    /// The person said something.
+    Answer { speaker: String, text: String },
+    /// Nobody can type here, or nobody did.
+    Nothing,
+    /// They left, and know how to come back.
+    Left,
 }
 
-/// The answer of the one who is awaited, typed here; `None` where nobody can type, or nobody did. Turns from `unseen` on were
-/// shown as they came.
-pub(crate) async fn typed(state: &State, unseen: usize) -> anyhow::Result<Option<(String, String)>> {
-    let [awaited] = state.awaiting.as_slice() else { return Ok(None) };
+/// Asks the one who is awaited, where they can type. Turns from `unseen` on were shown as they came.
+pub(crate) async fn typed(state: &State, unseen: usize) -> anyhow::Result<Typed> {
+    let [awaited] = state.awaiting.as_slice() else { return Ok(Typed::Nothing) };
     let seat = state.spec.seat(&awaited.participant).and_then(|it| it.person.as_ref());
     let anybodys = seat.is_some_and(|person| person.user.is_none());
-    if !anybodys || !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
-        return Ok(None);
+    if !anybodys || !terminal::has_keys() {
+        return Ok(Typed::Nothing);
     }
     // Who is to answer must see what, however quiet it shall be.
     heard_since(state, &awaited.participant, unseen);
-    asked(awaited, insist);
-    insist(&format!("Type what {} says, and `{END}` on a line of its own to finish:", awaited.participant));
-    let (mut interrupt, mut leave) = (signal(SignalKind::interrupt())?, Leave::new()?);
+    asked(&format!("Your turn, {}", awaited.participant), awaited, insist);
+    insist(&format!("Type your answer, then `{END}` on a line of its own; Ctrl-C leaves it for later."));
+    let Some(lines) = lines_typed().await? else {
+        insist("\nNothing was said.");
+        insist(&format!("  ax say {} \"…\"   answers later", state.id));
+        insist(&format!("  ax stop {}      concludes without it", state.id));
+        return Ok(Typed::Left);
+    };
+    if lines.iter().any(|line| LONGEST_LINE <= line.len()) {
+        insist(&format!(
+            "The terminal cuts lines after {}, so nothing was sent. `ax say {} - < FILE` takes them whole.",
+            count(LONGEST_LINE as u64, "byte"),
+            state.id
+        ));
+        return Ok(Typed::Nothing);
+    }
+    let (speaker, text) = (awaited.participant.clone(), lines.join("\n"));
+    Ok(if text.trim().is_empty() { Typed::Nothing } else { Typed::Answer { speaker, text } })
+}
+
+/// The lines up to the last one; `None` when a signal came first.
+async fn lines_typed() -> anyhow::Result<Option<Vec<String>>> {
+    let (mut interrupt, mut leave) = (signal(SignalKind::interrupt())?, Leave::at_a_terminal()?);
     let mut stopped = signal(SignalKind::from_raw(Signal::TSTP.as_raw()))?;
     let mut typing = tokio::task::spawn_blocking(lines);
-    let text = loop {
+    loop {
         tokio::select! {
-            text = &mut typing => break text?,
-            _ = interrupt.recv() => break String::new(),
-            () = leave.asked() => break String::new(),
+            lines = &mut typing => return Ok(Some(lines?)),
+            _ = interrupt.recv() => return Ok(None),
+            () = leave.asked() => return Ok(None),
             // The screen catches Ctrl-Z for good, so it is on us here.
             _ = stopped.recv() => terminal::suspend(),
         }
-    };
-    Ok((!text.trim().is_empty()).then(|| (awaited.participant.clone(), text)))
+    }
 }
 
 /// What the others said since this person last spoke.
 fn heard_since(state: &State, participant: &str, unseen: usize) {
     let last = state.turns.iter().rposition(|turn| turn.participant == participant);
-    for turn in state.turns.iter().take(unseen).skip(last.map_or(0, |place| place + 1)) {
-        insist(&format!("\n{}:\n{}", turn.participant, turn.text.trim()));
-    }
-    insist("");
+    let unheard = state.turns.iter().take(unseen).skip(last.map_or(0, |place| place + 1));
+    unheard.for_each(|turn| insist(&format!("{}:\n{}\n", turn.participant, turn.text.trim())));
 }
 
-fn lines() -> String {
+fn lines() -> Vec<String> {
     let lines = std::io::stdin().lock().lines().map_while(Result::ok);
-    lines.take_while(|line| line.trim() != END).collect::<Vec<_>>().join("\n")
+    lines.take_while(|line| line.trim() != END).collect()
 }

@@ -175,6 +175,7 @@ fn engine(place: &Place, url: &str) -> Result<Engine> {
         wire: wire("openai-chat").context("the wire is there")?,
         key: None,
         key_names: Vec::new(),
+        key_path: None,
     };
     let source = Source {
         name: "alpha".to_owned(),

@@ -350,6 +350,7 @@ fn readings(step: &Step) -> Vec<Sample> {
 fn people() -> Vec<Sample> {
     let answers = Step::new(2, "speaking", "eva");
     let awaited = Awaited {
+        digest: Some("00ff".into()),
         participant: "eva".into(),
         answers: answers.clone(),
         round: 2,
@@ -478,7 +479,17 @@ fn ending() -> Vec<Sample> {
         ),
         (None, Event::Decided { decision: Arc::new(decision) }),
         (None, Event::Concluded(end)),
-        (None, Event::Failed { problem: Problem::new(Code::InsufficientProviders, "nobody there") }),
+        (
+            None,
+            Event::Failed {
+                absent: vec![Absent {
+                    participant: "bob".into(),
+                    class: ErrorClass::Network,
+                    message: "gone".into(),
+                }],
+                problem: Problem::new(Code::InsufficientProviders, "nobody there"),
+            },
+        ),
         (None, Event::Retried),
         (None, Event::Unknown),
     ]
@@ -486,8 +497,12 @@ fn ending() -> Vec<Sample> {
 
 /// What came with judged debates; at the end, so that the lines above stay as they were.
 fn debating() -> Vec<Sample> {
-    let part =
-        Part { participant: "ann".into(), position: "tabs adapt".into(), persona: "a typesetter".into() };
+    let part = Part {
+        participant: "ann".into(),
+        position: "tabs adapt".into(),
+        persona: "a typesetter".into(),
+        key_arguments: vec!["every reader has eyes".into()],
+    };
     let debate = DebateSpec {
         format: Format::ConvergenceSeeking,
         mode: Mode::Simultaneous,
@@ -512,7 +527,13 @@ fn debating() -> Vec<Sample> {
     let change =
         JudgeChange { round: 2, from: "cyd".into(), to: Some("dan".into()), rule: JudgeFailure::Swap };
     let end = TalkEnd { round: 2, why: EndedBy::Detector, detector: Some("drift".into()) };
-    let cast = Cast { parts: vec![part.clone()], origin: CastOrigin::Assigned, by: Some("cyd".into()) };
+    let reasoning = Some("they differ".to_owned());
+    let cast = Cast {
+        parts: vec![part.clone()],
+        origin: CastOrigin::Assigned,
+        by: Some("cyd".into()),
+        reasoning: reasoning.clone(),
+    };
     let read = |step: Step, reading| {
         let event = Event::ReplyRead { participant: "cyd".into(), round: 2, source: Source::Stated, reading };
         (Some(step.purpose("read")), event)
@@ -526,7 +547,7 @@ fn debating() -> Vec<Sample> {
         (Some(Step::from("2/judging/*judge after cyd")), Event::JudgeChanged(change)),
         (Some(Step::from("2/judging/*end")), Event::TalkEnded(end)),
         read(judging, Reading::Assessment(assessment())),
-        read(Step::new(0, "casting", "cyd"), Reading::Casting(CastList { parts: vec![part] })),
+        read(Step::new(0, "casting", "cyd"), Reading::Casting(CastList { parts: vec![part], reasoning })),
     ]
 }
 

@@ -21,7 +21,7 @@ use quorum_core::{
 use serde_json::{Value, json};
 
 use crate::{
-    json::{last_object_with, objects, text},
+    json::{last_object_with, objects, text, texts},
     prompts::debating,
     strength,
 };
@@ -29,8 +29,8 @@ use crate::{
 const REMINDERS: &[Reminder] = &[Reminder {
     purpose: "strict",
     words: "Your casting could not be used. Answer with the JSON object alone: no prose, no code fence, one entry in positions \
-            for each of the debaters named above and nobody else, by the exact name, each with a position and a persona, no two \
-            positions the same.",
+            for each of the debaters named above and nobody else, by the exact name, each with a position, a persona and \
+            keyArguments, no two positions the same; and the reasoning.",
 }];
 
 /// The parts everyone plays: those the user gave, those a model gives out, ours where it can't; none where nobody asked for any.
@@ -38,7 +38,12 @@ pub(crate) async fn cast(floor: &mut Floor) -> Result<Vec<Part>, Halt> {
     let spec = floor.spec();
     let cast = match spec.debate.casting {
         None if spec.debate.positions.is_empty() => return Ok(Vec::new()),
-        None => Cast { parts: spec.debate.positions.clone(), origin: CastOrigin::Given, by: None },
+        None => Cast {
+            parts: spec.debate.positions.clone(),
+            origin: CastOrigin::Given,
+            by: None,
+            reasoning: None,
+        },
         Some(spread) => given_out(floor, &spec, spread).await?,
     };
     floor.note_cast(cast.clone());
@@ -51,19 +56,19 @@ async fn given_out(floor: &mut Floor, spec: &Spec, spread: Diversity) -> Result<
     let given = floor.ask_for(&caster, debating::casting(spec, spread), &readers).await?;
     Ok(match given {
         Some(given) if given.source == Source::Stated => {
-            Cast { parts: given.value.parts, origin: CastOrigin::Assigned, by: Some(caster.name) }
+            let CastList { parts, reasoning } = given.value;
+            Cast { parts, origin: CastOrigin::Assigned, by: Some(caster.name), reasoning }
         }
         _ => readers.ours(),
     })
 }
 
-/// The judge, who takes no side; else the strongest of those present.
+/// The judge, who takes no side; else the strongest of those present. Always a model: nobody asks people to fill in forms.
 fn caster(floor: &Floor, spec: &Spec) -> Option<Participant> {
-    let judge = floor.present(&spec.playing(Role::Judge)).into_iter().next();
-    judge.or_else(|| {
-        let present = floor.present(&spec.participants);
-        strength::strongest_first(present, &spec.topic).into_iter().next()
-    })
+    let mut models = floor.present(&spec.participants);
+    models.retain(|it| !it.is_person());
+    let judge = models.iter().find(|it| it.role == Role::Judge).cloned();
+    judge.or_else(|| strength::strongest_first(models, &spec.topic).into_iter().next())
 }
 
 /// Reads castings of these debaters.
@@ -78,7 +83,8 @@ impl Castings {
     }
 
     fn ours(&self) -> Cast {
-        Cast { parts: fallback(&self.debaters, self.spread), origin: CastOrigin::Fallback, by: None }
+        let parts = fallback(&self.debaters, self.spread);
+        Cast { parts, origin: CastOrigin::Fallback, by: None, reasoning: None }
     }
 
     /// Right number, right names, nothing empty, no two alike.
@@ -110,11 +116,12 @@ impl Reader for Castings {
                 let named = text(it, "participant")?.to_lowercase();
                 let who = self.debaters.iter().find(|it| it.name.to_lowercase() == named)?;
                 let (position, persona) = (text(it, "position")?, text(it, "persona")?);
-                Some(Part { participant: who.name.clone(), position, persona })
+                let key_arguments = texts(it, "keyArguments");
+                Some(Part { participant: who.name.clone(), position, persona, key_arguments })
             })
             .collect();
         let parts = parts.filter(|it| it.len() == listed)?;
-        Some(CastList { parts: self.checked(parts)? })
+        Some(CastList { parts: self.checked(parts)?, reasoning: text(&object, "reasoning") })
     }
 
     fn reminders(&self) -> &[Reminder] {
@@ -123,7 +130,7 @@ impl Reader for Castings {
 
     /// Recorded as assumed, so that the result says what it was made of.
     fn give_up(&self) -> Option<CastList> {
-        Some(CastList { parts: fallback(&self.debaters, self.spread) })
+        Some(CastList { parts: fallback(&self.debaters, self.spread), reasoning: None })
     }
 
     fn fact(&self, list: &CastList) -> Reading {
@@ -138,17 +145,23 @@ fn schema(names: &[&str]) -> Value {
             "participant": { "type": "string", "enum": names, "description": "The debater's name" },
             "position": { "type": "string", "description": "What this one argues, as a statement" },
             "persona": { "type": "string", "description": "As whom: profession, outlook, values" },
+            "keyArguments": {
+                "type": "array", "items": { "type": "string" }, "description": "What speaks for it, two or three",
+            },
         },
-        "required": ["participant", "position", "persona"],
+        "required": ["participant", "position", "persona", "keyArguments"],
         "additionalProperties": false,
     });
     json!({
         "type": "object",
-        "properties": { "positions": {
-            "type": "array", "items": entry, "minItems": names.len(), "maxItems": names.len(),
-            "description": "One for each debater, no two the same",
-        } },
-        "required": ["positions"],
+        "properties": {
+            "positions": {
+                "type": "array", "items": entry, "minItems": names.len(), "maxItems": names.len(),
+                "description": "One for each debater, no two the same",
+            },
+            "reasoning": { "type": "string", "description": "Why these make a good debate, briefly" },
+        },
+        "required": ["positions", "reasoning"],
         "additionalProperties": false,
     })
 }
@@ -164,7 +177,8 @@ fn fallback(debaters: &[Participant], spread: Diversity) -> Vec<Part> {
             Diversity::Spectrum => stance(place, seats.len()),
             Diversity::MultiPerspective => LENSES[place % LENSES.len()],
         };
-        Part { participant: who.name.clone(), position: position.to_owned(), persona: persona.to_owned() }
+        let (position, persona) = (position.to_owned(), persona.to_owned());
+        Part { participant: who.name.clone(), position, persona, key_arguments: Vec::new() }
     });
     let mut parts: Vec<Part> = parts.collect();
     parts.sort_by_key(|part| debaters.iter().position(|it| it.name == part.participant));
@@ -256,6 +270,16 @@ mod tests {
         check(&[part("ann", "", "a fan"), part("bob", "no", "a critic")], false);
         check(&[part("ann", "yes", "a fan"), part("bob", "no", "a critic"), json!("and so on")], false);
         assert_eq!(reader().read("Ann is for it, Bob against."), None);
+    }
+
+    #[test]
+    fn d05_the_arguments_and_the_reasoning_are_kept() {
+        let mut ann = part("ann", "yes", "a fan");
+        ann["keyArguments"] = json!(["It works.", " ", "It lasts."]);
+        let reply = json!({ "positions": [ann, part("bob", "no", "a critic")], "reasoning": "They differ." });
+        let read = reader().read(&reply.to_string()).unwrap();
+        assert_eq!(read.parts[0].key_arguments, ["It works.", "It lasts."]);
+        assert_eq!((read.parts[1].key_arguments.len(), read.reasoning.as_deref()), (0, Some("They differ.")));
     }
 
     #[test]

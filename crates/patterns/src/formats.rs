@@ -19,6 +19,9 @@ const HIGHEST_LIMIT: u32 = 1_000;
 /// A position or persona is a sentence or two, not an essay.
 const LONGEST_PART: usize = 1_000;
 
+/// A debater finds further arguments itself.
+const MOST_ARGUMENTS: usize = 10;
+
 /// What a round is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
@@ -151,11 +154,16 @@ fn positions(spec: &Spec) -> Vec<Refusal> {
         } else if !held.insert(part.position.trim().to_lowercase()) {
             messages.push(format!("the position of `{who}` is another's as well; give each its own"));
         }
-        let longest = part.position.chars().count().max(part.persona.chars().count());
+        let texts = [&part.position, &part.persona].into_iter().chain(&part.key_arguments);
+        let longest = texts.map(|it| it.chars().count()).max().unwrap_or_default();
         if LONGEST_PART < longest {
             messages.push(format!(
                 "the part of `{who}` is {longest} characters long; {LONGEST_PART} are the most"
             ));
+        }
+        let arguments = part.key_arguments.len();
+        if MOST_ARGUMENTS < arguments {
+            messages.push(format!("`{who}` has {arguments} arguments; {MOST_ARGUMENTS} are the most"));
         }
     }
     if spec.debate.casting.is_some() {
@@ -239,7 +247,7 @@ mod tests {
         let part = |name: &str, position: &str| Part {
             participant: name.into(),
             position: position.into(),
-            persona: String::new(),
+            ..Part::default()
         };
         let debate = DebateSpec {
             format: Format::FreeForm,
@@ -268,9 +276,18 @@ mod tests {
 
     #[test]
     fn d02_a_position_is_no_essay() {
-        let long = Part { participant: "ann".into(), position: "x".repeat(1_001), persona: String::new() };
-        let short = Part { participant: "bob".into(), position: "No.".into(), persona: "é".repeat(1_000) };
-        let debate = DebateSpec { positions: vec![long, short], ..DebateSpec::default() };
-        refuses(&order(debate), &["positions: the part of `ann` is 1001 characters long; 1000 are the most"]);
+        let part =
+            |name: &str, position: String| Part { participant: name.into(), position, ..Part::default() };
+        let refuse = |parts: [Part; 2], expected: &str| {
+            let debate = DebateSpec { positions: parts.to_vec(), ..DebateSpec::default() };
+            refuses(&order(debate), &[expected]);
+        };
+        let short = || Part { persona: "é".repeat(1_000), ..part("bob", "No.".into()) };
+        let too_long = "positions: the part of `ann` is 1001 characters long; 1000 are the most";
+        refuse([part("ann", "x".repeat(1_001)), short()], too_long);
+        let argued = Part { key_arguments: vec!["x".repeat(1_001)], ..part("ann", "Yes.".into()) };
+        refuse([argued, short()], too_long);
+        let many = Part { key_arguments: vec!["so".into(); 11], ..part("ann", "Yes.".into()) };
+        refuse([many, short()], "positions: `ann` has 11 arguments; 10 are the most");
     }
 }

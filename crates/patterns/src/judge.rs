@@ -69,6 +69,14 @@ impl Bench {
         Ok(())
     }
 
+    /// The verdict on a debate that was ended early. Nobody waits for a person then.
+    pub(crate) async fn last_word(&mut self, floor: &mut Floor) -> Result<(), Halt> {
+        if self.judge.as_ref().is_some_and(Participant::is_person) {
+            return Ok(());
+        }
+        self.verdict(floor).await
+    }
+
     async fn assessment_by(
         &self,
         floor: &mut Floor,

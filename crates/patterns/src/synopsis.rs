@@ -70,6 +70,11 @@ impl Reader for Synopses {
         })
     }
 
+    /// People write no forms; what they write is the synthesis, and no guess at one.
+    fn read_from_person(&self, reply: &str) -> Option<Synthesis> {
+        self.read(reply).or_else(|| self.infer(reply))
+    }
+
     /// The text was paid for and says what is needed; asking again for its form would not make it better.
     fn infer(&self, reply: &str) -> Option<Synthesis> {
         let synthesis = reply.trim().to_owned();

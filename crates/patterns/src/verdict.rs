@@ -54,12 +54,22 @@ impl Verdicts {
         Some(Some(Winner { participant: participant.to_owned(), reasoning }))
     }
 
+    /// Who is meant by a label, be it with a word of explanation after it; `None` for a stranger.
+    fn meant(&self, label: &str) -> Option<String> {
+        let exactly = self.veil.name(label).map(str::to_owned);
+        exactly.or_else(|| {
+            let revealed = self.veil.reveal(label.trim());
+            self.debaters.iter().find(|name| revealed.starts_with(&format!("{name} "))).cloned()
+        })
+    }
+
     /// The verdict with names in the place of labels.
     fn revealed(&self, verdict: Verdict) -> Option<Verdict> {
         let reveal = |texts: Vec<String>| texts.iter().map(|it| self.veil.reveal(it)).collect();
-        let points = verdict.key_points.into_iter().map(|it| KeyPoints {
-            participant: self.veil.reveal(&it.participant),
-            main_arguments: reveal(it.main_arguments),
+        // Nobody argued who was not there.
+        let points = verdict.key_points.into_iter().filter_map(|it| {
+            let participant = self.meant(&it.participant)?;
+            Some(KeyPoints { participant, main_arguments: reveal(it.main_arguments) })
         });
         Some(Verdict {
             summary: self.veil.reveal(&verdict.summary),
@@ -221,6 +231,15 @@ mod tests {
         check(&won_by("Debater C"), None);
         check(&won_by("Ann"), None);
         check(&won_by("Debater A and Debater B"), None);
+    }
+
+    #[test]
+    fn d07_a_stranger_had_key_points() {
+        let point = |label: &str| json!({"participant": label, "mainArguments": ["So it is."]});
+        let labels = ["Debater Z", "debater a", "Debater B (for it)", "Ann", ""];
+        let read = reader().read(&reply(&json!({"keyPoints": labels.map(point)}))).unwrap();
+        let names: Vec<&str> = read.key_points.iter().map(|it| it.participant.as_str()).collect();
+        assert_eq!(names, ["Bob", "Ann"]);
     }
 
     #[test]

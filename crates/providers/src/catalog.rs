@@ -30,6 +30,8 @@ pub struct Row {
     /// The variables a key is looked for in, in this order.
     #[serde(default)]
     pub key_env: Vec<String>,
+    /// Where to ask whether a key is good, where anybody may see the list of models.
+    pub key_path: Option<String>,
     /// Whether it runs on the user's own machine: it needs no key and costs nothing.
     #[serde(default)]
     pub local: bool,
@@ -195,6 +197,20 @@ mod tests {
                 "{}: a machine of one's own has one model loaded",
                 row.name
             );
+        }
+    }
+
+    #[test]
+    fn d14_the_guide_has_every_provider_with_its_variables() {
+        let guide = include_str!("../../../docs/providers.md");
+        for row in rows() {
+            let variables = row
+                .key_env
+                .iter()
+                .chain([&row.base_url_env.name])
+                .chain(row.cli.iter().map(|it| &it.program));
+            let missing: Vec<&String> = variables.filter(|it| !guide.contains(&format!("`{it}`"))).collect();
+            assert!(missing.is_empty() && guide.contains(&row.name), "{}: {missing:?}", row.name);
         }
     }
 

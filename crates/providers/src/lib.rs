@@ -2,6 +2,7 @@
 //!
 //! # Layout
 //!
+//! - [`affinity`]: which provider an agent speaks through.
 //! - [`catalog`]: what is known of each provider; a row is a provider.
 //! - [`command`]: programs on this machine that answer, such as coding CLIs.
 //! - `fenced.rs`: how a model without tools asks for a sub-discussion.
@@ -13,6 +14,7 @@
 //! - [`wire`]: how the vendors speak; pure translations.
 //! - `voices.rs`: which voice answers for which seat.
 
+pub mod affinity;
 pub mod catalog;
 pub mod command;
 mod fenced;

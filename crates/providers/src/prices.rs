@@ -142,7 +142,9 @@ impl Prices {
 
 /// Reads a table in litellm's format.
 pub fn import(file: &Path) -> Result<Import, Error> {
-    let missing = || Error::Unreadable { file: file.to_owned(), reason: "there is no such file".to_owned() };
+    let is_address = file.to_string_lossy().contains("://");
+    let reason = if is_address { "it is an address; download it first" } else { "there is no such file" };
+    let missing = || Error::Unreadable { file: file.to_owned(), reason: reason.to_owned() };
     let text = read(file)?.ok_or_else(missing)?;
     let no_table = |reason: String| Error::NoTable { file: file.to_owned(), reason };
     let entries: Map<String, Value> =

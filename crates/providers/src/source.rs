@@ -47,6 +47,8 @@ pub struct Endpoint {
     pub key: Option<SecretString>,
     /// Where a key is looked for, to name in messages: `OPENAI_API_KEY`.
     pub key_names: Vec<String>,
+    /// Where to ask whether a key is good, where anybody may see the list of models.
+    pub key_path: Option<String>,
 }
 
 /// A program on this machine that answers.

@@ -95,13 +95,15 @@ impl AllVoices {
             model: Model { name: model.to_owned(), quirks, window },
             patience: line.source.patience,
             health: line.health.clone(),
+            lane: line.lane.clone(),
         }
     }
 
     /// The embedding model written as `provider/model`.
     fn vectoriser(&self, written: &str) -> Option<Vectoriser> {
         let (provider, model) = written.split_once('/')?;
-        let line = self.real.get(provider)?;
+        let name = catalog::row(provider).map_or(provider, |row| &row.name);
+        let line = self.real.get(name)?;
         let Way::Http(endpoint) = &line.source.way else { return None };
         let (embedding, remote) = (endpoint.wire.embedding?, self.remote(line, endpoint, model));
         let price = line.source.models.get(model).and_then(|facts| facts.price);

@@ -1,11 +1,11 @@
 //! Texts as vectors, over a real socket.
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use quorum_core::{
     call::lane::Width,
-    model::{debate::DebateSpec, error::ErrorClass, money::Usage, spec::Spec},
+    model::{debate::DebateSpec, error::ErrorClass, money::Usage, participant::Participant, spec::Spec},
     seams::{Embedder, Voices},
 };
 use quorum_providers::{
@@ -18,24 +18,36 @@ use quorum_testkit::{
     spec::spec,
 };
 
-fn embedder(base: &str, ordered: &str) -> Option<Arc<dyn Embedder>> {
+fn source(base: &str, concurrency: usize) -> Source {
     let endpoint = Endpoint {
         base: format!("{base}/v1").parse().unwrap(),
         wire: wire("openai-chat").unwrap(),
         key: None,
         key_names: Vec::new(),
+        key_path: None,
     };
-    let source = Source {
+    Source {
         name: "alpha".to_owned(),
         way: Way::Http(Arc::new(endpoint)),
         model: "alpha-1".to_owned(),
         usual: Facts { window: 8_000, price: None, quirks: Quirks::default() },
         models: BTreeMap::new(),
-        width: Width::at_once(4),
+        width: Width::at_once(concurrency),
         patience: Patience::default(),
-    };
-    let debate = DebateSpec { embeddings: Some(ordered.to_owned()), ..DebateSpec::default() };
-    AllVoices::of(vec![source]).embedder(&Spec { debate, ..spec("debate") })
+    }
+}
+
+fn voices(base: &str, concurrency: usize) -> AllVoices {
+    AllVoices::of(vec![source(base, concurrency)])
+}
+
+fn ordered(model: &str) -> Spec {
+    let debate = DebateSpec { embeddings: Some(model.to_owned()), ..DebateSpec::default() };
+    Spec { debate, ..spec("debate") }
+}
+
+fn embedder(base: &str, model: &str) -> Option<Arc<dyn Embedder>> {
+    voices(base, 4).embedder(&ordered(model))
 }
 
 fn likeness(one: &[f32], other: &[f32]) -> f32 {
@@ -61,6 +73,34 @@ async fn d08_an_embedder_is_a_provider_and_a_model_that_are_there() {
     assert!(embedder("http://127.0.0.1:9", "alpha/embed-1").is_some());
     assert!(embedder("http://127.0.0.1:9", "beta/embed-1").is_none());
     assert!(embedder("http://127.0.0.1:9", "alpha").is_none());
+}
+
+#[tokio::test]
+async fn f5_embeddings_wait_in_the_lane_of_their_provider() {
+    let server = server().start();
+    let voices = voices(&server.url(), 1);
+    let order = ordered("alpha/embed-1");
+    let (embedder, voice) =
+        (voices.embedder(&order).unwrap(), voices.voice(&order, &Participant::of("alpha")).unwrap());
+    let place = voice.lane.enter(0).await;
+    let mut embedding = embedder.embed(vec!["a".to_owned()]);
+    let early = tokio::time::timeout(Duration::from_millis(100), &mut embedding).await;
+    assert!(early.is_err() && server.requests().is_empty(), "it asked while another call had the only place");
+    drop(place);
+    assert!(embedding.await.is_ok());
+    voice.lane.close_for(Duration::from_secs(3_600));
+    let closed = embedder.embed(vec!["a".to_owned()]).await.unwrap_err();
+    assert_eq!((closed.class, server.requests().len()), (ErrorClass::RateLimit, 1));
+}
+
+#[tokio::test]
+async fn d08_an_embedders_provider_may_be_called_by_its_other_names() {
+    assert!(
+        embedder("http://127.0.0.1:9", "Alpha/embed-1").is_none(),
+        "names of one's own are as they are written"
+    );
+    let voices = AllVoices::of(vec![Source { name: "gemini".to_owned(), ..source("http://127.0.0.1:9", 4) }]);
+    assert!(voices.embedder(&ordered("google/embed-1")).is_some());
 }
 
 #[tokio::test]

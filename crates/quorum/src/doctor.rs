@@ -1,6 +1,9 @@
 //! Looks at everything a discussion needs, and says of each thing whether it is well and what to do.
 
-use std::path::Path;
+use std::{
+    net::{SocketAddr, TcpListener},
+    path::Path,
+};
 
 use quorum_core::seams::{Archive, Clock, Wanted};
 use quorum_store::SqliteStore;
@@ -10,7 +13,8 @@ use crate::{
     Config, Quorum,
     clock::SystemClock,
     config::make_directory,
-    setup::{self, KeyFrom, Machine, Provider, Setup, Way},
+    setup::{self, KeyFrom, Machine, Prices, Provider, Setup, Way},
+    text::count,
 };
 
 /// A clock before this is wrong: 2026-01-01, in microseconds.
@@ -18,6 +22,9 @@ const EARLIEST: i64 = 1_767_225_600_000_000;
 
 /// So many providers make a discussion.
 const LEAST: usize = 2;
+
+/// Where `ax serve` listens unless it is told otherwise.
+const PORT: u16 = 3000;
 
 /// What was found out about one thing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -46,7 +53,7 @@ fn finding(what: &str, state: Health, found: impl Into<String>) -> Finding {
     Finding { what: what.to_owned(), state, found: found.into() }
 }
 
-/// Looks at configuration, keys, prices, data, clock and providers. Asks nobody.
+/// Looks at configuration, keys, prices, data, clock, port and providers. Asks nobody.
 pub async fn examine(machine: &Machine<'_>) -> Vec<Finding> {
     let config = match Config::load() {
         Ok(config) => config,
@@ -54,6 +61,8 @@ pub async fn examine(machine: &Machine<'_>) -> Vec<Finding> {
     };
     let mut findings = vec![configuration(&config), data(&config.data_dir)];
     findings.extend(database(&config).await);
+    findings.push(port(config.server.listen.unwrap_or(SocketAddr::from(([127, 0, 0, 1], PORT)))));
+    findings.extend(prices(&config.prices_file()));
     match setup::load(&config, machine) {
         Ok(setup) => findings.extend(providers(&setup)),
         Err(error) => findings.push(finding("keys and prices", Health::Wrong, error.to_string())),
@@ -104,6 +113,26 @@ async fn database(config: &Config) -> Vec<Finding> {
         finding("clock", Health::Well, "it is later than everything recorded")
     };
     vec![whole, clock]
+}
+
+fn port(address: SocketAddr) -> Finding {
+    match TcpListener::bind(address) {
+        Ok(_) => finding("port", Health::Well, format!("{address} is free for `ax serve`")),
+        Err(error) => {
+            let advice = "if that is no `ax serve`, choose another with --port or [server] listen";
+            finding("port", Health::Note, format!("{address} can't be listened on: {error}; {advice}"))
+        }
+    }
+}
+
+/// What can't be read is told with the keys.
+fn prices(file: &Path) -> Option<Finding> {
+    let imported = Prices::load(file).ok()?.len() as u64;
+    let found = match imported {
+        0 => "those of this program; `ax prices import FILE` brings newer ones".to_owned(),
+        some => format!("of {} were imported", count(some, "model")),
+    };
+    Some(finding("prices", Health::Well, found))
 }
 
 fn providers(setup: &Setup) -> Vec<Finding> {

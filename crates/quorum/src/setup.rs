@@ -34,7 +34,8 @@ pub fn key_name(setup: &Setup, given: &str) -> Result<String, String> {
         return Err(format!("{given} needs no key"));
     }
     let known = setup.providers.iter().map(|it| it.name.as_str());
-    let meant = nearest(given, known).map_or_else(String::new, |it| format!("; did you mean {it}?"));
+    let lists = || "; `ax models` lists those there are".to_owned();
+    let meant = nearest(given, known).map_or_else(lists, |it| format!("; did you mean {it}?"));
     Err(format!("there is no provider named {given}{meant}"))
 }
 

@@ -54,6 +54,7 @@ fn every_setting_comes_back() {
             { "participant": "claude", "position": "Tabs.", "persona": "A typist" }, { "participant": "glm", "position": "Spaces." },
         ] }),
         json!({ "pattern": "roundtable", "participants": ["claude", "me:person"] }),
+        json!({ "pattern": "roundtable", "stopSequences": { "claude": ["END"], "gemini": [] } }),
         json!({ "participants": ["claude", "claude", { "person": "ann", "user": "u1" }, "bob:person"], "minProviders": 1 }),
         json!({ "pattern": "debate", "participants": ["claude", "gemini", "me:person"], "roles": { "me": "judge" } }),
         json!({ "pattern": "debate", "participants": ["claude", "gemini", "me:person"] }),

@@ -55,7 +55,7 @@ fn an_unknown_key_is_an_error_that_names_the_nearest() {
         "there is no key in [defaults] named min_providers; did you mean min-providers?",
     );
     refuses("retention = 3", "retention is a section: [retention]");
-    assert!(parse("[defaults").unwrap_err().starts_with("config.toml: TOML parse error at line 1"));
+    assert!(parse("[defaults").unwrap_err().starts_with("config.toml: line 1, column "));
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn what_is_said_of_a_provider_is_checked_before_anything_is_spent() {
     );
     refuses(
         "[providers.cluade]\nmodel = 'x'",
-        "providers.cluade: a provider of one's own needs wire, base_url and model, or a command; wire and base_url is missing. Did you mean claude?",
+        "providers.cluade: a provider of one's own needs wire, base_url and model, or a command; wire and base_url are missing. Did you mean claude?",
     );
     refuses(
         "[providers.claude]\n[providers.anthropic]",
@@ -206,4 +206,52 @@ fn what_can_be_read_and_not_used_is_found_before_it_is_used() {
     // Options a vote lacks are given when it is held.
     assert_eq!(complaints, expected);
     assert_eq!(quorum::complaints(&parse("[presets.fine]\nrounds = 3").unwrap()), [""; 0]);
+}
+
+#[test]
+fn s1_a_key_that_breaks_the_file_is_not_repeated() {
+    for text in
+        ["[providers.claude]\nkey = sk-canary-1", "[providers.claude]\nkey = \"sk-canary-1", "sk-canary-1"]
+    {
+        let error = parse(text).unwrap_err();
+        assert!(error.starts_with("config.toml: line ") && !error.contains("canary"), "{error}");
+    }
+}
+
+#[test]
+fn everything_wrong_with_a_provider_is_said_at_once() {
+    let row = "[providers.alpha]\nwire = 'openai_chat'\nbase_url = 'nowhere'\nconcurrency = 0\nmodle = 'm'";
+    refuses(
+        row,
+        "providers.alpha.base_url is no address; write it whole, like https://host/v1\n\
+         config.toml: providers.alpha.concurrency is a whole number above 0\n\
+         config.toml: providers.alpha: there is no key in [providers.alpha] named modle; did you mean model?\n\
+         config.toml: providers.alpha.wire: there is no wire named openai_chat; did you mean openai-chat?",
+    );
+    refuses(
+        "[providers.alpha]\nmodel = 'm'",
+        "providers.alpha: a provider of one's own needs wire, base_url and model, or a command; wire and base_url are \
+         missing.",
+    );
+}
+
+#[test]
+fn a_program_gets_the_variables_that_are_named() {
+    let config =
+        parse("[providers.mine]\ncommand = ['prog']\nenvironment = ['MINE_TOKEN', 'MINE_HOME']").unwrap();
+    assert_eq!(config.providers[0].environment, ["MINE_TOKEN", "MINE_HOME"]);
+    assert_eq!(parse("[providers.claude]\nenvironment = 'ONE'").unwrap().providers[0].environment, ["ONE"]);
+    refuses(
+        "[providers.mine]\ncommand = ['prog']\nenvironment = 'sk-canary'",
+        "providers.mine.environment is the name of a variable, like MY_API_KEY, not a key",
+    );
+}
+
+#[test]
+fn the_guides_example_is_a_configuration() {
+    let guide = include_str!("../../../docs/providers.md");
+    let example = guide.split("```toml\n").nth(1).and_then(|it| it.split("```").next()).unwrap();
+    let config = parse(example).unwrap();
+    let names: Vec<&str> = config.providers.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["alpha", "mine"]);
 }

@@ -432,3 +432,30 @@ fn an_unknown_field_is_no_request() {
     let unknown = serde_json::from_value::<Request>(json!({ "topic": "x", "round": 3 })).unwrap_err();
     assert!(unknown.to_string().contains("unknown field `round`"), "{unknown}");
 }
+
+#[test]
+fn c03_stop_sequences_are_of_single_participants_at_a_roundtable() {
+    let order = |stops: Value| json!({ "pattern": "roundtable", "stopSequences": stops });
+    let seats = spec(&order(json!({ "anthropic": ["END", "\n\n"], "gemini": [] }))).participants;
+    let stops: Vec<Option<Vec<String>>> = seats.into_iter().map(|it| it.stop).collect();
+    let owned = |it: &[&str]| Some(it.iter().map(|it| (*it).to_owned()).collect());
+    assert_eq!(stops, [owned(&["END", "\n\n"]), owned(&[])]);
+    refuses(
+        &order(json!({ "nobody": ["END"] })),
+        "stopSequences: nobody does not take part; there are claude, gemini",
+    );
+    let limits = "takes up to 8 sequences of 1 to 100 characters";
+    refuses(&order(json!({ "claude": [""] })), &format!("stopSequences.claude: {limits}"));
+    refuses(&order(json!({ "claude": vec!["x"; 9] })), &format!("stopSequences.claude: {limits}"));
+    refuses(
+        &json!({ "stopSequences": { "claude": ["END"] } }),
+        "stopSequences: counts only at a roundtable; make roundtable the pattern, or leave this out",
+    );
+}
+
+#[test]
+fn d06_other_names_of_a_provider_are_known_to_who_must_not_hear_them() {
+    let seats = spec(&json!({ "providers": ["claude", "ollama/x"] })).participants;
+    assert!(seats[0].aliases.contains(&"anthropic".to_owned()) && 1 < seats[0].aliases.len(), "{seats:?}");
+    assert_eq!(seats[1].aliases, [""; 0], "`local` is a word like any other");
+}

@@ -1,5 +1,7 @@
 //! What comes in: bodies, query strings and ids, each read in one place, each refusal naming the field.
 
+use std::{fmt, marker::PhantomData};
+
 use axum::{
     Json,
     body::Bytes,
@@ -7,14 +9,18 @@ use axum::{
     http::{StatusCode, header, request::Parts},
 };
 use quorum::model::id::DiscussionId;
-use serde::de::DeserializeOwned;
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{DeserializeOwned, Error, MapAccess, Visitor, value::MapAccessDeserializer},
+};
+use serde_json::{Map, Value};
 
 use crate::{
     house::App,
-    problem::{self, Problem},
+    problem::{self, BODY, Problem},
 };
 
-/// A body of JSON.
+/// A body of JSON: one object.
 pub(crate) struct Body<T>(pub(crate) T);
 
 impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
@@ -26,8 +32,7 @@ impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
         if !has_type && !bytes.is_empty() {
             return Err(Problem::new(problem::NOT_JSON, "send Content-Type: application/json"));
         }
-        let read = if bytes.is_empty() { Json::from_bytes(b"{}") } else { Json::from_bytes(&bytes) };
-        read.map(|Json(body)| Body(body)).map_err(|error| unreadable(&error.body_text()))
+        read(if bytes.is_empty() { b"{}" } else { &bytes }).map(Body)
     }
 }
 
@@ -35,28 +40,121 @@ async fn received(request: Request, app: &App) -> Result<Bytes, Problem> {
     let reading = tokio::time::timeout(app.limits().body_time, Bytes::from_request(request, app));
     match reading.await {
         Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(error)) => Err(not_received(&error)),
+        Ok(Err(error)) => Err(not_received(&error, app.limits().body_bytes)),
         Err(_) => Err(Problem::new(problem::TOO_SLOW, "the body did not come in time; send it at once")),
     }
 }
 
-fn not_received(error: &BytesRejection) -> Problem {
+fn not_received(error: &BytesRejection, most: usize) -> Problem {
     if error.status() == StatusCode::PAYLOAD_TOO_LARGE {
-        return Problem::new(problem::TOO_LARGE, "the body is too large; at most 1 MiB is taken");
+        let message = format!("the body is too large; at most {} KiB are taken", most >> 10);
+        return Problem::new(problem::TOO_LARGE, message);
     }
     Problem::new(problem::INVALID, "the body broke off")
 }
 
+/// Reads one object, or says which of its fields is wrong.
+pub(crate) fn read<T: DeserializeOwned>(text: &[u8]) -> Result<T, Problem> {
+    let read = Json::<Named<T>>::from_bytes(text);
+    read.map(|Json(Named(value))| value).map_err(|error| unreadable(&error.body_text()))
+}
+
 /// Makes a field's name of what the reader says: `a.b: message`, or a field in backticks.
 fn unreadable(text: &str) -> Problem {
-    let told = text.split_once("target type: ").map_or(text, |(_, told)| told);
+    let told = text.split_once("target type: ").or_else(|| text.split_once("body as JSON: "));
+    let told = told.map_or(text, |(_, told)| told);
     let is_path = |it: &&str| !it.is_empty() && !it.contains(' ') && *it != ".";
     let path = told.split_once(": ").map(|(path, _)| path).filter(is_path);
     let quoted = || told.split('`').nth(1).filter(|_| told.contains("field `"));
-    let at = |text: &str| text.split(" at line ").next().unwrap_or_default().to_owned();
     match path {
-        Some(path) => Problem::field(path, at(&told[path.len() + 2..])),
-        None => Problem::field(quoted().unwrap_or("body"), at(told)),
+        Some(path) => Problem::field(path, in_words(&told[path.len() + 2..])),
+        None => Problem::field(quoted().unwrap_or(BODY), in_words(told)),
+    }
+}
+
+/// What the reader calls things, and what people do.
+const WORDS: &[(&str, &str)] = &[
+    ("expected u8", "expected a whole number"),
+    ("expected u32", "expected a whole number"),
+    ("expected u64", "expected a whole number"),
+    ("expected usize", "expected a whole number"),
+    ("expected f64", "expected a number"),
+    ("expected a sequence", "expected a list"),
+    ("expected a map", "expected an object"),
+    ("invalid type: sequence", "invalid type: list"),
+    ("invalid type: map", "invalid type: object"),
+];
+
+fn in_words(message: &str) -> String {
+    let message = message.split(" at line ").next().unwrap_or_default();
+    let message = message.split_once("expected struct ").map_or_else(
+        || message.to_owned(),
+        // Its name is ours and nobody else's.
+        |(before, _)| format!("{before}expected an object"),
+    );
+    WORDS.iter().fold(message, |message, (from, to)| message.replace(from, to))
+}
+
+/// An object. What is written as a list would else be taken for its fields in their order.
+struct Named<T>(T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Named<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(AnObject(PhantomData)).map(Named)
+    }
+}
+
+/// The same for a field that may be left out.
+pub(crate) fn named<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    let read = Option::<Named<T>>::deserialize(deserializer)?;
+    Ok(read.map(|Named(value)| value))
+}
+
+struct AnObject<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for AnObject<T> {
+    type Value = T;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map))
+    }
+}
+
+/// Fields that are looked at later. Who writes one twice is told so instead of being taken by the last word.
+#[derive(Debug, Clone, Default, Serialize)]
+#[serde(transparent)]
+pub(crate) struct Fields(pub(crate) Map<String, Value>);
+
+impl<'de> Deserialize<'de> for Fields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Once)
+    }
+}
+
+struct Once;
+
+impl<'de> Visitor<'de> for Once {
+    type Value = Fields;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
+        let mut fields = Map::new();
+        while let Some((name, value)) = map.next_entry::<String, Value>()? {
+            if fields.contains_key(&name) {
+                return Err(A::Error::custom(format!("duplicate field `{name}`")));
+            }
+            fields.insert(name, value);
+        }
+        Ok(Fields(fields))
     }
 }
 
@@ -72,8 +170,8 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Params<T> {
             let text = error.body_text();
             let told = text.split_once("query string: ").map_or(text.as_str(), |(_, told)| told);
             match told.split_once(": ").filter(|(path, _)| !path.contains(' ')) {
-                Some((path, message)) => Problem::field(path, message),
-                None => Problem::field(told.split('`').nth(1).unwrap_or("query"), told),
+                Some((path, message)) => Problem::parameter(path, in_words(message)),
+                None => Problem::parameter(told.split('`').nth(1).unwrap_or("query"), in_words(told)),
             }
         })
     }

@@ -1,7 +1,7 @@
 //! What all requests share. The door itself is private here: requests get the scope of whoever sent them, and nothing wider.
 
 use std::{
-    collections::HashSet,
+    collections::{BTreeMap, HashSet},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -10,13 +10,14 @@ use quorum::{
     config::server::Token,
     model::id::{DiscussionId, Tenant},
 };
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::{
     guard::{Names, rate::Buckets},
     live::hub::Hub,
     metrics::Metrics,
     settings::{Limits, Settings, Voices},
+    wire::listing::Sums,
 };
 
 /// What handlers are given.
@@ -32,9 +33,10 @@ pub(crate) struct House {
     pub(crate) hub: Arc<Hub>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) buckets: Buckets,
-    pub(crate) streams: Arc<Semaphore>,
+    pub(crate) streams: Seats,
     /// Plans that may be made at the same time; each keeps a thread busy.
     pub(crate) planners: Arc<Semaphore>,
+    pub(crate) sums: Sums,
     /// Keys of orders that are being taken.
     in_flight: Mutex<HashSet<String>>,
     openapi: String,
@@ -42,15 +44,16 @@ pub(crate) struct House {
 
 impl House {
     pub(crate) fn new(quorum: Arc<Quorum>, settings: Settings, openapi: String) -> App {
-        let metrics = Arc::new(Metrics::new());
+        let metrics = Arc::new(Metrics::default());
         Arc::new(House {
             quorum,
             names: Names::of(&settings),
             hub: Hub::new(metrics.clone()),
             metrics,
             buckets: Buckets::new(settings.limits),
-            streams: Arc::new(Semaphore::new(settings.limits.streams)),
+            streams: Seats::new(settings.limits.streams),
             planners: Arc::new(Semaphore::new(settings.limits.plans)),
+            sums: Sums::default(),
             in_flight: Mutex::default(),
             settings,
             openapi,
@@ -63,6 +66,10 @@ impl House {
 
     pub(crate) fn tokens(&self) -> &[Token] {
         &self.settings.tokens
+    }
+
+    pub(crate) fn origins(&self) -> &[String] {
+        &self.settings.origins
     }
 
     pub(crate) fn are_voices_simulated(&self) -> bool {
@@ -111,6 +118,37 @@ impl House {
     pub(crate) fn take_order(self: &Arc<Self>, key: String) -> Option<InFlight> {
         let is_free = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone());
         is_free.then(|| InFlight { house: self.clone(), key })
+    }
+}
+
+/// Streams there may be. One tenant gets three of four at most, so that the others find some.
+pub(crate) struct Seats {
+    all: Arc<Semaphore>,
+    share: usize,
+    taken: Mutex<BTreeMap<Tenant, Arc<Semaphore>>>,
+}
+
+/// One of them, for as long as it is held.
+pub(crate) struct Seat {
+    _of_all: OwnedSemaphorePermit,
+    _of_tenant: OwnedSemaphorePermit,
+}
+
+impl Seats {
+    fn new(places: usize) -> Self {
+        let share = (places / 4 * 3).max(1);
+        Seats { all: Arc::new(Semaphore::new(places)), share, taken: Mutex::default() }
+    }
+
+    /// One for this tenant, unless all of its share are taken.
+    pub(crate) fn take(&self, tenant: &Tenant) -> Option<Seat> {
+        let own = {
+            let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+            taken.entry(tenant.clone()).or_insert_with(|| Arc::new(Semaphore::new(self.share))).clone()
+        };
+        let _of_tenant = own.try_acquire_owned().ok()?;
+        let _of_all = self.all.clone().try_acquire_owned().ok()?;
+        Some(Seat { _of_all, _of_tenant })
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! # Layout
 //! - [`settings`]: where it listens, who may come in, how much it bears
-//! - `serve`: connections; `guard`: names, pages, tokens, floods; `house`: what requests share
+//! - `serve`: connections; `pace`: those whose other side does not read; `guard`: names, pages, tokens, floods; `house`: what requests share
 //! - `routes`: what can be asked for; `wire`: our JSON; `body`: what comes in; `problem`: what went wrong
 //! - `live`: events, put into words once for everybody who watches
 //! - `web`: the page people watch on, its files being in the folder of that name
@@ -14,6 +14,7 @@ mod house;
 mod live;
 mod metrics;
 mod openapi;
+mod pace;
 mod problem;
 mod routes;
 mod serve;

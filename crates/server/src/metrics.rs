@@ -1,12 +1,15 @@
 //! What a server counts (B12): made of the facts of the discussions it runs, so that nothing else has to count.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use metrics::{counter, gauge, histogram, with_local_recorder};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
 use quorum::model::{
     event::{Event, Fact, Placed},
-    id::Step,
+    id::{Step, Tenant},
     lifecycle::Lifecycle,
     time::Timestamp,
     transcript::Turn,
@@ -16,13 +19,20 @@ const SECONDS: &[f64] = &[0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0
 const SMALL_SECONDS: &[f64] = &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
 const TOKENS: &[f64] = &[16.0, 64.0, 256.0, 1_024.0, 4_096.0, 16_384.0, 65_536.0, 262_144.0, 1_048_576.0];
 
+/// The numbers of all discussions, and of each tenant's: what one does is not for another to know (S12).
+#[derive(Default)]
 pub(crate) struct Metrics {
+    all: Arc<Counts>,
+    each: Mutex<BTreeMap<Tenant, Arc<Counts>>>,
+}
+
+struct Counts {
     recorder: PrometheusRecorder,
     handle: PrometheusHandle,
 }
 
-impl Metrics {
-    pub(crate) fn new() -> Self {
+impl Default for Counts {
+    fn default() -> Self {
         let mut builder = PrometheusBuilder::new();
         for (name, buckets) in [
             ("ax_discussion_duration_seconds", SECONDS),
@@ -37,40 +47,59 @@ impl Metrics {
             };
         }
         let recorder = builder.build_recorder();
-        Metrics { handle: recorder.handle(), recorder }
-    }
-
-    /// Everything, as Prometheus reads it.
-    pub(crate) fn text(&self) -> String {
-        self.handle.run_upkeep();
-        self.handle.render()
-    }
-
-    /// How good somebody found a result.
-    pub(crate) fn rated(&self, rating: u8, pattern: &str) {
-        let labels = [("rating", rating.to_string()), ("pattern", pattern.to_owned())];
-        with_local_recorder(&self.recorder, || counter!("ax_ratings_total", &labels).increment(1));
-    }
-
-    /// Counts a run that began then; what happened before was counted by whoever ran it.
-    pub(crate) fn run(&self, began: Timestamp) -> Run<'_> {
-        Run {
-            metrics: self,
-            began,
-            pattern: String::new(),
-            under_way: BTreeMap::new(),
-            busy: Busy::default(),
-        }
+        Counts { handle: recorder.handle(), recorder }
     }
 }
 
-/// One run, as it is counted.
-pub(crate) struct Run<'m> {
-    metrics: &'m Metrics,
+impl Metrics {
+    /// What this tenant may know, as Prometheus reads it: its own, or everything where it is the machine's own user.
+    pub(crate) fn text(&self, tenant: &Tenant) -> String {
+        let counts = self.of(tenant);
+        counts.handle.run_upkeep();
+        counts.handle.render()
+    }
+
+    /// How good somebody found a result.
+    pub(crate) fn rated(&self, tenant: &Tenant, rating: u8, pattern: &str) {
+        let labels = [("rating", rating.to_string()), ("pattern", pattern.to_owned())];
+        for counts in self.counting(tenant) {
+            with_local_recorder(&counts.recorder, || counter!("ax_ratings_total", &labels).increment(1));
+        }
+    }
+
+    fn of(&self, tenant: &Tenant) -> Arc<Counts> {
+        if tenant.is_own() {
+            return self.all.clone();
+        }
+        let mut each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
+        each.entry(tenant.clone()).or_default().clone()
+    }
+
+    /// Where this tenant's doings are counted.
+    fn counting(&self, tenant: &Tenant) -> Vec<Arc<Counts>> {
+        let own = (!tenant.is_own()).then(|| self.of(tenant));
+        std::iter::once(self.all.clone()).chain(own).collect()
+    }
+
+    /// Counts a run that began then; what happened before was counted by whoever ran it.
+    pub(crate) fn run(&self, tenant: &Tenant, began: Timestamp) -> Vec<Run> {
+        self.counting(tenant).into_iter().map(|counts| Run::new(counts, began)).collect()
+    }
+}
+
+/// One run, as it is counted in one place.
+pub(crate) struct Run {
+    counts: Arc<Counts>,
     began: Timestamp,
     pattern: String,
     under_way: BTreeMap<Step, Placed>,
     busy: Busy,
+}
+
+impl Run {
+    fn new(counts: Arc<Counts>, began: Timestamp) -> Self {
+        Run { counts, began, pattern: String::new(), under_way: BTreeMap::new(), busy: Busy::default() }
+    }
 }
 
 /// The time in which at least one call was under way.
@@ -97,10 +126,10 @@ impl Busy {
     }
 }
 
-impl Run<'_> {
+impl Run {
     pub(crate) fn facts(&mut self, facts: &[Fact]) {
-        let recorder = &self.metrics.recorder;
-        with_local_recorder(recorder, || facts.iter().for_each(|fact| self.fact(fact)));
+        let counts = self.counts.clone();
+        with_local_recorder(&counts.recorder, || facts.iter().for_each(|fact| self.fact(fact)));
     }
 
     fn fact(&mut self, fact: &Fact) {

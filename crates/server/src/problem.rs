@@ -11,6 +11,9 @@ use quorum::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
+/// What the body as a whole is called where a field is named.
+pub(crate) const BODY: &str = "body";
+
 /// What went wrong with a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem(Box<Document>);
@@ -41,8 +44,12 @@ pub(crate) struct Document {
 /// One thing that is wrong with a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub(crate) struct Field {
-    /// Where.
+    /// Which: `options.temperature`, or the name of a parameter or a header.
     field: String,
+    /// Where in the body, as a JSON pointer: `#/options/temperature`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String)]
+    pointer: Option<String>,
     /// Which kind.
     code: String,
     /// What is wrong and what would be right.
@@ -111,9 +118,29 @@ impl Problem {
         self
     }
 
-    /// Something is wrong with one field of the request.
+    /// Something is wrong with one field of the body.
     pub(crate) fn field(field: &str, message: impl Into<String>) -> Self {
         Problem::refused(&[Refusal::new(field, Code::InvalidRequest, message)])
+    }
+
+    /// Something is wrong with what stands behind the question mark, or in a header.
+    pub(crate) fn parameter(name: &str, message: impl Into<String>) -> Self {
+        let mut problem = Problem::field(name, message);
+        problem.0.fields.iter_mut().for_each(|it| it.pointer = None);
+        problem
+    }
+
+    /// The same where the body has what is wrong inside of this field.
+    pub(crate) fn within(mut self, outer: &str) -> Self {
+        for it in &mut self.0.fields {
+            it.field = if it.field == BODY { outer.to_owned() } else { format!("{outer}.{}", it.field) };
+            it.pointer = Some(pointer(&it.field));
+        }
+        let told: Vec<String> =
+            self.0.fields.iter().map(|it| format!("{}: {}", it.field, it.message)).collect();
+        self.0.detail = told.join("; ");
+        self.0.error.clone_from(&self.0.detail);
+        self
     }
 
     /// Everything that is wrong with a request; the first decides the code.
@@ -121,6 +148,7 @@ impl Problem {
         let detail = refusals.iter().map(Refusal::to_string).collect::<Vec<_>>().join("; ");
         let fields = refusals.iter().map(|it| Field {
             field: it.field.clone(),
+            pointer: Some(pointer(&it.field)),
             code: it.code.to_string(),
             message: it.message.clone(),
         });
@@ -135,6 +163,15 @@ impl Problem {
         self.0.retry_after_s = Some(seconds);
         self
     }
+}
+
+/// `a.b[0]` as a JSON pointer.
+fn pointer(field: &str) -> String {
+    if field == BODY {
+        return "#".to_owned();
+    }
+    let places = field.split(['.', '[']).map(|it| it.trim_end_matches(']')).filter(|it| !it.is_empty());
+    places.fold("#".to_owned(), |pointer, place| pointer + "/" + &place.replace('~', "~0").replace('/', "~1"))
 }
 
 impl IntoResponse for Problem {
@@ -226,5 +263,20 @@ fn of_store(error: StoreError) -> Problem {
             Problem::new(UNAVAILABLE, "discussions can't be kept at the moment; nothing was changed").after(5)
         }
         StoreError::Unusable(_) => fault(&Error::Store(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_pointed_at() {
+        let check = |field: &str, expected: &str| assert_eq!(pointer(field), expected);
+        check("body", "#");
+        check("topic", "#/topic");
+        check("options.temperature", "#/options/temperature");
+        check("participants[1].person", "#/participants/1/person");
+        check("roles.a/b~c", "#/roles/a~1b~0c");
     }
 }

@@ -17,6 +17,7 @@ use tokio::{
 
 use crate::{
     house::{App, House},
+    pace::Paced,
     routes,
     settings::{Error, Settings},
 };
@@ -63,7 +64,7 @@ impl Server {
     /// Answers until it is told to close. Discussions under way are left as they are: the next server goes on with them.
     pub async fn run(self, close: impl Future<Output = ()>) {
         let router = routes::router(self.app.clone());
-        let places = Arc::new(Semaphore::new(self.app.limits().connections));
+        let places = Arc::new(Semaphore::new(affordable(self.app.limits().connections)));
         let closing = GracefulShutdown::new();
         let mut close = std::pin::pin!(close);
         loop {
@@ -94,6 +95,7 @@ impl Server {
     ) {
         // Events are small and are to be seen at once.
         let _ = stream.set_nodelay(true);
+        let stream = Paced::new(stream, self.app.limits().stall_time);
         let service = TowerToHyperService::new(router.clone());
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
@@ -106,5 +108,31 @@ impl Server {
             let _ = connection.await;
             drop(place);
         });
+    }
+}
+
+/// So many connections as leave a quarter of what this process may open to records and providers.
+fn affordable(wanted: usize) -> usize {
+    let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    most_open(&limits).map_or(wanted, |most| wanted.min((most / 4 * 3).max(1)))
+}
+
+fn most_open(limits: &str) -> Option<usize> {
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s10_connections_leave_files_for_the_rest() {
+        let limits = "Max processes             96234                96234                processes \n\
+                      Max open files            1024                 524288               files     \n";
+        assert_eq!(most_open(limits), Some(1_024));
+        assert_eq!(most_open("Max open files  unlimited  unlimited  files"), None);
+        assert_eq!(most_open(""), None);
+        assert_eq!(affordable(1), 1);
     }
 }

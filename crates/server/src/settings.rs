@@ -57,6 +57,8 @@ pub struct Limits {
     pub body_time: Duration,
     /// How long a stream may be silent.
     pub silence: Duration,
+    /// How long a reader may take nothing of what is waiting for it.
+    pub stall_time: Duration,
 }
 
 impl Default for Limits {
@@ -68,10 +70,12 @@ impl Default for Limits {
             plans: 2,
             plan_time: Duration::from_secs(20),
             connections: 8_192,
-            body_bytes: 1 << 20,
+            // A word of the longest kind, every sign of it escaped, and something beside it.
+            body_bytes: 2 << 20,
             header_time: Duration::from_secs(10),
             body_time: Duration::from_secs(10),
             silence: Duration::from_secs(15),
+            stall_time: Duration::from_secs(30),
         }
     }
 }

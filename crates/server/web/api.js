@@ -56,15 +56,32 @@ export async function ask(path, options = {}) {
   for (;;) {
     const held = token();
     const headers = { ...options.headers, ...(held && { Authorization: `Bearer ${held}` }) };
-    // Without credentials of its own the browser leaves the asking to us.
-    const response = await fetch(path, { ...options, headers, credentials: 'omit', cache: 'no-store' });
+    const response = await reach(path, { ...options, headers });
     if (response.status !== 401 || isDeclined) return response;
     if (token() === held && !(await askForToken(Boolean(held)))) return response;
   }
 }
 
+/** Without credentials of its own the browser leaves the asking to us. */
+async function reach(path, options) {
+  try {
+    const response = await fetch(path, { ...options, credentials: 'omit', cache: 'no-store' });
+    const theirs = Date.parse(response.headers.get('Date'));
+    if (theirs) skew = Date.now() - theirs;
+    return response;
+  } catch {
+    throw new Refused(0, { detail: 'The server does not answer.' });
+  }
+}
+
+let skew = 0;
+
+/** How far this machine's clock is ahead of the server's, which tells whole seconds only. */
+export const ahead = () => (Math.abs(skew) < 2000 ? 0 : skew);
+
 async function answered(response) {
   if (response.ok) return response.status === 204 ? null : response.json();
+  if (response.status === 401) throw new Refused(401, { detail: 'A token is needed. Reload the page to give one.' });
   throw new Refused(response.status, await response.json().catch(() => ({})));
 }
 
@@ -179,14 +196,7 @@ function inTime(promise) {
 
 function pause(ms, signal) {
   return new Promise((done) => {
-    const timer = setTimeout(done, ms);
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer);
-        done();
-      },
-      { once: true },
-    );
+    setTimeout(done, ms);
+    signal.addEventListener('abort', done, { once: true });
   });
 }

@@ -2,6 +2,9 @@
 
 import { h, svg } from './dom.js';
 
+/** So many rounds are named. */
+const TICKS = 8;
+
 const [LEFT, RIGHT, TOP, BOTTOM] = [28, 292, 10, 100];
 
 /** `lines`: participant → (round → score from 0 to 10). */
@@ -23,9 +26,18 @@ export function chart(lines, seats) {
     'g',
     { class: 'ticks' },
     [10, 5, 0].map((score) => svg('text', { x: 22, y: up(score) + 3, 'text-anchor': 'end' }, String(score))),
-    rounds.map((round) => svg('text', { x: across(round), y: 114, 'text-anchor': 'middle' }, `R${round}`)),
+    rounds
+      .filter((_, at) => at % Math.ceil(rounds.length / TICKS) === 0)
+      .map((round) => svg('text', { x: across(round), y: 114, 'text-anchor': 'middle' }, `R${round}`)),
   );
-  const drawn = [...lines].map(([who, scores]) => line(seats.get(who)?.index ?? 0, [...scores], across, up));
+  // Lines of the same height lie side by side rather than on one another, and so do points.
+  const drawn = [...lines].map(([who, scores], at) => {
+    const aside = at - (lines.size - 1) / 2;
+    const points = [...scores].map(([round, score]) =>
+      rounds.length === 1 ? [across(round) + aside * 14, up(score)] : [across(round), up(score) + aside * 1.8],
+    );
+    return line(seats.get(who)?.index ?? 0, points);
+  });
   const picture = svg(
     'svg',
     { viewBox: '0 0 300 120', role: 'img', 'aria-label': `Scores by round: ${label}` },
@@ -45,8 +57,7 @@ export function chart(lines, seats) {
   );
 }
 
-function line(index, scores, across, up) {
-  const points = scores.map(([round, score]) => [across(round), up(score)]);
+function line(index, points) {
   const path = points.map(([x, y], at) => `${at ? 'L' : 'M'}${x.toFixed(1)} ${y.toFixed(1)}`).join('');
   return svg(
     'g',

@@ -72,7 +72,7 @@ const bodyKey = (seat, live, read) =>
     : `${seat.turn?.step} ${seat.standing} ${seat.why} ${read}`;
 
 function show(body, state, seat, live) {
-  const isAtEnd = body.scrollHeight - body.scrollTop - body.clientHeight < 40;
+  const isAtEnd = live && body.scrollHeight - body.scrollTop - body.clientHeight < 40;
   body.classList.toggle('live', Boolean(live));
   body.classList.toggle('past', !live && seat.standing !== 'spoke' && !isOver(state));
   if (live) {

@@ -1,63 +1,78 @@
 // Two discussions side by side.
 
 import { get } from './api.js';
-import { fill, h, name, notice } from './dom.js';
+import { bullets, fill, h, name, notice } from './dom.js';
 import { count, dollars, duration, moment, words } from './figures.js';
 import { markdown } from './markdown.js';
 
 export function compare(main) {
   document.title = 'Compare · Quorum';
   const asked = new URLSearchParams(location.search);
-  const chosen = { a: asked.get('a'), b: asked.get('b') };
-  const sides = {
-    a: h('section.side', { 'aria-label': 'The first' }),
-    b: h('section.side', { 'aria-label': 'The second' }),
-  };
+  const side = (key, label) => ({
+    key,
+    id: asked.get(key) ?? '',
+    select: h('select', { 'aria-label': label, on: { change: (event) => choose(key, event.target.value) } }),
+    body: h('section.side', { 'aria-label': label, hidden: true }),
+    found: null,
+  });
+  const sides = { a: side('a', 'The first discussion'), b: side('b', 'The second discussion') };
   const table = h('div.wide');
-  fill(main, h('header.head', {}, h('h1', {}, 'Side by side')), table, h('div.sides', {}, sides.a, sides.b));
-  const found = {};
+  const both = (of) => h('div.sides', {}, of(sides.a), of(sides.b));
+  fill(
+    main,
+    h('header.head', {}, h('h1', {}, 'Side by side')),
+    both((it) => it.select),
+    table,
+    both((it) => it.body),
+  );
+
+  function choose(key, id) {
+    Object.assign(sides[key], { id, found: null });
+    const query = new URLSearchParams(Object.values(sides).flatMap((it) => (it.id ? [[it.key, it.id]] : [])));
+    history.replaceState(null, '', `/compare?${query}`);
+    void load(sides[key]);
+  }
 
   async function load(side) {
-    const id = chosen[side];
-    fill(sides[side], await picker(side, id));
-    if (!/^[0-9a-f-]{36}$/i.test(id ?? '')) return;
+    const { id } = side;
+    show(side);
+    if (!/^[0-9a-f-]{36}$/i.test(id)) return;
     try {
-      found[side] = await get(`/api/discussions/${id}/result`);
-      sides[side].append(...shown(found[side]));
-      if (found.a && found.b) fill(table, figures(found.a, found.b));
+      const found = await get(`/api/discussions/${id}/result`);
+      // Another one may have been chosen meanwhile.
+      if (side.id === id) side.found = found;
     } catch (error) {
       notice(error.message, 'error');
     }
+    show(side);
   }
 
-  async function picker(side, id) {
-    const entries = await get('/api/discussions?limit=100').catch(() => []);
-    const option = (it) =>
-      h(
-        'option',
-        { value: it.discussionId, selected: it.discussionId === id },
-        `${it.topic.slice(0, 80)} — ${it.pattern}, ${moment(it.startedAt)}`,
-      );
-    const select = h(
-      'select',
-      { 'aria-label': 'Which discussion' },
-      h('option', { value: '' }, 'Choose a discussion…'),
-      entries.map(option),
-    );
-    select.addEventListener('change', () => {
-      chosen[side] = select.value;
-      const query = new URLSearchParams(Object.entries(chosen).filter(([, value]) => value));
-      history.replaceState(null, '', `/compare?${query}`);
-      delete found[side];
-      fill(table);
-      void load(side);
-    });
-    return select;
+  function show(side) {
+    side.body.hidden = !side.found;
+    fill(side.body, side.found && shown(side.found));
+    fill(table, sides.a.found && sides.b.found && figures(sides.a.found, sides.b.found));
   }
-  void load('a');
-  void load('b');
+
+  async function offer() {
+    const entries = await get('/api/discussions?limit=100').catch(() => []);
+    for (const it of Object.values(sides)) fill(it.select, options(entries, it.id));
+  }
+  void offer();
+  void load(sides.a);
+  void load(sides.b);
   return {};
 }
+
+const options = (entries, chosen) => [
+  h('option', { value: '' }, 'Choose a discussion…'),
+  entries.map((it) =>
+    h(
+      'option',
+      { value: it.discussionId, selected: it.discussionId === chosen },
+      `${it.topic.slice(0, 80)} — ${it.pattern}, ${moment(it.startedAt)}`,
+    ),
+  ),
+];
 
 function figures(a, b) {
   const share = (it) => it.consensus.agreementScore?.toFixed(2) ?? '–';
@@ -87,7 +102,7 @@ function figures(a, b) {
 
 function shown(outcome) {
   const { consensus, votingResults: votes } = outcome;
-  const list = (title, items) => items?.length > 0 && [h('h3', {}, title), h('ul', {}, items)];
+  const list = (title, items) => items?.length > 0 && [h('h3', {}, title), bullets(items)];
   return [
     h('h2', {}, h('a', { href: `/d/${outcome.discussionId}` }, h('bdi', {}, outcome.topic))),
     h(
@@ -97,24 +112,28 @@ function shown(outcome) {
     ),
     list(
       'They agree',
-      consensus.agreements?.map((it) => h('li', {}, it)),
+      consensus.agreements,
     ),
     list(
       'Dissent',
-      consensus.dissent?.map((it) => h('li', {}, h('b', {}, name(it.provider)), `: ${it.position}`)),
+      consensus.dissent?.map((it) => [h('b', {}, name(it.provider)), `: ${it.position}`]),
     ),
     votes &&
       list(
         'Votes',
-        Object.entries(votes.votes).map(([option, number]) =>
-          h('li', {}, `${option}: ${number} (${(votes.weightedVotes[option] ?? 0).toFixed(2)})`),
-        ),
+        tally(votes).map(([option, number, weight]) => [h('bdi', {}, option), `: ${number} (${weight.toFixed(2)})`]),
       ),
     list(
       'Arguments',
-      consensus.claims?.map((it) => h('li', {}, it.text, it.unanswered && h('span.tag.warn', {}, 'unanswered'))),
+      consensus.claims?.map((it) => [it.text, it.unanswered && h('span.tag.warn', {}, 'unanswered')]),
     ),
   ]
     .flat()
     .filter(Boolean);
 }
+
+/** Options with their votes and weight, those with most support first. */
+const tally = ({ votes, weightedVotes }) =>
+  Object.entries(votes)
+    .map(([option, number]) => [option, number, weightedVotes[option] ?? 0])
+    .sort((a, b) => b[2] - a[2]);

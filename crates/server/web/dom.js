@@ -40,6 +40,34 @@ function put(element, children) {
   }
 }
 
+/** A list with a point for each of these. */
+export const bullets = (items) =>
+  h(
+    'ul',
+    {},
+    items.map((it) => h('li', {}, it)),
+  );
+
+/** A table: what its columns are called, and the cells of its rows. */
+export function table(heads, rows) {
+  const row = (tag, cells) =>
+    h(
+      'tr',
+      {},
+      cells.map((it) => h(tag, {}, it)),
+    );
+  return h(
+    'table',
+    {},
+    h('thead', {}, row('th', heads)),
+    h(
+      'tbody',
+      {},
+      rows.map((it) => row('td', it)),
+    ),
+  );
+}
+
 /** What is in an element from now on. */
 export function fill(element, ...children) {
   element.replaceChildren();

@@ -3,8 +3,6 @@
 /** Before anything happened. */
 export const start = () => ({
   seq: 0,
-  at: 0,
-  openedAt: 0,
   activeMs: 0,
   spec: null,
   fork: null,
@@ -23,12 +21,10 @@ export const start = () => ({
   underWay: new Map(),
   spans: [],
   marks: [],
-  cast: null,
   detections: [],
   judges: [],
   vacancy: null,
   ended: null,
-  windows: [],
   usage: { prompt: 0, completion: 0 },
   cost: 0,
   unpriced: false,
@@ -43,16 +39,17 @@ export const start = () => ({
 });
 
 /** The state after so many of these facts. */
-export function fold(facts, count = facts.length) {
-  const state = start();
-  for (let at = 0; at < count; at++) apply(state, facts[at]);
+export const fold = (facts, count = facts.length) => advance(start(), facts, count);
+
+/** Goes on from where a state is to so many of these facts. */
+export function advance(state, facts, count) {
+  for (let at = state.seq; at < count; at++) apply(state, facts[at]);
   return state;
 }
 
 /** Takes in the next fact. */
 export function apply(state, fact) {
   state.seq = fact.seq;
-  state.at = fact.at / 1000;
   state.activeMs = fact.active_ms;
   KINDS[fact.type]?.(state, fact);
   return state;
@@ -74,9 +71,7 @@ export function seatOf(state, name) {
       why: '',
       attempt: 0,
       retryMs: 0,
-      since: 0,
       turn: null,
-      spoke: 0,
       usage: { prompt: 0, completion: 0 },
       cost: 0,
       unpriced: false,
@@ -92,7 +87,6 @@ function stand(state, name, standing, why = '') {
   const seat = seatOf(state, name);
   seat.standing = standing;
   seat.why = why;
-  seat.since = state.at;
   return seat;
 }
 
@@ -122,8 +116,8 @@ function spoke(state, step, turn) {
 }
 
 const KINDS = {
-  opened(state, { spec, fork, lineage, at }) {
-    Object.assign(state, { spec, fork: fork ?? null, lineage: lineage ?? null, openedAt: at / 1000 });
+  opened(state, { spec, fork, lineage }) {
+    Object.assign(state, { spec, fork: fork ?? null, lineage: lineage ?? null });
     for (const it of spec.participants) {
       Object.assign(seatOf(state, it.name), {
         role: it.role,
@@ -145,12 +139,12 @@ const KINDS = {
     for (const it of absent ?? []) stand(state, it.participant, 'absent', it.message);
   },
   round_opened(state, { round }) {
-    state.rounds.push({ round, from: state.activeMs, to: null, cost: state.cost });
+    state.rounds.push({ round, isOver: false, cost: state.cost });
     state.marks.push({ seq: state.seq, label: `R${round}` });
   },
   round_closed(state, { round }) {
     const open = state.rounds.findLast((it) => it.round === round);
-    if (open) Object.assign(open, { to: state.activeMs, cost: state.cost - open.cost });
+    if (open) Object.assign(open, { isOver: true, cost: state.cost - open.cost });
   },
   phase_entered(state, { phase, round }) {
     Object.assign(state, { phase, round });
@@ -184,7 +178,6 @@ const KINDS = {
     // A check or a vote on the result says nothing new; the column keeps what was said in the talk.
     const isTalk = turn.phase !== 'deciding' && !turn.phase.startsWith('consensus-check');
     if (isTalk || !seat.turn) seat.turn = turn;
-    seat.spoke++;
   },
   turn_failed(state, fact) {
     release(state, fact.step);
@@ -214,9 +207,8 @@ const KINDS = {
   consensus_checked(state, check) {
     state.checks.push(check);
   },
-  parts_cast(state, cast) {
-    state.cast = cast;
-    for (const part of cast.parts) place(state, part);
+  parts_cast(state, { parts }) {
+    for (const part of parts) place(state, part);
   },
   detected(state, fact) {
     state.detections.push(fact);
@@ -230,9 +222,6 @@ const KINDS = {
   },
   talk_ended(state, fact) {
     state.ended = fact;
-  },
-  window_tight(state, fact) {
-    state.windows.push(fact);
   },
   person_awaited(state, fact) {
     state.awaiting.push(fact);
@@ -380,7 +369,7 @@ export const claims = (state) => state.decision?.claims ?? lastOf(state, 'synthe
 
 /** What it will probably still cost: the rounds to come as the rounds so far, and as much again for deciding as one of them. */
 export function forecast(state) {
-  const done = state.rounds.filter((it) => it.to !== null);
+  const done = state.rounds.filter((it) => it.isOver);
   if (isOver(state) || state.decision || done.length === 0 || state.cost === 0) return 0;
   const each = done.reduce((sum, it) => sum + it.cost, 0) / done.length;
   const left = Math.max(0, (state.spec?.rounds ?? 0) - done.length);

@@ -1,11 +1,13 @@
 // All discussions: start one, find one, see which are under way.
 
 import { get } from './api.js';
-import { fill, h, memo, notice } from './dom.js';
-import { moment, words } from './figures.js';
+import { fill, h, memo, say } from './dom.js';
+import { dollars, moment, words } from './figures.js';
 import { order } from './order.js';
 
 const OVER = new Set(['completed', 'error', 'aborted']);
+
+const [AWAITED, UNDER_WAY, EARLIER] = ['Waiting for people', 'Under way', 'Earlier'];
 
 /** How often the list is looked at while somebody looks at it. */
 const LOOK = 3000;
@@ -18,18 +20,22 @@ export function home(main) {
     placeholder: 'Search what was asked and said',
     'aria-label': 'Search discussions',
   });
-  const list = h('div.history', { 'aria-live': 'off' });
+  const list = h('div.history');
+  const sessions = h('select', { 'aria-label': 'Session', hidden: true, on: { change: () => look() } });
+  const lost = h('p.banner', { role: 'alert', hidden: true, data: { kind: 'error' } });
   const chosen = new Set();
   const compare = h('a.button', { hidden: true }, 'Compare these two');
   const past = h(
     'section.listing',
     { 'aria-label': 'Discussions' },
-    h('header', {}, h('h2', {}, 'Discussions'), search, compare),
+    h('header', {}, h('h2', {}, 'Discussions'), search, sessions, compare),
+    lost,
     list,
   );
   fill(main, h('div.home', {}, order(), past));
   const made = memo();
   let timer = 0;
+  void get('/api/sessions').then((all) => offer(sessions, all), () => {});
 
   search.addEventListener('input', () => {
     clearTimeout(timer);
@@ -41,26 +47,30 @@ export function home(main) {
   void look();
 
   async function look() {
-    const words = search.value.trim();
+    const wanted = query();
     try {
-      const entries = await get(`/api/discussions?limit=100${words ? `&q=${encodeURIComponent(words)}` : ''}`);
-      if (words === search.value.trim()) made(JSON.stringify(entries), () => show(entries, words));
+      const entries = await get(`/api/discussions?${wanted}`);
+      lost.hidden = true;
+      if (wanted === query()) made(wanted + JSON.stringify(entries), () => show(entries, search.value.trim()));
     } catch (error) {
-      made(`error ${error.message}`, () => notice(`The list could not be read: ${error.message}`, 'error'));
+      lost.hidden = false;
+      say(lost, `${error.message} What is listed here may be old.`);
     }
   }
 
+  function query() {
+    const asked = { limit: 100, q: search.value.trim(), sessionId: sessions.value };
+    return String(new URLSearchParams(Object.entries(asked).filter(([, value]) => value)));
+  }
+
   function show(entries, words) {
-    const [running, over] = [
-      entries.filter((it) => !OVER.has(it.status)),
-      entries.filter((it) => OVER.has(it.status)),
-    ];
-    const group = (title, all) => all.length > 0 && [h('h3', {}, title), h('ul', {}, all.map(row))];
-    const none = words ? `Nothing was found for “${words}”.` : 'Nothing has been discussed yet.';
+    const groups = Map.groupBy(entries, placed);
+    const group = (title) => groups.has(title) && [h('h3', {}, title), h('ul', {}, groups.get(title).map(row))];
+    const none = words ? `Nothing was found for “${words}”.` : 'Nothing has been discussed yet. What you ask is kept here.';
     fill(
       list,
       entries.length
-        ? [group('Under way', running), group(running.length ? 'Earlier' : '', over)]
+        ? [AWAITED, UNDER_WAY, EARLIER].map(group)
         : h('p.faint', {}, none),
     );
   }
@@ -68,6 +78,8 @@ export function home(main) {
   function row(entry) {
     const box = h('input', {
       type: 'checkbox',
+      value: entry.discussionId,
+      title: 'Choose to compare',
       checked: chosen.has(entry.discussionId),
       'aria-label': `Choose “${entry.topic}” to compare`,
       on: { change: () => choose(entry.discussionId, box.checked) },
@@ -83,9 +95,10 @@ export function home(main) {
         h(
           'p.meta',
           {},
-          h('span.chip.state', { data: { lifecycle: entry.status } }, words(entry.status)),
+          h('span.chip.state', { data: { lifecycle: waits(entry) ? 'awaiting' : entry.status } }, standing(entry)),
           ` ${entry.pattern} · `,
           h('time', { datetime: entry.startedAt }, moment(entry.startedAt)),
+          entry.estimatedCost > 0 && ` · ${dollars(entry.estimatedCost)}`,
           entry.simulated && ' · simulated',
         ),
       ),
@@ -96,17 +109,39 @@ export function home(main) {
   function choose(id, isChosen) {
     if (isChosen) chosen.add(id);
     else chosen.delete(id);
-    const [a, b] = [...chosen].slice(-2);
+    // A third takes the place of the first.
+    if (chosen.size > 2) chosen.delete([...chosen][0]);
+    for (const it of list.querySelectorAll('input')) it.checked = chosen.has(it.value);
+    const [a, b] = chosen;
     compare.hidden = chosen.size < 2;
     compare.href = `/compare?a=${a}&b=${b}`;
   }
   return { '/': () => search.focus() };
 }
 
+const waits = (entry) => Boolean(entry.awaiting?.length || entry.judgeAwaited);
+
+const placed = (entry) => (OVER.has(entry.status) ? EARLIER : waits(entry) ? AWAITED : UNDER_WAY);
+
+/** Where it stands: whom it waits for, if it does. */
+function standing({ awaiting, judgeAwaited, status }) {
+  if (awaiting?.length) return `waiting for ${awaiting.map((it) => it.participant).join(' and ')}`;
+  return judgeAwaited ? 'the judge’s seat is empty' : words(status);
+}
+
+/** The sessions to choose from, where there are any. */
+function offer(select, sessions) {
+  select.hidden = !sessions.length;
+  fill(
+    select,
+    [{ sessionId: '', name: 'All sessions' }, ...sessions].map((it) => h('option', { value: it.sessionId }, it.name)),
+  );
+}
+
 /** The words of a text without its marks, for a line in a list. */
 const plain = (text) =>
   text
     .slice(0, 300)
-    .replaceAll(/[#*_`>|]+/g, '')
+    .replaceAll(/^\s*[-+] |[#*_`>|]+/gm, '')
     .replaceAll(/\s+/g, ' ')
     .trim();

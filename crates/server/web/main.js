@@ -11,7 +11,7 @@ const KEYS = [
   ['?', 'Show these keys'],
   ['h', 'All discussions'],
   ['t', 'Light, dark, or as the system has it'],
-  ['/', 'Search (all discussions)'],
+  ['/', 'Search'],
   ['p', 'Pause or resume'],
   ['n', 'Note'],
   ['s', 'Stop and synthesise'],
@@ -31,7 +31,7 @@ function theme() {
   try {
     localStorage.setItem('quorum-theme', next);
   } catch {
-    /* It holds for this page then. */
+    // It holds for this page then.
   }
   name(toggle, next);
 }
@@ -77,11 +77,13 @@ function open() {
 const own = open();
 const keys = { '?': help, h: () => location.assign('/'), t: theme, ...own };
 
+const WRITING = 'input:not([type=range], [type=checkbox], [type=radio]), textarea, select, dialog';
+
 document.addEventListener('keydown', (event) => {
-  const isWriting = event.target.closest?.('input, textarea, select, dialog, [contenteditable]');
+  const isWriting = event.target.closest?.(WRITING);
   if (isWriting || event.ctrlKey || event.metaKey || event.altKey || !Object.hasOwn(keys, event.key)) return;
-  // Arrows scroll what has the focus.
-  if (event.key.startsWith('Arrow') && event.target.closest('.said')) return;
+  // Arrows scroll or move what has the focus.
+  if (event.key.startsWith('Arrow') && event.target.closest?.('.said, input')) return;
   event.preventDefault();
   keys[event.key]();
 });

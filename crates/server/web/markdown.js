@@ -1,7 +1,7 @@
 // Markdown as elements. What models write is data: it becomes text in elements of our choosing and nothing else; links lead to
 // http and https only, and pictures are not fetched.
 
-import { h } from './dom.js';
+import { bullets, h, table as tabled } from './dom.js';
 
 const DEEPEST = 6;
 
@@ -125,28 +125,8 @@ function table(lines, at, out) {
   const head = cells(lines[at]);
   const rows = [];
   for (at += 2; at < lines.length && ROW.test(lines[at]); at++) rows.push(cells(lines[at]));
-  const row = (tag, texts) =>
-    h(
-      'tr',
-      {},
-      head.map((_, column) => h(tag, {}, inline((texts[column] ?? '').trim()))),
-    );
-  out.push(
-    h(
-      'div.wide',
-      {},
-      h(
-        'table',
-        {},
-        h('thead', {}, row('th', head)),
-        h(
-          'tbody',
-          {},
-          rows.map((it) => row('td', it)),
-        ),
-      ),
-    ),
-  );
+  const texts = (row) => head.map((_, column) => inline((row[column] ?? '').trim()));
+  out.push(h('div.wide', {}, tabled(texts(head), rows.map(texts))));
   return at;
 }
 
@@ -206,13 +186,7 @@ function fields(value, depth) {
   if (depth > DEEPEST) return ['…'];
   if (Array.isArray(value))
     return value.length
-      ? [
-          h(
-            'ul',
-            {},
-            value.slice(0, 100).map((it) => h('li', {}, fields(it, depth + 1))),
-          ),
-        ]
+      ? [bullets(value.slice(0, 100).map((it) => fields(it, depth + 1)))]
       : ['–'];
   if (value === null || typeof value !== 'object')
     return typeof value === 'string' ? tight(markdown(value)) : [String(value)];

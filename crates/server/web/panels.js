@@ -1,7 +1,7 @@
 // What the talk amounts to: the strip of figures, the synthesis, the judge's scores, the votes, the arguments.
 
 import { chart } from './chart.js';
-import { fill, h, memo, name, say, seat as colour } from './dom.js';
+import { bullets, fill, h, memo, name, say, seat as colour, table } from './dom.js';
 import { capital, clock, count, money, plural, words } from './figures.js';
 import { agreement, claims, flips, forecast, isOver, scores, verdict, votes } from './fold.js';
 import { markdown } from './markdown.js';
@@ -80,19 +80,11 @@ export function synthesis() {
       const aside = [
         decision.agreements?.length && [
           h('h3', {}, 'They agree'),
-          h(
-            'ul',
-            {},
-            decision.agreements.map((it) => h('li', {}, inlined(it))),
-          ),
+          bullets(decision.agreements.map(inlined)),
         ],
         decision.dissent?.length && [
           h('h3', {}, 'Dissent'),
-          h(
-            'ul',
-            {},
-            decision.dissent.map((it) => h('li', {}, h('b', {}, name(it.participant)), ': ', inlined(it.position))),
-          ),
+          bullets(decision.dissent.map((it) => [h('b', {}, name(it.participant)), ': ', inlined(it.position)])),
         ],
         problem && h('p.caution', {}, problem.message),
         conclusion?.degraded && h('p.caution', {}, 'Less went into this than was meant to.'),
@@ -195,6 +187,9 @@ function judged(state) {
   ];
 }
 
+/** So many changes of mind are told. */
+const CHANGES = 12;
+
 function voted(state) {
   const { rows, ballots } = votes(state);
   const changes = flips(state);
@@ -221,7 +216,8 @@ function voted(state) {
     dissent.map((it) =>
       h('div.line.against', {}, h('b', {}, 'Dissent — ', name(it.participant), ': '), inlined(it.position)),
     ),
-    changes.map((it) =>
+    changes.length > CHANGES && h('p.faint', {}, `${plural(changes.length - CHANGES, 'earlier change')} of mind`),
+    changes.slice(-CHANGES).map((it) =>
       h(
         'p.line',
         {},
@@ -250,32 +246,12 @@ function tally(rows, state) {
   };
   const dots = (row) =>
     row.who.map((who) => h('span.dot', { title: who, data: colour(state.seats.get(who)?.index ?? 0) }));
-  return h(
-    'table.tally',
-    {},
-    h(
-      'thead',
-      {},
-      h(
-        'tr',
-        {},
-        ['Option', 'Votes', 'Weight'].map((it) => h('th', { scope: 'col' }, it)),
-      ),
-    ),
-    h(
-      'tbody',
-      {},
-      rows.map((row) =>
-        h(
-          'tr',
-          {},
-          h('td', {}, h('bdi', {}, row.option), bar(row)),
-          h('td', {}, dots(row), String(row.votes)),
-          h('td', {}, row.weight.toFixed(2)),
-        ),
-      ),
-    ),
+  const made = table(
+    ['Option', 'Votes', 'Weight'],
+    rows.map((row) => [[h('bdi', {}, row.option), bar(row)], [dots(row), row.votes], row.weight.toFixed(2)]),
   );
+  made.className = 'tally';
+  return made;
 }
 
 const ballot = (it, state) =>
@@ -311,11 +287,7 @@ function argued(state) {
           'div.claim',
           {},
           h('p', {}, h('b', {}, name(it.participant))),
-          h(
-            'ul',
-            {},
-            it.mainArguments.map((text) => h('li', {}, inlined(text))),
-          ),
+          bullets(it.mainArguments.map(inlined)),
         ),
       ),
   ];

@@ -8,15 +8,18 @@ import { markdown } from './markdown.js';
 export function person(id) {
   const root = h('div.people');
   const made = memo();
+  // What was begun for a turn that another tab took is kept for the next.
+  const drafts = new Map();
   const update = (state, isNow) => {
     const awaited = isNow ? state.awaiting : [];
     const vacancy = isNow ? state.vacancy : null;
     root.hidden = !awaited.length && !vacancy;
     made([...awaited, vacancy].map((it) => it?.answers).join(), () => {
+      for (const it of root.querySelectorAll('textarea')) drafts.set(it.dataset.who, it.value);
       fill(
         root,
         vacancy && bench(id, vacancy),
-        awaited.map((it) => form(id, state, it)),
+        awaited.map((it) => form(id, state, it, drafts.get(it.participant))),
       );
       if (awaited.length) announce(`It is ${awaited[0].participant}'s turn to speak.`);
     });
@@ -24,10 +27,12 @@ export function person(id) {
   return { root, update, focus: () => root.querySelector('textarea, input')?.focus() };
 }
 
-function form(id, state, awaited) {
+function form(id, state, awaited, draft = '') {
   const isBallot = awaited.shape === 'ballot' && state.spec.options?.length > 0;
   const text = h('textarea', {
     name: 'text',
+    value: draft,
+    data: { who: awaited.participant },
     rows: isBallot ? 2 : 4,
     required: !isBallot,
     maxlength: 100000,
@@ -40,8 +45,10 @@ function form(id, state, awaited) {
   const submit = async (event) => {
     event.preventDefault();
     send.disabled = true;
+    const written = text.value;
+    text.value = '';
     try {
-      const said = isBallot ? options.read(text.value) : text.value;
+      const said = isBallot ? options.read(written) : written;
       await post(`/api/discussions/${id}/say`, {
         text: said,
         participant: awaited.participant,
@@ -49,6 +56,7 @@ function form(id, state, awaited) {
       });
     } catch (error) {
       send.disabled = false;
+      text.value = written;
       notice(error.message, 'error');
     }
   };
@@ -124,9 +132,9 @@ function bench(id, { lost, reason, candidates }) {
     h(
       'menu',
       {},
-      candidates.map((it) => button(`${it} judges`, { ruling: 'swap', to: it })),
-      button('Go on without', { ruling: 'go_without' }),
-      button('Conclude', { ruling: 'end' }),
+      candidates.map((it) => button(`${it} judges`, { action: 'swap', to: it })),
+      button('Go on without', { action: 'none' }),
+      button('Conclude', { action: 'end' }),
     ),
   );
 }

@@ -4,10 +4,15 @@ import { h, name, seat as colour } from './dom.js';
 import { words } from './figures.js';
 import { markdown } from './markdown.js';
 
-/** What the reply to this turn says; null where it was none, or not understood. */
-export function reading(state, turn) {
+/** What the reply to this turn was understood as; null where it was no form, or is not read yet. */
+export function readingOf(state, turn) {
   const of = (it) => it.participant === turn.participant && it.step?.startsWith(`${turn.step}/`);
-  const found = state.readings.findLast(of)?.reading;
+  return state.readings.findLast(of)?.reading ?? null;
+}
+
+/** The same in words. */
+export function reading(state, turn) {
+  const found = readingOf(state, turn);
   return found ? (KINDS[found.kind]?.(found, state) ?? null) : null;
 }
 

@@ -1,95 +1,126 @@
-// Everything that was said, by round. A turn is made when it comes into sight, and forgotten when many are.
+// Everything that was said, by round. Where much was said, a turn is made when it comes into sight, and forgotten when it is far off.
 
 import { turnText } from './columns.js';
 import { fill, h, name, seat as colour } from './dom.js';
 import { duration, plural, words } from './figures.js';
+import { readingOf } from './reading.js';
 
-/** So many turns are kept made at once. */
-const MADE = 60;
+/** So many turns are made at once: they can be searched and printed as they are. */
+const FEW = 60;
 
 /** `fork(step)` goes on from there in another way. */
 export function talk(fork) {
   const body = h('div');
   const count = h('small');
-  const root = h('section.talk', { 'aria-label': 'Everything said' }, h('h2', {}, 'Everything said ', count), body);
-  let [shown, notes, rounds, now] = [[], 0, new Map(), null];
+  const root = h(
+    'section.talk',
+    { 'aria-label': 'Everything said', hidden: true },
+    h('h2', {}, 'Everything said ', count),
+    body,
+  );
+  const rounds = new Map();
   const turns = new WeakMap();
-  const made = new Set();
+  const made = new Map();
   const seen = new IntersectionObserver((entries) => entries.forEach(look), { rootMargin: '600px 0px' });
+  let [shown, now, read] = [[], null, 0];
 
-  function look({ target, isIntersecting }) {
-    const [element, turn] = [target.querySelector('.said'), turns.get(target)];
-    if (isIntersecting && !made.has(target)) {
-      fill(element, turnText(now, turn));
-      element.style.minHeight = '';
-      made.add(target);
-    } else if (!isIntersecting && made.size > MADE && made.delete(target)) {
-      element.style.minHeight = `${element.offsetHeight}px`;
-      fill(element);
+  function look({ target, isIntersecting, boundingClientRect }) {
+    if (isIntersecting) make(target);
+    else if (made.size > FEW && made.delete(target)) {
+      target.style.minHeight = `${boundingClientRect.height}px`;
+      fill(target);
     }
   }
 
-  function add(turn, state) {
-    const article = h(
-      'article.turn',
-      { data: colour(state.seats.get(turn.participant)?.index ?? 0) },
-      h(
-        'header',
-        {},
-        h('h3', {}, name(turn.participant)),
-        h('small', {}, `${words(turn.phase)} · ${duration(turn.duration_ms)}`),
-        h('span.grow'),
-        h(
-          'button.link',
-          { type: 'button', title: 'Go on from here in another way', on: { click: () => fork(turn.step) } },
-          'Fork from here',
-        ),
-      ),
-      h('div.said', {}, h('p.faint', {}, '…')),
-    );
-    turns.set(article, turn);
-    group(turn).append(article);
-    seen.observe(article);
+  function make(article) {
+    const turn = turns.get(article);
+    const reading = readingOf(now, turn);
+    if (made.get(article) === reading) return;
+    made.set(article, reading);
+    if (!article.firstChild) article.append(heading(turn, fork), h('div.said'));
+    fill(article.lastChild, turnText(now, turn));
+    article.style.minHeight = '';
   }
 
-  function group(turn) {
-    const key = turn.phase === 'deciding' ? 'Deciding' : `Round ${turn.round}`;
+  /** A turn or a remark comes to the end. */
+  function add(it, state) {
+    const element = isRemark(it)
+      ? h('p.remark', {}, h('b', {}, 'Note: '), h('bdi', {}, it.text))
+      : h('article.turn', {
+          'aria-label': `${it.participant}, ${words(it.phase)}`,
+          data: colour(state.seats.get(it.participant)?.index ?? 0),
+        });
+    group(it).append(element);
+    shown.push({ it, element });
+    if (isRemark(it)) return;
+    turns.set(element, it);
+    if (state.turns.length <= FEW) make(element);
+    else seen.observe(element);
+  }
+
+  function drop({ element }) {
+    const round = element.parentElement;
+    seen.unobserve(element);
+    made.delete(element);
+    element.remove();
+    if (round === body || round.children.length > 1) return;
+    rounds.delete(round.dataset.key);
+    round.remove();
+  }
+
+  function group(it) {
+    if (isRemark(it)) return [...rounds.values()].at(-1) ?? body;
+    const key = it.phase === 'deciding' ? 'Deciding' : `Round ${it.round}`;
     if (!rounds.has(key)) {
-      rounds.set(key, h('details.round', { open: true }, h('summary', {}, key)));
+      rounds.set(key, h('details.round', { open: true, data: { key } }, h('summary', {}, key)));
       body.append(rounds.get(key));
     }
     return rounds.get(key);
-  }
-
-  function clear() {
-    seen.disconnect();
-    made.clear();
-    [shown, notes, rounds] = [[], 0, new Map()];
-    fill(body);
   }
 
   return {
     root,
     update(state) {
       now = state;
-      const isLonger = state.turns.length >= shown.length && shown.every((it, at) => it === state.turns[at]);
-      if (!isLonger || state.notes.length < notes) clear();
-      for (let at = shown.length; at < state.turns.length; at++) {
-        remarks(state, at);
-        add(state.turns[at], state);
-        shown.push(state.turns[at]);
-      }
-      remarks(state, state.turns.length);
-      root.hidden = !shown.length;
-      count.textContent = plural(shown.length, 'turn');
+      const wanted = sequence(state);
+      const differs = shown.findIndex(({ it }, at) => !isSame(it, wanted[at]));
+      if (differs >= 0) shown.splice(differs).reverse().forEach(drop);
+      wanted.slice(shown.length).forEach((it) => add(it, state));
+      // What was said is understood a little later.
+      if (read !== state.readings.length) [...made.keys()].forEach(make);
+      read = state.readings.length;
+      root.hidden = !wanted.length;
+      count.textContent = plural(state.turns.length, 'turn');
     },
   };
-
-  /** Remarks from outside, where they fell. */
-  function remarks(state, before) {
-    while (notes < state.notes.length && state.notes[notes].after <= before) {
-      const place = [...rounds.values()].at(-1) ?? body;
-      place.append(h('p.remark', {}, h('b', {}, 'Note: '), state.notes[notes++].text));
-    }
-  }
 }
+
+const isRemark = (it) => it.after !== undefined;
+
+const isSame = (a, b) => a === b || (b !== undefined && isRemark(a) && a.seq === b.seq);
+
+/** Turns, with the remarks from outside where they fell. */
+function sequence({ turns, notes }) {
+  if (!notes.length) return turns;
+  const all = [];
+  let note = 0;
+  for (let at = 0; at <= turns.length; at++) {
+    while (notes[note]?.after <= at) all.push(notes[note++]);
+    if (at < turns.length) all.push(turns[at]);
+  }
+  return all;
+}
+
+const heading = (turn, fork) =>
+  h(
+    'header',
+    {},
+    h('h3', {}, name(turn.participant)),
+    h('small', {}, `${words(turn.phase)} · ${duration(turn.duration_ms)}`),
+    h('span.grow'),
+    h(
+      'button.link',
+      { type: 'button', title: 'Go on from here in another way', on: { click: () => fork(turn.step) } },
+      'Fork from here',
+    ),
+  );

@@ -4,5 +4,5 @@ try {
   const chosen = localStorage.getItem('quorum-theme');
   if (chosen === 'light' || chosen === 'dark') document.documentElement.dataset.theme = chosen;
 } catch {
-  /* Storage may be forbidden; then the system's choice stands. */
+  // Storage may be forbidden; then the system's choice stands.
 }

@@ -98,29 +98,29 @@ function described(fact) {
 function draw(lanes, marks, state) {
   const [total, rows] = [Math.max(1, state.seq), Math.max(1, state.seats.size)];
   lanes.setAttribute('viewBox', `0 0 ${total} ${rows * 10}`);
-  const bar = ({ name, from, to }) => {
-    const index = state.seats.get(name)?.index ?? 0;
-    const width = Math.max(total / 400, (to ?? total) - from);
-    return svg('rect', {
-      x: from,
-      y: index * 10 + 1.5,
-      width,
-      height: 7,
-      'data-seat': index % 6,
-      class: to === null ? 'open' : '',
-    });
-  };
-  lanes.replaceChildren(...state.spans.map(bar));
+  lanes.replaceChildren(...[...state.seats.values()].flatMap((seat) => lane(seat, state.spans, total)));
   let last = -1;
   fill(
     marks,
     state.marks.map(({ seq, label }) => {
       // Marks that would stand on one another are left out.
-      if (last >= 0 && (seq - last) / total < 0.025) return null;
+      if (last >= 0 && (seq - last) / total < 0.05) return null;
       last = seq;
       const mark = h('span', { title: capital(label) }, label);
       mark.style.setProperty('--at', seq / total);
       return mark;
     }),
   );
+}
+
+/** All that somebody said as one path, and what is being said as another: a long record has thousands of turns. */
+function lane({ name, index }, spans, total) {
+  const bar = ({ from, to }) => {
+    const width = Math.max(total / 400, (to ?? total) - from);
+    return `M${from} ${index * 10 + 1.5}h${width}v7h${-width}z`;
+  };
+  const path = (kind, some) =>
+    svg('path', { d: some.map(bar).join(''), 'data-seat': index % 6, class: kind });
+  const own = spans.filter((it) => it.name === name);
+  return [path('', own.filter((it) => it.to !== null)), path('open', own.filter((it) => it.to === null))];
 }

@@ -1,10 +1,10 @@
 // One discussion: watched, steered, spoken in, and gone through again.
 
-import { listen } from './api.js';
+import { ahead, listen } from './api.js';
 import { columns } from './columns.js';
 import { controls, fork } from './controls.js';
 import { announce, fill, h, memo, say } from './dom.js';
-import { apply, fold, isOver, start } from './fold.js';
+import { advance, apply, fold, isOver, start } from './fold.js';
 import { ending, panels, rounds, standing, strip, synthesis } from './panels.js';
 import { person } from './person.js';
 import { talk } from './talk.js';
@@ -12,8 +12,11 @@ import { timeline } from './timeline.js';
 
 const CONNECTION = {
   lost: 'Connection lost. What happens meanwhile is kept and comes after.',
-  gone: 'There is no such discussion here.',
-  closed: 'Without a token nothing can be shown. Reload the page to give one.',
+};
+
+const MISSING = {
+  gone: ['There is no such discussion', 'It may have been deleted, or belong to somebody else.'],
+  closed: ['A token is needed', 'Without one nothing can be shown. Reload the page to give it.'],
 };
 
 export function watch(id, main) {
@@ -35,7 +38,7 @@ export function watch(id, main) {
     panels: panels(),
     timeline: timeline((to) => {
       position = to;
-      shown = to === null ? whole : fold(facts, to);
+      shown = to === null ? whole : past(shown, to);
       draw();
     }),
     talk: talk((step) => fork(id, whole, step)),
@@ -46,8 +49,7 @@ export function watch(id, main) {
     h('div.question', {}, title, h('p.chips', {}, kind, where, origin)),
     parts.controls.root,
   );
-  fill(
-    main,
+  const all = [
     head,
     parts.strip.root,
     told,
@@ -57,10 +59,14 @@ export function watch(id, main) {
     parts.timeline.root,
     parts.panels.root,
     parts.talk.root,
-  );
+  ];
+  fill(main, told);
   main.setAttribute('aria-busy', 'true');
   const named = memo();
   let isFirst = true;
+
+  /** What was so many facts in: further on from what is shown, or from the beginning. */
+  const past = (from, to) => (from !== whole && from.seq <= to ? advance(from, facts, to) : fold(facts, to));
 
   /** Draws once for everything that came in since the last frame. */
   function draw(since) {
@@ -79,7 +85,6 @@ export function watch(id, main) {
     const isNow = position === null;
     banner(told, connection, shown);
     if (!shown.spec) return;
-    main.removeAttribute('aria-busy');
     named(shown.spec.topic, () => {
       document.title = `${shown.spec.topic} · Quorum`;
       say(title, shown.spec.topic);
@@ -101,8 +106,11 @@ export function watch(id, main) {
     parts.columns.update(shown, isNow ? texts : new Map());
     parts.controls.update(whole);
     // What is further down is made once something can be seen.
-    if (isFirst) draw();
-    else below();
+    if (isFirst) {
+      main.removeAttribute('aria-busy');
+      fill(main, all);
+      draw();
+    } else below();
     isFirst = false;
   }
 
@@ -143,7 +151,8 @@ export function watch(id, main) {
 
   function stand(word) {
     connection = word;
-    draw();
+    if (MISSING[word]) missing(main, MISSING[word]);
+    else draw();
   }
 
   let listening = listen(id, 0, hear, stand);
@@ -165,8 +174,15 @@ export function watch(id, main) {
   };
 }
 
-/** How long ago it happened, by this machine's clock, which need not be the server's. */
-const ago = (fact) => Math.max(0, Date.now() - fact.at / 1000);
+/** How long ago it happened, by the server's clock, which need not be this machine's. */
+const ago = (fact) => Math.max(0, Date.now() - ahead() - fact.at / 1000);
+
+/** Where there is nothing to show: why, and where to go. */
+function missing(main, [title, text]) {
+  document.title = `${title} · Quorum`;
+  main.removeAttribute('aria-busy');
+  fill(main, h('div.missing', {}, h('h1', {}, title), h('p', {}, text), h('a.button', { href: '/' }, 'All discussions')));
+}
 
 function banner(told, connection, state) {
   const text =

@@ -102,7 +102,7 @@ fn told(event: &Event) -> String {
                 end.stopping
             )
         }
-        Event::Failed { problem } => format!("failed: {problem}"),
+        Event::Failed { problem, .. } => format!("failed: {problem}"),
         Event::Retried => "tried again".to_owned(),
         Event::Unknown => "something unknown".to_owned(),
     }

@@ -10,6 +10,9 @@ use quorum::{
     Quorum, Request,
     model::debate::{Diversity, Format, JudgeFailure, Judging, Mode, Part},
 };
+use serde_json::{Map, Value};
+
+use crate::args::number::whole;
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "In a debate (--pattern debate)")]
@@ -21,7 +24,7 @@ pub(super) struct Debating {
     #[arg(long, value_parser = Mode::ALL.map(Mode::name))]
     mode: Option<String>,
     /// Rounds at most where the format is not structured-rounds, 1 to 1000 [default: 10]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     round_limit: Option<u32>,
     /// Who judges [default: the third, or the first in a second seat]
     #[arg(long, value_name = "NAME")]
@@ -35,7 +38,7 @@ pub(super) struct Debating {
     /// Make every judgement in both orders, and count only what holds in both
     #[arg(long)]
     swap_check: bool,
-    /// Who argues what: a file with a JSON list of {"participant", "position", "persona"}
+    /// Who argues what: a file with a JSON list of {"participant", "position", "persona", "keyArguments"}
     #[arg(long, value_name = "FILE", value_parser = positions)]
     positions: Option<Positions>,
     /// Let a model give out positions and personas, spread like this
@@ -69,16 +72,27 @@ impl Debating {
     }
 }
 
+/// What a position may have.
+const PART: [&str; 4] = ["participant", "position", "persona", "keyArguments"];
+
 /// What a file of positions holds.
 #[derive(Debug, Clone)]
 struct Positions(Vec<Part>);
 
 fn positions(file: &str) -> Result<Positions, String> {
-    let text = std::fs::read_to_string(Path::new(file)).map_err(|error| format!("can't be read: {error}"))?;
+    let unreadable = |error: std::io::Error| match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        _ => format!("can't be read: {error}"),
+    };
+    let text = std::fs::read_to_string(Path::new(file)).map_err(unreadable)?;
     let form = "[{\"participant\": \"claude\", \"position\": \"…\", \"persona\": \"…\"}]";
-    let parts =
-        serde_json::from_str(&text).map_err(|error| format!("is no JSON list like {form}: {error}"))?;
-    Ok(Positions(parts))
+    let wrong = |error: serde_json::Error| format!("is no JSON list like {form}: {error}");
+    let written: Vec<Map<String, Value>> = serde_json::from_str(&text).map_err(wrong)?;
+    // The record passes over what it does not know; a typing error must not go by like that.
+    if let Some(key) = written.iter().flat_map(Map::keys).find(|key| !PART.contains(&key.as_str())) {
+        return Err(format!("has a {key:?}, which a position has not; it has {}", PART.join(", ")));
+    }
+    serde_json::from_str(&text).map(Positions).map_err(wrong)
 }
 
 fn formats() -> PossibleValuesParser {

@@ -12,27 +12,11 @@ use quorum::{
     request::{Seating, Simulate, flags},
 };
 
-use crate::args::{Output, debate::Debating};
-
-pub(crate) const EXAMPLES: &str = "\
-Examples:
-  ax discuss \"What's the best database for a real-time app?\"
-  ax discuss \"Microservices vs Monolith\" --pattern debate --rounds 3
-  ax discuss \"Best API style\" --pattern voting --options \"REST,GraphQL,gRPC\"
-  ax discuss \"Tabs or spaces?\" --pattern debate --debate-format free-form --judge qwen
-  ax discuss \"What shall we build?\" --pattern roundtable --participants claude,gemini,me:person
-  ax discuss \"Rewrite or refactor?\" --rounds 5 --dry-run
-  ax discuss \"Rewrite or refactor?\" --max-calls 30 --detach
-  ax discuss --again last --pattern debate --rounds 3
-  ax discuss \"Best API style\" --output-format jsonl > events.jsonl
-  ax discuss \"Is this sound?\" -f notes.md -f todo.md --usage
-  cat notes.md | ax discuss \"What did we miss?\" --quiet > answer.md
-
-On a terminal, ? shows the keys while it runs. NO_COLOR, CLICOLOR_FORCE and CI are honoured.
-The first Ctrl-C asks nobody else and concludes with what was said; the second aborts.
-Exit codes: 0 done, 1 internal, 2 bad input, 3 configuration or store, 4 too few providers,
-5 budget or time used up (the result so far is printed), 6 no consensus (with --require-consensus),
-130 interrupted. `ax config show` tells what is usual here.";
+use crate::args::{
+    Output,
+    debate::Debating,
+    number::{fraction, whole},
+};
 
 #[derive(Debug, Args)]
 pub(crate) struct Discuss {
@@ -87,7 +71,7 @@ struct Panel {
     #[arg(long, value_parser = patterns())]
     pattern: Option<String>,
     /// How many rounds, 1 to 10 [default: 2; 10 in a dialogue; 3 at a roundtable]
-    #[arg(short, long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(short, long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     rounds: Option<u32>,
     /// What may be voted for, with commas between
     #[arg(short, long, value_name = "LIST", value_delimiter = ',')]
@@ -95,11 +79,14 @@ struct Panel {
     /// Who plays which part: claude=proponent,gemini=opponent,qwen=judge [default: by seat]
     #[arg(long, value_name = "PAIRS", value_parser = flags::roles)]
     roles: Option<BTreeMap<String, String>>,
+    /// At a roundtable, what somebody's speeches end at: claude=END|Speaker:,gemini=[ [default: "[", a blank line, "Speaker:"]
+    #[arg(long, value_name = "PAIRS", value_parser = flags::stops)]
+    stop_sequences: Option<BTreeMap<String, Vec<String>>>,
     /// How long an answer may get, in tokens, 16 to 200000 [default: 2048]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     max_tokens_per_turn: Option<u32>,
     /// How freely they speak, 0 to 2 [default: 0.7]
-    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", value_parser = fraction, allow_negative_numbers = true)]
     temperature: Option<f64>,
     /// How a talk that outgrows a model's window is shown [default: slide]
     #[arg(long, value_name = "NAME", value_parser = strategies())]
@@ -122,7 +109,7 @@ struct Deciding {
     #[arg(long, value_name = "NAME")]
     synthesizer: Option<String>,
     /// The share that decides, 0 to 1 [default: 0.5]
-    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SHARE", value_parser = fraction, allow_negative_numbers = true)]
     threshold: Option<f64>,
     /// Exit with 6 when there is no consensus, or less agreement than the threshold
     #[arg(long)]
@@ -137,7 +124,7 @@ struct Deciding {
     #[arg(long, overrides_with = "early_exit")]
     no_early_exit: bool,
     /// How confident that is, 0 to 1 [default: 0.9]
-    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SHARE", value_parser = fraction, allow_negative_numbers = true)]
     confidence_threshold: Option<f64>,
 }
 
@@ -145,25 +132,25 @@ struct Deciding {
 #[command(next_help_heading = "How much it may take")]
 struct Bounds {
     /// How long one answer may take, retries included, in ms, 5000 to 300000 [default: 60000; 120000 in a dialogue]
-    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "MS", value_parser = whole::<u64>, allow_negative_numbers = true)]
     timeout: Option<u64>,
     /// The time for everything, like 180s or 3m [default: 30m; 3m with --recursive]
     #[arg(long, value_name = "TIME", value_parser = flags::duration)]
     budget: Option<u64>,
     /// Calls at most [default: no limit; 20 with --recursive]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     max_calls: Option<u32>,
     /// Tokens at most, read and written
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>, allow_negative_numbers = true)]
     max_tokens: Option<u64>,
     /// Money at most, in USD
-    #[arg(long, value_name = "USD", allow_negative_numbers = true)]
+    #[arg(long, value_name = "USD", value_parser = fraction, allow_negative_numbers = true)]
     max_cost: Option<f64>,
     /// Let providers without a known price take part under --max-cost
     #[arg(long)]
     allow_unpriced: bool,
     /// How many must have taken part for a success [default: 2]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     min_providers: Option<u32>,
     /// Conclude at once when one fails, instead of going on with the others
     #[arg(long)]
@@ -172,7 +159,7 @@ struct Bounds {
     #[arg(long)]
     recursive: bool,
     /// How deep those may go, 0 to 4 [default: 2]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     max_depth: Option<u32>,
     /// How the time is shared between the levels [default: cascade]
     #[arg(long, value_name = "NAME", value_parser = TimeoutStrategy::ALL.map(TimeoutStrategy::name))]
@@ -186,7 +173,7 @@ struct Simulated {
     #[arg(long)]
     offline: bool,
     /// The same seed gives the same discussion [default: 1]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>)]
     seed: Option<u64>,
     /// How they behave: latency=200ms,failure=0.1,stubbornness=0.5,dead=NAME
     #[arg(long, value_name = "PAIRS", value_parser = flags::simulate)]
@@ -210,6 +197,7 @@ impl Discuss {
             rounds: panel.rounds,
             voting_options: panel.options.clone(),
             roles: panel.roles.clone(),
+            stop_sequences: panel.stop_sequences.clone(),
             max_tokens_per_turn: panel.max_tokens_per_turn,
             temperature: panel.temperature,
             preset: self.preset.clone(),

@@ -1,5 +1,7 @@
 //! Examples for every verb. Each is run by the tests as it stands here.
 
+use crate::exit;
+
 pub(super) const AX: &str = "\
 Examples:
   ax demo
@@ -7,6 +9,28 @@ Examples:
   ax discuss --help
 
 `ax help VERB` explains a verb, with examples.";
+
+const DISCUSS: &str = "\
+Examples:
+  ax discuss \"What's the best database for a real-time app?\"
+  ax discuss \"Microservices vs Monolith\" --pattern debate --rounds 3
+  ax discuss \"Best API style\" --pattern voting --options \"REST,GraphQL,gRPC\"
+  ax discuss \"Tabs or spaces?\" --pattern debate --debate-format free-form --judge qwen
+  ax discuss \"What shall we build?\" --pattern roundtable --participants claude,gemini,me:person
+  ax discuss \"Rewrite or refactor?\" --rounds 5 --dry-run
+  ax discuss \"Rewrite or refactor?\" --max-calls 30 --detach
+  ax discuss --again last --pattern debate --rounds 3
+  ax discuss \"Best API style\" --output-format jsonl > events.jsonl
+  ax discuss \"Is this sound?\" -f notes.md -f todo.md --usage
+  cat notes.md | ax discuss \"What did we miss?\" --quiet > answer.md
+
+On a terminal, ? shows the keys while it runs. The first Ctrl-C asks nobody else
+and concludes with what was said; the second aborts. `ax config show` tells what
+is usual here.";
+
+pub(super) fn discuss() -> String {
+    format!("{DISCUSS}\n\nExit codes:\n{}", exit::codes())
+}
 
 pub(super) const RESUME: &str = "\
 Examples:
@@ -42,10 +66,19 @@ Examples:
   ax say last \"I would rather wait a year.\"
   ax say last - --as me < answer.md";
 
+pub(super) const JUDGE: &str = "\
+Examples:
+  ax judge last swap gemini
+  ax judge last none
+  ax judge last end";
+
 pub(super) const FORK: &str = "\
 Examples:
   ax fork last --at 1/awaiting-responses/claude --judge mistral
-  ax fork last --at 1/awaiting-responses/gemini --rounds 4";
+  ax fork last --at 1/awaiting-responses/gemini --rounds 4
+
+A step is round/phase/name. One that was never taken is answered with a list of
+those that were.";
 
 pub(super) const HISTORY: &str = "\
 Examples:
@@ -70,6 +103,12 @@ Examples:
   ax replay last
   ax replay last --speed 4
   ax replay last --fast";
+
+pub(super) const SERVE: &str = "\
+Examples:
+  ax serve                          # needs a free port
+  ax serve --port 8080 --offline    # needs a free port
+  curl -N http://localhost:3000/api/discussions/ID/events  # needs a server";
 
 pub(super) const PATTERNS: &str = "\
 Examples:
@@ -103,8 +142,9 @@ A configuration may look like this:
   rounds = 3
   judge = \"qwen\"
 
-Its keys are the flags of `ax discuss` by their long names. What is typed counts before a preset, and a preset before the
-defaults: `ax discuss \"…\" --preset architecture --rounds 4`.";
+Its keys are the flags of `ax discuss` by their long names. What is typed counts
+before a preset, and a preset before the defaults:
+  ax discuss \"…\" --preset architecture --rounds 4";
 
 pub(super) const COMPLETIONS: &str = "\
 Examples:
@@ -112,8 +152,12 @@ Examples:
   ax completions zsh > _ax
   ax completions fish > ax.fish
 
-bash reads them from ~/.local/share/bash-completion/completions/ax, fish from ~/.config/fish/completions/ax.fish, zsh from a
-directory in $fpath. The names of presets are those there are when this is run.";
+They belong here:
+  bash  ~/.local/share/bash-completion/completions/ax
+  fish  ~/.config/fish/completions/ax.fish
+  zsh   _ax in a directory of $fpath
+
+The names of presets are those there are when this is run.";
 
 pub(super) const MAN: &str = "\
 Examples:

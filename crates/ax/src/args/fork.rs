@@ -3,7 +3,7 @@
 use clap::Args;
 use quorum::{Forking, Request};
 
-use crate::args::{Output, Which, discuss::patterns};
+use crate::args::{Output, Which, discuss::patterns, number::whole};
 
 #[derive(Debug, Args)]
 pub(crate) struct Fork {
@@ -22,7 +22,7 @@ pub(crate) struct Fork {
     #[arg(long, value_parser = patterns())]
     pattern: Option<String>,
     /// How many rounds, 1 to 10
-    #[arg(short, long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(short, long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     rounds: Option<u32>,
     #[command(flatten)]
     pub(crate) output: Output,

@@ -1,23 +1,24 @@
 //! What can be typed.
 
 mod debate;
+mod desk;
 mod discuss;
 mod examples;
 mod fork;
+mod help;
+mod number;
+mod one;
 mod output;
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::path::PathBuf;
 
-use clap::{
-    Args, Parser, Subcommand,
-    builder::{PossibleValue, PossibleValuesParser},
-};
-use quorum::export::FORMATS;
+use clap::{Args, Parser, Subcommand};
 
-use crate::judge::RULINGS;
-
+pub(crate) use desk::{ConfigVerb, Configuring, Demo, History, Place, Serve, SessionVerb, Sessions};
 pub(crate) use discuss::Discuss;
 pub(crate) use fork::Fork;
+pub(crate) use help::{command, parse};
+pub(crate) use one::{Delete, Export, Judge, Note, Rate, Replay, Resume, Say};
 pub(crate) use output::{Output, Shape};
 
 /// Lets several models discuss a question and hands you one considered answer
@@ -34,12 +35,12 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     /// Hold a discussion and print its result
-    #[command(after_help = discuss::EXAMPLES)]
+    #[command(after_help = examples::discuss(), args_override_self = true)]
     Discuss(Box<Discuss>),
     /// Go on with a discussion that was paused, failed, or cut off
     #[command(after_help = examples::RESUME)]
     Resume(Resume),
-    /// Hold a running discussion once the calls under way are done; `ax resume` goes on
+    /// Hold a discussion once the calls under way are done
     #[command(after_help = examples::PAUSE)]
     Pause(Which),
     /// Ask nobody else, and conclude with what was said
@@ -54,12 +55,10 @@ pub(crate) enum Verb {
     /// Leave a remark that everyone asked from now on is shown
     #[command(after_help = examples::NOTE)]
     Note(Note),
-    /// Say who judges now, in a debate whose judge failed and that waits for it, and go on
-    #[command(
-        after_help = "Examples:\n  ax judge last swap gemini\n  ax judge last none\n  ax judge last end"
-    )]
+    /// Say who judges now, in a debate whose judge failed, and go on
+    #[command(after_help = examples::JUDGE)]
     Judge(Judge),
-    /// Go on from a past discussion in another way, asking only what is new
+    /// Go on from a past discussion otherwise, asking only what is new
     #[command(after_help = examples::FORK)]
     Fork(Fork),
     /// List past discussions, or search them
@@ -81,9 +80,7 @@ pub(crate) enum Verb {
     #[command(after_help = examples::REPLAY)]
     Replay(Replay),
     /// Answer over HTTP on this machine: API, live events, history
-    #[command(
-        after_help = "Examples:\n  ax serve                          # needs a free port\n  ax serve --port 8080 --offline    # needs a free port\n  curl -N http://localhost:3000/api/discussions/ID/events  # needs a server"
-    )]
+    #[command(after_help = examples::SERVE)]
     Serve(Serve),
     /// List the patterns and the consensus methods
     #[command(after_help = examples::PATTERNS)]
@@ -92,7 +89,9 @@ pub(crate) enum Verb {
     #[command(after_help = "Examples:\n  ax models\n  ax models --json")]
     Models(Listed),
     /// Keep keys for providers in a file nobody else can read, list them, or forget them
-    #[command(after_help = "Examples:\n  ax keys set claude < key.txt\n  ax keys list\n  ax keys rm claude")]
+    #[command(
+        after_help = "Examples:\n  ax keys set claude  # needs somebody to type it\n  ax keys set claude < key.txt\n  ax keys list\n  ax keys rm claude"
+    )]
     Keys(Keys),
     /// List what models cost, or import a price table
     #[command(after_help = "Examples:\n  ax prices\n  ax prices import model_prices_and_context_window.json")]
@@ -100,13 +99,13 @@ pub(crate) enum Verb {
     /// Look at keys, endpoints, prices, data and clock, and say what to do
     #[command(after_help = "Examples:\n  ax doctor\n  ax doctor --live  # needs providers that answer")]
     Doctor(Doctor),
-    /// List sessions, or create one: a folder for discussions that belong together
+    /// List sessions, folders for discussions, or create one
     #[command(after_help = examples::SESSIONS)]
     Sessions(Sessions),
     /// See a short debate before a judge, without any key
     #[command(after_help = examples::DEMO)]
     Demo(Demo),
-    /// Show where the configuration is, what holds, and whether it makes sense
+    /// Show where the configuration is, what holds, and what is wrong
     #[command(after_help = examples::CONFIG)]
     Config(Configuring),
     /// Print what lets a shell complete what is typed
@@ -124,58 +123,6 @@ pub(crate) enum Verb {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Demo {
-    /// Without waiting
-    #[arg(long)]
-    pub(crate) fast: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Configuring {
-    #[command(subcommand)]
-    pub(crate) verb: ConfigVerb,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum ConfigVerb {
-    /// Print where the configuration is, or where other things are
-    Path {
-        /// Where what is
-        #[arg(default_value = "config")]
-        place: Place,
-    },
-    /// Print every value that holds, and where it comes from
-    Show(Listed),
-    /// Say everything that is wrong with it; exit with 3 if something is
-    Check,
-}
-
-/// Where things are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Place {
-    /// The configuration
-    Config,
-    /// Discussions
-    Data,
-    /// Logs of detached runs
-    State,
-    /// What can be made again
-    Cache,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Resume {
-    #[command(flatten)]
-    pub(crate) shown: Shown,
-    /// Exit with 6 when there is no consensus, or less agreement than the threshold
-    #[arg(long)]
-    pub(crate) require_consensus: bool,
-    /// Go on when the terminal is closed
-    #[arg(long, hide = true)]
-    pub(crate) detached: bool,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct Which {
     /// The discussion: its id, the beginning of it, or `last`
     pub(crate) id: String,
@@ -187,111 +134,6 @@ pub(crate) struct Shown {
     pub(crate) which: Which,
     #[command(flatten)]
     pub(crate) output: Output,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Say {
-    #[command(flatten)]
-    pub(crate) which: Which,
-    /// What is said; `-` reads it from standard input
-    pub(crate) text: String,
-    /// For which seat [default: the one whose turn it is]
-    #[arg(long = "as", value_name = "NAME")]
-    pub(crate) speaker: Option<String>,
-    /// As which user, where the seat belongs to one
-    #[arg(long, value_name = "USER")]
-    pub(crate) user: Option<String>,
-    #[command(flatten)]
-    pub(crate) output: Output,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Note {
-    #[command(flatten)]
-    pub(crate) which: Which,
-    /// The remark; `-` reads it from standard input
-    pub(crate) text: String,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Rate {
-    #[command(flatten)]
-    pub(crate) which: Which,
-    /// How good its result was, 1 (useless) to 5 (just right)
-    pub(crate) rating: u8,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Delete {
-    #[command(flatten)]
-    pub(crate) which: Which,
-    /// Really do it
-    #[arg(long)]
-    pub(crate) yes: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Judge {
-    #[command(flatten)]
-    pub(crate) which: Which,
-    /// Put another in the judge's seat, go on without one, or end the debate
-    #[arg(value_name = "WHAT", value_parser = RULINGS)]
-    pub(crate) ruling: String,
-    /// Who judges instead, for swap
-    pub(crate) name: Option<String>,
-    #[command(flatten)]
-    pub(crate) output: Output,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Export {
-    #[command(flatten)]
-    pub(crate) which: Which,
-    /// In which format [default: by the file's ending, or else markdown]
-    #[arg(long = "as", value_name = "FORMAT", value_parser = formats())]
-    pub(crate) format: Option<String>,
-    /// Where to; `-` is standard output
-    #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
-    pub(crate) output: PathBuf,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Replay {
-    #[command(flatten)]
-    pub(crate) shown: Shown,
-    /// Without waiting
-    #[arg(long, conflicts_with = "speed")]
-    pub(crate) fast: bool,
-    /// How many times as fast as it went; at 1, no pause is longer than 2 s
-    #[arg(long, value_name = "N", default_value_t = 1.0, value_parser = speed, allow_negative_numbers = true)]
-    pub(crate) speed: f64,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct History {
-    /// Only discussions that have to do with these words, most relevant first
-    pub(crate) words: Vec<String>,
-    /// How many at most
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
-    pub(crate) limit: usize,
-    /// Only those of this session, by id or name
-    #[arg(long, value_name = "SESSION", conflicts_with = "words")]
-    pub(crate) session: Option<String>,
-    #[command(flatten)]
-    pub(crate) listed: Listed,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Serve {
-    /// Where to listen; other machines can reach it only with tokens in the configuration [default: 127.0.0.1:3000]
-    #[arg(long, value_name = "ADDRESS:PORT")]
-    pub(crate) listen: Option<SocketAddr>,
-    /// On which port; 0 takes any that is free
-    #[arg(long, value_name = "PORT")]
-    pub(crate) port: Option<u16>,
-    /// Use simulated voices although real ones could be had
-    #[arg(long)]
-    pub(crate) offline: bool,
 }
 
 #[derive(Debug, Args)]
@@ -318,7 +160,7 @@ pub(crate) struct Keys {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyVerb {
-    /// Keep the key that comes through standard input
+    /// Keep a key: typed unseen, or from standard input where that is no terminal
     Set {
         /// The provider, or the variable of its key
         name: String,
@@ -350,55 +192,22 @@ pub(crate) enum PriceVerb {
     },
 }
 
-#[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct Sessions {
-    #[command(subcommand)]
-    pub(crate) verb: Option<SessionVerb>,
-    #[command(flatten)]
-    pub(crate) listed: Listed,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum SessionVerb {
-    /// List them, newest first
-    List(Listed),
-    /// Make one and print its id
-    Create {
-        /// What people call it
-        name: String,
-    },
-}
-
-fn formats() -> PossibleValuesParser {
-    let value = |format: &quorum::export::Format| {
-        PossibleValue::new(format.name).alias(format.ending).help(format.summary)
-    };
-    FORMATS.iter().map(value).collect::<Vec<_>>().into()
-}
-
-fn speed(text: &str) -> Result<f64, String> {
-    let speed = text.parse().ok().filter(|speed| (0.01..=1_000.0).contains(speed));
-    speed.ok_or_else(|| "must be a number from 0.01 to 1000".to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
-    use clap::CommandFactory;
     use quorum::request::flags;
 
     use super::*;
 
     #[test]
     fn the_command_line_makes_sense() {
-        Cli::command().debug_assert();
+        command().debug_assert();
     }
 
     #[test]
     fn every_flag_of_the_table_can_be_typed() {
-        let mut command = Cli::command();
+        let mut command = command();
         command.build();
         let discuss = command.find_subcommand("discuss").unwrap();
         let typed: BTreeSet<&str> = discuss.get_arguments().filter_map(|arg| arg.get_long()).collect();
@@ -412,7 +221,7 @@ mod tests {
     #[test]
     fn every_flag_of_discuss_can_be_configured_or_belongs_to_one_run() {
         let of_one_run = ["again", "preset", "json", "dry-run", "detach", "file", "no-early-exit", "help"];
-        let mut command = Cli::command();
+        let mut command = command();
         command.build();
         let discuss = command.find_subcommand("discuss").unwrap();
         let known = |long: &&str| {
@@ -424,9 +233,20 @@ mod tests {
         assert_eq!(unknown, BTreeSet::from(of_one_run));
     }
 
+    /// Longer lines would be wrapped where they look torn.
+    #[test]
+    fn what_stands_under_the_help_fits_80_columns() {
+        for verb in command().get_subcommands() {
+            let after = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let prose = after.lines().filter(|line| !line.starts_with("  "));
+            let long: Vec<&str> = prose.filter(|line| 80 < line.chars().count()).collect();
+            assert_eq!(long, Vec::<&str>::new(), "{}", verb.get_name());
+        }
+    }
+
     #[test]
     fn every_verb_has_examples_in_its_help() {
-        for verb in Cli::command().get_subcommands().filter(|it| !it.is_hide_set()) {
+        for verb in command().get_subcommands().filter(|it| !it.is_hide_set()) {
             let help = verb.clone().render_long_help().to_string();
             let example = format!("\n  ax {}", verb.get_name());
             assert!(help.contains("Examples:\n") && help.contains(&example), "{}: {help}", verb.get_name());

@@ -17,6 +17,9 @@ pub(crate) enum Key {
     Help,
 }
 
+/// So many keys between two frames are still typed by hand.
+const MOST_PRESSED: usize = 4;
+
 /// The keys in what was typed. Arrows and the like are several bytes and mean nothing.
 pub(super) fn read(mut bytes: &[u8]) -> Vec<Key> {
     let mut keys = Vec::new();
@@ -25,6 +28,17 @@ pub(super) fn read(mut bytes: &[u8]) -> Vec<Key> {
         keys.extend(key(*first));
     }
     keys
+}
+
+/// Whether this came from no finger: nobody presses so many keys between two frames. Who pastes an answer a moment before they are
+/// asked for it does not mean to stop the discussion.
+pub(super) fn is_pasted(mut bytes: &[u8]) -> bool {
+    let mut pressed = 0;
+    while let [first, rest @ ..] = bytes {
+        bytes = if *first == 0x1b { after_sequence(rest) } else { rest };
+        pressed += 1;
+    }
+    MOST_PRESSED < pressed
 }
 
 fn key(byte: u8) -> Option<Key> {
@@ -68,6 +82,15 @@ mod tests {
             ("p\u{fc}".as_bytes(), &[Key::Pause]),
         ] {
             assert_eq!(read(typed), expected, "{typed:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_pasted_is_no_set_of_keys() {
+        for (typed, pasted) in
+            [(&b""[..], false), (b"pps?", false), (b"\x1b[A\x1b[A\x1b[B\x1b[B", false), (b"stop it", true)]
+        {
+            assert_eq!(is_pasted(typed), pasted, "{typed:?}");
         }
     }
 }

@@ -46,7 +46,7 @@ impl Screen {
         let voices: Vec<Line> = (0..self.voices.len()).map(|seat| self.status(seat, &columns, now)).collect();
         let mut after = self.agreement(size.columns);
         after.extend(self.judging());
-        let footer = self.footer();
+        let footer = self.footer(size.columns);
         let mut used = header.len() + voices.len();
         let mut fits = |lines: Vec<Line>| {
             let taken = if used + lines.len() <= room { lines } else { Vec::new() };
@@ -158,7 +158,7 @@ impl Screen {
         self.judged[shown..].iter().map(|it| Line::of(" judge ", PLAIN).then(judged(it))).collect()
     }
 
-    fn footer(&self) -> Vec<Line> {
+    fn footer(&self, columns: usize) -> Vec<Line> {
         let seats = self.voices.len().min(9);
         let text = match &self.footer {
             Footer::Absent => return Vec::new(),
@@ -172,7 +172,10 @@ impl Screen {
             }
             Footer::Notice(text) => text.clone(),
         };
-        vec![Line::of(&format!(" {text}"), DIM)]
+        packed(&text, columns.saturating_sub(1))
+            .into_iter()
+            .map(|row| Line::of(" ", PLAIN).then(row))
+            .collect()
     }
 
     /// All that the one who is followed says, as far as there is room for its end.
@@ -190,6 +193,18 @@ impl Screen {
         let silent = lines.is_empty().then(|| Line::of("  nothing yet", DIM));
         [head].into_iter().chain(lines.into_iter().skip(from)).chain(silent).take(room).collect()
     }
+}
+
+/// What is between dots, in as many rows as it takes; only what is longer than a row is broken.
+fn packed(text: &str, columns: usize) -> Vec<Line> {
+    let mut rows: Vec<String> = Vec::new();
+    for part in text.split(" · ") {
+        match rows.last_mut() {
+            Some(row) if width(row) + 3 + width(part) <= columns => *row += &format!(" · {part}"),
+            Some(_) | None => rows.push(part.to_owned()),
+        }
+    }
+    rows.iter().flat_map(|row| Line::of(row, DIM).wrapped(columns)).collect()
 }
 
 /// As many of these as fit.

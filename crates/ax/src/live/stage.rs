@@ -36,6 +36,7 @@ pub(crate) struct Stage {
     resized: Caught,
     stopped: Caught,
     continued: Caught,
+    hung_up: Caught,
     /// What is to go above the screen with the next frame.
     story: Story,
     /// Whether something changed since the last frame, and in which second that was.
@@ -44,6 +45,8 @@ pub(crate) struct Stage {
     place: Place,
     /// Whether we stopped ourselves, so that a signal to go on is due and no surprise.
     suspended: bool,
+    /// Whether the last that was typed was pasted.
+    pasting: bool,
 }
 
 /// Whose the terminal is.
@@ -92,11 +95,13 @@ impl Stage {
             resized: signal(SignalKind::window_change())?,
             stopped: caught(Number::TSTP)?,
             continued: caught(Number::CONT)?,
+            hung_up: caught(Number::HUP)?,
             story: Story::default(),
             stirred: true,
             second: 0,
             place: Place::Ours,
             suspended: false,
+            pasting: false,
         };
         terminal::take()?;
         Ok(stage)
@@ -117,7 +122,7 @@ impl Stage {
     /// Says something in the last line, or above where there is none.
     pub(crate) fn say(&mut self, text: &str) {
         if self.screen.footer == Footer::Absent {
-            self.story.remark(text);
+            self.story.remark(text, self.size.columns);
         } else {
             self.screen.footer = Footer::Notice(text.to_owned());
         }
@@ -128,6 +133,8 @@ impl Stage {
     pub(crate) async fn stir(&mut self) -> Vec<Key> {
         tokio::select! {
             biased;
+            // The window is being closed: the discussion is left as it is, and its terminal as it was.
+            _ = self.hung_up.recv() => return vec![Key::Quit],
             _ = self.stopped.recv() => self.step_aside(),
             _ = self.continued.recv() => self.go_on(),
             _ = self.resized.recv() => self.fit(),
@@ -141,12 +148,19 @@ impl Stage {
         if self.place == Place::Others && terminal::is_foreground() {
             self.come_back();
         }
-        let typed = if self.place == Place::Ours { keys::read(&terminal::typed()) } else { Vec::new() };
+        let typed = if self.place == Place::Ours { self.typed() } else { Vec::new() };
         let (own, others): (Vec<Key>, Vec<Key>) =
             typed.into_iter().partition(|it| matches!(it, Key::Follow(_) | Key::All | Key::Help));
         own.into_iter().for_each(|key| self.turn(key));
         self.paint();
         others
+    }
+
+    /// The keys that were pressed. What is pasted comes in pieces, and its last one may be short.
+    fn typed(&mut self) -> Vec<Key> {
+        let typed = terminal::typed();
+        let pasting = std::mem::replace(&mut self.pasting, keys::is_pasted(&typed));
+        if pasting || self.pasting { Vec::new() } else { keys::read(&typed) }
     }
 
     /// A key that only changes what is seen.

@@ -55,8 +55,8 @@ impl Story {
     }
 
     /// Something that is said in between.
-    pub(crate) fn remark(&mut self, text: &str) {
-        self.lines.push(Line::of(&format!("{MARGIN}{text}"), DIM));
+    pub(crate) fn remark(&mut self, text: &str, columns: usize) {
+        self.lines.extend(indented(text, columns));
         self.remarked = true;
     }
 
@@ -107,10 +107,12 @@ fn is_passing(event: &Event) -> bool {
 /// What lines alone would say of it.
 fn remark(state: &State, signal: &Signal, columns: usize) -> Vec<Line> {
     let text = progress::of_signal(state.id, signal);
-    let lines = text.iter().flat_map(|text| text.lines());
-    let lines =
-        lines.flat_map(|text| Line::of(text.trim_start(), DIM).wrapped(columns.saturating_sub(4).max(1)));
-    lines.map(|line| Line::of(MARGIN, PLAIN).then(line)).collect()
+    text.iter().flat_map(|text| text.lines()).flat_map(|text| indented(text, columns)).collect()
+}
+
+fn indented(text: &str, columns: usize) -> Vec<Line> {
+    let rows = Line::of(text.trim_start(), DIM).wrapped(columns.saturating_sub(4).max(1));
+    rows.into_iter().map(|row| Line::of(MARGIN, PLAIN).then(row)).collect()
 }
 
 fn heading(text: &str, columns: usize) -> Line {

@@ -19,6 +19,9 @@ use crate::live::layout::Size;
 /// A narrower terminal gets lines one after the other.
 const NARROWEST: usize = 40;
 
+/// A terminal keeps no more for us.
+const MOST_TYPED: usize = 4_096;
+
 const HIDE_CURSOR: &str = "\u{1b}[?25l";
 /// The cursor and the wrapping of lines, whatever of a frame was written.
 const RESTORE: &str = "\u{1b}[?2026l\u{1b}[?7h\u{1b}[?25h";
@@ -28,7 +31,7 @@ static TAKEN: Mutex<Option<Taken>> = Mutex::new(None);
 
 #[derive(Debug)]
 struct Taken {
-    modes: Option<Termios>,
+    modes: Termios,
 }
 
 /// Whether stderr is a place for a screen, or only for lines.
@@ -68,28 +71,33 @@ pub(crate) fn is_foreground() -> bool {
     tcgetpgrp(stderr()).map_or(true, |group| group == getpgrp())
 }
 
-/// Hides the cursor and, where there are keys, has them come one by one and unseen. Signals stay as they are.
+/// Hides the cursor and what is typed; where there are keys, they come one by one. Signals stay as they are.
 pub(crate) fn take() -> std::io::Result<()> {
     give_back_on_panic();
     let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
     // Who was stopped from outside still has the terminal, though others may have changed it since.
     let usual = match taken.take() {
         Some(Taken { modes }) => modes,
-        None if has_keys() => Some(tcgetattr(stdin())?),
-        None => None,
+        None => tcgetattr(stderr())?,
     };
-    if let Some(modes) = &usual {
-        tcsetattr(stdin(), OptionalActions::Now, &one_by_one(modes.clone()))?;
-    }
+    let modes = if has_keys() { one_by_one(usual.clone()) } else { unseen(usual.clone()) };
+    tcsetattr(stderr(), OptionalActions::Now, &modes)?;
     *taken = Some(Taken { modes: usual });
     std::io::stderr().write_all(HIDE_CURSOR.as_bytes())
 }
 
 /// Keys come at once, and asking for one that was not pressed doesn't wait.
-fn one_by_one(mut modes: Termios) -> Termios {
-    modes.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
+fn one_by_one(modes: Termios) -> Termios {
+    let mut modes = unseen(modes);
+    modes.local_modes.remove(LocalModes::ICANON);
     modes.special_codes[SpecialCodeIndex::VMIN] = 0;
     modes.special_codes[SpecialCodeIndex::VTIME] = 0;
+    modes
+}
+
+/// What is typed, `^C` too, does not go right through the screen.
+fn unseen(mut modes: Termios) -> Termios {
+    modes.local_modes.remove(LocalModes::ECHO);
     modes
 }
 
@@ -101,8 +109,8 @@ pub(crate) fn give_back() {
     // A terminal that is gone needs nothing back.
     let _ = std::io::stderr().write_all(RESTORE.as_bytes());
     // In the background it is the shell's, and asking for a change would stop us.
-    if let Some(modes) = modes.filter(|_| is_foreground()) {
-        let _ = tcsetattr(stdin(), OptionalActions::Now, &modes);
+    if is_foreground() {
+        let _ = tcsetattr(stderr(), OptionalActions::Now, &modes);
     }
 }
 
@@ -124,10 +132,11 @@ pub(crate) fn suspend() {
 
 /// What was typed since the last time. Never waits, whatever somebody did to the terminal's modes.
 pub(crate) fn typed() -> Vec<u8> {
-    let mut bytes = [0; 64];
     let there = if has_keys() { ioctl_fionread(stdin()).unwrap_or_default() } else { 0 };
-    let read = if there == 0 { 0 } else { read(stdin(), &mut bytes).unwrap_or_default() };
-    bytes[..read].to_vec()
+    let mut bytes = vec![0; usize::try_from(there).unwrap_or_default().min(MOST_TYPED)];
+    let read = if bytes.is_empty() { 0 } else { read(stdin(), &mut *bytes).unwrap_or_default() };
+    bytes.truncate(read);
+    bytes
 }
 
 #[cfg(test)]

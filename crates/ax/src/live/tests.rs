@@ -384,8 +384,8 @@ fn who_is_followed_is_shown_in_full() {
 1● ann  13 tok/s     13 tok         …three` And so it goes.▌
 2○ bob
  ann ──────────────────────────────────────────────────────
-  And so it goes.
- p pause · s stop and conclude · 1-2 follow one · Tab all ·…",
+ p pause · s stop and conclude · 1-2 follow one · Tab all
+ q leave · Ctrl-C stop, abort · ? hide",
     );
 }
 

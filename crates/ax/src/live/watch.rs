@@ -12,7 +12,7 @@ use crate::{
     args::{Output, Shape},
     live::{Clock, Key, Keys, Stage, terminal},
     render::{
-        is_hushed,
+        fitted, is_hushed,
         line::{BOLD, Line, PLAIN},
         progress, tell,
     },
@@ -87,5 +87,5 @@ impl Watch {
 /// A line; what is not below something else stands out.
 fn say(text: &str) {
     let style: Style = if text.starts_with(' ') { PLAIN } else { BOLD };
-    tell(&[Line::of(text, style)]);
+    tell(&fitted(text).iter().map(|row| Line::of(row, style)).collect::<Vec<_>>());
 }

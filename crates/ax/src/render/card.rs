@@ -156,8 +156,9 @@ fn costs(outcome: &Outcome) -> Vec<Line> {
     let summary = &outcome.metadata.cost_summary;
     let seats = &outcome.integrity.expected;
     let others = summary.by_provider.keys().filter(|it| !seats.contains(it));
-    let names: Vec<&String> =
-        seats.iter().filter(|it| summary.by_provider.contains_key(*it)).chain(others).collect();
+    // People take no calls.
+    let asked = |it: &&String| summary.by_provider.get(*it).is_some_and(|cost| 0 < cost.calls);
+    let names: Vec<&String> = seats.iter().chain(others).filter(asked).collect();
     let widest = names.iter().map(|it| width(it)).max().unwrap_or_default().max(LABEL - 2);
     let row = |name: &str, cells: [String; 4], style| {
         let [calls, read, written, cost] = cells;

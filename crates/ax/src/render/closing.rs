@@ -35,6 +35,7 @@ pub(crate) fn of_fork(state: &State) -> Option<String> {
 fn sum(outcome: &Outcome) -> String {
     let costs = &outcome.metadata.cost_summary;
     let price = match outcome.metadata.estimated_cost {
+        _ if outcome.simulated => "simulated".to_owned(),
         Some(usd) => format!("${usd:.4}"),
         None if costs.estimated_cost_usd > 0.0 => {
             format!("${:.4} and unpriced: {}", costs.estimated_cost_usd, costs.unpriced.join(", "))
@@ -54,8 +55,7 @@ fn sum(outcome: &Outcome) -> String {
     let (calls, tokens) =
         (count(u64::from(costs.total_calls), "call"), count(outcome.metadata.total_tokens, "token"));
     let took = time(outcome.total_duration_ms);
-    let simulated = if outcome.simulated { ", simulated" } else { "" };
-    format!("{verb} in {took}: {who}; {calls}, {tokens}, {price}{simulated}.")
+    format!("{verb} in {took}: {who}; {calls}, {tokens}, {price}.")
 }
 
 fn shortfalls(outcome: &Outcome) -> Vec<String> {

@@ -1,8 +1,10 @@
 //! How a discussion went, in a few lines: positions, the judge's marks, agreement, and who changed their mind.
 
+use std::collections::BTreeSet;
+
 use quorum::model::{
     debate::Cast,
-    flips::{Flip, RoundAgreement},
+    flips::{Flip, Position, RoundAgreement},
     judging::{JudgedRound, JudgingReport},
     outcome::Outcome,
 };
@@ -12,13 +14,25 @@ pub(crate) fn parts(outcome: &Outcome) -> Vec<String> {
     let parts = [
         outcome.positions.as_ref().map(positions),
         outcome.judging.as_ref().and_then(judging),
+        held(&outcome.positions_by_round),
         listed("Agreement by round", &outcome.agreement_by_round, agreement),
         listed("Changes of mind", &outcome.flips, flip),
     ];
     parts.into_iter().flatten().collect()
 }
 
-fn listed<T>(heading: &str, items: &[T], line: fn(&T) -> String) -> Option<String> {
+/// A line for each round, with what everyone held.
+fn held(positions: &[Position]) -> Option<String> {
+    let rounds: BTreeSet<u32> = positions.iter().map(|it| it.round).collect();
+    let line = |round: &u32| {
+        let held = positions.iter().filter(|it| it.round == *round);
+        let held: Vec<String> = held.map(|it| format!("{}: {}", it.participant, it.position)).collect();
+        format!("- Round {round}: {}", held.join("; "))
+    };
+    listed("Positions by round", &rounds.into_iter().collect::<Vec<_>>(), line)
+}
+
+fn listed<T>(heading: &str, items: &[T], line: impl Fn(&T) -> String) -> Option<String> {
     let lines: Vec<String> = items.iter().map(line).collect();
     (!lines.is_empty()).then(|| format!("## {heading}\n\n{}", lines.join("\n")))
 }
@@ -37,7 +51,9 @@ fn judging(report: &JudgingReport) -> Option<String> {
     lines.extend(report.unassessed_rounds.iter().map(|round| format!("- Round {round}: not judged")));
     let checked = report.flip_rate.map(|rate| {
         let (flipped, all) = (report.flipped, report.swap_checked);
-        format!("- In both orders: {flipped} of {all} judgements came out the other way round ({rate:.2})")
+        format!(
+            "- In both orders: {flipped} of {all} judgements came out the other way round (flip rate {rate:.2})"
+        )
     });
     lines.extend(checked);
     (!lines.is_empty()).then(|| format!("## Judging\n\n{}", lines.join("\n")))

@@ -11,6 +11,9 @@ pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
 pub(crate) const WORRY: Style = AnsiColor::Yellow.on_default();
 pub(crate) const BAD: Style = AnsiColor::Red.on_default();
 
+/// On a narrower terminal every place is in the middle of a word.
+const NARROWEST: usize = 20;
+
 /// Whether styles are written out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Colour {
@@ -135,6 +138,27 @@ pub(crate) fn joined(lines: &[Line], colour: Colour) -> String {
     lines.iter().map(|line| format!("{}\n", line.rendered(colour).trim_end())).collect()
 }
 
+/// A line as it is, or in rows that break between words. They hang below what comes after the first gap, if that is near, as in a
+/// list of names and what they mean.
+pub(crate) fn hung(line: &str, columns: usize) -> Vec<String> {
+    if width(line) <= columns || columns < NARROWEST {
+        return vec![line.to_owned()];
+    }
+    let margin = line.len() - line.trim_start_matches(' ').len();
+    let gap = line[margin..].find("  ").map(|at| {
+        let rest = &line[margin + at..];
+        margin + at + rest.len() - rest.trim_start_matches(' ').len()
+    });
+    let hang = gap.filter(|it| width(&line[..*it]) * 2 <= columns).unwrap_or(margin.min(columns / 2));
+    let (head, words) = (line[..hang].to_owned(), line[hang..].trim_start_matches(' '));
+    let below = " ".repeat(width(&head));
+    let rows = Line::of(words, PLAIN).wrapped(columns - below.len()).into_iter().enumerate();
+    let row = |(at, row): (usize, Line)| {
+        format!("{}{}", if at == 0 { &head } else { &below }, row.rendered(Colour::Off))
+    };
+    rows.map(row).collect()
+}
+
 struct Rows {
     columns: usize,
     done: Vec<Line>,
@@ -222,6 +246,18 @@ mod tests {
         wraps("e\u{301}e\u{301}e\u{301} e\u{301}", 3, &["e\u{301}e\u{301}e\u{301}", "e\u{301}"]);
         wraps("日本", 1, &["日", "本"]);
         wraps("ab", 0, &["a", "b"]);
+    }
+
+    #[test]
+    fn what_is_too_long_hangs_below_itself() {
+        let check = |line: &str, columns, expected: &[&str]| assert_eq!(hung(line, columns), expected);
+        check("as it is", 20, &["as it is"]);
+        check("one two three four five", 20, &["one two three four", "five"]);
+        check("  one two three four five", 20, &["  one two three four", "  five"]);
+        check("  name  one two three", 20, &["  name  one two", "        three"]);
+        check("a name that is too long  one two", 20, &["a name that is too", "long one two"]);
+        check("too narrow for anything", 10, &["too narrow for anything"]);
+        check(&format!("{}x y", " ".repeat(30)), 20, &[&format!("{}x y", " ".repeat(10))]);
     }
 
     #[test]

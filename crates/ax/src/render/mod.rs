@@ -5,6 +5,7 @@ pub(crate) mod closing;
 pub(crate) mod colour;
 pub(crate) mod course;
 pub(crate) mod line;
+pub(crate) mod listing;
 pub(crate) mod markdown;
 pub(crate) mod progress;
 pub(crate) mod result;
@@ -12,16 +13,19 @@ mod table;
 pub(crate) mod usage;
 
 use std::{
-    io::{ErrorKind, IsTerminal, Write},
+    io::{ErrorKind, IsTerminal, Write, stderr, stdout},
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use quorum::text::{clean, escaped};
+use quorum::{
+    model::id::DiscussionId,
+    text::{clean, escaped},
+};
 use serde::Serialize;
 
 use crate::{
     live::terminal,
-    render::line::{Line, joined},
+    render::line::{Line, hung, joined},
 };
 
 /// Wider text is hard to read.
@@ -48,13 +52,25 @@ pub(crate) fn note(line: &str) {
 }
 
 /// A line on stderr in any case: what went wrong, or what was asked for. If nobody can read it, nobody is missing it.
-pub(crate) fn insist(line: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{}", clean(line));
+pub(crate) fn insist(text: &str) {
+    let lines: String = clean(text).split('\n').flat_map(fitted).map(|line| line + "\n").collect();
+    let _ = stderr().lock().write_all(lines.as_bytes());
+}
+
+/// A line for stderr: as it is, or where that is a terminal in lines that fit it.
+pub(crate) fn fitted(line: &str) -> Vec<String> {
+    if stderr().is_terminal() { hung(line, terminal::size().columns) } else { vec![line.to_owned()] }
 }
 
 /// The result on stdout. A reader that has seen enough, like `head`, is no error.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
-    write(&format!("{}\n", clean(text).trim_end()))
+    let text = clean(text);
+    if !(stdout().is_terminal() && terminal::is_lively()) {
+        return write(&format!("{}\n", text.trim_end()));
+    }
+    let columns = terminal::columns_of_stdout();
+    let lines: Vec<String> = text.trim_end().split('\n').flat_map(|line| hung(line, columns)).collect();
+    write(&format!("{}\n", lines.join("\n")))
 }
 
 /// Lines on stderr, unless nobody wants any.
@@ -62,16 +78,21 @@ pub(crate) fn tell(lines: &[Line]) {
     if is_hushed() {
         return;
     }
-    let _ = std::io::stderr().lock().write_all(joined(lines, colour::of_stderr()).as_bytes());
+    let _ = stderr().lock().write_all(joined(lines, colour::of_stderr()).as_bytes());
 }
 
 /// Markdown on stdout: as people read it where that is a terminal, as it is where it goes on elsewhere.
 pub(crate) fn print_markdown(text: &str) -> anyhow::Result<()> {
-    if !(std::io::stdout().is_terminal() && terminal::is_lively()) {
+    if !(stdout().is_terminal() && terminal::is_lively()) {
         return print(text);
     }
     let columns = terminal::columns_of_stdout().min(WIDEST);
-    write(&joined(&markdown::lines(text, columns), colour::of_stdout()))
+    print_lines(&markdown::lines(text, columns))
+}
+
+/// Lines on stdout, in colour where that is wanted.
+pub(crate) fn print_lines(lines: &[Line]) -> anyhow::Result<()> {
+    write(&joined(lines, colour::of_stdout()))
 }
 
 /// The result as one JSON document on stdout.
@@ -86,11 +107,35 @@ pub(crate) fn print_json_line(document: &impl Serialize) -> anyhow::Result<()> {
 
 /// What is harmless already, as it is.
 pub(crate) fn write(text: &str) -> anyhow::Result<()> {
-    let mut stdout = std::io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(anyhow::Error::new(error).context("standard output can't be written"))
-        }
+    let mut out = stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Unwritable { error, kept: None }.into()),
         Ok(()) | Err(_) => Ok(()),
     }
 }
+
+/// Standard output takes nothing: its disk is full, say.
+#[derive(Debug)]
+pub(crate) struct Unwritable {
+    error: std::io::Error,
+    kept: Option<DiscussionId>,
+}
+
+impl Unwritable {
+    /// The same, where a discussion was to be printed that is recorded.
+    pub(crate) fn of(self, id: DiscussionId) -> Unwritable {
+        Unwritable { kept: Some(id), ..self }
+    }
+}
+
+impl std::fmt::Display for Unwritable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "standard output can't be written: {}", self.error)?;
+        match self.kept {
+            Some(id) => write!(f, "; nothing is lost: `ax resume {id}` goes on, or prints the result again"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Unwritable {}

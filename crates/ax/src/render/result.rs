@@ -13,6 +13,8 @@ use crate::render::course;
 pub(crate) enum Detail {
     /// The answer, and what qualifies it.
     Answer,
+    /// The same, and how it was come to.
+    Course,
     /// Before that, everything that was said.
     Everything,
 }
@@ -29,7 +31,7 @@ pub(crate) fn markdown(outcome: &Outcome, detail: Detail) -> String {
     parts.extend(outcome.consensus.dissent.as_deref().and_then(dissent));
     parts.extend(outcome.voting_results.as_ref().map(votes));
     parts.extend(outcome.verdict.as_ref().map(verdict));
-    if detail == Detail::Everything {
+    if detail != Detail::Answer {
         parts.extend(course::parts(outcome));
     }
     parts.retain(|part| !part.trim().is_empty());

@@ -84,6 +84,17 @@ export async function record(server, id) {
     .map((block) => JSON.parse(/^data: (.*)$/m.exec(block)[1]));
 }
 
+export const EVENTS = '**/events?view=all';
+
+/** Tells a page a record in place of the server's. */
+export function tell(page, facts) {
+  const body = facts.map((it) => `event: fact\nid: ${it.seq}\ndata: ${JSON.stringify(it)}\n\n`).join('');
+  return page.route(EVENTS, (route) => {
+    const isNew = route.request().headers()['last-event-id'] === '0';
+    return route.fulfill(isNew ? { contentType: 'text/event-stream', body } : { status: 204 });
+  });
+}
+
 /** A page that remembers dialogs, foreign requests, reports and errors. */
 export async function visitor(browser, base, options = {}) {
   const context = await browser.newContext({
@@ -144,3 +155,25 @@ export async function scenario(config, play) {
 
 export const share = (list, part) =>
   [...list].sort((a, b) => a - b)[Math.min(list.length - 1, Math.floor(list.length * part))];
+
+/** What is on a page and was not put there by us; run there. */
+export const strange = () =>
+  [
+    ...document.querySelectorAll(
+      '#app :is(script, iframe, object, embed, style, link, base, meta, video, audio, form[action], svg image), #app img:not([src="/assets/icon.svg"])',
+    ),
+  ]
+    .map((it) => it.outerHTML.slice(0, 200))
+    .concat(
+      [...document.querySelectorAll('*')].flatMap((it) =>
+        [...it.attributes]
+          .filter(
+            ({ name }) =>
+              /^on|^srcdoc$|^style$/.test(name) && !(name === 'style' && !/url|import/i.test(it.style.cssText)),
+          )
+          .map(({ name, value }) => `${name}=${value}`),
+      ),
+      [...document.querySelectorAll('a[href]')]
+        .filter((it) => !['http:', 'https:', 'blob:'].includes(it.protocol))
+        .map((it) => it.href),
+    );

@@ -61,3 +61,23 @@ fn d15_the_page_folds_the_record_as_the_server_does() {
 fn the_page_looks_as_it_should_in_light_and_dark_wide_and_narrow() {
     play("pictures.mjs");
 }
+
+#[test]
+fn a12_an_order_is_planned_from_a_preset_in_a_session_and_its_judge_replaced() {
+    play("ordered.mjs");
+}
+
+#[test]
+fn s6_a_server_that_lies_in_every_text_makes_nothing_run() {
+    play("hostile.mjs");
+}
+
+#[test]
+fn d15_ten_thousand_events_are_shown_dragged_through_and_scrolled() {
+    play("long.mjs");
+}
+
+#[test]
+fn the_page_stands_wrong_clocks_two_tabs_no_mouse_and_awkward_texts() {
+    play("edges.mjs");
+}

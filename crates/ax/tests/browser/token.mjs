@@ -41,7 +41,14 @@ await scenario(CONFIG, async (server, open) => {
   );
   assert.equal(await page.evaluate(() => localStorage.getItem('quorum-token')), null);
 
+  // Who gives none is told what is missing, and asked again after a reload.
   const other = await open();
   await other.goto(`${server.base}/d/${id}`);
   await other.waitForSelector('dialog input');
+  await other.keyboard.press('Escape');
+  await other.waitForSelector('.missing h1 >> text=A token is needed');
+  await other.goto(server.base);
+  await other.waitForSelector('dialog input');
+  await other.keyboard.press('Escape');
+  await other.waitForSelector('.listing .banner >> text=A token is needed');
 });

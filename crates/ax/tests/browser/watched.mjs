@@ -88,6 +88,9 @@ await scenario('[defaults]\nsimulate = "latency=500ms"\nseed = 7\n', async (serv
   await plain.goto(`${server.base}/d/${id}`);
   assert.match(await plain.textContent('body'), /And it ships this week\./);
   assert.equal(await plain.textContent('h1'), 'What shall we build next quarter?');
+  await plain.click('a[href="/"]');
+  await plain.click(`a[href="/d/${id}"]`);
+  assert.equal(new URL(plain.url()).pathname, `/d/${id}`);
 
   // Found again, and set beside another.
   await page.goto(server.base);

@@ -15,8 +15,32 @@ fn refuses(args: &[&str], expected: &str) {
 fn rounds() {
     refuses(&["q", "--rounds", "0"], "--rounds: must be from 1 to 10, not 0");
     refuses(&["q", "-r", "99"], "--rounds: must be from 1 to 10, not 99");
-    refuses(&["q", "--rounds", "-1"], "--rounds");
-    refuses(&["q", "--rounds", "two"], "--rounds");
+    refuses(&["q", "--rounds", "-1"], "'--rounds <N>': must be a whole number, 0 or more");
+    refuses(&["q", "--rounds", "two"], "'--rounds <N>': must be a whole number, 0 or more");
+    refuses(&["q", "--threshold", "half"], "'--threshold <SHARE>': must be a number, like 0.5");
+    refuses(&["q", "--pattern", "debate", "--positions", "nothing"], "there is no such file");
+}
+
+#[test]
+fn a_question_without_quotes() {
+    refuses(&["Tabs", "or", "spaces?"], "tip: what belongs together goes into quotes: ax discuss");
+}
+
+#[test]
+fn a_refusal_points_to_the_help_of_its_verb() {
+    let desk = Desk::new();
+    desk.ax(&["discuss", "q"]).ends(0);
+    desk.ax(&["fork", "last", "--at", "nowhere"]).ends(2).says(&["`ax fork --help` explains the flags"]);
+    desk.ax(&["rate", "last", "9"]).ends(2).says(&["must be from 1 to 5"]);
+    desk.ax(&["history", "-n", "0"]).ends(2).says(&["must be a whole number, 1 or more"]).prints_nothing();
+}
+
+/// As with other commands: an alias can be overruled.
+#[test]
+fn a_flag_that_is_typed_twice_counts_as_typed_last() {
+    let desk = Desk::new();
+    let plan = desk.ax(&["discuss", "q", "-r", "9", "--dry-run", "--json", "--rounds", "1"]).ends(0).json();
+    assert_eq!(plan["course"].as_array().unwrap().len(), 2, "{plan:#}");
 }
 
 #[test]

@@ -49,6 +49,14 @@ fn what_holds_is_shown_with_where_it_comes_from() {
     // It is a configuration itself.
     desk.configure(&out);
     desk.ax(&["config", "check"]).ends(0).says(&["is fine"]);
+    desk.configure(
+        "[retention]\ndays = 7\n[providers.claude]\nmodel = 'm'\nprice = { input = 1.5, output = 2 }\n\
+         [providers.mine]\ncommand = ['prog', '--token=sk-canary-4711']",
+    );
+    let out = desk.ax(&["config", "show"]).ends(0).out;
+    let providers = "\n[providers.claude]\nmodel = \"m\"\nprice = { input = 1.5, output = 2 }\n\n\
+                     [providers.mine]\ncommand = [\"prog\", \"…\"]\n";
+    assert!(out.contains(providers) && !out.contains("canary"), "{out}");
     let json = desk.ax(&["config", "show", "--json"]).ends(0).json();
     assert_eq!(
         json["values"][0],
@@ -107,4 +115,25 @@ fn a_preset_nobody_wrote_is_named_with_the_nearest() {
     desk.configure("[presets.bad]\nrounds = 77");
     let said = desk.ax(&["discuss", "q", "--preset", "bad"]).ends(2).prints_nothing();
     said.says(&["--rounds: must be from 1 to 10, not 77 (from [presets.bad] in "]);
+}
+
+#[test]
+fn every_complaint_is_an_error_of_its_own_in_plain_words() {
+    let desk = Desk::new();
+    desk.configure("[defaults]\nmax-cost = \"much\"\n[presets.x]\nrounds = 3.5\n");
+    let file = desk.config().display().to_string();
+    let said = desk.ax(&["config", "check"]).ends(3).prints_nothing();
+    let expected = [
+        format!("error: {file}: defaults.max-cost: string \"much\", expected a number\n"),
+        format!("error: {file}: presets.x.rounds: floating point `3.5`, expected a whole number\n"),
+    ];
+    assert_eq!(said.err, expected.concat());
+}
+
+#[test]
+fn a_broken_configuration_keeps_nobody_from_the_demo() {
+    let desk = Desk::new();
+    desk.configure("[broken");
+    let said = desk.ax(&["demo", "--fast"]).ends(0);
+    assert!(!said.out.is_empty());
 }

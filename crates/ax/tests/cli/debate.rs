@@ -71,6 +71,8 @@ fn d06_judging_is_shown() {
 fn bad_orders_are_refused_before_anything_is_asked() {
     let desk = Desk::new();
     let wrong = desk.write("wrong.json", r#"{"participant": "claude"}"#);
+    let typo =
+        desk.write("typo.json", r#"[{"participant": "claude", "position": "Tabs.", "person": "A typist"}]"#);
     let one = desk.write("one.json", r#"[{"participant": "claude", "position": "Tabs."}]"#);
     for (args, expected) in [
         (
@@ -90,7 +92,8 @@ fn bad_orders_are_refused_before_anything_is_asked() {
         (&["--embeddings", "acme/e-1"], "--embeddings: nobody embeds texts as acme/e-1"),
         (&["--positions", &one], "there are 2 debaters and 1 positions"),
         (&["--positions", &wrong], "is no JSON list"),
-        (&["--positions", "nowhere.json"], "can't be read"),
+        (&["--positions", &typo], "has a \"person\", which a position has not"),
+        (&["--positions", "nowhere.json"], "there is no such file"),
         (&["--positions", &one, "--casting", "binary"], "nothing to cast"),
     ] {
         desk.ax(&[&["discuss", "q"], &TABLE[..], args].concat()).ends(2).says(&[expected]).prints_nothing();
@@ -133,8 +136,34 @@ fn d15_a_fork_may_drop_somebody_or_change_the_pattern() {
     let fork = desk.ax(&["fork", &id, "--at", &step, "--drop", "glm", "--json"]).ends(0).json();
     assert_eq!(fork["participatingProviders"].as_array().unwrap().len(), 3, "{fork:#}");
     desk.ax(&["fork", &id, "--at", &step, "--pattern", "debate", "--rounds", "2"]).ends(0);
+    let fork = desk.ax(&["fork", &id, "--at", &step, "--drop", "google", "--json"]).ends(0).json();
+    assert!(!fork["participatingProviders"].as_array().unwrap().contains(&"gemini".into()), "{fork:#}");
     desk.ax(&["fork", &id, "--at", &step, "--drop", "grok"])
         .ends(2)
         .says(&["--drop: grok does not take part"]);
     desk.ax(&["fork", "ffff", "--at", &step]).ends(2).says(&["there is no discussion"]);
+}
+
+#[test]
+fn d15_a_fork_whose_judge_went_by_another_name_got_the_wrong_one() {
+    let desk = Desk::new();
+    let past = debated(&desk, &["--rounds", "1"]);
+    let id = past["discussionId"].as_str().unwrap();
+    let at = "1/awaiting-responses/glm";
+    let fork = desk.ax(&["fork", id, "--at", at, "--judge", "google", "--json"]).ends(0).json();
+    assert_eq!(fork["judging"]["rounds"][0]["judge"], "gemini", "{fork:#}");
+    assert_eq!(speeches(&fork), speeches(&past));
+    let fork = desk.ax(&["fork", id, "--at", at, "--judge", "anthropic", "--json"]).ends(0).json();
+    assert_eq!(fork["judging"]["rounds"][0]["judge"], "claude", "{fork:#}");
+}
+
+#[test]
+fn d01_a_stopped_debate_has_its_verdict() {
+    let desk = Desk::new();
+    let table =
+        ["--participants", "claude,me:person,qwen", "--roles", "claude=proponent,me=opponent,qwen=judge"];
+    desk.ax(&[&["discuss", "Tabs or spaces?", "--pattern", "debate"], &table[..]].concat()).ends(0);
+    let result = desk.ax(&["stop", "last", "--json"]).ends(0).json();
+    assert_eq!((&result["stoppingReason"], &result["status"]), (&"user_stop".into(), &"completed".into()));
+    assert!(result["verdict"]["summary"].is_string(), "{result:#}");
 }

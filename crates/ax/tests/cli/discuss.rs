@@ -152,7 +152,7 @@ fn what_is_piped_in_is_context_or_the_topic() {
     let desk = Desk::new();
     desk.ax_hearing(&["discuss", "What did we miss?"], "x".repeat(10_001))
         .ends(2)
-        .says(&["--context: may have"]);
+        .says(&["standard input: with it the context has"]);
     desk.ax_hearing(&["discuss", "What did we miss?"], "Some notes.").ends(0);
     let said = desk.ax_hearing(&["discuss", "-", "--json"], "Tabs or spaces?\n").ends(0);
     assert_eq!(said.json()["topic"], "Tabs or spaces?");
@@ -187,7 +187,7 @@ fn simulated_voices_are_known_to_be_free() {
     Desk::new()
         .ax(&["discuss", "Tabs or spaces?", "--max-cost", "0.01"])
         .ends(0)
-        .says(&["$0.0000, simulated"]);
+        .says(&[" tokens, simulated."]);
 }
 
 #[test]

@@ -95,7 +95,7 @@ fn examples(help: &str) -> BTreeSet<String> {
 
 fn verbs(desk: &Desk) -> Vec<String> {
     let help = desk.ax(&["help"]).ends(0).out;
-    let commands = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap().to_owned();
+    let commands = help.split("Usage: ").nth(1).unwrap().split("Options:\n").next().unwrap().to_owned();
     let names = commands.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     let names = names.filter_map(|line| line.split_whitespace().next());
     names.filter(|name| *name != "help").map(str::to_owned).collect()

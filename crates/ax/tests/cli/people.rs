@@ -8,7 +8,7 @@ use crate::desk::{Desk, Said};
 fn waiting(desk: &Desk, args: &[&str]) -> String {
     let table = ["--participants", "claude,gemini,me:person", "--rounds", "2", "--pattern", "roundtable"];
     let said = desk.ax(&[&["discuss", "What shall we build?"], &table[..], args].concat()).ends(0);
-    said.says(&["It is me's turn (round 1, speaking)", "ax say "]).prints_nothing();
+    said.says(&["Waiting for me (round 1, speaking)", "ax say "]).prints_nothing();
     desk.ax(&["show", "last", "--json"]).json()["discussionId"].as_str().unwrap().to_owned()
 }
 
@@ -23,10 +23,10 @@ fn contents(result: &Value) -> Vec<(String, String)> {
 fn c02_a_roundtable_with_a_person_goes_over_several_processes() {
     let desk = Desk::new();
     let id = waiting(&desk, &[]);
-    desk.ax(&["show", &id]).ends(0).says(&["It is me's turn", "ax say"]);
-    desk.ax(&["resume", &id]).ends(0).says(&["It is me's turn", "ax say"]);
+    desk.ax(&["show", &id]).ends(0).says(&["Waiting for me", "ax say"]);
+    desk.ax(&["resume", &id]).ends(0).says(&["Waiting for me", "ax say"]);
     let said = desk.ax(&["say", &id, "A bridge, I should think."]).ends(0);
-    said.says(&["claude answered", "It is me's turn (round 2"]).prints_nothing();
+    said.says(&["claude answered", "Waiting for me (round 2"]).prints_nothing();
     let done =
         desk.ax_hearing(&["say", &id, "-", "--as", "me", "--json"], "Then let it be a bridge.\n").ends(0);
     let result = done.json();
@@ -56,7 +56,7 @@ fn c06_what_is_refused_changes_nothing() {
     let long = "x".repeat(1 << 20);
     desk.ax_hearing_as_much_as_it_takes(&["say", &id, "-"], &long)
         .ends(2)
-        .says(&["between 1 and 100000 characters"]);
+        .says(&["standard input has more than 500,000 bytes"]);
     desk.ax(&["say", "ffff", "hello"]).ends(2).says(&["there is no discussion"]);
 }
 
@@ -76,7 +76,7 @@ fn a_person_votes_in_plain_words() {
     let desk = Desk::new();
     let table = ["--participants", "claude,gemini,me:person", "--pattern", "voting", "-o", "tabs,spaces"];
     let said = desk.ax(&[&["discuss", "Tabs or spaces?", "--rounds", "1"], &table[..]].concat()).ends(0);
-    said.says(&["It is me's turn", "the option on the first line"]);
+    said.says(&["Waiting for me", "Write the option on the first line"]);
     let mut said = desk.ax(&["say", "last", "TABS\nThey are smaller.\nConfidence: 0.9", "--json"]).ends(0);
     if said.json()["status"] != "completed" {
         said = desk.ax(&["say", "last", "TABS\nThey are smaller.\nConfidence: 0.9", "--json"]).ends(0);
@@ -93,10 +93,8 @@ fn d06_a_person_judges_in_plain_words() {
     let desk = Desk::new();
     let table = ["--participants", "claude,gemini,me:person", "--pattern", "debate", "--judge", "me"];
     let said = desk.ax(&[&["discuss", "Tabs or spaces?", "--rounds", "2"], &table[..]].concat()).ends(0);
-    said.says(&["It is me's turn (round 1, judging)", "like this: claude 7, gemini 5", "only says stop"]);
-    desk.ax(&["say", "last", "claude 8, gemini 6\nA good start."])
-        .ends(0)
-        .says(&["It is me's turn (round 2"]);
+    said.says(&["Waiting for me (round 1, judging)", "like this: claude 7, gemini 5", "only says stop"]);
+    desk.ax(&["say", "last", "claude 8, gemini 6\nA good start."]).ends(0).says(&["Waiting for me (round 2"]);
     desk.ax(&["say", "last", "Nothing new."]).ends(0).says(&["in your own words"]);
     let result = desk.ax(&["say", "last", "claude was clearer.", "--json"]).ends(0).json();
     let rounds = &result["judging"]["rounds"];
@@ -113,9 +111,9 @@ fn two_people_answer_in_any_order() {
     let desk = Desk::new();
     let table = ["--participants", "claude,ann:person,bob:person", "--rounds", "1"];
     let said = desk.ax(&[&["discuss", "Tabs or spaces?"], &table[..]].concat()).ends(0);
-    said.says(&["It is ann's turn", "It is bob's turn", "--as bob"]);
+    said.says(&["Waiting for ann", "Waiting for bob", "--as bob"]);
     desk.ax(&["say", "last", "hello"]).ends(2).says(&["ann and bob are awaited", "--as NAME"]);
-    desk.ax(&["say", "last", "Spaces.", "--as", "bob"]).ends(0).says(&["It is ann's turn"]);
+    desk.ax(&["say", "last", "Spaces.", "--as", "bob"]).ends(0).says(&["Waiting for ann"]);
     desk.ax(&["say", "last", "Spaces.", "--as", "bob"]).ends(2).says(&["not bob's turn but that of ann"]);
     let said: Said = desk.ax(&["say", "last", "Tabs."]).ends(0).says(&["Done in"]);
     assert!(!said.out.trim().is_empty());
@@ -139,4 +137,34 @@ fn tables_that_make_no_sense_are_refused() {
             .prints_nothing();
     }
     assert_eq!(desk.ax(&["history", "--json"]).ends(0).out.trim(), "[]");
+}
+
+#[test]
+fn c02_a_person_is_a_partner_in_a_dialogue() {
+    let desk = Desk::new();
+    let table = ["--participants", "claude,me:person", "--pattern", "dialogue", "--rounds", "1"];
+    let said = desk.ax(&[&["discuss", "Tabs or spaces?"], &table[..]].concat()).ends(0);
+    said.says(&["It is me's turn (round 1, model b turn)"]);
+    let said = desk.ax(&["say", "last", "Tabs, I think."]).ends(0);
+    said.says(&["reached consensus?", "Say yes or no first"]);
+    let result = desk.ax(&["say", "last", "No: spaces have not been heard yet.", "--json"]).ends(0).json();
+    assert_eq!(result["consensusChecks"][0]["votes"][1][1]["agrees"], false, "{result:#}");
+    assert_eq!(result["positionsByRound"][1]["position"], "no consensus");
+}
+
+#[test]
+fn c03_stop_sequences_are_ordered_for_single_participants() {
+    let desk = Desk::new();
+    let order = ["--pattern", "roundtable", "-p", "claude,glm", "--rounds", "1"];
+    let result = desk.result(&[&order[..], &["--stop-sequences", "claude=.|;"]].concat());
+    let said = contents(&result);
+    assert!(!said[0].1.contains(['.', ';']) && said[1].1.contains('.'), "{said:?}");
+    desk.ax(&["discuss", "q", "--stop-sequences", "claude=END"])
+        .ends(2)
+        .says(&["--stop-sequences: counts only at a roundtable"]);
+    desk.ax(&[&["discuss", "q"], &order[..], &["--stop-sequences", "grok=END"]].concat())
+        .ends(2)
+        .says(&["--stop-sequences: grok does not take part"]);
+    let again = desk.ax(&["discuss", "--again", "last", "--json"]).ends(0).json();
+    assert_eq!(contents(&again)[0].1, said[0].1, "asked again, it ends there again");
 }

@@ -84,6 +84,6 @@ fn d13_what_is_refused_changes_nothing() {
     desk.ax(&["judge", &id, "end"]).ends(0).says(&["the judge failed"]);
     refused(&desk, &id, &["none"], "is over");
     let asked = ["discuss", "q", "--participants", "claude,gemini,me:person", "--pattern", "roundtable"];
-    desk.ax(&asked).ends(0).says(&["It is me's turn"]);
+    desk.ax(&asked).ends(0).says(&["Waiting for me"]);
     refused(&desk, "last", &["none"], "no decision about the judge is awaited");
 }

@@ -1,5 +1,10 @@
 //! Keys, models, prices and the doctor: what is set up, what is missing, and that no key is ever shown.
 
+use std::{
+    io::{Read, Write},
+    net::TcpListener,
+};
+
 use serde_json::{Value, json};
 
 use crate::desk::Desk;
@@ -84,14 +89,17 @@ fn d10_prices_are_imported_as_litellm_writes_them() {
     let table = json!({
         "claude-sonnet-5": { "litellm_provider": "anthropic", "mode": "chat",
             "input_cost_per_token": 7e-6, "output_cost_per_token": 8e-6 },
+        "gpt-unheard-of": { "litellm_provider": "openai", "mode": "chat",
+            "input_cost_per_token": 1e-6, "output_cost_per_token": 2e-6, "max_input_tokens": 9_000 },
         "picture": { "litellm_provider": "openai", "mode": "image_generation" },
         "odd": 3,
     });
     let file = desk.write("table.json", &table.to_string());
     let said = desk.ax(&["prices", "import", &file]).ends(0);
-    said.says(&["Took over the prices of 1 model.", "not for conversations: 1.", "left out: odd."]);
+    said.says(&["Took over the prices of 2 models.", "not for conversations: 1.", "left out: odd."]);
     let out = desk.ax(&["prices"]).ends(0).out;
     assert!(out.contains("claude/claude-sonnet-5                   1M tokens  $7 / $8\n"), "{out}");
+    assert!(out.contains("openai/gpt-unheard-of                    9k tokens  $1 / $2\n"), "{out}");
     for (name, text, expected) in [
         ("broken.json", "{\"a\":", "is no table of prices"),
         ("empty.json", "{}", "no model in it has a price"),
@@ -100,6 +108,7 @@ fn d10_prices_are_imported_as_litellm_writes_them() {
         let file = desk.write(name, text);
         desk.ax(&["prices", "import", &file]).ends(3).says(&[expected]);
     }
+    desk.ax(&["prices", "import", "https://x/y.json"]).ends(3).says(&["it is an address; download it first"]);
     desk.ax(&["prices", "import", "nowhere.json"]).ends(3).says(&["there is no such file"]);
     assert_eq!(desk.ax(&["prices"]).ends(0).out, out);
 }
@@ -119,6 +128,54 @@ fn the_doctor_says_what_to_do() {
     }
     desk.configure("[providers.claude]\nmodle = 'x'");
     assert!(desk.ax(&["doctor"]).ends(3).out.contains("did you mean model?"));
+}
+
+/// Answers every request on its port alike.
+fn server(answer: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            // The question is small, and nobody looks at it.
+            let _read = stream.read(&mut [0; 4_096]).unwrap();
+            let _left = stream.write_all(answer.as_bytes());
+        }
+    });
+    format!("http://{address}/v1")
+}
+
+#[test]
+fn s1_a_server_on_this_machine_is_never_asked_through_a_proxy() {
+    let desk = Desk::new().with("HTTP_PROXY", "http://127.0.0.1:9").with("http_proxy", "http://127.0.0.1:9");
+    let base = server("HTTP/1.1 404 No\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
+    desk.configure(&format!("[providers.alpha]\nwire = 'openai-chat'\nbase_url = '{base}'\nmodel = 'm'"));
+    let out = desk.ax(&["doctor", "--live"]).out;
+    assert!(out.contains("ok     alpha (live)   would answer"), "{out}");
+}
+
+#[test]
+fn the_doctor_says_what_to_do_about_a_provider_that_would_not_answer() {
+    let desk = Desk::new().with("ALPHA_KEY", CANARY);
+    let base = server(
+        "HTTP/1.1 401 No\r\nconnection: close\r\ncontent-type: application/json\r\n\r\n\
+         {\"error\":{\"message\":\"bad key sk-canary-4711\"}}",
+    );
+    let row = |name: &str, base: &str| {
+        format!(
+            "[providers.{name}]\nwire = 'openai-chat'\nbase_url = '{base}'\nmodel = 'm'\nkey_env = 'ALPHA_KEY'\n"
+        )
+    };
+    desk.configure(&format!("{}{}", row("alpha", &base), row("gone", "http://127.0.0.1:9/v1")));
+    let out = desk.ax(&["doctor", "--live"]).ends(3).out;
+    for line in [
+        "wrong  alpha (live)   bad key [key] (401); check the provider's API key",
+        "wrong  gone (live)    it can't be reached: Connection refused (os error 111); check the connection",
+        "ok     prices         those of this program; `ax prices import FILE` brings newer ones",
+    ] {
+        assert!(out.contains(line), "{line}: {out}");
+    }
+    assert!(out.contains(" port ") && !out.contains("canary"), "{out}");
 }
 
 #[test]

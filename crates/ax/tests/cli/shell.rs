@@ -48,10 +48,38 @@ fn every_verb_has_a_manual_page() {
         "{page}"
     );
     assert!(!page.contains(".SH EXTRA"), "{page}");
-    desk.ax(&["man", "nothing"])
-        .ends(2)
-        .says(&["there is no verb \"nothing\"; there are discuss"])
-        .prints_nothing();
+    desk.ax(&["man", "nothing"]).ends(2).says(&["invalid value 'nothing' for '[VERB]'"]).prints_nothing();
+}
+
+#[test]
+fn the_manual_says_what_belongs_to_all_verbs() {
+    let desk = Desk::new();
+    let page = desk.ax(&["man"]).ends(0).out;
+    for word in [".SH EXIT STATUS", "130  interrupted", ".SH ENVIRONMENT", "AX_DATA_DIR", ".SH FILES"] {
+        assert!(page.contains(word), "{word}: {page}");
+    }
+    let pages = [page, desk.ax(&["man", "config"]).ends(0).out].concat();
+    assert!(!pages.contains("help(1)"), "there is no such page: {pages}");
+}
+
+#[test]
+fn help_manual_and_readme_agree_on_the_exit_codes() {
+    let readme = include_str!("../../../../README.md").split_whitespace().collect::<Vec<_>>().join(" ");
+    let help = Desk::new().ax(&["discuss", "--help"]).ends(0).out;
+    let codes = help.split("Exit codes:\n").nth(1).unwrap().lines();
+    let codes: Vec<String> = codes.map(|line| line.trim().replacen("  ", " ", 1)).collect();
+    assert_eq!(codes.len(), 8, "{help}");
+    let sentence =
+        format!("Exit codes: {}.", codes.join(", ")).replace("--require-consensus", "`--require-consensus`");
+    assert!(readme.contains(&sentence), "{sentence}");
+}
+
+#[test]
+fn a_preset_with_a_blank_in_its_name_is_not_completed() {
+    let desk = Desk::new();
+    desk.configure("[presets.plain]\nrounds = 3\n[presets.\"two words\"]\nrounds = 3");
+    let script = desk.ax(&["completions", "fish"]).ends(0).out;
+    assert!(script.contains("plain") && !script.contains("two words"), "{script}");
 }
 
 #[test]

@@ -115,7 +115,24 @@ fn a_file_that_can_not_be_context_is_named() {
         &["x.md", "y.md"],
         "y.md: with it the context has 12,020 characters, and 10,000 characters is the most",
     );
-    desk.ax_hearing(&["discuss", "-", "-f", "-"], "q").ends(2).says(&["the topic or a --file, not both"]);
+    desk.ax_hearing(&["discuss", "-", "-f", "-"], "q").ends(2).says(&["standard input is read once"]);
+    desk.ax_hearing(&["discuss", "q", "-f", "-", "-f", "-"], "x")
+        .ends(2)
+        .says(&["standard input is read once"]);
+}
+
+#[test]
+fn a_pipe_that_can_not_be_context_is_named() {
+    let desk = Desk::new();
+    let check = |input: &str, expected: &str| {
+        let said = desk.ax_hearing_as_much_as_it_takes(&["discuss", "q"], input);
+        said.ends(2).says(&[&format!("error: standard input{expected}")]).prints_nothing();
+    };
+    check(
+        &"x".repeat(10_001),
+        ": with it the context has 10,001 characters, and 10,000 characters is the most",
+    );
+    check(&"x".repeat(2_000_000), " has more than 500,000 bytes; give the part that matters");
 }
 
 #[test]
@@ -160,9 +177,23 @@ fn an_output_that_can_not_be_written_is_named() {
         return;
     }
     let desk = Desk::new();
+    desk.shell("ax --help > /dev/full").ends(1).says(&["standard output can't be written: No space left"]);
     desk.shell("ax patterns > /dev/full").ends(1).says(&["standard output can't be written: No space left"]);
     let said = desk.shell("ax discuss q > /dev/full").ends(1).says(&["standard output can't be written"]);
     assert!(!said.err.contains("panicked"));
     // The discussion itself is kept.
+    assert!(said.err.contains("nothing is lost: `ax resume "), "{said:#?}");
     desk.ax(&["show", "last"]).ends(0);
+}
+
+#[test]
+fn no_escape_goes_into_a_pipe_even_if_colour_is_forced() {
+    let desk = Desk::new().with("CLICOLOR_FORCE", "1").with("TERM", "xterm-256color");
+    desk.ax(&["discuss", "q"]).ends(0);
+    for args in
+        [&["--help"][..], &["discuss", "--help"], &["show", "last", "-v"], &["history"], &["--version"]]
+    {
+        let said = desk.ax(args).ends(0);
+        assert!(!said.out.is_empty() && !said.out.contains('\u{1b}'), "{args:?}: {said:#?}");
+    }
 }

@@ -29,7 +29,7 @@ fn s7_a_hundred_hostile_sequences_never_reach_the_terminal() {
     let args = [&["discuss", &topic, "--offline", "-v", "--simulate", "latency=300ms"], &table[..]].concat();
     let setup = Setup { columns: 100, env: &[("NO_COLOR", "1")], ..Setup::default() };
     let mut terminal = Terminal::run(&args, &setup);
-    terminal.sees("Type what me says");
+    terminal.sees("Type your answer");
     terminal.types("Why not.\n.\n");
     terminal.ends(0);
     let raw = String::from_utf8(terminal.raw.clone()).unwrap();

@@ -1,5 +1,7 @@
 //! Keys while a discussion runs.
 
+use rustix::process::Signal;
+
 use crate::pty::{Setup, Terminal};
 
 fn running(latency: &str) -> Terminal {
@@ -76,4 +78,34 @@ fn q_leaves_the_discussion_to_be_resumed() {
     let mut terminal = running("4s");
     terminal.types("q");
     assert!(terminal.ends(130).contains("`ax resume "));
+}
+
+#[test]
+fn ctrl_c_leaves_a_paused_discussion_as_an_interruption() {
+    let mut terminal = running("600ms");
+    terminal.types("p");
+    terminal.sees("Paused. p goes on");
+    terminal.signal(Signal::INT);
+    assert!(terminal.ends(130).contains("Paused. `ax resume "));
+}
+
+#[test]
+fn on_a_narrow_screen_no_key_is_left_out() {
+    let args = ["discuss", "Tabs or spaces?", "--offline", "--simulate", "latency=4s"];
+    let mut terminal = Terminal::run(&args, &Setup { columns: 50, ..Setup::default() });
+    terminal.sees("? keys");
+    terminal.types("?");
+    terminal.until(|shown| {
+        ["p pause", "q leave", "Ctrl-C stop, abort", "? hide"].iter().all(|it| shown.contains(it))
+    });
+    terminal.types("q");
+    terminal.ends(130);
+}
+
+#[test]
+fn what_is_pasted_too_early_stops_nothing() {
+    let mut terminal = running("1s");
+    terminal.types("Spaces, please; quite simply because they stop all questions.");
+    let shown = terminal.ends(0);
+    assert!(shown.contains("Done in") && !shown.contains("it was stopped"), "{shown}");
 }

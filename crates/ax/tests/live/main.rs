@@ -4,7 +4,9 @@
 
 mod hostile;
 mod keys;
+mod people;
 mod piped;
 mod pty;
 mod restored;
 mod screens;
+mod unseen;

@@ -34,8 +34,10 @@ fn no_escape_bytes_in_pipes_unless_stderr_is_forced() {
 
 #[test]
 fn no_escape_bytes_in_a_file_beside_a_screen() {
-    let mut terminal =
-        Terminal::run(&ARGS, &Setup { columns: 100, piped_stdout: true, env: &[("CLICOLOR_FORCE", "1")] });
+    let mut terminal = Terminal::run(
+        &ARGS,
+        &Setup { columns: 100, piped_stdout: true, env: &[("CLICOLOR_FORCE", "1")], ..Setup::default() },
+    );
     terminal.ends(0);
     assert!(terminal.stdout().starts_with("# Tabs or spaces?\n"), "Markdown as it is");
     assert_eq!(escapes(terminal.stdout().as_bytes()), 0);

@@ -39,6 +39,8 @@ pub(crate) struct Setup<'a> {
     pub(crate) env: &'a [(&'a str, &'a str)],
     /// Whether stdout goes to a file in the place of the terminal.
     pub(crate) piped_stdout: bool,
+    /// Whether nobody can type.
+    pub(crate) no_stdin: bool,
 }
 
 pub(crate) const ROWS: u16 = 40;
@@ -66,7 +68,8 @@ impl Terminal {
             .env("AX_CONFIG", home.path().join("config.toml"))
             .env("AX_DATA_DIR", home.path().join("data"));
         command.env("TERM", "xterm-256color").envs(setup.env.iter().copied());
-        command.stdin(slave.try_clone().unwrap()).stdout(stdout).stderr(slave);
+        let stdin = if setup.no_stdin { Stdio::null() } else { Stdio::from(slave.try_clone().unwrap()) };
+        command.stdin(stdin).stdout(stdout).stderr(slave);
         std::fs::write(home.path().join("config.toml"), "").unwrap();
         let child = command.spawn().unwrap();
         // The command holds the other end; it must close with the child.

@@ -19,8 +19,8 @@ fn running() -> Terminal {
 }
 
 #[test]
-fn after_sigterm_and_sigquit() {
-    for signal in [Signal::TERM, Signal::QUIT] {
+fn after_sigterm_sigquit_and_sighup() {
+    for signal in [Signal::TERM, Signal::QUIT, Signal::HUP] {
         let mut terminal = running();
         terminal.signal(signal);
         assert!(terminal.ends(130).contains("Left. `ax resume"));
@@ -33,7 +33,8 @@ fn after_ctrl_c_which_stops_and_ctrl_c_again_which_aborts() {
     terminal.signal(Signal::INT);
     terminal.sees("Stopping");
     terminal.signal(Signal::INT);
-    assert!(terminal.ends(130).contains("Aborted in"));
+    let shown = terminal.ends(130);
+    assert!(shown.contains("Aborted in") && !shown.contains("── result"), "nobody spoke:\n{shown}");
 }
 
 #[test]
@@ -75,4 +76,15 @@ fn in_narrow_terminals_there_are_lines_alone() {
         assert!(raw.contains("claude is asked"), "{env:?}: {raw}");
         assert!(!raw.contains("\u{1b}[?25l") && !raw.contains("\u{1b}[J"), "{env:?}: {raw}");
     }
+}
+
+#[test]
+fn where_nobody_can_type_nothing_typed_goes_through_the_screen() {
+    let args = ["discuss", "Tabs or spaces?", "--offline", "--simulate", "latency=2s", "-r", "1"];
+    let mut terminal = Terminal::run(&args, &Setup { columns: 70, no_stdin: true, ..Setup::default() });
+    terminal.sees("◐");
+    assert!(!terminal.modes().contains(LocalModes::ECHO), "not even ^C");
+    terminal.signal(Signal::INT);
+    terminal.sees("what was said is concluded.\n  Ctrl-C again aborts.");
+    terminal.ends(130);
 }

@@ -60,7 +60,7 @@ fn a_persons_turn_is_taken_right_there() {
     let table = ["--participants", "claude,gemini,me:person", "--pattern", "roundtable", "-r", "1"];
     let args = [&["discuss", TOPIC, "--offline", "--simulate", "latency=300ms"], &table[..]].concat();
     let mut terminal = Terminal::run(&args, &Setup { columns: 100, ..Setup::default() });
-    terminal.sees("Type what me says");
+    terminal.sees("Your turn, me (round 1, speaking)");
     assert_eq!(terminal.modes(), terminal.before.local_modes, "a line can be edited as usual");
     assert!(!terminal.parser.screen().hide_cursor());
     terminal.types("A *bridge*, I should think.\n.\n");
@@ -91,4 +91,29 @@ fn a_result_on_the_same_terminal_is_printed_once() {
     let first = apart.stdout().lines().next().unwrap().replace("**", "").chars().take(60).collect::<String>();
     assert_eq!(both.matches(&first).count(), 1, "{first:?} in\n{both}");
     assert!(!apart.contents().contains(&first), "{}", apart.contents());
+}
+
+#[test]
+fn what_is_said_breaks_between_words() {
+    let mut terminal = Terminal::run(&["demo", "--fast"], &Setup { columns: 60, ..Setup::default() });
+    terminal.ends(0);
+    let raw = String::from_utf8_lossy(&terminal.raw).replace("\r\n", "\n");
+    let whole = "This is what a discussion looks like. It needs no key, and\nnothing is paid.\n";
+    assert!(raw.starts_with(whole), "{raw}");
+}
+
+#[test]
+fn a_list_of_the_past_fits_its_terminal() {
+    let args = ["discuss", "A question that is rather long and goes on for quite a while, does it not?"];
+    let mut terminal = Terminal::run(
+        &[&args[..], &["--offline", "--simulate", "latency=0ms", "-q"]].concat(),
+        &Setup { columns: 80, ..Setup::default() },
+    );
+    terminal.ends(0);
+    let shown = terminal.next(&["history"]).ends(0);
+    let lines: Vec<&str> = shown.lines().collect();
+    assert!(lines.len() == 2 && lines[0].starts_with("id             started (UTC)"), "{shown}");
+    let id = lines[1].split_whitespace().next().unwrap();
+    assert!(id.len() == 13 && lines[1].ends_with('…'), "{shown}");
+    terminal.next(&["show", id, "-q"]).ends(0);
 }

@@ -201,10 +201,11 @@ pub(crate) async fn collect(
 /// The text up to the first stop sequence that something stands before: a provider may not know them, or may send them along.
 fn until_stop(mut text: String, stop: &[String]) -> String {
     let begins = text.len() - text.trim_start().len();
-    let first =
-        stop.iter().filter(|it| !it.is_empty()).filter_map(|it| text[begins..].find(it.as_str())).min();
-    if let Some(at) = first.filter(|at| *at > 0) {
-        text.truncate(begins + at);
+    let Some(first) = text[begins..].chars().next() else { return text };
+    let from = begins + first.len_utf8();
+    let sequences = stop.iter().filter(|it| !it.is_empty());
+    if let Some(at) = sequences.filter_map(|it| text[from..].find(it.as_str())).min() {
+        text.truncate(from + at);
     }
     text
 }
@@ -214,10 +215,15 @@ fn finished(reply: Reply) -> Result<Reply, ProviderError> {
         if reply.finish == Finish::Refused {
             return Err(ProviderError::new(ErrorClass::Validation, "it declined to answer"));
         }
-        return Err(ProviderError::new(ErrorClass::InvalidResponse, "the answer was empty"));
+        let message = if reply.finish == Finish::Length { ALL_THOUGHT } else { "the answer was empty" };
+        return Err(ProviderError::new(ErrorClass::InvalidResponse, message));
     }
     Ok(reply)
 }
+
+/// Models that think first may think their whole answer away.
+const ALL_THOUGHT: &str = "it reached its limit of tokens before it said a word; allow it more thoughts, like \
+                           quirks = { thinking = 8192 } under its [providers] in config.toml";
 
 fn cut_off(mut text: String) -> Reply {
     let mut end = MAX_ANSWER_BYTES;
@@ -240,6 +246,17 @@ mod tests {
         check("One. Speaker: two [3]", "One. ");
         check("\n\nOne.", "\n\nOne.");
         check("[aside] One.", "[aside] One.");
+        check("", "");
+        check(" \n\n ", " \n\n ");
+    }
+
+    #[test]
+    fn c03_a_speech_that_begins_with_a_stop_sequence_went_on_past_all_others() {
+        let stop = ["[", "\n\n", "Speaker:"].map(str::to_owned);
+        let check = |text: &str, expected: &str| assert_eq!(until_stop(text.to_owned(), &stop), expected);
+        check("[aside] One.\n\nAnother.", "[aside] One.");
+        check("[aside] One. [3] Two.", "[aside] One. ");
+        check("Ä\n\n[", "Ä");
         check("One.", "One.");
     }
 

@@ -17,7 +17,7 @@ use crate::{
         feed::Feed,
         patience::patiently,
         record::Record,
-        seating::seat_panel,
+        seating::{NoPanel, seat_panel},
         shared::Shared,
     },
     floor::{
@@ -132,7 +132,10 @@ pub(crate) async fn conduct(
         }
         Err(Halt(Why::Aborted)) => abort(&mut floor).await?,
         Err(Halt(Why::Failed(Failure::Store(error)))) => return Err(Failure::Store(error)),
-        Err(Halt(Why::Failed(failure))) => fail(&mut floor, problem_of(&failure)).await?,
+        Err(Halt(Why::Failed(failure))) => {
+            let (problem, absent) = (problem_of(&failure), Vec::new());
+            fail(&mut floor, Event::Failed { absent, problem }).await?;
+        }
         // Concluding never winds up: it takes what there is. What was taken back has been begun again.
         Err(Halt(Why::WindUp | Why::TakenBack)) => {}
     }
@@ -151,14 +154,28 @@ async fn talk(floor: &mut Floor, pattern: &Pattern, method: &Consensus) -> Resul
     }
 }
 
-/// What was answered in the discussion this one was forked from; nothing, if it has been forgotten since.
+/// What was answered in the discussion this one was forked from, and in those that one came from; nothing of what has been
+/// forgotten since.
 async fn source(shared: &Shared, record: &Record) -> Result<Source, Failure> {
-    let Some(fork) = &record.state.fork else { return Ok(Source::default()) };
-    match shared.store.read(fork.of, Seq::START, usize::MAX).await {
-        Ok(facts) => Ok(Source::of(&facts, &fork.at)),
-        Err(StoreError::Unknown(_)) => Ok(Source::default()),
-        Err(error) => Err(error.into()),
+    let mut sources = Vec::new();
+    let mut next = record.state.fork.clone();
+    while let Some(fork) = next {
+        let facts = match shared.store.read(fork.of, Seq::START, usize::MAX).await {
+            Ok(facts) => facts,
+            Err(StoreError::Unknown(_)) => break,
+            Err(error) => return Err(error.into()),
+        };
+        let Some(past) = State::of(fork.of, &facts) else { break };
+        sources.push(Source::of(&facts, &fork.at).counting(past.counts));
+        next = past.fork;
     }
+    let older_first = sources.into_iter().rev();
+    Ok(older_first
+        .reduce(|older, mut source| {
+            source.inherit(&older);
+            source
+        })
+        .unwrap_or_default())
 }
 
 impl Floor {
@@ -267,7 +284,9 @@ async fn initialize(floor: &mut Floor) -> Result<bool, Failure> {
     let shared = floor.shared.clone();
     match seat_panel(&shared, &mut floor.record).await? {
         None => floor.record.become_next(Lifecycle::Running).map(|()| true),
-        Some(problem) => fail(floor, problem).await.map(|()| false),
+        Some(NoPanel { problem, absent }) => {
+            fail(floor, Event::Failed { absent, problem }).await.map(|()| false)
+        }
     }
 }
 
@@ -381,8 +400,8 @@ fn end_all_below<'r>(
     })
 }
 
-async fn fail(floor: &mut Floor, problem: Problem) -> Result<(), Failure> {
-    let facts = vec![(None, Event::Failed { problem }), floor.record.change(Lifecycle::Error)?];
+async fn fail(floor: &mut Floor, failed: Event) -> Result<(), Failure> {
+    let facts = vec![(None, failed), floor.record.change(Lifecycle::Error)?];
     let seen = floor.record.state.seen;
     floor.record.append_then(facts, Then::Park { seen }).await
 }

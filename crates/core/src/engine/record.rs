@@ -23,6 +23,7 @@ use crate::{
         lifecycle::Lifecycle,
         money::{Usage, Usd},
         state::{State, Sub},
+        time::Timestamp,
         transcript::{Bill, Finish, Turn},
     },
     seams::{Append, Claim, StoreError, Then},
@@ -78,6 +79,8 @@ pub(crate) struct Past {
     pub(crate) failures: Failures,
     /// Whether the last attempt has no end: the process ended first.
     pub(crate) cut_off: bool,
+    /// When the next attempt may be made, after a failure.
+    pub(crate) not_before: Option<Timestamp>,
 }
 
 impl Record {
@@ -351,12 +354,13 @@ impl Index {
         match &fact.event {
             Event::CallPlaced(placed) => {
                 let past = self.past.entry(step.clone()).or_default();
-                (past.attempts, past.cut_off) = (placed.attempt, true);
+                (past.attempts, past.cut_off, past.not_before) = (placed.attempt, true, None);
             }
-            Event::CallFailed { class, .. } => {
+            Event::CallFailed { class, retry_in_ms, .. } => {
                 let past = self.past.entry(step.clone()).or_default();
                 past.failures.count(*class);
                 past.cut_off = false;
+                past.not_before = retry_in_ms.map(|ms| fact.at.plus_ms(ms));
             }
             Event::CallAbandoned { .. } => self.past.entry(step.clone()).or_default().cut_off = false,
             Event::TurnCompleted { turn } => {

@@ -16,11 +16,17 @@ use crate::{
     },
 };
 
-/// A health check that takes longer has failed.
-const CHECK: Duration = Duration::from_secs(5);
+/// A health check that takes longer, or longer than a step may, has failed. Providers give up sooner, and remember it.
+const CHECK: Duration = Duration::from_secs(10);
+
+/// Why there is no panel, and who is missing.
+pub(crate) struct NoPanel {
+    pub(crate) problem: Problem,
+    pub(crate) absent: Vec<Absent>,
+}
 
 /// Seats the panel, or says why there can be no discussion. On a resume the table is as it was.
-pub(crate) async fn seat_panel(shared: &Shared, record: &mut Record) -> Result<Option<Problem>, Failure> {
+pub(crate) async fn seat_panel(shared: &Shared, record: &mut Record) -> Result<Option<NoPanel>, Failure> {
     if record.state.seated.is_some() {
         return Ok(None);
     }
@@ -34,11 +40,11 @@ pub(crate) async fn seat_panel(shared: &Shared, record: &mut Record) -> Result<O
     }
     let is_there = |who: &&Participant| !absent.iter().any(|it| it.participant == who.name);
     let seated: Vec<String> = spec.participants.iter().filter(is_there).map(|who| who.name.clone()).collect();
-    let problem = too_few(&spec, &seated, &absent);
-    if problem.is_none() {
-        record.note(vec![(None, Event::PanelSeated { seated, absent })]);
+    if let Some(problem) = too_few(&spec, &seated, &absent) {
+        return Ok(Some(NoPanel { problem, absent }));
     }
-    Ok(problem)
+    record.note(vec![(None, Event::PanelSeated { seated, absent })]);
+    Ok(None)
 }
 
 async fn check(shared: &Shared, spec: &Spec, who: &Participant) -> Result<(), ProviderError> {
@@ -51,8 +57,12 @@ async fn check(shared: &Shared, spec: &Spec, who: &Participant) -> Result<(), Pr
             format!("there is no provider named {}", who.provider),
         ));
     };
-    let slow = |_| ProviderError::new(ErrorClass::Timeout, "no answer to the health check within 5 s");
-    timeout(CHECK, voice.provider.check(who)).await.map_err(slow)?
+    let patience = CHECK.min(Duration::from_millis(spec.timing.step_ms));
+    let slow = |_| {
+        let message = format!("no answer to the health check within {} ms", patience.as_millis());
+        ProviderError::new(ErrorClass::Timeout, message)
+    };
+    timeout(patience, voice.provider.check(who)).await.map_err(slow)?
 }
 
 fn too_few(spec: &Spec, seated: &[String], absent: &[Absent]) -> Option<Problem> {

@@ -29,7 +29,7 @@ pub(crate) fn fact(id: DiscussionId, fact: &Fact) {
         Event::CallFailed { participant, class, attempt, .. } => {
             warn!(discussion, seq, participant, attempt, class = class.name(), "discussion.call.failed");
         }
-        Event::Failed { problem } => warn!(discussion, seq, code = %problem.code, "discussion.failed"),
+        Event::Failed { problem, .. } => warn!(discussion, seq, code = %problem.code, "discussion.failed"),
         _ => debug!(discussion, seq, "discussion.fact"),
     }
 }

@@ -158,7 +158,17 @@ impl Asked {
         let mut ask = self.ask;
         ask.exchange.push(Message::Ask(ask.prompt.clone()));
         ask.exchange.push(Message::Said { turn: turn.clone(), own: true });
-        ask.prompt = reminder.words.into();
+        ask.prompt = if self.who.is_person() { once_more(&ask) } else { reminder.words.into() };
         Asked { ask, step: self.base.purpose(reminder.purpose), base: self.base, who: self.who }
     }
+}
+
+/// What a person is told whose answer could not be read: people know no forms, so it is the question once more.
+fn once_more(ask: &Ask) -> Arc<str> {
+    let mut asked = ask.exchange.iter().filter_map(|it| match it {
+        Message::Ask(prompt) => Some(prompt),
+        Message::Said { .. } | Message::Found { .. } => None,
+    });
+    let first = asked.next().map_or("", |prompt| &**prompt);
+    format!("Your answer could not be read, so here is the question once more.\n\n{first}").into()
 }

@@ -4,7 +4,10 @@ use tokio::time::{Duration, Instant};
 
 use crate::{
     call::tokens,
-    floor::{Floor, halt::Halt},
+    floor::{
+        Floor,
+        halt::{Halt, Why},
+    },
     model::{
         command::Command,
         error::ErrorClass,
@@ -54,8 +57,8 @@ impl Floor {
         }
         match self.control.wished() {
             Some(Command::Abort) => Err(Halt::aborted()),
-            Some(Command::Pause) if !self.now.deciding => Ok(Some(Holding::Suspend)),
-            Some(Command::Stop) if !self.now.deciding => Ok(Some(Holding::WindUp(WindUp::Stopped))),
+            Some(Command::Pause) if self.now.is_talking() => Ok(Some(Holding::Suspend)),
+            Some(Command::Stop) if self.now.is_talking() => Ok(Some(Holding::WindUp(WindUp::Stopped))),
             Some(
                 Command::Pause
                 | Command::Stop
@@ -76,7 +79,7 @@ impl Floor {
 
     /// After each group: whether enough are left to go on (INV-DISC-101).
     pub(crate) async fn bear(&mut self, key: &Step) -> Result<(), Halt> {
-        if self.now.deciding {
+        if !self.now.is_talking() {
             return Ok(());
         }
         let state = &self.record.state;
@@ -94,6 +97,27 @@ impl Floor {
             _ => return Ok(()),
         };
         Err(self.wind_up(key, reason).await?)
+    }
+
+    /// Lets a pattern ask for one last word although deliberation was wound up, where a person stopped it or somebody is missing;
+    /// passes the order to leave on where time or money ran out. What is asked now may have been begun before.
+    pub fn last_word(&mut self, halt: Halt) -> Result<(), Halt> {
+        let allowed = match (&halt.0, &self.record.state.wound_up) {
+            (Why::WindUp, Some(reason)) => match reason {
+                WindUp::Stopped
+                | WindUp::TooFew { .. }
+                | WindUp::ProviderFailed { .. }
+                | WindUp::WindowFull { .. } => true,
+                WindUp::CallBudget | WindUp::TokenBudget | WindUp::CostBudget | WindUp::Deadline => false,
+            },
+            (Why::WindUp, None) => false,
+            (Why::Suspended | Why::Awaiting | Why::TakenBack | Why::Aborted | Why::Failed(_), _) => false,
+        };
+        if !allowed {
+            return Err(halt);
+        }
+        self.now.closing = true;
+        Ok(())
     }
 
     /// Leaves after so many turns in one go; the next run goes on (C04).

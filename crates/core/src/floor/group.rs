@@ -57,7 +57,7 @@ pub(crate) async fn hold(
 ) -> Result<Vec<Option<Arc<Turn>>>, Halt> {
     let Some(key) = asked.first().map(|it| it.step.clone()) else { return Ok(Vec::new()) };
     for it in &asked {
-        if !floor.now.taken.insert(it.step.clone()) {
+        if !floor.now.taken.insert(it.step.clone()) && !floor.now.closing {
             return Err(Failure::TakenTwice(it.step.clone()).into());
         }
     }
@@ -94,7 +94,7 @@ impl Group<'_, '_> {
             self.floor.bear(&self.key).await?;
             return Ok(turns);
         }
-        if self.floor.record.has_mark(&self.key.purpose("wound-up")) {
+        if !self.floor.now.closing && self.floor.record.has_mark(&self.key.purpose("wound-up")) {
             self.leave();
             return Err(Halt::wind_up());
         }
@@ -129,6 +129,10 @@ impl Group<'_, '_> {
             // Somebody spoke just now: the record is ahead of what was known when this group began.
             return Err(Halt::taken_back());
         }
+        self.reuse(Seat::is_awaited).await?;
+        if !self.seats.iter().any(Seat::is_awaited) {
+            return Ok(());
+        }
         for seat in self.seats.iter().filter(|seat| seat.is_awaited()) {
             let awaited = Event::PersonAwaited(seat.awaited(self.floor));
             self.floor.record.once(seat.step.purpose("awaited"), awaited);
@@ -145,7 +149,7 @@ impl Group<'_, '_> {
     async fn open(&mut self) -> Result<(), Halt> {
         self.floor.gate(&self.key).await?;
         self.make_room().await?;
-        self.reuse().await?;
+        self.reuse(Seat::is_fresh).await?;
         let wanted: Vec<(usize, Spent)> = self
             .to_ask()
             .into_iter()
@@ -156,9 +160,12 @@ impl Group<'_, '_> {
         if let Err(short) = self.floor.ledger.reserve(all) {
             return Err(self.floor.wind_up(&self.key, short).await?);
         }
+        let now = self.floor.shared.clock.now();
         for (index, reserved) in wanted {
-            self.seats[index].reserved = Some(reserved);
-            let waiting = self.seats[index].wait(index, 0);
+            let seat = &mut self.seats[index];
+            seat.reserved = Some(reserved);
+            let owed_ms = seat.owed_ms(now);
+            let waiting = seat.wait(index, owed_ms);
             self.calls.push(waiting);
         }
         for index in 0..self.seats.len() {
@@ -170,19 +177,19 @@ impl Group<'_, '_> {
     }
 
     /// In a fork: takes over what was answered to the same questions.
-    async fn reuse(&mut self) -> Result<(), Halt> {
+    async fn reuse(&mut self, whose: fn(&Seat) -> bool) -> Result<(), Halt> {
         let mut facts = Vec::new();
-        for index in self.to_ask() {
-            if let Some(turn) = self.floor.reused(&self.seats[index]) {
+        for seat in self.seats.iter_mut().filter(|seat| whose(seat)) {
+            if let Some(turn) = self.floor.reused(seat) {
                 facts.push((Some(turn.step.clone()), Event::TurnCompleted { turn: turn.clone() }));
-                self.seats[index].stage = Stage::Settled(Some(turn));
+                seat.stage = Stage::Settled(Some(turn));
             }
         }
         Ok(self.floor.record.append(facts).await?)
     }
 
     pub(crate) fn to_ask(&self) -> Vec<usize> {
-        let fresh = self.seats.iter().enumerate().filter(|(_, seat)| matches!(seat.stage, Stage::Fresh));
+        let fresh = self.seats.iter().enumerate().filter(|(_, seat)| seat.is_fresh());
         fresh.map(|(index, _)| index).collect()
     }
 

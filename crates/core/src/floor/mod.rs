@@ -80,6 +80,8 @@ pub(crate) struct Now {
     pub(crate) round: u32,
     pub(crate) phase: Option<&'static str>,
     pub(crate) deciding: bool,
+    /// Whether deliberation was wound up and only a last word is asked for.
+    pub(crate) closing: bool,
     pub(crate) transcript: Vec<Arc<Turn>>,
     /// The transcript's size in tokens, kept so that nobody counts it again.
     pub(crate) tokens: u64,
@@ -98,6 +100,13 @@ pub(crate) struct Now {
     /// Turns taken in this run, not replayed.
     pub(crate) fresh: u32,
     pub(crate) taken: HashSet<Step>,
+}
+
+impl Now {
+    /// Whether they still deliberate, so that a person may pause or stop it and too few left end it.
+    pub(crate) fn is_talking(&self) -> bool {
+        !(self.deciding || self.closing)
+    }
 }
 
 impl Floor {

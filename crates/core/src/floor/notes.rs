@@ -67,7 +67,7 @@ impl Floor {
         if let Some(change) = self.ruled(lost) {
             return Ok(change);
         }
-        if self.record.has_mark(&step.purpose("wound-up")) {
+        if self.now.closing || self.record.has_mark(&step.purpose("wound-up")) {
             return Err(Halt::wind_up());
         }
         self.gate(&step).await?;

@@ -1,6 +1,9 @@
 //! Forks: what was answered in the discussion a fork comes from is not asked again, as long as the question is the same.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use crate::{
     call::Message,
@@ -10,6 +13,7 @@ use crate::{
         id::Step,
         likeness::Comparison,
         money::{Usage, Usd},
+        state::Counted,
         transcript::{Bill, Turn},
     },
 };
@@ -20,6 +24,8 @@ pub(crate) struct Source {
     answers: HashMap<Step, Answer>,
     orders: HashMap<Step, Vec<usize>>,
     comparisons: HashMap<Step, (Comparison, Option<String>)>,
+    /// What providers said about the size of the requests.
+    counts: BTreeMap<Step, Counted>,
 }
 
 struct Answer {
@@ -45,6 +51,15 @@ impl Source {
                     let answer = Answer { turn: turn.clone(), digest: digests.remove(step), early };
                     source.answers.insert(step.clone(), answer);
                 }
+                (Event::PersonAwaited(awaited), _) => {
+                    digests.extend(awaited.digest.clone().map(|digest| (&awaited.answers, digest)));
+                }
+                (Event::Summarised(summary), Some(step)) => {
+                    let early = fork.is_some_and(|fork| fact.seq <= fork);
+                    let digest = digests.remove(step);
+                    let answer = summary.turn.clone().map(|turn| Answer { turn, digest, early });
+                    source.answers.extend(answer.map(|it| (step.clone(), it)));
+                }
                 (Event::Compared(comparison), Some(step)) if comparison.found().is_some() => {
                     let compared = (comparison.clone(), digests.remove(step));
                     source.comparisons.insert(step.clone(), compared);
@@ -56,6 +71,26 @@ impl Source {
             }
         }
         source
+    }
+
+    /// Takes in what providers said about the size of the requests, so that a fork shows as much as was shown there.
+    pub(crate) fn counting(self, counts: BTreeMap<Step, Counted>) -> Source {
+        Source { counts, ..self }
+    }
+
+    /// For what was itself taken over from an older discussion: what was asked there, and how long that was.
+    pub(crate) fn inherit(&mut self, older: &Source) {
+        let taken_over = self.answers.iter_mut().filter(|(_, answer)| answer.turn.reused);
+        for (step, answer) in taken_over {
+            let digest = older.answers.get(step).and_then(|it| it.digest.clone());
+            answer.digest = answer.digest.take().or(digest);
+            self.counts.extend(older.counts.get(step).map(|it| (step.clone(), *it)));
+        }
+    }
+
+    /// What a provider said about the size of the request at this step.
+    pub(crate) fn counted(&self, step: &Step) -> Option<&Counted> {
+        self.counts.get(step)
     }
 
     /// What was found when the very same texts were compared at this step. It was paid there.

@@ -1,5 +1,8 @@
 //! One participant inside a group: what it was asked, how far that has come, what the record already knows of it.
 
+mod facts;
+mod seen;
+
 use std::{sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
@@ -9,22 +12,17 @@ use crate::{
     call::{
         Call, Message, Reply, collect,
         lane::{Closed, Place},
-        retry::Failures,
-        tokens::{self, Family},
+        retry::{Failures, LONGEST_WAIT_MS},
     },
     engine::record::{Record, Settled},
-    floor::{
-        Floor,
-        group::Asked,
-        reuse::digest,
-        view::{View, view},
-    },
+    floor::{Floor, group::Asked, reuse::digest, view::View},
     model::{
         error::{ErrorClass, ProviderError},
-        event::{Awaited, Broken, Event, FailedTurn, Placed, SubConcluded, Summarised},
+        event::{Placed, SubConcluded},
         id::Step,
-        money::{Spent, Usage, Usd},
-        transcript::{Bill, Finish, Turn},
+        money::Spent,
+        time::Timestamp,
+        transcript::Turn,
     },
     seams::Voice,
 };
@@ -45,10 +43,12 @@ pub(crate) struct Seat {
     attempts: u32,
     cut_off: bool,
     failures: Failures,
+    /// When the next attempt may be made, where the record says so.
+    not_before: Option<Timestamp>,
     subs: u32,
     began: Option<Instant>,
     deadline: Option<Instant>,
-    placed_at: crate::model::time::Timestamp,
+    placed_at: Timestamp,
 }
 
 /// How far a seat has come.
@@ -107,6 +107,7 @@ impl Seat {
             attempts: 0,
             cut_off: false,
             failures: Failures::default(),
+            not_before: None,
             subs: 0,
             began: None,
             deadline: None,
@@ -132,20 +133,12 @@ impl Seat {
         (self.cut_off && !self.is_settled()).then_some(self.attempts)
     }
 
-    pub(crate) fn is_awaited(&self) -> bool {
-        matches!(self.stage, Stage::Person)
+    pub(crate) fn is_fresh(&self) -> bool {
+        matches!(self.stage, Stage::Fresh)
     }
 
-    /// The fact that this person's turn has come.
-    pub(crate) fn awaited(&self, floor: &Floor) -> Awaited {
-        Awaited {
-            participant: self.name().to_owned(),
-            answers: self.step.clone(),
-            round: floor.now.round,
-            phase: floor.now.phase.unwrap_or_default().to_owned(),
-            prompt: self.asked.ask.prompt.to_string(),
-            shape: self.asked.ask.shape.as_ref().map(|shape| shape.name.to_owned()),
-        }
+    pub(crate) fn is_awaited(&self) -> bool {
+        matches!(self.stage, Stage::Person)
     }
 
     pub(crate) fn turn(&self) -> Option<&Arc<Turn>> {
@@ -188,6 +181,7 @@ impl Seat {
         }
         let past = record.past(&self.step);
         (self.attempts, self.failures, self.cut_off) = (past.attempts, past.failures, past.cut_off);
+        self.not_before = past.not_before;
     }
 
     fn so_far(&self, turn: &Arc<Turn>) -> Vec<Message> {
@@ -210,49 +204,10 @@ impl Seat {
         (self.began, self.deadline) = (None, None);
     }
 
-    /// The worst this seat's next call can cost.
-    pub(crate) fn worst_case(&mut self, floor: &Floor) -> Spent {
-        let written = self.longest_answer(floor);
-        let bytes = self.look(floor).bytes;
-        let usage = Usage::new(tokens::at_worst(bytes) + 64, written);
-        let price = self.voice.as_ref().and_then(|voice| voice.price);
-        Spent { calls: 1, tokens: usage.total(), usd: price.map(|price| price.of(usage)).unwrap_or_default() }
-    }
-
-    pub(crate) fn longest_answer(&self, floor: &Floor) -> u64 {
-        u64::from(self.token_limit(floor))
-    }
-
-    /// What the provider is told: the words allowed, and the thoughts before them.
-    fn token_limit(&self, floor: &Floor) -> u32 {
-        let words = self.asked.ask.max_tokens.unwrap_or(floor.record.state.spec.manner.max_tokens);
-        words.saturating_add(self.voice.as_ref().map_or(0, |voice| voice.thinking))
-    }
-
-    /// What it will be shown, built once for each call.
-    pub(crate) fn look(&mut self, floor: &Floor) -> &View {
-        let view = self.view.take().unwrap_or_else(|| self.view(floor));
-        self.view.insert(view)
-    }
-
-    fn view(&self, floor: &Floor) -> View {
-        let mut view = view(self.name(), &self.asked.ask, &floor.window(self));
-        if self.asked.ask.stretch.is_none() {
-            view.show(&floor.record.state);
-        }
-        if self.subs > 0 {
-            // The question stands before what was found; it need not be put twice.
-            view.messages.pop();
-        }
-        view
-    }
-
-    /// A short name for what is asked here.
-    pub(crate) fn digest(&self, floor: &Floor) -> String {
-        match &self.view {
-            Some(view) => digest(&self.asked.ask, &view.messages),
-            None => digest(&self.asked.ask, &self.view(floor).messages),
-        }
+    /// What is left of a wait that was under way when the process ended: nobody comes back earlier than told (F5). Between two
+    /// processes there is only the wall clock, so whatever it says, nobody waits longer than for a provider that is there.
+    pub(crate) fn owed_ms(&mut self, now: Timestamp) -> u64 {
+        self.not_before.take().map_or(0, |at| at.ms_after(now).min(LONGEST_WAIT_MS))
     }
 
     /// Waits, then queues at the provider; before a retry not beyond the step's deadline.
@@ -361,38 +316,6 @@ impl Seat {
         (Instant::now() + Duration::from_millis(wait) < deadline).then_some(wait)
     }
 
-    /// What an answer cost: as the provider says, or as far as we can tell.
-    fn bill(&self, text: &str, usage: Option<Usage>, cost: Option<Usd>) -> Bill {
-        let counted = if let Stage::Calling(placed) = &self.stage { placed.counted } else { 0 };
-        let estimate = || Usage::new(counted, Family::of(&self.asked.who).estimate(text));
-        let estimated = usage.is_none();
-        let usage = usage.unwrap_or_else(estimate);
-        let price = self.voice.as_ref().and_then(|voice| voice.price);
-        let cost = cost.or_else(|| price.map(|price| price.of(usage)));
-        Bill { usage, estimated, price, cost }
-    }
-
-    /// What came of an answer that broke off, where something did.
-    pub(crate) fn broken(&self, said: &str) -> Option<Broken> {
-        (!said.is_empty()).then(|| Broken { text: said.into(), bill: self.bill(said, None, None) })
-    }
-
-    /// The reply as a turn, billed.
-    pub(crate) fn spoke(&self, reply: &Reply, floor: &Floor) -> Arc<Turn> {
-        Arc::new(Turn {
-            step: self.step.clone(),
-            participant: self.name().to_owned(),
-            round: floor.now.round,
-            phase: floor.now.phase.unwrap_or_default().to_owned(),
-            text: reply.text.as_str().into(),
-            started_at: self.placed_at,
-            duration_ms: self.elapsed_ms(),
-            finish: if reply.convene.is_some() { Finish::Convene } else { reply.finish },
-            bill: self.bill(&reply.text, reply.usage, reply.cost),
-            reused: false,
-        })
-    }
-
     /// Whether a request was too long at some attempt of this step.
     pub(crate) fn overflowed(&self) -> bool {
         self.failures.overflowed()
@@ -401,38 +324,6 @@ impl Seat {
     /// Whether it was so for the first time; a summary is not worth a second try.
     pub(crate) fn may_shrink(&self) -> bool {
         self.failures.may_shrink() && self.asked.ask.stretch.is_none()
-    }
-
-    /// The fact of the answer.
-    pub(crate) fn answered(&self, turn: &Arc<Turn>, floor: &Floor) -> Event {
-        match self.asked.ask.stretch {
-            Some(stretch) => {
-                Event::Summarised(Summarised { turn: Some(turn.clone()), ..stretch.tried(floor) })
-            }
-            None => Event::TurnCompleted { turn: turn.clone() },
-        }
-    }
-
-    /// The fact that there will be none.
-    pub(crate) fn gave_up(&self, failed: &Failed, floor: &Floor) -> Event {
-        match self.asked.ask.stretch {
-            Some(stretch) => Event::Summarised(stretch.tried(floor)),
-            None => Event::TurnFailed(self.failed(failed, floor)),
-        }
-    }
-
-    fn failed(&self, failed: &Failed, floor: &Floor) -> FailedTurn {
-        let error = &failed.error;
-        FailedTurn {
-            participant: self.name().to_owned(),
-            round: floor.now.round,
-            phase: floor.now.phase.unwrap_or_default().to_owned(),
-            class: error.class,
-            message: error.message.clone(),
-            attempts: self.attempts,
-            duration_ms: self.elapsed_ms(),
-            broken: self.broken(&failed.said),
-        }
     }
 
     /// Begins a sub-discussion on this topic; returns its step.

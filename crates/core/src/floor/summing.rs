@@ -48,6 +48,10 @@ impl Group<'_, '_> {
     /// Asks for the summary, in a group of its own whose end, if it must, is this one's end.
     async fn sum_up(&mut self, asked: Asked) -> Result<(), Halt> {
         let mut seat = Seat::take(self.floor, asked);
+        if let Some(turn) = self.floor.reused(&seat) {
+            let fact = (Some(turn.step.clone()), seat.answered(&turn, self.floor));
+            return Ok(self.floor.record.append(vec![fact]).await?);
+        }
         let wanted = seat.worst_case(self.floor);
         // What can't be paid is done without.
         if self.floor.ledger.reserve(wanted).is_err() {
@@ -69,7 +73,7 @@ impl Floor {
         // Deciding keeps its calls to itself; what could not be had is tried again when as much again was said.
         let failed = self.summaries_so_far().next().filter(|it| it.turn.is_none());
         let not_before = failed.map_or(0, |it| 2 * it.covers as usize - from);
-        if self.now.deciding || wanted.turns <= from || wanted.turns < not_before {
+        if !self.now.is_talking() || wanted.turns <= from || wanted.turns < not_before {
             return None;
         }
         let spec = &self.record.state.spec;

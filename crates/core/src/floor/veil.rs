@@ -33,7 +33,7 @@ impl Veil {
     pub fn new(labels: &[(&Participant, &str)]) -> Self {
         let mut words: BTreeMap<String, String> = BTreeMap::new();
         for (who, label) in labels {
-            for word in [Some(&who.provider), who.model.as_ref()].into_iter().flatten() {
+            for word in [&who.provider].into_iter().chain(&who.model).chain(&who.aliases) {
                 let becomes = words.entry(word.to_lowercase()).or_insert_with(|| (*label).to_owned());
                 // Two voices of one provider: the word no longer says which of them is meant.
                 if becomes != label {
@@ -174,7 +174,7 @@ mod tests {
     fn veil() -> Veil {
         let table = [
             seat("Ann", "claude", Some("claude-opus-4")),
-            seat("bob", "gemini", None),
+            Participant { aliases: vec!["google".into()], ..seat("bob", "gemini", None) },
             seat("claude-2", "claude", None),
             seat("Ümit", "太郎", None),
         ];
@@ -192,6 +192,7 @@ mod tests {
         check("ann, ANN's and Anna", "Debater B, Debater B's and Anna");
         check("I am claude-opus-4!", "I am Debater B!");
         check("as **Gemini** said", "as Debater A said".replace("Debater A", "**Debater A**").as_str());
+        check("by Google, googled", "by Debater A, googled");
         check("@bob_ (bob)", "@Debater A_ (Debater A)");
         check("ÜMIT spoke, ümits did not", "Guest A spoke, ümits did not");
         check("太郎は言った", "Guest Aは言った");

@@ -36,21 +36,31 @@ const OUTSIDE: &str = "a note from outside the table";
 
 impl View {
     /// Shows what was remarked from outside, right before the question.
-    pub(crate) fn show(&mut self, state: &State) {
+    pub(crate) fn show(&mut self, ask: &Ask, state: &State) {
         let question = self.messages.len().saturating_sub(1);
-        let said = state.notes.iter().map(|text| Message::Said { own: false, turn: remark(state, text) });
+        let covered = |text: &Arc<str>| match &ask.veil {
+            Some(veil) => veil.cover(text).into(),
+            None => text.clone(),
+        };
+        let remarks = state.notes.iter().map(covered).map(|text| remark(state, text));
+        let said = remarks.map(|turn| Message::Said { own: false, turn });
         self.bytes += state.notes.iter().map(|text| text.len()).sum::<usize>();
         self.messages.splice(question..question, said);
     }
 }
 
-fn remark(state: &State, text: &Arc<str>) -> Arc<Turn> {
+/// What the remarks from outside take of a window.
+pub(crate) fn size_of_notes(state: &State, family: Family) -> u64 {
+    state.notes.iter().map(|text| FENCE + family.estimate(text)).sum()
+}
+
+fn remark(state: &State, text: Arc<str>) -> Arc<Turn> {
     Arc::new(Turn {
         step: Step::from("note"),
         participant: OUTSIDE.to_owned(),
         round: state.round,
         phase: String::new(),
-        text: text.clone(),
+        text,
         started_at: state.last_at,
         duration_ms: 0,
         finish: Finish::Stop,

@@ -123,7 +123,7 @@ impl Floor {
     /// What follows when a request is too long. Deciding is the end already, and must get through.
     pub(crate) fn overflow(&self) -> Overflow {
         match self.record.state.spec.window.overflow {
-            Overflow::End if self.now.deciding => Overflow::Truncate,
+            Overflow::End if !self.now.is_talking() => Overflow::Truncate,
             overflow => overflow,
         }
     }
@@ -157,7 +157,8 @@ impl Floor {
 
     /// Takes in what the provider said about the size of the request that this turn answers.
     pub(crate) fn learn_size(&mut self, turn: &Turn) {
-        if let Some(counted) = self.record.state.counts.get(&turn.step) {
+        let of_source = || self.source.counted(&turn.step).filter(|_| turn.reused);
+        if let Some(counted) = self.record.state.counts.get(&turn.step).or_else(of_source) {
             self.now.ratios.entry(turn.participant.clone()).or_default().learn(*counted);
         }
     }

@@ -142,7 +142,7 @@ fn told(state: &State, fact: &Fact) -> Option<(&'static str, Value)> {
                 }),
             ))
         }
-        Event::Failed { problem } => {
+        Event::Failed { problem, .. } => {
             Some(("discussion_error", json!({ "error": problem, "recoverable": problem.retryable })))
         }
         _ => None,

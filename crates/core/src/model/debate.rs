@@ -203,7 +203,7 @@ impl Diversity {
 }
 
 /// What one debater argues, and as whom.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
     /// Who.
     pub participant: String,
@@ -212,6 +212,9 @@ pub struct Part {
     /// As whom; empty for as itself.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub persona: String,
+    /// What speaks for it, where somebody has thought of that already.
+    #[serde(default, rename = "keyArguments", skip_serializing_if = "Vec::is_empty")]
+    pub key_arguments: Vec<String>,
 }
 
 /// The parts as they were given out.
@@ -224,6 +227,9 @@ pub struct Cast {
     /// Who thought of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
+    /// Why these, in the words of who thought of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
 }
 
 /// Where parts come from.

@@ -200,6 +200,9 @@ pub enum Event {
     Concluded(Conclusion),
     /// It could not go on.
     Failed {
+        /// Who could not take a seat, where that is why.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        absent: Vec<Absent>,
         /// Why.
         problem: Problem,
     },
@@ -259,6 +262,9 @@ pub struct Awaited {
     /// The form their answer should have, where it should have one: `ballot`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<String>,
+    /// A short name for everything they were shown and asked, so that a fork need not ask it again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
 }
 
 /// A participant who was not there when the discussion began.

@@ -1,4 +1,5 @@
-//! The flip ledger: who changed its mind when, from what to what, and why, folded from the votes and checks on record.
+//! The flip ledger: who held what in which round, who changed its mind when, from what to what, and why, folded from the votes and
+//! checks on record.
 
 use std::collections::BTreeMap;
 
@@ -19,6 +20,17 @@ pub const UNEXPLAINED: &str = "unexplained";
 
 const CONSENSUS: &str = "consensus";
 const NO_CONSENSUS: &str = "no consensus";
+
+/// What one participant held in one round.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Position {
+    /// Which round.
+    pub round: u32,
+    /// Who.
+    pub participant: String,
+    /// What it held.
+    pub position: String,
+}
 
 /// A change of mind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,6 +56,20 @@ pub struct RoundAgreement {
     pub leading: String,
     /// The share of the weight behind it, 0 to 1. Of a dialogue's partners, the share that finds consensus.
     pub agreement: f64,
+}
+
+/// What everyone held, round by round and in seating order.
+#[must_use]
+pub fn positions_by_round(state: &State) -> Vec<Position> {
+    let seat = |name: &str| state.spec.participants.iter().position(|it| it.name == name);
+    let mut held: Vec<Held<'_>> = positions(state).collect();
+    held.sort_by_key(|it| (it.round, seat(it.participant)));
+    let position = |it: Held<'_>| Position {
+        round: it.round,
+        participant: it.participant.to_owned(),
+        position: it.position,
+    };
+    held.into_iter().map(position).collect()
 }
 
 /// Every change of mind, in the order it was recorded.

@@ -93,4 +93,7 @@ pub struct Claim {
 pub struct CastList {
     /// One for each debater.
     pub parts: Vec<Part>,
+    /// Why these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
 }

@@ -10,7 +10,7 @@ use crate::model::{
     debate::{Cast, Detection},
     error::Problem,
     event::{Check, Tight},
-    flips::{Flip, RoundAgreement},
+    flips::{Flip, Position, RoundAgreement},
     id::DiscussionId,
     judgement::{Claim, Dissent, Synthesis, Verdict},
     judging::JudgingReport,
@@ -129,6 +129,9 @@ pub struct Outcome {
     /// What the detectors noticed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub detections: Vec<Detection>,
+    /// What everyone held in each round, where the pattern has positions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub positions_by_round: Vec<Position>,
     /// Every change of mind, where the pattern has positions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flips: Vec<Flip>,

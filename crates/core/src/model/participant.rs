@@ -11,6 +11,9 @@ pub struct Participant {
     pub name: String,
     /// Which provider answers for it.
     pub provider: String,
+    /// What else its provider is called; whoever may not know who it is must not hear that either.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<String>,
     /// Which of the provider's models, where it is not the default one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
@@ -40,6 +43,7 @@ impl Participant {
         Participant {
             name: provider.to_owned(),
             provider: provider.to_owned(),
+            aliases: Vec::new(),
             model: None,
             role: Role::Speaker,
             weight: 1.0,

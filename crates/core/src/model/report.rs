@@ -46,6 +46,7 @@ impl Outcome {
             judging: JudgingReport::of(state),
             positions: state.debate.cast.clone(),
             detections: state.debate.detections.clone(),
+            positions_by_round: flips::positions_by_round(state),
             flips: flips::flips(state),
             agreement_by_round: flips::agreement_by_round(state),
             consensus_checks: state.checks.clone(),

@@ -291,8 +291,15 @@ impl State {
             }
             Event::Decided { decision } => self.decision = Some(decision.clone()),
             Event::Concluded(conclusion) => self.conclusion = Some(conclusion.clone()),
-            Event::Failed { problem } => self.failed = Some(problem.clone()),
-            Event::Retried => self.failed = None,
+            Event::Failed { problem, absent } => {
+                self.failed = Some(problem.clone());
+                self.absent.extend(absent.iter().cloned());
+            }
+            Event::Retried => {
+                self.failed = None;
+                // Who could not take a seat is asked once more; who was absent from a seated panel stays so.
+                self.absent.retain(|_| self.seated.is_some());
+            }
             Event::CallPlaced(_)
             | Event::CallFailed { .. }
             | Event::CallAbandoned { .. }

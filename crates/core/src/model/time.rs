@@ -21,6 +21,12 @@ impl Timestamp {
         Timestamp(self.0.saturating_add_unsigned(ms.saturating_mul(1_000)))
     }
 
+    /// How many milliseconds after that moment this one is; none where it is earlier.
+    #[must_use]
+    pub fn ms_after(self, earlier: Timestamp) -> u64 {
+        u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or_default().div_ceil(1_000)
+    }
+
     /// That many milliseconds earlier.
     #[must_use]
     pub fn minus_ms(self, ms: u64) -> Self {

@@ -73,6 +73,19 @@ async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
     }
     let parts = casting::cast(floor).await?;
     let mut bench = Bench::of(&spec, parts.clone());
+    let Err(halt) = hold(floor, &parts, &mut bench).await else { return Ok(None) };
+    // Stopped, or too few to go on: there is a verdict on what there is (D13).
+    floor.last_word(halt)?;
+    if !floor.transcript().is_empty() {
+        floor.enter(JUDGING, floor.round()).await?;
+        bench.last_word(floor).await?;
+    }
+    Ok(None)
+}
+
+/// Round after round, and the verdict.
+async fn hold(floor: &mut Floor, parts: &[Part], bench: &mut Bench) -> Result<(), Halt> {
+    let spec = floor.spec();
     let mut course = Course::default();
     for round in 1..=formats::limit(&spec) {
         // One side alone is no debate; the judge gets what there is (D13).
@@ -81,12 +94,12 @@ async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
             break;
         }
         floor.enter(AWAITING_RESPONSES, round).await?;
-        speak(floor, &parts, round, &mut course).await?;
+        speak(floor, parts, round, &mut course).await?;
         if spec.debate.judging == Judging::EveryRound {
             floor.enter(JUDGING, round).await?;
-            judge(floor, &mut bench, &mut course).await?;
+            judge(floor, bench, &mut course).await?;
         }
-        if let Some(end) = end(&spec, &bench, &course, round) {
+        if let Some(end) = end(&spec, bench, &course, round) {
             floor.note_end(end);
             break;
         }
@@ -95,7 +108,7 @@ async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
         floor.enter(JUDGING, floor.round()).await?;
         bench.verdict(floor).await?;
     }
-    Ok(None)
+    Ok(())
 }
 
 /// Everyone speaks, in turn or at once, and it is noticed who repeats itself.

@@ -49,7 +49,9 @@ fn check(spec: &Spec) -> Vec<Refusal> {
         let message = format!("a dialogue is between exactly 2 participants, not {speakers}");
         refusals.push(Refusal::new("providers", Code::InvalidRequest, message));
     }
-    if spec.tolerance.min_providers < 2 {
+    // A person who is a partner is no provider, and is waited for.
+    let models = spec.speakers().iter().filter(|it| !it.is_person()).count().min(2) as u32;
+    if spec.tolerance.min_providers < models {
         let message = "a dialogue can't go on without its partner; set minProviders to 2";
         refusals.push(Refusal::new("minProviders", Code::InvalidRequest, message));
     }
@@ -119,6 +121,14 @@ mod tests {
     fn a14_a_dialogue_does_not_go_on_alone() {
         let tolerance = Tolerance { go_on: true, min_providers: 1 };
         refuses(&Spec { tolerance, ..spec("dialogue") }, &["minProviders"]);
+    }
+
+    #[test]
+    fn c02_a_dialogue_with_a_person_was_refused_for_want_of_providers() {
+        let mut order = spec("dialogue");
+        order.participants[1] = Participant::person("eva");
+        order.tolerance.min_providers = 1;
+        refuses(&order, &[]);
     }
 
     #[test]

@@ -48,22 +48,25 @@ fn rules(format: Format) -> &'static str {
 
 /// Who argues what: this one first, then the others.
 fn part(spec: &Spec, parts: &[Part], who: &Participant) -> String {
-    let own = match parts.iter().find(|it| it.participant == who.name) {
-        Some(part) if part.persona.is_empty() => {
-            format!("You argue this position:\n\n{}", quoted(&part.position))
-        }
-        Some(part) => {
-            let (position, persona) = (quoted(&part.position), quoted(&part.persona));
-            format!(
-                "You argue this position:\n\n{position}\n\nand you argue it as this person would:\n\n{persona}"
-            )
-        }
-        None => stance(who).to_owned(),
-    };
+    let own = parts.iter().find(|it| it.participant == who.name);
+    let own = own.map_or_else(|| stance(who).to_owned(), played);
     let others = spec.speakers().into_iter().filter(|it| it.name != who.name);
     let others: Vec<String> =
         others.map(|it| format!("{}:\n{}", it.name, quoted(&position(parts, &it)))).collect();
     format!("{own}\n\nThe others hold this:\n\n{}", others.join("\n"))
+}
+
+/// A part as its player is told.
+fn played(part: &Part) -> String {
+    let mut told = format!("You argue this position:\n\n{}", quoted(&part.position));
+    if !part.persona.is_empty() {
+        told += &format!("\n\nand you argue it as this person would:\n\n{}", quoted(&part.persona));
+    }
+    if !part.key_arguments.is_empty() {
+        let arguments: Vec<String> = part.key_arguments.iter().map(|it| quoted(it)).collect();
+        told += &format!("\n\nThis can be said for it, among other things:\n\n{}", arguments.join("\n"));
+    }
+    told
 }
 
 fn stance(who: &Participant) -> &'static str {

@@ -15,6 +15,7 @@ fn parts() -> Vec<Part> {
         participant: name.into(),
         position: position.into(),
         persona: persona.into(),
+        key_arguments: vec![format!("{name} has a point.")],
     };
     vec![part("ann", "Tabs adapt.", "A typesetter."), part("bob", "Ann is wrong.", "A sceptic.")]
 }
@@ -49,6 +50,7 @@ fn d04_a_debater_is_told_everything_it_needs() {
             "format structured-rounds",
             "You argue this position:\n\n> Tabs adapt.",
             "as this person would:\n\n> A typesetter.",
+            "said for it, among other things:\n\n> ann has a point.",
             "bob:\n> Ann is wrong.",
             "Round 2 of 3. Rebuttal: answer what bob said",
             "1. Keep to your part",
@@ -123,7 +125,7 @@ fn d05_casting_is_told_the_spread_and_the_table() {
     ] {
         contains(
             &shown(&casting(&spec, spread)),
-            &[told, "ann (proponent) and bob (opponent)", "tabs or spaces?"],
+            &[told, "ann (proponent) and bob (opponent)", "tabs or spaces?", "keyArguments", "reasoning"],
         );
     }
 }

@@ -21,13 +21,13 @@ pub(crate) fn ballot(spec: &Spec, who: &Participant, before: &[Understood<Readin
              it.\n\n{news}\n\n"
         )
     });
-    let prompt = format!("{}{}", news.unwrap_or_default(), ballot_form(&spec.options));
+    let prompt = format!("{}{}", news.unwrap_or_default(), ballot_form(who, &spec.options));
     Ask::new(system(spec, who, VOTER), prompt)
 }
 
 /// After the talk: a ballot on the options.
 pub(crate) fn closing_ballot(spec: &Spec, who: &Participant) -> Ask {
-    let prompt = format!("The talk is over; now the vote. {}", ballot_form(&spec.options));
+    let prompt = format!("The talk is over; now the vote. {}", ballot_form(who, &spec.options));
     Ask::new(system(spec, who, VOTER), prompt)
 }
 
@@ -37,20 +37,23 @@ pub(crate) fn ballot_on_proposal(spec: &Spec, who: &Participant, proposal: &str,
         "The talk is over. This is the answer proposed to all of you:\n\n{}\n\nDo you agree to it as the common answer? If you \
          do not, your reasoning is recorded as your dissent.\n\n{}",
         quoted(proposal),
-        ballot_form(options)
+        ballot_form(who, options)
     );
     Ask::new(system(spec, who, VOTER), prompt)
 }
 
-fn ballot_form(options: &[String]) -> String {
+fn ballot_form(who: &Participant, options: &[String]) -> String {
     let options: Vec<String> = options.iter().map(|it| format!("- {it}")).collect();
-    fill(include_str!("ballot_form.md"), &[("options", &options.join("\n"))])
+    let form = if who.is_person() { include_str!("ballot_words.md") } else { include_str!("ballot_form.md") };
+    fill(form, &[("options", &options.join("\n"))])
 }
 
 /// Dialogue: whether the two have come to one answer (A10).
 pub(crate) fn consensus_check(spec: &Spec, who: &Participant, partner: &Participant, round: u32) -> Ask {
     let manner = fill(include_str!("consensus_check.md"), &[("partner", &partner.name)]);
-    let prompt = fill(include_str!("consensus_form.md"), &[("round", &counted(round as usize, "round"))]);
+    let form =
+        if who.is_person() { include_str!("consensus_words.md") } else { include_str!("consensus_form.md") };
+    let prompt = fill(form, &[("round", &counted(round as usize, "round"))]);
     Ask::new(system(spec, who, &manner), prompt).temperature(0.3).max_tokens(1024)
 }
 
@@ -80,7 +83,11 @@ pub(crate) fn synthesis(
     let minutes = minutes(readings);
     let minutes = if minutes.is_empty() { minutes } else { format!("Also on record:\n\n{minutes}\n\n") };
     let names: Vec<&str> = spec.participants.iter().map(|it| it.name.as_str()).collect();
-    let form = fill(include_str!("synthesis_form.md"), &[("names", &listed(&names))]);
+    let form = if who.is_person() {
+        "Write it in your own words.".to_owned()
+    } else {
+        fill(include_str!("synthesis_form.md"), &[("names", &listed(&names))])
+    };
     Ask::new(system(spec, who, manner), format!("The talk is over. {minutes}{task}\n\n{form}"))
         .hearing(Hears::Alphabetically)
 }
@@ -117,6 +124,24 @@ mod tests {
         for ask in asks.iter().map(shown) {
             assert!(!ask.contains("{{") && !ask.contains("}}"), "a place was left open in {ask}");
             assert!(ask.contains("tabs or spaces?"), "the question is missing in {ask}");
+        }
+    }
+
+    #[test]
+    fn c02_people_were_asked_to_vote_check_and_conclude_in_json() {
+        let spec = spec("voting");
+        let (eva, bob) = (Participant::person("eva"), &spec.participants[1]);
+        let asks = [
+            ballot(&spec, &eva, &[]),
+            closing_ballot(&spec, &eva),
+            ballot_on_proposal(&spec, &eva, "Tabs.", &["agree".into(), "disagree".into()]),
+            consensus_check(&spec, &eva, bob, 1),
+            synthesis(&spec, &eva, Writing::Synthesizer, &[]),
+            synthesis(&spec, &eva, Writing::Moderator, &[]),
+        ];
+        for ask in asks.iter().map(shown) {
+            assert!(!ask.contains("JSON") && !ask.contains("[CONSENSUS_CHECK]"), "{ask}");
+            assert!(ask.contains("in your own words"), "{ask}");
         }
     }
 

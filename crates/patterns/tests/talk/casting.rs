@@ -1,10 +1,14 @@
 //! Positions and personas: given by the user, by a model, or by us when no model can (D05).
 
-use quorum_core::model::{
-    debate::{CastOrigin, DebateSpec, Diversity, Part},
-    error::ErrorClass,
-    outcome::Outcome,
-    spec::Spec,
+use quorum_core::{
+    engine::handle::Finished,
+    model::{
+        debate::{CastOrigin, DebateSpec, Diversity, Part},
+        error::ErrorClass,
+        outcome::Outcome,
+        participant::{Participant, Role},
+        spec::Spec,
+    },
 };
 use quorum_testkit::{
     panel::{Panel, panel},
@@ -94,7 +98,7 @@ async fn d05_positions_given_by_the_user_stand_and_nobody_is_asked() {
     let part = |name: &str, position: &str| Part {
         participant: name.into(),
         position: position.into(),
-        persona: String::new(),
+        ..Part::default()
     };
     let positions = vec![part("ann", "Tabs, for the blind."), part("bob", "Spaces, for diffs.")];
     let table = table(&panel());
@@ -104,4 +108,16 @@ async fn d05_positions_given_by_the_user_stand_and_nobody_is_asked() {
     let given = outcome.positions.unwrap();
     assert_eq!((given.origin, given.parts), (CastOrigin::Given, positions));
     assert!(told(&table, "bob").contains("You argue this position:\n\n> Spaces, for diffs.\n\nThe others"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn d05_a_person_who_judges_was_asked_to_cast_in_json() {
+    let debate = DebateSpec { casting: Some(Diversity::Binary), ..DebateSpec::default() };
+    let mut order = Spec { debate, ..spec("debate") };
+    order.participants[2] = Participant::person("cyd").playing(Role::Judge);
+    let table = table(&panel());
+    let id = table.open(order).await.unwrap();
+    let Finished::Waiting(state) = table.run(id).await.unwrap() else { panic!("cyd is to judge") };
+    assert_eq!(state.awaiting[0].shape.as_deref(), Some("assessment"));
+    assert_eq!(state.debate.cast.unwrap().by.as_deref(), Some("ann"));
 }

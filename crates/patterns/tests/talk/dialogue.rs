@@ -1,12 +1,16 @@
 //! The two-model dialogue of requirement A.
 
+use std::sync::Arc;
+
 use quorum_core::{
     call::Message,
+    memory::MemoryStore,
     model::{
         error::{Code, ErrorClass},
         outcome::{Outcome, StoppingReason},
         spec::{Dialogue, Spec},
     },
+    seams::Store,
 };
 use quorum_testkit::{
     panel::{Panel, panel},
@@ -14,7 +18,7 @@ use quorum_testkit::{
     table::Table,
 };
 
-use crate::table;
+use crate::{CRAFTS, table};
 
 fn reply(answer: &str, confidence: u32, solution: &str) -> String {
     format!(
@@ -177,4 +181,17 @@ async fn a17_tokens_are_summed_per_model_over_turns_and_votes() {
     let costs = outcome.metadata.cost_summary.by_provider;
     assert_eq!((costs["ann"].prompt_tokens, costs["ann"].completion_tokens), (40, 4));
     assert_eq!((costs["bob"].prompt_tokens, costs["bob"].completion_tokens), (80, 8));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a14_a_dialogue_whose_partner_was_dead_at_seating_listed_nobody_as_failed() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let alone = Table::over(store.clone(), &panel().away("bob"), CRAFTS);
+    let id = alone.open(spec("dialogue")).await.unwrap();
+    let outcome = alone.run(id).await.unwrap().outcome();
+    assert_eq!((outcome.success, outcome.failed_providers), (false, vec!["bob".to_owned()]));
+    assert!(outcome.integrity.missing[0].reason.starts_with("not available: "));
+    // Tried again once bob is back, nobody is missing any more.
+    let outcome = Table::over(store, &panel(), CRAFTS).run(id).await.unwrap().outcome();
+    assert_eq!((outcome.success, outcome.failed_providers), (true, Vec::new()));
 }

@@ -39,7 +39,28 @@ async fn every_change_of_a_vote_is_in_the_ledger_with_its_reason() {
     assert_eq!(flips, expected);
     let expected = [agreement(1, "tabs", 0.667), agreement(2, "tabs", 0.667), agreement(3, "tabs", 1.0)];
     assert_eq!(outcome.agreement_by_round, expected);
+    let held: Vec<String> = outcome
+        .positions_by_round
+        .iter()
+        .map(|it| format!("{} {} {}", it.round, it.participant, it.position))
+        .collect();
+    let expected = [
+        "1 ann tabs",
+        "1 bob tabs",
+        "1 cyd spaces",
+        "2 ann tabs",
+        "2 bob spaces",
+        "2 cyd tabs",
+        "3 ann tabs",
+        "3 bob tabs",
+        "3 cyd tabs",
+    ];
+    assert_eq!(held, expected, "everyone's position in each round, in seating order");
     let written = serde_json::to_value(&outcome).unwrap();
+    assert_eq!(
+        written["positionsByRound"][4],
+        json!({"round": 2, "participant": "bob", "position": "spaces"})
+    );
     assert_eq!(written["agreementByRound"][2], json!({"round": 3, "leading": "tabs", "agreement": 1.0}));
     assert_eq!(written["flips"][0]["participant"], outcome.flips[0].participant);
 }
@@ -85,6 +106,7 @@ async fn patterns_without_positions_have_no_ledger() {
     for pattern in ["synthesis", "round-robin", "critique", "debate"] {
         let (outcome, _) = table(&panel()).hold(spec(pattern)).await;
         let written = serde_json::to_value(&outcome).unwrap();
-        assert!(written.get("flips").is_none() && written.get("agreementByRound").is_none(), "{pattern}");
+        let ledger = ["flips", "agreementByRound", "positionsByRound"];
+        assert!(ledger.iter().all(|it| written.get(it).is_none()), "{pattern}");
     }
 }

@@ -1,25 +1,34 @@
 //! What the judge sees and says, what counts of it, and what happens when it fails (D06, D13).
 
+use std::sync::Arc;
+
 use quorum_core::{
     call::Voiced,
+    engine::handle::Finished,
+    memory::MemoryStore,
     model::{
+        command::{Command, Note},
         debate::{DebateSpec, EndedBy, Format, JudgeFailure},
-        error::ErrorClass,
+        error::{Code, ErrorClass},
         event::{Event, Fork},
         id::Step,
-        outcome::Outcome,
+        lifecycle::Lifecycle,
+        outcome::{Outcome, StoppingReason},
         participant::{Participant, Role},
-        spec::{Simulation, Spec},
+        spec::{Limits, Simulation, Spec},
+        state::State,
     },
+    seams::Store,
 };
 use quorum_testkit::{
+    kill::resume_anywhere_answering,
     panel::{AskedCall, Panel, panel},
     spec::spec,
     table::Table,
 };
 use serde_json::{Value, json};
 
-use crate::table;
+use crate::{CRAFTS, table};
 
 fn assessment(ann: f64, bob: f64) -> Value {
     let of_one = |label: &str, score: f64| {
@@ -351,4 +360,95 @@ async fn d15_a_fork_that_changes_only_the_judge_pays_only_the_judge_and_what_fol
         said.filter(|it| it.phase == "awaiting-responses").map(|it| it.content.clone()).collect()
     };
     assert_eq!(speeches(&second), speeches(&first));
+}
+
+#[tokio::test(start_paused = true)]
+async fn d06_a_note_told_the_judge_who_debates() {
+    let table = table(&panel());
+    let id = table.open(named()).await.unwrap();
+    let note = Note { text: "Annabel, answer Bob-Bot.".to_owned() };
+    table.engine.send(id, Command::Note(note)).await.unwrap();
+    table.run(id).await.unwrap();
+    for call in judging(&table) {
+        let sent = sent(&call).to_lowercase();
+        assert!(!sent.contains("annabel") && sent.contains(", answer debater"), "{sent}");
+    }
+}
+
+/// ann speaks, then eva, a person, is waited for; cyd judges.
+fn with_eva() -> Spec {
+    let debate = DebateSpec { format: Format::FreeForm, ..DebateSpec::default() };
+    let mut order = Spec { debate, ..spec("debate") };
+    order.participants[1] = Participant::person("eva").playing(Role::Opponent);
+    order.tolerance.min_providers = 1;
+    order
+}
+
+#[tokio::test(start_paused = true)]
+async fn d01_a_debate_that_was_stopped_had_no_verdict() {
+    for swap_check in [false, true] {
+        let mut order = with_eva();
+        order.debate.swap_check = swap_check;
+        let table = table(&panel());
+        let id = table.open(order).await.unwrap();
+        assert!(matches!(table.run(id).await.unwrap(), Finished::Waiting(_)));
+        table.engine.send(id, Command::Stop).await.unwrap();
+        let outcome = table.run(id).await.unwrap().outcome();
+        assert_eq!(outcome.stopping_reason, Some(StoppingReason::UserStop));
+        assert!(outcome.verdict.is_some(), "{swap_check}");
+        let mut expected = vec![
+            "1/awaiting-responses/ann",
+            "1/judging/cyd/verdict",
+            "1/judging/cyd/verdict/swapped",
+            "1/deciding/ann",
+        ];
+        expected.retain(|it| swap_check || !it.contains("swapped"));
+        assert_eq!(table.panel.steps(), expected);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn d01_a_person_who_judges_is_not_waited_for_when_it_is_stopped() {
+    let mut order = with_eva();
+    order.participants[2] = Participant::person("cyd").playing(Role::Judge);
+    let table = table(&panel());
+    let id = table.open(order).await.unwrap();
+    table.run(id).await.unwrap();
+    table.engine.send(id, Command::Stop).await.unwrap();
+    let outcome = table.run(id).await.unwrap().outcome();
+    assert_eq!((outcome.status, outcome.verdict), (Lifecycle::Completed, None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn d13_a_debate_with_too_few_left_had_no_verdict() {
+    let table = table(&panel().fails("ann", ErrorClass::Validation).fails("bob", ErrorClass::Validation));
+    let mut order = with_guest();
+    order.tolerance.min_providers = 3;
+    let (outcome, _) = table.hold(order).await;
+    assert_eq!(outcome.failed_providers, ["ann", "bob"]);
+    assert!(outcome.verdict.is_some(), "{:?}", table.panel.steps());
+    assert_eq!(outcome.error.map(|it| it.code), Some(Code::InsufficientProviders));
+}
+
+#[tokio::test(start_paused = true)]
+async fn s9_a_debate_whose_budget_is_spent_pays_for_no_verdict() {
+    let table = table(&panel());
+    let limits = Limits { calls: Some(4), ..Limits::default() };
+    let (outcome, _) = table.hold(Spec { limits, ..spec("debate") }).await;
+    assert_eq!(outcome.verdict, None);
+    assert_eq!(outcome.stopping_reason, Some(StoppingReason::Budget));
+}
+
+#[tokio::test(start_paused = true)]
+async fn f1_a_verdict_after_a_stop_survives_every_death() {
+    for reply in [None, Some("cyd has no words for it")] {
+        let panel = match reply {
+            Some(prose) => panel().writes("cyd", "verdict", prose),
+            None => panel(),
+        };
+        let stop = |state: &State| (!state.awaiting.is_empty()).then_some(Command::Stop);
+        let store = || Arc::new(MemoryStore::new()) as Arc<dyn Store>;
+        let deaths = resume_anywhere_answering(store, &panel, CRAFTS, with_eva(), &stop).await;
+        assert!(deaths >= 5, "died {deaths} times only");
+    }
 }

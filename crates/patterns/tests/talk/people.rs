@@ -98,3 +98,25 @@ async fn c06_an_empty_or_endless_judgement_is_refused_and_changes_nothing() {
     }
     assert_eq!(table.facts(id).await, before);
 }
+
+#[tokio::test(start_paused = true)]
+async fn c02_a_person_whose_vote_can_not_be_read_is_asked_again_in_plain_words() {
+    let mut order = Spec { rounds: 1, ..spec("voting") };
+    order.participants[2] = Participant::person("eva");
+    let table = table(&panel());
+    let id = table.open(order).await.unwrap();
+    let mut prompts = Vec::new();
+    for word in ["Hm.", "Well.", "tabs\nThey are smaller."] {
+        let Finished::Waiting(state) = table.run(id).await.unwrap() else { panic!("eva is to vote") };
+        prompts.push(state.awaiting[0].prompt.clone());
+        let say = Say { participant: "eva".to_owned(), text: word.to_owned() };
+        table.engine.send(id, Command::Say(say)).await.unwrap();
+    }
+    let outcome = table.run(id).await.unwrap().outcome();
+    let ballots = outcome.voting_results.unwrap().ballots;
+    assert!(ballots.iter().any(|it| (&*it.provider, &*it.choice) == ("eva", "tabs")), "{ballots:?}");
+    assert!(prompts.iter().all(|it| !it.contains("JSON") && it.contains("- tabs\n- spaces")), "{prompts:#?}");
+    let again = |prompt: &String| prompt.starts_with("Your answer could not be read");
+    assert_eq!(prompts.iter().map(again).collect::<Vec<_>>(), [false, true, true]);
+    assert_eq!(prompts[1], prompts[2], "the question is there once");
+}

@@ -18,7 +18,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::{
     fenced::Filter,
-    http::{Remote, trouble},
+    http::Remote,
     source::Endpoint,
     wire::{Decoder, Frames, Framing, Refused},
 };
@@ -29,11 +29,17 @@ const LONGEST_ANSWER: usize = 64 << 20;
 /// As much of a refusal as is read.
 const LONGEST_REFUSAL: usize = 64 << 10;
 
-/// How long the rest of a refusal is waited for.
-const REFUSAL: Duration = Duration::from_secs(5);
+/// How long the rest of a refusal is waited for. Its status has told the most, and the step's time is short.
+const REFUSAL: Duration = Duration::from_secs(1);
 
 /// How long after its end an answer may take to close, so that its connection can be used again.
 const CLOSING: Duration = Duration::from_millis(50);
+
+/// The same where its count of tokens has not come yet: some servers send it after the end.
+const COUNTING: Duration = Duration::from_millis(200);
+
+/// What ends every line and every event, for servers that leave it out at the end of an answer.
+const LAST_ENDS: &[u8] = b"\n\n";
 
 /// How far a call has come.
 pub(super) enum Stage {
@@ -78,7 +84,7 @@ pub(super) async fn next(mut stage: Stage) -> Result<Option<(Chunk, Stage)>, Pro
             Stage::Unsent(unsent) => Stage::Open(Box::new(send(*unsent).await?)),
             Stage::Open(mut open) => match open.next().await? {
                 Some(end @ Chunk::End { .. }) => {
-                    open.close().await;
+                    let end = open.close(end).await;
                     return Ok(Some((end, Stage::Over)));
                 }
                 Some(chunk) => return Ok(Some((chunk, Stage::Open(open)))),
@@ -138,14 +144,13 @@ impl Open {
         }
     }
 
-    /// Takes in what came last, once; `true` when there is nothing more. A refusal may be a line that nothing ends. What can't be
+    /// Takes in what came last, once; `true` when there is nothing more. The last line may be one that nothing ends. What can't be
     /// read is the rest of something that broke off, and no nonsense.
     fn is_drained(&mut self) -> bool {
-        if self.remote.endpoint.wire.framing != Framing::Lines || std::mem::replace(&mut self.has_ended, true)
-        {
+        if std::mem::replace(&mut self.has_ended, true) {
             return true;
         }
-        self.take(b"\n");
+        self.take(LAST_ENDS);
         self.failed = self.failed.take().filter(|it| it.class != ErrorClass::InvalidResponse);
         self.ready.is_empty() && self.failed.is_none()
     }
@@ -182,7 +187,7 @@ impl Open {
         let is_over = || self.ready.iter().any(|it| matches!(it, Chunk::End { .. }));
         let too_long = || self.bytes > LONGEST_ANSWER && !is_over();
         self.failed = match read {
-            Err(error) => Some(trouble::scrubbed(error, self.remote.endpoint.key.as_ref())),
+            Err(error) => Some(self.remote.without_key(error)),
             Ok(()) if too_long() => {
                 let message = format!("the answer went on for more than {} MiB", LONGEST_ANSWER >> 20);
                 Some(ProviderError::new(ErrorClass::InvalidResponse, message))
@@ -191,19 +196,22 @@ impl Open {
         };
     }
 
-    /// Reads on to where the connection is free for the next request. Who does not close in time loses it.
-    async fn close(&mut self) {
-        let rest = async {
-            let mut left = LONGEST_REFUSAL;
-            while let Ok(Some(bytes)) = self.response.chunk().await {
-                left = left.saturating_sub(bytes.len());
-                if left == 0 {
-                    break;
-                }
-            }
-        };
+    /// Reads on to where the connection is free for the next request. Who does not close in time loses it. Returns the end, with
+    /// the count of tokens where that came after it.
+    async fn close(&mut self, end: Chunk) -> Chunk {
+        let is_counted = matches!(&end, Chunk::End { usage: Some(_), .. });
+        let patience = if is_counted { CLOSING } else { COUNTING };
         // Being too late is not worth a word: the answer is complete.
-        let _ = timeout(CLOSING, rest).await;
+        let _ = timeout(patience, self.read_out()).await;
+        self.ready.drain(..).rfind(|it| matches!(it, Chunk::End { .. })).unwrap_or(end)
+    }
+
+    async fn read_out(&mut self) {
+        let mut left = LONGEST_REFUSAL;
+        while let (1.., Ok(Some(bytes))) = (left, self.response.chunk().await) {
+            left = left.saturating_sub(bytes.len());
+            self.take(&bytes);
+        }
     }
 
     fn what_was_heard(&self) -> &'static str {
@@ -218,21 +226,37 @@ fn silent(remote: &Remote, what: &str) -> ProviderError {
 
 /// An answer that is no stream says why, or is somebody else's.
 async fn checked(remote: &Remote, response: Response) -> Result<Response, ProviderError> {
-    let header = |name| response.headers().get(name).and_then(|it| it.to_str().ok()).unwrap_or_default();
-    let kind = header(CONTENT_TYPE).split(';').next().unwrap_or_default().trim().to_lowercase();
-    let packed = header(CONTENT_ENCODING).to_owned();
+    let packed = response.headers().get(CONTENT_ENCODING).and_then(|it| it.to_str().ok()).unwrap_or_default();
+    let packed = packed.to_owned();
+    let kind = kind(&response);
     let wrong = |message: String| Err(ProviderError::new(ErrorClass::InvalidResponse, message));
     if !packed.is_empty() && packed != "identity" {
-        return wrong(format!("the answer came packed ({packed}), which nobody asked for"));
+        let advice = "switch compression off at whatever stands in between";
+        return wrong(format!("the answer came packed ({packed}), which nobody asked for; {advice}"));
+    }
+    if let Some(error) = web_page(&response) {
+        return Err(error);
     }
     let is_stream = matches!(kind.as_str(), "" | "text/event-stream" | "application/x-ndjson")
         || (remote.endpoint.wire.framing == Framing::Lines && kind == "application/json");
     match kind.as_str() {
         _ if is_stream => Ok(response),
         "application/json" => Err(refused(remote, response).await),
-        "text/html" => wrong("it answered with a web page; is base_url right, or is a login needed?".into()),
         _ => wrong(format!("it answered with {kind}, which is no stream of words")),
     }
+}
+
+/// What is said to be in an answer: `text/event-stream`.
+fn kind(response: &Response) -> String {
+    let kind = response.headers().get(CONTENT_TYPE).and_then(|it| it.to_str().ok()).unwrap_or_default();
+    kind.split(';').next().unwrap_or_default().trim().to_lowercase()
+}
+
+/// A page for people, with which no provider answers.
+pub(crate) fn web_page(response: &Response) -> Option<ProviderError> {
+    let is_page = response.status() == reqwest::StatusCode::OK && kind(response) == "text/html";
+    let message = "it answered with a web page; is base_url right, or is a login needed?";
+    is_page.then(|| ProviderError::new(ErrorClass::InvalidResponse, message))
 }
 
 /// What an answer other than a stream means.
@@ -240,12 +264,18 @@ pub(crate) async fn refused(remote: &Remote, response: Response) -> ProviderErro
     let status = response.status().as_u16();
     let headers = response.headers().clone();
     let header = |name: &str| headers.get(name)?.to_str().ok().map(str::to_owned);
-    let body = read_some(response, LONGEST_REFUSAL).await;
+    let mut body = Vec::new();
+    // What came in time is enough to go by.
+    let _ = timeout(REFUSAL, read_into(&mut body, response, LONGEST_REFUSAL)).await;
+    let body = String::from_utf8_lossy(&body);
     let now = Timestamp::try_from(SystemTime::now()).unwrap_or(Timestamp::UNIX_EPOCH);
     let refused = Refused { status, header: &header, body: &body, now };
     let error = (remote.endpoint.wire.refusal)(&refused);
     tracing::debug!(status, class = error.class.name(), "refused");
-    trouble::scrubbed(with_advice(error, &remote.endpoint), remote.endpoint.key.as_ref())
+    if let Some(told) = error.retry_after_ms {
+        remote.lane.close_for(Duration::from_millis(told));
+    }
+    remote.without_key(with_advice(error, &remote.endpoint))
 }
 
 /// Who was shown no key may want one.
@@ -257,19 +287,19 @@ fn with_advice(mut error: ProviderError, endpoint: &Endpoint) -> ProviderError {
     error
 }
 
-/// The beginning of a body, as far as it comes in time.
-pub(crate) async fn read_some(mut response: Response, most: usize) -> String {
+/// The beginning of a body. Whoever asks says how long that may take.
+pub(crate) async fn read_some(response: Response, most: usize) -> String {
     let mut body = Vec::new();
-    let reading = async {
-        while let Ok(Some(bytes)) = response.chunk().await {
-            let room = most - body.len();
-            body.extend_from_slice(&bytes[..bytes.len().min(room)]);
-            if body.len() == most {
-                break;
-            }
-        }
-    };
-    // What came in time is enough to go by.
-    let _ = timeout(REFUSAL, reading).await;
+    read_into(&mut body, response, most).await;
     String::from_utf8_lossy(&body).into_owned()
+}
+
+async fn read_into(body: &mut Vec<u8>, mut response: Response, most: usize) {
+    while let Ok(Some(bytes)) = response.chunk().await {
+        let room = most - body.len();
+        body.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        if body.len() == most {
+            break;
+        }
+    }
 }

@@ -1,13 +1,13 @@
 //! A provider behind HTTP: sends what a wire made of a call, and reads the stream that comes back.
 //!
-//! The wire translates, this file travels. One client for all providers, so that connections are shared and kept; no redirects, no
-//! compression, no retries of its own, keys in headers only.
+//! The wire translates, this file travels. One client for all providers elsewhere and one for those on this machine, so that connections
+//! are shared and kept; no redirects, no compression, no retries of its own, keys in headers only.
 
 mod answer;
 mod trouble;
 mod vectors;
 
-pub(crate) use answer::{read_some, refused};
+pub(crate) use answer::{read_some, refused, web_page};
 pub(crate) use vectors::Vectoriser;
 
 use std::{
@@ -20,7 +20,7 @@ use futures::{
     stream::{self, BoxStream},
 };
 use quorum_core::{
-    call::Call,
+    call::{Call, lane::Lane},
     model::{
         error::{ErrorClass, ProviderError},
         participant::Participant,
@@ -28,7 +28,7 @@ use quorum_core::{
     seams::{Chunk, Provider},
 };
 use reqwest::{
-    Client, RequestBuilder,
+    Client, ClientBuilder, RequestBuilder, Url,
     header::{ACCEPT, CONTENT_TYPE, HeaderValue},
 };
 use secrecy::ExposeSecret;
@@ -37,6 +37,7 @@ use serde_json::Value;
 use crate::{
     fenced, guard,
     health::Health,
+    setup::address::is_this_machine,
     source::{Endpoint, Patience},
     wire::Model,
 };
@@ -49,22 +50,33 @@ const KEPT: Duration = Duration::from_secs(90);
 
 const AGENT: &str = concat!("quorum/", env!("CARGO_PKG_VERSION"));
 
-/// The one client of a process, made when it is first needed: reading the system's certificates takes a while.
+/// The clients of a process, one for servers on this machine and one for all others, each made when it is first needed: reading the
+/// system's certificates takes a while.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Web(Arc<OnceLock<Client>>);
+pub(crate) struct Web(Arc<Clients>);
+
+#[derive(Debug, Default)]
+struct Clients {
+    here: OnceLock<Client>,
+    elsewhere: OnceLock<Client>,
+}
 
 impl Web {
-    /// The client.
-    pub(crate) fn client(&self) -> Result<Client, ProviderError> {
-        if let Some(client) = self.0.get() {
+    /// The client for this address. What is sent to this machine is not encrypted, and so is never sent through a proxy: others could
+    /// read along.
+    pub(crate) fn client(&self, base: &Url) -> Result<Client, ProviderError> {
+        let is_here = is_this_machine(base);
+        let place = if is_here { &self.0.here } else { &self.0.elsewhere };
+        if let Some(client) = place.get() {
             return Ok(client.clone());
         }
-        let client = build().map_err(|error| trouble::of(error, None))?;
-        Ok(self.0.get_or_init(|| client).clone())
+        let settings = if is_here { settings().no_proxy() } else { settings() };
+        let client = settings.build().map_err(|error| trouble::of(error, None))?;
+        Ok(place.get_or_init(|| client).clone())
     }
 }
 
-fn build() -> reqwest::Result<Client> {
+fn settings() -> ClientBuilder {
     // Fails only when the program has chosen its cryptography already, which is just as well.
     let _ = rustls::crypto::ring::default_provider().install_default();
     Client::builder()
@@ -75,7 +87,6 @@ fn build() -> reqwest::Result<Client> {
         .connect_timeout(CONNECT)
         .pool_idle_timeout(KEPT)
         .dns_resolver(guard::resolver())
-        .build()
 }
 
 /// One model of one provider, over HTTP.
@@ -86,6 +97,8 @@ pub(crate) struct Remote {
     pub(crate) model: Model,
     pub(crate) patience: Patience,
     pub(crate) health: Arc<Health>,
+    /// Where everyone waits who wants to ask this provider.
+    pub(crate) lane: Arc<Lane>,
 }
 
 impl Remote {
@@ -95,7 +108,7 @@ impl Remote {
         guard::allowed(&endpoint.base)
             .map_err(|error| ProviderError::new(ErrorClass::Validation, error.to_string()))?;
         let address = format!("{}{path}", endpoint.base.as_str().trim_end_matches('/'));
-        let client = self.web.client()?;
+        let client = self.web.client(&endpoint.base)?;
         let request = match body {
             Some(body) => client.post(address).header(CONTENT_TYPE, JSON).body(body.to_string()),
             None => client.get(address),
@@ -130,6 +143,11 @@ impl Remote {
             }
             None => call,
         }
+    }
+
+    /// The same error without anything of the key in it.
+    pub(crate) fn without_key(&self, error: ProviderError) -> ProviderError {
+        trouble::scrubbed(error, self.endpoint.key.as_ref())
     }
 
     /// What went wrong, without the address and without the key.

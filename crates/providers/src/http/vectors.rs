@@ -2,6 +2,7 @@
 
 use futures::future::BoxFuture;
 use quorum_core::{
+    call::{lane::Closed, tokens},
     model::{
         error::{ErrorClass, ProviderError},
         money::{Price, Usage},
@@ -25,6 +26,13 @@ pub(crate) struct Vectoriser {
 }
 
 impl Vectoriser {
+    /// Waits for its turn like everyone else who asks this provider.
+    async fn wait_and_ask(&self, texts: &[String]) -> Result<Embedded, ProviderError> {
+        let bytes = texts.iter().map(String::len).sum();
+        let _place = self.remote.lane.enter(tokens::at_worst(bytes)).await.map_err(closed)?;
+        self.ask(texts).await
+    }
+
     async fn ask(&self, texts: &[String]) -> Result<Embedded, ProviderError> {
         let outgoing = (self.embedding.encode)(&self.remote.model, texts);
         let request = self.remote.request(&outgoing.path, Some(&outgoing.body))?;
@@ -45,10 +53,16 @@ impl Vectoriser {
 
 impl Embedder for Vectoriser {
     fn embed(&self, texts: Vec<String>) -> BoxFuture<'_, Result<Embedded, ProviderError>> {
-        Box::pin(async move { self.ask(&texts).await })
+        Box::pin(async move { self.wait_and_ask(&texts).await })
     }
 
     fn price(&self) -> Option<Price> {
         self.price
     }
+}
+
+fn closed(Closed(wait): Closed) -> ProviderError {
+    let message = format!("the provider asked to be left alone for {} s", wait.as_secs());
+    let retry_after_ms = u64::try_from(wait.as_millis()).ok();
+    ProviderError { retry_after_ms, ..ProviderError::new(ErrorClass::RateLimit, message) }
 }

@@ -74,7 +74,8 @@ pub fn checked(text: &str, plain: Plain) -> Result<Url, Wrong> {
     Ok(url)
 }
 
-fn is_this_machine(url: &Url) -> bool {
+/// Whether it is on this machine, as far as it is written there.
+pub(crate) fn is_this_machine(url: &Url) -> bool {
     match host(url) {
         Host::Number(IpAddr::V6(address)) => {
             address.is_loopback() || address.to_ipv4_mapped().is_some_and(|it| it.is_loopback())

@@ -30,6 +30,7 @@ use crate::{
     prices::Prices,
     setup::plan::Plan,
     source::{Facts, Patience, Source, Way},
+    wire::{Quirks, Schema},
 };
 
 /// Every provider that is known, in the catalogue's order and then the user's own, and how each can be used here.
@@ -143,7 +144,9 @@ impl Provider {
 
 fn provider(plan: &Plan<'_>, given: &Given<'_>, machine: &Machine<'_>) -> Provider {
     let (way, key) = way::found(plan, given.keys, machine);
-    let models = plan.models(given.prices);
+    let fitting = |facts: Facts| fitting(facts, way.as_ref().ok(), plan);
+    let models = plan.models(given.prices).into_iter().map(|(name, facts)| (name, fitting(facts))).collect();
+    let usual = fitting(plan.usual());
     let model = match &way {
         // A program has a model of its own choice.
         Ok(Way::Command(_)) => plan.own.and_then(|own| own.model.clone()).unwrap_or_default(),
@@ -155,7 +158,7 @@ fn provider(plan: &Plan<'_>, given: &Given<'_>, machine: &Machine<'_>) -> Provid
         strengths: plan.strengths(),
         listed: listed(&model, plan.listed()),
         model,
-        usual: plan.usual(),
+        usual,
         models,
         width: plan.width(),
         patience: plan.patience(),
@@ -163,6 +166,19 @@ fn provider(plan: &Plan<'_>, given: &Given<'_>, machine: &Machine<'_>) -> Provid
         key,
         way,
     }
+}
+
+/// Google's `v1` knows neither a place for standing instructions nor tools nor forms, and refuses what it doesn't know.
+fn fitting(facts: Facts, way: Option<&Way>, plan: &Plan<'_>) -> Facts {
+    let is_older = |way: &Way| match way {
+        Way::Http(endpoint) => endpoint.wire.name == "gemini" && endpoint.base.path().ends_with("/v1"),
+        Way::Command(_) => false,
+    };
+    if !way.is_some_and(is_older) {
+        return facts;
+    }
+    let quirks = Quirks { system: false, tools: false, schema: Schema::Prompt, ..facts.quirks };
+    Facts { quirks: plan.own.map_or(quirks, |own| own.quirks.over(quirks)), ..facts }
 }
 
 fn listed(first: &str, all: BTreeSet<String>) -> Vec<String> {

@@ -44,6 +44,8 @@ pub struct Own {
     pub command: Option<Vec<String>>,
     /// How that program speaks.
     pub dialect: Option<String>,
+    /// The variables it gets besides the usual ones.
+    pub environment: Vec<String>,
     /// Single models.
     pub models: BTreeMap<String, OwnModel>,
 }

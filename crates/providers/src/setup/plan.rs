@@ -10,7 +10,7 @@ use quorum_core::{
 use crate::{
     catalog::Row,
     prices::Prices,
-    setup::Own,
+    setup::{Own, address::is_this_machine},
     source::{Facts, Patience},
     wire::Quirks,
 };
@@ -18,8 +18,9 @@ use crate::{
 /// The window of a model nobody told us of.
 const WINDOW: u64 = 32_000;
 
-/// How many calls a provider of the user's own takes at once.
+/// How many calls a provider of the user's own takes at once, elsewhere and on this machine, which has one model loaded.
 const CONCURRENCY: usize = 4;
+const CONCURRENCY_HERE: usize = 1;
 
 const FREE: Price = Price::new(Usd::ZERO, Usd::ZERO);
 
@@ -63,7 +64,9 @@ impl Plan<'_> {
     }
 
     pub(super) fn width(&self) -> Width {
-        let usual = self.row.map_or(CONCURRENCY, |row| row.concurrency);
+        let is_here = self.own.and_then(|own| own.base_url.as_ref()).is_some_and(is_this_machine);
+        let of_own = if is_here { CONCURRENCY_HERE } else { CONCURRENCY };
+        let usual = self.row.map_or(of_own, |row| row.concurrency);
         Width {
             concurrency: self.own.and_then(|own| own.concurrency).unwrap_or(usual),
             per_minute: self.own.and_then(|own| own.requests_per_minute),

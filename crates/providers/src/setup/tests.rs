@@ -68,8 +68,12 @@ fn addresses_come_from_the_vendors_variables() {
     let with = |name: &'static str, address: &'static str| [("ANTHROPIC_API_KEY", "k"), (name, address)];
     check("claude", &with("ANTHROPIC_BASE_URL", "https://x/a/"), &[], "https://x/a/v1 with k");
     check("claude", &with("ANTHROPIC_BASE_URL", "https://x/v1"), &[], "https://x/v1 with k");
+    let gemini = |address: &'static str| [("GOOGLE_API_KEY", "k"), ("GOOGLE_GEMINI_BASE_URL", address)];
+    check("gemini", &gemini("https://x"), &[], "https://x/v1beta with k");
+    check("gemini", &gemini("https://x/v1"), &[], "https://x/v1 with k");
+    check("gemini", &gemini("https://x/vertex"), &[], "https://x/vertex/v1beta with k");
     let plain = "the address in ANTHROPIC_BASE_URL is not encrypted, and not on this machine: others could read \
-                 along; use https, or set insecure = true";
+                 along; use https, or set insecure = true under [providers.claude] in config.toml";
     check("claude", &with("ANTHROPIC_BASE_URL", "http://x"), &[], plain);
     for (host, expected) in [
         ("127.0.0.1", "http://127.0.0.1:11434/ with no key"),
@@ -84,6 +88,30 @@ fn addresses_come_from_the_vendors_variables() {
 }
 
 #[test]
+fn d14_geminis_v1_is_not_sent_what_only_v1beta_knows() {
+    let quirks = |own: &[Own], base: &str| {
+        let variables = [("GOOGLE_API_KEY", "k"), ("GOOGLE_GEMINI_BASE_URL", base)];
+        let setup = setup(own, &Keys::default(), &variables, &[], false);
+        let gemini = setup.provider("gemini").unwrap();
+        let of = |model: &str| gemini.facts(model).quirks;
+        assert_eq!(of("gemini-unheard-of"), of("gemini-3.8-flash"));
+        let Quirks { system, tools, schema, .. } = of("gemini-3.8-flash");
+        (system, tools, schema)
+    };
+    assert_eq!(quirks(&[], "https://x"), (true, true, Schema::Strict));
+    assert_eq!(quirks(&[], "https://x/v1beta"), (true, true, Schema::Strict));
+    let own = |quirks: OwnQuirks| Own {
+        name: "gemini".to_owned(),
+        base_url: Some("https://x/v1".parse().unwrap()),
+        quirks,
+        ..Own::default()
+    };
+    assert_eq!(quirks(&[own(OwnQuirks::default())], ""), (false, false, Schema::Prompt));
+    let knows = OwnQuirks { tools: Some(true), ..OwnQuirks::default() };
+    assert_eq!(quirks(&[own(knows)], ""), (false, true, Schema::Prompt));
+}
+
+#[test]
 fn a_local_server_is_there_when_something_says_so() {
     let none = "no server was found: start it and set OLLAMA_HOST, or add [providers.ollama] to config.toml";
     check("ollama", &[], &[], none);
@@ -94,6 +122,20 @@ fn a_local_server_is_there_when_something_says_so() {
     assert_eq!(of(&[], &[], true), there);
     assert_eq!(of(&[], &[("OLLAMA_HOST", "")], true), none);
     assert_eq!(of(&[Own { name: "ollama".to_owned(), ..Own::default() }], &[], false), there);
+}
+
+#[test]
+fn d14_a_server_on_this_machine_is_asked_one_at_a_time() {
+    let check = |base: &str, said: Option<usize>, expected: usize| {
+        let base_url = Some(base.parse().unwrap());
+        let own = Own { name: "alpha".to_owned(), base_url, concurrency: said, ..Own::default() };
+        let setup = setup(&[own], &Keys::default(), &[], &[], false);
+        assert_eq!(setup.provider("alpha").unwrap().width.concurrency, expected, "{base}");
+    };
+    check("http://127.0.0.1:9000/v1", None, 1);
+    check("http://localhost:9000/v1", None, 1);
+    check("http://127.0.0.1:9000/v1", Some(3), 3);
+    check("https://far.example/v1", None, 4);
 }
 
 #[test]

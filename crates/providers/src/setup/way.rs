@@ -66,6 +66,12 @@ impl Missing {
             }
             Missing::Model => format!("no model is named: set model under [providers.{name}] in config.toml"),
             Missing::Address => format!("no address: set base_url under [providers.{name}] in config.toml"),
+            Missing::BadAddress { variable, wrong: Wrong::PlainHttp } => {
+                format!(
+                    "the address in {variable} {} under [providers.{name}] in config.toml",
+                    Wrong::PlainHttp
+                )
+            }
             Missing::BadAddress { variable, wrong } => format!("the address in {variable} {wrong}"),
             Missing::Program(program) => {
                 format!(
@@ -94,7 +100,9 @@ fn without_key(plan: &Plan<'_>, machine: &Machine<'_>) -> Result<Way, Missing> {
     let cli = plan.row.and_then(|row| row.cli.as_ref());
     let path = cli.and_then(|cli| (machine.program)(&cli.program));
     if let (Some(cli), Some(path)) = (cli, path) {
-        return Ok(Way::Command(Program { path, dialect: cli.dialect.clone(), ..Program::default() }));
+        let environment = plan.own.map(|own| own.environment.clone()).unwrap_or_default();
+        let (dialect, arguments) = (cli.dialect.clone(), Vec::new());
+        return Ok(Way::Command(Program { path, arguments, dialect, environment }));
     }
     if plan.needs_key() {
         return Err(Missing::Key { names: plan.key_names(), program: cli.map(|cli| cli.program.clone()) });
@@ -125,7 +133,8 @@ fn own_program(plan: &Plan<'_>, command: &[String], machine: &Machine<'_>) -> Re
     let path = (machine.program)(program).ok_or_else(|| Missing::Program(program.clone()))?;
     let usual = plan.row.and_then(|row| row.cli.as_ref()).map(|cli| cli.dialect.as_str());
     let dialect = plan.own.and_then(|own| own.dialect.as_deref()).or(usual).unwrap_or("plain").to_owned();
-    Ok(Way::Command(Program { path, arguments: arguments.to_vec(), dialect, ..Program::default() }))
+    let environment = plan.own.map(|own| own.environment.clone()).unwrap_or_default();
+    Ok(Way::Command(Program { path, arguments: arguments.to_vec(), dialect, environment }))
 }
 
 /// The environment's key before the file's, and the first variable before the second.
@@ -148,7 +157,9 @@ fn http(plan: &Plan<'_>, key: Option<SecretString>, machine: &Machine<'_>) -> Re
     if plan.model().is_none() {
         return Err(Missing::Model);
     }
-    Ok(Way::Http(Arc::new(Endpoint { base, wire, key, key_names: plan.key_names() })))
+    // At another address than the vendor's there may be no such place, which then says nothing.
+    let key_path = plan.row.and_then(|row| row.key_path.clone());
+    Ok(Way::Http(Arc::new(Endpoint { base, wire, key, key_names: plan.key_names(), key_path })))
 }
 
 /// The configuration's address, else the vendor's variable, else the usual one.
@@ -187,9 +198,13 @@ fn local_host(address: &str, row: &Row) -> String {
     address.replacen("://0.0.0.0", "://127.0.0.1", 1).replacen("://[::]", "://[::1]", 1)
 }
 
+/// What the vendor's clients add, unless it is there, or another version in its place.
 fn add_path(base: &mut Url, variable: &BaseVariable) {
     let path = base.path().trim_end_matches('/').to_owned();
-    if !variable.path.is_empty() && !path.ends_with(&variable.path) {
+    let is_version =
+        |it: &str| it.strip_prefix("/v").is_some_and(|it| it.starts_with(|it: char| it.is_ascii_digit()));
+    let has_version = path.rfind('/').is_some_and(|at| is_version(&path[at..])) && is_version(&variable.path);
+    if !variable.path.is_empty() && !path.ends_with(&variable.path) && !has_version {
         base.set_path(&format!("{path}{}", variable.path));
     }
 }

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use self::reading::{Failed, Reading};
 use super::{
     Auth, DISCUSS, DISCUSS_SUMMARY, Framing, Model, Outgoing, Probe, Refused, Schema, Shows, Wire,
-    discuss_schema, text::in_path, turns,
+    discuss_schema, system_and_turns, text::in_path,
 };
 
 pub(super) const WIRE: Wire = Wire {
@@ -32,14 +32,15 @@ pub(super) const WIRE: Wire = Wire {
 
 fn encode(call: &Call, model: &Model) -> Outgoing {
     let quirks = model.quirks;
+    let (system, turns) = system_and_turns(call, model);
     let mut body = json!({
         "model": model.name,
         "max_tokens": call.max_tokens,
-        "messages": messages(call),
+        "messages": messages(turns),
         "stream": true,
     });
-    if !call.system.trim().is_empty() {
-        body["system"] = json!(call.system);
+    if let Some(system) = system {
+        body["system"] = json!(system);
     }
     if quirks.temperature {
         // Others go up to 2, this one to 1.
@@ -63,9 +64,9 @@ fn encode(call: &Call, model: &Model) -> Outgoing {
     Outgoing { path: "/messages".to_owned(), body }
 }
 
-fn messages(call: &Call) -> Vec<Value> {
+fn messages(turns: Vec<(Voiced, String)>) -> Vec<Value> {
     let role = |voiced| if voiced == Voiced::Assistant { "assistant" } else { "user" };
-    turns(call).into_iter().map(|(voiced, text)| json!({ "role": role(voiced), "content": text })).collect()
+    turns.into_iter().map(|(voiced, text)| json!({ "role": role(voiced), "content": text })).collect()
 }
 
 /// What is nothing but white space is refused here; it is enforced on what comes back.

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use self::reading::{Reading, Response, status};
 use super::{
-    Auth, DISCUSS, DISCUSS_SUMMARY, Framing, Model, Outgoing, Probe, Quirks, Refused, Schema, Shows, Wire,
-    discuss_schema, text::in_path, turns,
+    Auth, DISCUSS, DISCUSS_SUMMARY, Framing, Model, Outgoing, Probe, Refused, Schema, Shows, Wire,
+    discuss_schema, system_and_turns, text::in_path,
 };
 
 pub(super) const WIRE: Wire = Wire {
@@ -36,9 +36,10 @@ fn encode(call: &Call, model: &Model) -> Outgoing {
     let config = config(call, model);
     // One may ask for JSON or offer a tool, not both.
     let offers_tool = call.may_convene && model.quirks.tools && config.get("responseMimeType").is_none();
-    let mut body = json!({ "contents": contents(call, model.quirks), "generationConfig": config });
-    if model.quirks.system && !call.system.trim().is_empty() {
-        body["systemInstruction"] = json!({ "parts": [{ "text": call.system }] });
+    let (system, turns) = system_and_turns(call, model);
+    let mut body = json!({ "contents": contents(turns), "generationConfig": config });
+    if let Some(system) = system {
+        body["systemInstruction"] = json!({ "parts": [{ "text": system }] });
     }
     if offers_tool {
         body["tools"] = json!([{ "functionDeclarations": [discuss()] }]);
@@ -46,13 +47,9 @@ fn encode(call: &Call, model: &Model) -> Outgoing {
     Outgoing { path: format!("{}:streamGenerateContent?alt=sse", path(model)), body }
 }
 
-fn contents(call: &Call, quirks: Quirks) -> Vec<Value> {
+fn contents(turns: Vec<(Voiced, String)>) -> Vec<Value> {
     let role = |voiced| if voiced == Voiced::Assistant { "model" } else { "user" };
     let content = |(voiced, text)| json!({ "role": role(voiced), "parts": [{ "text": text }] });
-    let mut turns = turns(call);
-    if let Some((_, first)) = turns.first_mut().filter(|_| !quirks.system) {
-        first.insert_str(0, &format!("{}\n\n", call.system));
-    }
     turns.into_iter().map(content).collect()
 }
 

@@ -3,6 +3,7 @@
 //! A wire is one file with a constant and one line in [`WIRES`]. It makes a request of a [`Call`], reads the frames of the
 //! answer, and says what a refusal means. Keys, connections, deadlines and caps are `http.rs`'s.
 
+mod aloud;
 mod anthropic;
 mod frames;
 mod gemini;
@@ -198,7 +199,8 @@ pub enum Shows {
 pub trait Decoder: Send {
     /// Adds what this frame means to `out`. [`Chunk::End`] is added at the vendor's own end marker and never before: an answer that
     /// stops without it is not finished. Frames of unknown kinds are passed over; a frame that can't be read is an
-    /// `InvalidResponse`, and an error inside a stream is the error it says.
+    /// `InvalidResponse`, and an error inside a stream is the error it says. What comes after the end counts only where it says what
+    /// the answer used: then the end is added once more, with that.
     fn take(&mut self, frame: Frame<'_>, out: &mut VecDeque<Chunk>) -> Result<(), ProviderError>;
 }
 
@@ -221,6 +223,20 @@ pub fn turns(call: &Call) -> Vec<(Voiced, String)> {
         }
     }
     turns
+}
+
+/// The standing instructions, where the model has a place for them, and the messages; where it has none, they stand before the first.
+#[must_use]
+pub fn system_and_turns(call: &Call, model: &Model) -> (Option<String>, Vec<(Voiced, String)>) {
+    let (system, mut turns) = (call.system.trim(), turns(call));
+    match turns.first_mut() {
+        _ if system.is_empty() => (None, turns),
+        Some((_, first)) if !model.quirks.system => {
+            first.insert_str(0, &format!("{}\n\n", call.system));
+            (None, turns)
+        }
+        Some(_) | None => (Some(call.system.to_string()), turns),
+    }
 }
 
 /// Stands before a model's own first words, for no vendor lets a model begin.
@@ -264,6 +280,24 @@ pub fn topic_of(arguments: &Value) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_model_without_a_place_for_instructions_reads_them_first() {
+        let without = Quirks { system: false, ..Quirks::default() };
+        for wire in WIRES {
+            let sent = |quirks: Quirks| {
+                (wire.encode)(&testing::call(), &testing::model("m", quirks)).body.to_string()
+            };
+            let (usual, first) = (sent(Quirks::default()), sent(without));
+            assert!(
+                usual.contains("\"Be brief.\"") && !usual.contains("Be brief.\\n\\n"),
+                "{}: {usual}",
+                wire.name
+            );
+            assert!(first.contains("\"Be brief.\\n\\nThe discussion so far:\""), "{}: {first}", wire.name);
+            assert_eq!(first.matches("Be brief.").count(), 1, "{}: {first}", wire.name);
+        }
+    }
 
     #[test]
     fn f7_arguments_without_end_are_not_kept() {

@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 use super::{
     DISCUSS, Decoder, Embedding, Frame, Framing, Model, Outgoing, Probe, Refused, Schema, Shows, Vectors,
     Wire,
+    aloud::Aloud,
     loose::Text,
     openai::{BEARER, fault, unreadable},
     openai_chat::{discuss, messages, offers_discuss},
@@ -67,7 +68,7 @@ const MARKS: u64 = 512;
 
 fn encode(call: &Call, model: &Model) -> Outgoing {
     let quirks = model.quirks;
-    let messages = messages(call);
+    let messages = messages(call, model);
     let mut options = json!({ "num_ctx": window(call, model, &messages), "num_predict": call.max_tokens });
     if quirks.temperature {
         options["temperature"] = call.temperature.into();
@@ -144,6 +145,7 @@ fn unwrapped(body: &str) -> Option<String> {
 /// What was read of an answer so far.
 #[derive(Debug, Default)]
 struct Answer {
+    aloud: Aloud,
     topic: Option<String>,
     is_over: bool,
 }
@@ -202,9 +204,7 @@ impl Decoder for Answer {
 
 impl Answer {
     fn hear(&mut self, said: Said<'_>, out: &mut VecDeque<Chunk>) {
-        if !said.content.is_empty() {
-            out.push_back(Chunk::Text(said.content.0.into_owned()));
-        }
+        say(self.aloud.take(&said.content.0), out);
         let mut asked =
             said.tool_calls.into_iter().flatten().map(|it| it.function).filter(|it| it.name == DISCUSS);
         self.topic = self.topic.take().or_else(|| asked.find_map(|it| topic_of(&it.arguments)));
@@ -212,11 +212,19 @@ impl Answer {
 
     fn end(&mut self, line: &Line<'_>, out: &mut VecDeque<Chunk>) {
         self.is_over = true;
+        say(self.aloud.end(), out);
         out.extend(self.topic.take().map(|topic| Chunk::Convene { topic }));
         let finish = if line.done_reason.0 == "length" { Finish::Length } else { Finish::Stop };
         let is_counted = line.prompt_eval_count.is_some() || line.eval_count.is_some();
         let counted =
             || Usage::new(line.prompt_eval_count.unwrap_or_default(), line.eval_count.unwrap_or_default());
-        out.push_back(Chunk::End { finish, usage: is_counted.then(counted), cost: None });
+        let usage = is_counted.then(counted).map(|it| self.aloud.counted(it));
+        out.push_back(Chunk::End { finish, usage, cost: None });
+    }
+}
+
+fn say(text: String, out: &mut VecDeque<Chunk>) {
+    if !text.is_empty() {
+        out.push_back(Chunk::Text(text));
     }
 }

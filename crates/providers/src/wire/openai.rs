@@ -66,6 +66,9 @@ const BADLY_WRITTEN: &[&str] = &["tool_use_failed", "json_validate_failed"];
 pub(super) fn refusal(refused: &Refused<'_>) -> ProviderError {
     let error = refused.usual();
     let body: Value = serde_json::from_str(refused.body).unwrap_or_default();
+    if refused.status == 200 && body.get("error").is_some_and(|it| !it.is_null()) {
+        return fault(refused.body, refusal);
+    }
     let words = words(&body);
     let has = |any: &[&str]| any.iter().any(|it| words.contains(it));
     let of = |class| ProviderError::new(class, &error.message);

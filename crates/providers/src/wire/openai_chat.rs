@@ -12,7 +12,7 @@ use super::{
     DISCUSS, DISCUSS_SUMMARY, Framing, Limit, Model, Outgoing, Probe, Schema, Shows, Wire, discuss_schema,
     openai::{self, BEARER},
     strict::strict,
-    turns,
+    system_and_turns,
 };
 
 pub(super) const WIRE: Wire = Wire {
@@ -37,7 +37,7 @@ fn encode(call: &Call, model: &Model) -> Outgoing {
         Limit::MaxTokens => "max_tokens",
         Limit::MaxCompletionTokens => "max_completion_tokens",
     };
-    let mut body = json!({ "model": model.name, "messages": messages(call), "stream": true });
+    let mut body = json!({ "model": model.name, "messages": messages(call, model), "stream": true });
     body[limit] = call.max_tokens.into();
     if quirks.stream_options {
         body["stream_options"] = json!({ "include_usage": true });
@@ -59,10 +59,11 @@ fn encode(call: &Call, model: &Model) -> Outgoing {
 }
 
 /// The standing instructions and the turns, as all wires that grew from this one take them.
-pub(super) fn messages(call: &Call) -> Vec<Value> {
-    let system = (!call.system.trim().is_empty()).then(|| ("system", call.system.to_string()));
-    let turns = turns(call).into_iter().map(|(voiced, text)| (role(voiced), text));
+pub(super) fn messages(call: &Call, model: &Model) -> Vec<Value> {
+    let (system, turns) = system_and_turns(call, model);
+    let turns = turns.into_iter().map(|(voiced, text)| (role(voiced), text));
     system
+        .map(|text| ("system", text))
         .into_iter()
         .chain(turns)
         .map(|(role, content)| json!({ "role": role, "content": content }))

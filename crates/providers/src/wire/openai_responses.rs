@@ -23,7 +23,7 @@ use super::{
     openai::{self, BEARER, fault, refusal, unreadable},
     openai_chat::{offers_discuss, probe, role},
     strict::strict,
-    topic_of, turns,
+    system_and_turns, topic_of,
 };
 
 pub(super) const WIRE: Wire = Wire {
@@ -43,8 +43,8 @@ pub(super) const WIRE: Wire = Wire {
 const LEAST_TOKENS: u32 = 16;
 
 fn encode(call: &Call, model: &Model) -> Outgoing {
-    let input =
-        turns(call).into_iter().map(|(voiced, text)| json!({ "role": role(voiced), "content": text }));
+    let (system, turns) = system_and_turns(call, model);
+    let input = turns.into_iter().map(|(voiced, text)| json!({ "role": role(voiced), "content": text }));
     let mut body = json!({
         "model": model.name,
         "input": input.collect::<Vec<_>>(),
@@ -52,8 +52,8 @@ fn encode(call: &Call, model: &Model) -> Outgoing {
         "store": false,
         "max_output_tokens": call.max_tokens.max(LEAST_TOKENS),
     });
-    if !call.system.trim().is_empty() {
-        body["instructions"] = json!(call.system);
+    if let Some(system) = system {
+        body["instructions"] = json!(system);
     }
     if model.quirks.temperature {
         body["temperature"] = call.temperature.into();

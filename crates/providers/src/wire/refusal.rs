@@ -32,6 +32,8 @@ impl Refused<'_> {
             408 | 504 => ErrorClass::Timeout,
             413 => ErrorClass::ContextOverflow,
             429 => ErrorClass::RateLimit,
+            // The next attempt would be paid and come in one piece again.
+            200 if said.is_none() => ErrorClass::Validation,
             300..=499 => ErrorClass::Validation,
             _ => ErrorClass::ApiError,
         };
@@ -39,8 +41,12 @@ impl Refused<'_> {
             Some(said) => format!("{} ({})", shortened(said), self.status),
             None => format!("the answer was {} {}", self.status, meaning(self.status)),
         };
-        let waits = matches!(class, ErrorClass::RateLimit | ErrorClass::ApiError);
-        let retry_after_ms = if waits { retry_after_ms(self, &body) } else { None };
+        let retry_after_ms = match class {
+            ErrorClass::RateLimit => retry_after_ms(self, &body).or_else(|| renewed_ms(self)),
+            // Every answer says when a limit is renewed; one that has nothing to do with limits need not wait for it.
+            ErrorClass::ApiError => retry_after_ms(self, &body),
+            _ => None,
+        };
         ProviderError { retry_after_ms, ..ProviderError::new(class, message.trim_end()) }
     }
 }
@@ -76,8 +82,7 @@ pub(crate) fn is_too_long(body: &Value, said: &str) -> bool {
     !of_time && TOO_LONG.iter().any(|it| words.iter().any(|word| word.contains(it)))
 }
 
-/// How long the vendor asks us to wait: `retry-after-ms`, `retry-after` as seconds or as a date, a delay in the body, or the moment its
-/// limits are renewed.
+/// How long the vendor asks us to wait: `retry-after-ms`, `retry-after` as seconds or as a date, or a delay in the body.
 #[must_use]
 pub fn retry_after_ms(refused: &Refused<'_>, body: &Value) -> Option<u64> {
     let header = |name: &str| (refused.header)(name).map(|it| it.trim().to_owned());
@@ -85,19 +90,30 @@ pub fn retry_after_ms(refused: &Refused<'_>, body: &Value) -> Option<u64> {
     let millis = || number("retry-after-ms").map(|it| it / 1_000);
     let seconds = || number("retry-after");
     let date = || until(&header("retry-after")?, refused.now);
-    let body_delay = || delay_in(body);
-    let renewed = || RENEWALS.iter().find_map(|name| renewal(&header(name)?, refused.now));
-    millis().or_else(seconds).or_else(date).or_else(body_delay).or_else(renewed)
+    millis().or_else(seconds).or_else(date).or_else(|| delay_in(body))
 }
 
-/// Headers in which vendors say when a limit is renewed.
-const RENEWALS: &[&str] = &[
-    "anthropic-ratelimit-requests-reset",
-    "anthropic-ratelimit-tokens-reset",
-    "x-ratelimit-reset-requests",
-    "x-ratelimit-reset-tokens",
-    "x-ratelimit-reset",
+/// Headers in which vendors say how much is left of a limit, and when it is renewed.
+const RENEWALS: &[(&str, &str)] = &[
+    ("anthropic-ratelimit-requests-remaining", "anthropic-ratelimit-requests-reset"),
+    ("anthropic-ratelimit-tokens-remaining", "anthropic-ratelimit-tokens-reset"),
+    ("anthropic-ratelimit-input-tokens-remaining", "anthropic-ratelimit-input-tokens-reset"),
+    ("anthropic-ratelimit-output-tokens-remaining", "anthropic-ratelimit-output-tokens-reset"),
+    ("x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"),
+    ("x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"),
+    ("x-ratelimit-remaining", "x-ratelimit-reset"),
 ];
+
+/// When the limits that were reached are renewed: those of which nothing is left, else the first of which nothing is known.
+fn renewed_ms(refused: &Refused<'_>) -> Option<u64> {
+    let header = |name: &str| (refused.header)(name).map(|it| it.trim().to_owned());
+    let left = |name: &str| header(name)?.parse::<f64>().ok();
+    let renewed = |name: &str| renewal(&header(name)?, refused.now);
+    let spent = RENEWALS.iter().filter(|(remaining, _)| left(remaining) == Some(0.0));
+    let spent = spent.filter_map(|(_, reset)| renewed(reset)).max();
+    let unknown = || RENEWALS.iter().filter(|(remaining, _)| left(remaining).is_none());
+    spent.or_else(|| unknown().find_map(|(_, reset)| renewed(reset)))
+}
 
 fn renewal(text: &str, now: Timestamp) -> Option<u64> {
     duration_ms(text).or_else(|| until(text, now))
@@ -161,6 +177,9 @@ pub(crate) fn shortened(said: &str) -> String {
 
 fn meaning(status: u16) -> &'static str {
     match status {
+        200 => {
+            "(in one piece, where a stream was asked for; have the server, or what stands before it, let streams through)"
+        }
         300..=399 => "(it points elsewhere; put the address it points to into base_url)",
         404 => "(not found; check base_url and the model's name)",
         _ => "",
@@ -192,9 +211,30 @@ mod tests {
         check(&[("x-ratelimit-reset-requests", "6m0s")], "", Some(360_000));
         check(&[("x-ratelimit-reset-tokens", "120ms")], "", Some(120));
         check(&[("anthropic-ratelimit-requests-reset", "2026-11-15T12:00:10Z")], "", Some(10_000));
+        let left = |tokens: &'static str| {
+            [
+                ("x-ratelimit-remaining-requests", "99"),
+                ("x-ratelimit-reset-requests", "1s"),
+                ("x-ratelimit-remaining-tokens", tokens),
+                ("x-ratelimit-reset-tokens", "30s"),
+            ]
+        };
+        check(&left("0"), "", Some(30_000));
+        check(&left("5"), "", None);
         check(&[], r#"{"error":{"details":[{"@type":"x"},{"retryDelay":"34s"}]}}"#, Some(34_000));
         check(&[], r#"{"error":{"message":"Please try again in 7.66s. Visit us"}}"#, Some(7_660));
         check(&[], "", None);
+    }
+
+    #[test]
+    fn d12_a_500_is_tried_again_whenever_limits_are_renewed() {
+        let check = |headers: &[(&str, &str)], expected: Option<u64>| {
+            let error = refused(500, headers, "");
+            assert_eq!((error.class, error.retry_after_ms), (ErrorClass::ApiError, expected), "{headers:?}");
+        };
+        check(&[("x-ratelimit-reset-tokens", "6m0s")], None);
+        check(&[("x-ratelimit-remaining-tokens", "0"), ("x-ratelimit-reset-tokens", "6m0s")], None);
+        check(&[("retry-after", "3"), ("x-ratelimit-reset-tokens", "6m0s")], Some(3_000));
     }
 
     #[test]
@@ -213,6 +253,9 @@ mod tests {
             ErrorClass::ApiError,
             "Overloaded (529)",
         );
+        let whole = "the answer was 200 (in one piece, where a stream was asked for; have the server, or what stands \
+                     before it, let streams through)";
+        check(200, r#"{"object":"chat.completion","choices":[]}"#, ErrorClass::Validation, whole);
         check(504, "", ErrorClass::Timeout, "the answer was 504");
         check(400, r#"{"error":"no such field"}"#, ErrorClass::Validation, "no such field (400)");
         check(

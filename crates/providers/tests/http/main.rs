@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
+mod odd;
+mod raw;
 mod stale;
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -23,12 +25,20 @@ use quorum_testkit::{
 
 /// A provider on this wire; its addresses begin with this path.
 fn voice(name: &str, path: &str, seat: &Seat<'_>) -> Voice {
-    let endpoint = Endpoint {
+    voice_at(endpoint(name, path, seat), seat)
+}
+
+fn endpoint(name: &str, path: &str, seat: &Seat<'_>) -> Endpoint {
+    Endpoint {
         base: format!("{}{path}", seat.url).parse().unwrap(),
         wire: wire(name).unwrap(),
         key: seat.key.map(Into::into),
         key_names: vec!["ALPHA_KEY".to_owned()],
-    };
+        key_path: None,
+    }
+}
+
+fn voice_at(endpoint: Endpoint, seat: &Seat<'_>) -> Voice {
     let source = Source {
         name: "alpha".to_owned(),
         way: Way::Http(Arc::new(endpoint)),

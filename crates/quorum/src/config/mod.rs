@@ -44,6 +44,8 @@ pub struct Config {
     pub discussions: bool,
     /// What is said of providers.
     pub providers: Vec<Own>,
+    /// The same as it was written.
+    rows: toml::Table,
     /// How the server is to be reached.
     pub server: server::Server,
     /// What is usual where a request, and its preset, leave something out.
@@ -109,6 +111,7 @@ impl Config {
             retention_days: Some(RETENTION_DAYS),
             discussions: true,
             providers: Vec::new(),
+            rows: toml::Table::new(),
             server: Default::default(),
             defaults: Preset::default(),
             presets: BTreeMap::new(),
@@ -118,8 +121,7 @@ impl Config {
     /// The configuration this text describes, or everything that is wrong with it.
     pub fn parse(text: &str, file: &Path, data_dir: PathBuf) -> Result<Config, Error> {
         let wrong = |message: String| Error::Wrong { file: file.display().to_string(), message };
-        let sections: toml::Table =
-            text.parse().map_err(|error: toml::de::Error| wrong(error.to_string()))?;
+        let sections: toml::Table = text.parse().map_err(|error| wrong(unreadable(text, &error)))?;
         let mut config = Config::unset(file.to_owned(), data_dir);
         let complaints: Vec<String> =
             sections.iter().flat_map(|(name, value)| read_section(&mut config, name, value)).collect();
@@ -152,6 +154,15 @@ impl Config {
     pub fn prices_file(&self) -> PathBuf {
         self.data_dir.join("prices.json")
     }
+}
+
+/// What is no TOML, and where. What stands there is not repeated: it may be a key in the wrong place.
+fn unreadable(text: &str, error: &toml::de::Error) -> String {
+    let start = error.span().map_or(0, |span| span.start.min(text.len()));
+    let before = &text[..text.floor_char_boundary(start)];
+    let (line, column) =
+        (before.matches('\n').count() + 1, before.chars().rev().take_while(|it| *it != '\n').count() + 1);
+    format!("line {line}, column {column}: {}", error.message())
 }
 
 /// The request with what these say, the first of them first.
@@ -248,8 +259,18 @@ fn read_default(flag: &Flag, written: &toml::Value) -> Result<Value, String> {
         return Err("nan and inf are no numbers to go by".to_owned());
     }
     let alone = json!({ "topic": "", flag.field: value });
-    serde_json::from_value::<Request>(alone).map_err(|error| error.to_string())?;
+    serde_json::from_value::<Request>(alone).map_err(|error| plainly(&error.to_string()))?;
     Ok(value)
+}
+
+/// What was expected, for people who don't know Rust's names for numbers.
+fn plainly(message: &str) -> String {
+    let names = [("u32", "a whole number"), ("u64", "a whole number"), ("f64", "a number")];
+    let said = message.strip_prefix("invalid type: ").unwrap_or(message);
+    let said = said.strip_prefix("invalid value: ").unwrap_or(said);
+    names.iter().fold(said.to_owned(), |said, (name, plain)| {
+        said.replace(&format!("expected {name}"), &format!("expected {plain}"))
+    })
 }
 
 /// Whether something in it was NaN or infinite. JSON has no such numbers: they become null, which would pass for left out.

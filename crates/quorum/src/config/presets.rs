@@ -103,7 +103,7 @@ impl Config {
                 origin: Origin::File(section.clone()),
             })
         });
-        general.chain(written).collect()
+        general.chain(self.written_of_providers()).chain(written).collect()
     }
 }
 

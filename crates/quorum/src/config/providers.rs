@@ -16,9 +16,9 @@ use quorum_providers::{
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
-use super::{Config, unknown};
+use super::{Config, Given, Origin, unknown};
 
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 19] = [
     "wire",
     "base_url",
     "insecure",
@@ -35,6 +35,7 @@ const KEYS: [&str; 18] = [
     "quirks",
     "command",
     "dialect",
+    "environment",
     "models",
     "key",
 ];
@@ -44,19 +45,63 @@ pub(super) fn read(config: &mut Config, table: &Table) -> Result<(), String> {
     for (name, value) in table {
         let row =
             value.as_table().ok_or_else(|| format!("providers.{name} is a section: [providers.{name}]"))?;
-        let own = own(name, row).map_err(|message| format!("providers.{name}{message}"))?;
+        let in_file = |wrong: &String| format!("providers.{name}{wrong}");
+        let own = own(name, row).map_err(|wrong| {
+            let separator = format!("\n{}: ", config.file.display());
+            wrong.iter().map(in_file).collect::<Vec<_>>().join(&separator)
+        })?;
         if config.providers.iter().any(|it| it.name == own.name) {
             return Err(format!("providers.{name} is there twice: it is another name of {}", own.name));
         }
         config.providers.push(own);
+        config.rows.insert(name.clone(), value.clone());
     }
     Ok(())
 }
 
-fn own(written: &str, row: &Table) -> Result<Own, String> {
+impl Config {
+    /// What was written of providers, to be shown. Of a command only the program: its arguments may be anything.
+    pub(super) fn written_of_providers(&self) -> impl Iterator<Item = Given> {
+        let rows =
+            self.rows.iter().filter_map(|(name, row)| Some((format!("providers.{name}"), row.as_table()?)));
+        rows.flat_map(|(section, row)| {
+            row.iter().map(move |(key, value)| Given {
+                section: section.clone(),
+                key: key.clone(),
+                value: if key == "command" { program_alone(value) } else { value.clone() },
+                origin: Origin::File(section.clone()),
+            })
+        })
+    }
+}
+
+fn program_alone(command: &Value) -> Value {
+    let all = command.as_array().map(Vec::as_slice).unwrap_or_default();
+    let hidden = (all.len() > 1).then(|| Value::from("…"));
+    Value::Array(all.iter().take(1).cloned().chain(hidden).collect())
+}
+
+/// What this row says, or everything that is wrong with it.
+fn own(written: &str, row: &Table) -> Result<Own, Vec<String>> {
     let known = catalog::row(written);
     let name = known.map_or_else(|| written.to_owned(), |row| row.name.clone());
-    is_name(&name)?;
+    is_name(&name).map_err(|wrong| vec![wrong])?;
+    let wrong: Vec<String> =
+        row.keys().filter_map(|key| fields(written, &name, &alone(row, key)).err()).collect();
+    if !wrong.is_empty() {
+        return Err(wrong);
+    }
+    let own = fields(written, &name, row).map_err(|wrong| vec![wrong])?;
+    if known.is_none() { whole(own).map_err(|wrong| vec![wrong]) } else { Ok(own) }
+}
+
+/// This key of a row, with the one that others are read by.
+fn alone(row: &Table, key: &str) -> Table {
+    let read_by = |it: &str| it == key || (key == "base_url" && it == "insecure");
+    row.iter().filter(|(it, _)| read_by(it)).map(|(key, value)| (key.clone(), value.clone())).collect()
+}
+
+fn fields(written: &str, name: &str, row: &Table) -> Result<Own, String> {
     if let Some(key) = row.keys().find(|key| !KEYS.contains(&key.as_str())) {
         let known = KEYS.into_iter().filter(|it| *it != "key");
         return Err(format!(": {}", unknown(&format!("key in [providers.{written}]"), key, known)));
@@ -69,13 +114,13 @@ fn own(written: &str, row: &Table) -> Result<Own, String> {
     let plain = if field(row, "insecure", FLAG)? == Some(true) { Plain::Allowed } else { Plain::Refused };
     let base_url: Option<String> = field(row, "base_url", TEXT)?;
     let base_url = base_url.map(|it| checked(&it, plain).map_err(|wrong| format!(".base_url {wrong}")));
-    let own = Own {
-        name,
+    Ok(Own {
+        name: name.to_owned(),
         wire: one_of(row, "wire", "wire", &WIRES.iter().map(|it| it.name).collect::<Vec<_>>())?,
         base_url: base_url.transpose()?,
         insecure: plain == Plain::Allowed,
         model: word(row, "model")?,
-        key_env: key_env(row)?,
+        key_env: variables(row, "key_env")?,
         window: at_least_one(row, "window")?,
         price: price(row, ".price")?,
         concurrency: at_least_one(row, "concurrency")?,
@@ -87,9 +132,9 @@ fn own(written: &str, row: &Table) -> Result<Own, String> {
         quirks: quirks(row)?,
         command: command(row)?,
         dialect: one_of(row, "dialect", "dialect", &DIALECTS.iter().map(|it| it.name).collect::<Vec<_>>())?,
+        environment: variables(row, "environment")?.unwrap_or_default(),
         models: models(row)?,
-    };
-    if known.is_none() { whole(own) } else { Ok(own) }
+    })
 }
 
 /// A provider nobody else knows must be told of completely.
@@ -103,9 +148,9 @@ fn whole(own: Own) -> Result<Own, String> {
     let known = catalog::rows().iter().map(|row| row.name.as_str());
     let nearest =
         super::nearest(&own.name, known).map(|it| format!(" Did you mean {it}?")).unwrap_or_default();
-    let lacks = lacks.join(" and ");
+    let (are, lacks) = (if lacks.len() == 1 { "is" } else { "are" }, lacks.join(" and "));
     Err(format!(
-        ": a provider of one's own needs wire, base_url and model, or a command; {lacks} is missing.{nearest}"
+        ": a provider of one's own needs wire, base_url and model, or a command; {lacks} {are} missing.{nearest}"
     ))
 }
 
@@ -148,16 +193,17 @@ fn one_of(row: &Table, key: &str, what: &str, known: &[&str]) -> Result<Option<S
     }
 }
 
-fn key_env(row: &Table) -> Result<Option<Vec<String>>, String> {
-    let names = match row.get("key_env") {
+/// The names of environment variables, one or several.
+fn variables(row: &Table, key: &str) -> Result<Option<Vec<String>>, String> {
+    let names = match row.get(key) {
         None => return Ok(None),
         Some(Value::String(name)) => vec![name.clone()],
-        Some(_) => field(row, "key_env", "a variable's name, or a list of them")?.unwrap_or_default(),
+        Some(_) => field(row, key, "a variable's name, or a list of them")?.unwrap_or_default(),
     };
     let plain = |it: char| it.is_ascii_uppercase() || it.is_ascii_digit() || it == '_';
     if names.iter().any(|name: &String| name.is_empty() || !name.chars().all(plain)) {
         // A key that was put here by mistake must not be repeated.
-        return Err(".key_env is the name of a variable, like MY_API_KEY, not a key".to_owned());
+        return Err(format!(".{key} is the name of a variable, like MY_API_KEY, not a key"));
     }
     Ok(Some(names))
 }

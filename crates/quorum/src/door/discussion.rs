@@ -6,7 +6,7 @@ use quorum_core::{
         command::{Command, Note},
         error::{Code, Refusal},
         event::Fact,
-        id::{DiscussionId, Seq},
+        id::{DiscussionId, Seq, Tenant},
         outcome::Outcome,
         spec::Spec,
         state::State,
@@ -33,6 +33,12 @@ impl Discussion {
     #[must_use]
     pub fn id(&self) -> DiscussionId {
         self.id
+    }
+
+    /// Whose.
+    #[must_use]
+    pub fn tenant(&self) -> &Tenant {
+        &self.scope.tenant
     }
 
     /// What it amounts to so far.

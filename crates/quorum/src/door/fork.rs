@@ -8,7 +8,7 @@ use quorum_core::{
         error::{Code, Refusal},
         event,
         id::{DiscussionId, Step},
-        participant::Role,
+        participant::{Participant, Role},
         spec::Spec,
     },
 };
@@ -18,6 +18,7 @@ use crate::{
     request::{
         Seating,
         again::{changed, written},
+        place_of,
     },
 };
 
@@ -81,11 +82,12 @@ fn changes(past: &Spec, forking: &Forking) -> Result<Request, Refusal> {
     let mut table: Vec<(String, Seating)> =
         past.participants.iter().map(|it| (it.name.clone(), written(it))).collect();
     for name in &forking.without {
-        let place =
-            table.iter().position(|(it, _)| it == name).ok_or_else(|| stranger(past, "drop", name))?;
-        table.remove(place);
+        let seat = seat_named(past, name);
+        let place = table.iter().position(|(it, _)| seat.is_some_and(|seat| seat.name == *it));
+        table.remove(place.ok_or_else(|| stranger(past, "drop", name))?);
     }
     if let Some(judge) = &forking.judge {
+        let judge = seat_named(past, judge).map_or(judge, |seat| &seat.name);
         let bench = past.playing(Role::Judge).first().map(|it| it.name.clone());
         if past.seat(judge).is_none() {
             let bench = bench.ok_or_else(|| stranger(past, "judge", judge))?;
@@ -110,6 +112,11 @@ fn roles_without(past: &Spec, judge: &str) -> BTreeMap<String, String> {
     let others = past.participants.iter().filter(|it| it.role != Role::Judge && it.name != judge);
     let cast = others.filter(|it| it.role != Role::Speaker);
     cast.map(|it| (it.name.clone(), it.role.to_string())).collect()
+}
+
+/// The seat that is meant, be it by another name of its provider.
+fn seat_named<'s>(past: &'s Spec, name: &str) -> Option<&'s Participant> {
+    place_of(&past.participants, name).map(|place| &past.participants[place])
 }
 
 fn stranger(past: &Spec, field: &str, name: &str) -> Refusal {

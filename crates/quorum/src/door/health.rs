@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-use quorum_core::model::{participant::Participant, state::State};
+use quorum_core::model::{
+    error::{ErrorClass, ProviderError},
+    participant::Participant,
+    state::State,
+};
 
 use crate::{Error, Quorum, Request, request::draft};
 
@@ -34,6 +38,19 @@ impl Quorum {
         let who = spec.participants.first().ok_or("there is no such provider")?;
         let voice = self.engine.shared().voices.voice(&spec, who).ok_or("it has no voice here")?;
         let check = tokio::time::timeout(LONGEST_CHECK, voice.provider.check(who));
-        check.await.map_err(|_| "no answer within 10 s".to_owned())?.map_err(|error| error.to_string())
+        let late = |_| "no answer within 10 s; see whether it is well, and try again".to_owned();
+        check.await.map_err(late)?.map_err(|error| advised(&error))
     }
+}
+
+/// What went wrong, and what to do about it.
+fn advised(error: &ProviderError) -> String {
+    let advice = match error.class {
+        // Nobody was asked anything that could be given more time.
+        ErrorClass::Timeout => "see whether it is well, and try again",
+        // What makes no sense says itself what may be behind it.
+        ErrorClass::InvalidResponse => return error.to_string(),
+        class => class.advice(),
+    };
+    format!("{error}; {advice}")
 }

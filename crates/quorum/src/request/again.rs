@@ -89,6 +89,8 @@ fn with_seats(request: Request, participants: &[Participant], usual: &Usual) -> 
     let roles: BTreeMap<String, String> = roles.map(|it| (it.name.clone(), it.role.to_string())).collect();
     let prompts = seats().filter_map(|it| Some((it.name.clone(), it.brief.clone()?)));
     let prompts: BTreeMap<String, String> = prompts.collect();
+    let stops = seats().filter_map(|it| Some((it.name.clone(), it.stop.clone()?)));
+    let stops: BTreeMap<String, Vec<String>> = stops.collect();
     let (providers, table) = if seats().any(Participant::is_person) {
         (None, Some(places.iter().map(|place| written[*place].clone()).collect()))
     } else {
@@ -100,6 +102,7 @@ fn with_seats(request: Request, participants: &[Participant], usual: &Usual) -> 
         participants: table,
         roles: (!roles.is_empty()).then_some(roles),
         provider_prompts: (!prompts.is_empty()).then_some(prompts),
+        stop_sequences: (!stops.is_empty()).then_some(stops),
         ..request
     }
 }
@@ -179,7 +182,7 @@ fn with_voices(request: Request, manner: &Manner, simulation: Option<&Simulation
 pub(crate) fn changed(past: &Request, changes: &Request) -> Request {
     let mut past = past.clone();
     if changes.pattern.is_some() && changes.pattern != past.pattern {
-        past.roles = None;
+        (past.roles, past.stop_sequences) = (None, None);
         debate::forget(&mut past);
     }
     if changes.judge.is_some() {
@@ -221,6 +224,7 @@ fn keep_those_present(past: &mut Request, table: &[Seating]) {
     let sits = |name: &str| seats.iter().any(|it| it.name == name);
     past.roles.iter_mut().for_each(|roles| roles.retain(|name, _| sits(name)));
     past.provider_prompts.iter_mut().for_each(|prompts| prompts.retain(|name, _| sits(name)));
+    past.stop_sequences.iter_mut().for_each(|stops| stops.retain(|name, _| sits(name)));
     past.positions.iter_mut().for_each(|parts| parts.retain(|part| sits(&part.participant)));
     past.synthesizer = past.synthesizer.take().filter(|name| sits(name));
     let speaks = |name: &String| seats.iter().any(|it| it.provider == *name);

@@ -23,7 +23,8 @@ pub const LONGEST_PROMPT: usize = 10_000;
 /// The longest context, files included, in characters.
 pub const LONGEST_CONTEXT: usize = 10_000;
 
-const LONGEST_SYNTHESIS_PROMPT: usize = 5_000;
+/// The longest prompt for the synthesis (B02).
+pub const LONGEST_SYNTHESIS_PROMPT: usize = 5_000;
 const LONGEST_OPTION: usize = 500;
 const MOST_OPTIONS: usize = 10;
 const CALLS_WITH_RECURSION: u32 = 20;
@@ -88,6 +89,7 @@ pub fn draft(request: &Request, setting: &Setting) -> (Spec, Vec<Refusal>) {
     seats::strengthen(&mut participants, setting);
     let (minimum, models) = (usual_minimum(&participants), models(&participants));
     seats::brief(&mut participants, request, &mut wrong);
+    seats::stop(&mut participants, request, &mut wrong);
     let synthesizer = seats::synthesizer(&participants, request, &mut wrong);
     seats::cast(&mut participants, request, setting.missing_roles, &pattern, &mut wrong);
     known_dead(&simulation, &participants, &mut wrong);

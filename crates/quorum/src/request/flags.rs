@@ -31,6 +31,8 @@ pub enum Form {
     Duration,
     /// `claude=proponent,gemini=opponent`
     Roles,
+    /// `claude=END|Speaker:,gemini=[`
+    Stops,
     /// `latency=200ms,dead=glm`
     Simulate,
 }
@@ -52,6 +54,7 @@ pub const FLAGS: &[Flag] = &[
     flag("options", "votingOptions", Form::List),
     flag("context", "context", Form::Plain),
     flag("roles", "roles", Form::Roles),
+    flag("stop-sequences", "stopSequences", Form::Stops),
     flag("timeout", "providerTimeout", Form::Plain),
     flag("stop-on-failure", "continueOnProviderFailure", Form::Opposite),
     flag("min-providers", "minProviders", Form::Plain),
@@ -138,8 +141,9 @@ impl Flag {
             (Form::Duration, Value::String(text)) => duration(&text).map(Value::from),
             (Form::Duration, other) => Err(format!("is a time like \"180s\" or \"3m\", not {other}")),
             (Form::Roles, Value::String(text)) => roles(&text).map(|roles| json!(roles)),
+            (Form::Stops, Value::String(text)) => stops(&text).map(|stops| json!(stops)),
             (Form::Simulate, Value::String(text)) => simulate(&text).map(|it| json!(it)),
-            (Form::Plain | Form::List | Form::Roles | Form::Simulate, other) => Ok(other),
+            (Form::Plain | Form::List | Form::Roles | Form::Stops | Form::Simulate, other) => Ok(other),
         }
     }
 }
@@ -195,6 +199,21 @@ pub fn roles(text: &str) -> Result<BTreeMap<String, String>, String> {
     Ok(roles)
 }
 
+/// `claude=END|Speaker:,gemini=[` by participant; `\\n` is a line break.
+pub fn stops(text: &str) -> Result<BTreeMap<String, Vec<String>>, String> {
+    let mut stops = BTreeMap::new();
+    for pair in list(text) {
+        let (who, sequences) = pair
+            .split_once('=')
+            .ok_or_else(|| format!("has the form claude=END|Speaker:,gemini=[; {pair:?} lacks the ="))?;
+        let sequences = sequences.split('|').map(|it| it.replace("\\n", "\n")).collect();
+        if stops.insert(who.trim().to_owned(), sequences).is_some() {
+            return Err(format!("names {} twice; put | between its sequences", who.trim()));
+        }
+    }
+    Ok(stops)
+}
+
 /// `latency=200ms,failure=0.1,stubbornness=0.5,dead=glm`
 pub fn simulate(text: &str) -> Result<Simulate, String> {
     let mut simulate = Simulate::default();
@@ -238,6 +257,16 @@ mod tests {
         assert_eq!(roles("claude=proponent, gemini = judge"), Ok(expected));
         assert!(roles("claude").unwrap_err().contains("lacks the ="));
         assert!(roles("claude=judge,claude=opponent").unwrap_err().contains("two roles"));
+    }
+
+    #[test]
+    fn c03_stop_sequences_are_pairs() {
+        let expected = [("claude", vec!["END", "\n\n"]), ("gemini", vec!["["])];
+        let owned = |it: Vec<&str>| it.into_iter().map(str::to_owned).collect();
+        let expected = expected.map(|(who, stops)| (who.to_owned(), owned(stops))).into();
+        assert_eq!(stops(r"claude=END|\n\n, gemini=["), Ok(expected));
+        assert!(stops("END").unwrap_err().contains("lacks the ="));
+        assert!(stops("claude=a,claude=b").unwrap_err().contains("claude twice"));
     }
 
     #[test]

@@ -14,7 +14,9 @@ use std::collections::BTreeMap;
 use quorum_core::model::debate::Part;
 use serde::{Deserialize, Serialize};
 
-pub use check::{LONGEST_CONTEXT, LONGEST_PROMPT, LONGEST_TOPIC, check, draft};
+pub(crate) use seats::place_of;
+
+pub use check::{LONGEST_CONTEXT, LONGEST_PROMPT, LONGEST_SYNTHESIS_PROMPT, LONGEST_TOPIC, check, draft};
 
 /// A request for a discussion, as it came and unchecked. [`check`] makes a spec of it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -58,6 +60,9 @@ pub struct Request {
     /// Instructions for single participants.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_prompts: Option<BTreeMap<String, String>>,
+    /// At a roundtable: what the speeches of single participants end at, in the place of the usual sequences.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop_sequences: Option<BTreeMap<String, Vec<String>>>,
     /// The parts in a debate, by participant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub roles: Option<BTreeMap<String, String>>,
@@ -181,7 +186,10 @@ impl Request {
 
 /// A seat at the table, as it is written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "expected who takes part: \"claude\", \"claude/MODEL\", \"me:person\", or an object with person and user"
+)]
 pub enum Seating {
     /// `claude`, `claude/MODEL`, or `me:person`.
     Written(String),

@@ -13,6 +13,10 @@ use crate::request::{
 /// In bytes.
 const LONGEST_NAME: usize = 64;
 
+/// What the speeches of one participant may end at: so many sequences, each so long.
+const MOST_STOPS: usize = 8;
+const LONGEST_STOP: usize = 100;
+
 /// A debate is between at most this many, judges not counted.
 const MOST_DEBATERS: usize = 4;
 
@@ -86,8 +90,12 @@ fn seat(written: &str) -> Participant {
     let provider = provider_of(written);
     let model = written.split_once('/').map(|(_, model)| model.to_owned());
     let name = if model.is_some() { written.to_owned() } else { provider.clone() };
-    let strengths = catalog::row(&provider).map(|row| row.strengths.clone()).unwrap_or_default();
-    Participant { name, model, strengths, ..Participant::of(&provider) }
+    let row = catalog::row(&provider);
+    let strengths = row.map(|row| row.strengths.clone()).unwrap_or_default();
+    // What runs on this machine goes by plain words, and gives nobody away.
+    let known = row.filter(|row| !row.local).into_iter();
+    let aliases = known.flat_map(|row| row.aliases.iter().chain(&row.model).cloned()).collect();
+    Participant { name, model, strengths, aliases, ..Participant::of(&provider) }
 }
 
 /// What the user says a provider is good at counts more than what the catalogue does.
@@ -106,7 +114,7 @@ fn free_name(seats: &[Participant], name: &str) -> String {
 }
 
 /// The seat meant by a name: the seat's own, or another name of its provider.
-pub(super) fn place_of(seats: &[Participant], name: &str) -> Option<usize> {
+pub(crate) fn place_of(seats: &[Participant], name: &str) -> Option<usize> {
     let by_name = |name: &str| seats.iter().position(|it| it.name == name);
     by_name(name).or_else(|| by_name(&provider_named(name)))
 }
@@ -126,6 +134,35 @@ pub(super) fn brief(seats: &mut [Participant], request: &Request, wrong: &mut Co
             None => {
                 let message = format!("{name} does not take part; there are {}", names(seats));
                 wrong.add("providerPrompts", message);
+            }
+        }
+    }
+}
+
+/// Says what everyone's speeches end at (C03).
+pub(super) fn stop(seats: &mut [Participant], request: &Request, wrong: &mut Complaints) {
+    let Some(given) = &request.stop_sequences else { return };
+    if request.pattern.as_deref() != Some("roundtable") {
+        wrong.add(
+            "stopSequences",
+            "counts only at a roundtable; make roundtable the pattern, or leave this out",
+        );
+    }
+    for (name, sequences) in given {
+        let fits = |it: &String| !it.is_empty() && it.chars().count() <= LONGEST_STOP;
+        if MOST_STOPS < sequences.len() || !sequences.iter().all(fits) {
+            let field = format!("stopSequences.{name}");
+            wrong
+                .add(&field, format!("takes up to {MOST_STOPS} sequences of 1 to {LONGEST_STOP} characters"));
+        }
+        match place_of(seats, name) {
+            Some(place) if seats[place].is_person() => {
+                wrong.add("stopSequences", format!("{name} is a person, and says when to stop"));
+            }
+            Some(place) => seats[place].stop = Some(sequences.clone()),
+            None => {
+                let message = format!("{name} does not take part; there are {}", names(seats));
+                wrong.add("stopSequences", message);
             }
         }
     }

@@ -1,11 +1,15 @@
 //! Numbers as people read them.
 
-/// `0.3 s`, `12.0 s`, `2 min 5 s`.
+/// `0.3 s`, `12.0 s`, `2 min 5 s`, `30 min`, `1 h 5 min`.
 #[must_use]
 pub fn time(ms: u64) -> String {
-    match ms {
-        0..60_000 => format!("{:.1} s", ms as f64 / 1_000.0),
-        _ => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1_000),
+    let (hours, minutes, seconds) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1_000 % 60);
+    match (hours, minutes, seconds) {
+        (0, 0, _) => format!("{:.1} s", ms as f64 / 1_000.0),
+        (0, _, 0) => format!("{minutes} min"),
+        (0, _, _) => format!("{minutes} min {seconds} s"),
+        (_, 0, _) => format!("{hours} h"),
+        (_, _, _) => format!("{hours} h {minutes} min"),
     }
 }
 
@@ -54,6 +58,8 @@ mod tests {
     #[test]
     fn numbers_are_readable() {
         assert_eq!([time(0), time(340), time(125_999)], ["0.0 s", "0.3 s", "2 min 5 s"]);
+        let long = [1_800_000, 3_600_000, 3_900_000].map(time);
+        assert_eq!(long, ["30 min", "1 h", "1 h 5 min"], "no zeros");
         assert_eq!(count(1, "call"), "1 call");
         assert_eq!(count(1_234_567, "token"), "1,234,567 tokens");
         assert_eq!([grouped(0), grouped(999), grouped(1_000)], ["0", "999", "1,000"]);

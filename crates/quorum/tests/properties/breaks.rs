@@ -49,6 +49,10 @@ const BREAKS: &[Break] = &[
     ("providerPrompts", |request, wrong| {
         request.provider_prompts = Some([(wrong.name.clone(), "x".to_owned())].into());
     }),
+    ("stopSequences", |request, wrong| {
+        let sequences = if wrong.way { vec!["x".repeat(101)] } else { vec![String::new()] };
+        request.stop_sequences = Some([("claude".to_owned(), sequences)].into());
+    }),
     ("roles", |request, wrong| request.roles = Some([(wrong.name.clone(), "judge".to_owned())].into())),
     ("roles", |request, wrong| request.roles = Some([("claude".to_owned(), wrong.name.clone())].into())),
     ("providerTimeout", |request, wrong| {

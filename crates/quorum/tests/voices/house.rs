@@ -34,6 +34,7 @@ pub(crate) fn source(name: &str, url: &str, (on, path): (&str, &str), key: &str)
         wire: wire(on).unwrap(),
         key: Some(key.into()),
         key_names: vec!["ALPHA_KEY".to_owned()],
+        key_path: None,
     };
     Source {
         name: name.to_owned(),

@@ -154,3 +154,15 @@ async fn f6_whoever_is_lost_the_others_go_on() {
     let door = opened(&good, &lost).await;
     join_all(places.zip(&lost).map(|((pattern, place), lost)| check(&door, pattern, lost, place))).await;
 }
+
+#[tokio::test]
+async fn f6_whoever_hangs_from_the_first_question_on_is_left_behind_in_time() {
+    let good = server().on_thread();
+    let hung = server().fault_probe("*", Fault::Hang(Place::Head)).start();
+    let lost = Lost { name: "lost".to_owned(), fault: None, url: hung.url(), server: Some(hung) };
+    let lost = [lost];
+    let door = opened(&good, &lost).await;
+    let (outcome, _, took) = hold(&door, "synthesis", &seats("lost", 3)).await;
+    assert!(outcome.success && took < IN_TIME, "it took {took:?}: {:?}", outcome.error);
+    assert_eq!(outcome.failed_providers, ["lost"]);
+}

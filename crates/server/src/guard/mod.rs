@@ -1,6 +1,7 @@
 //! Nothing gets past this that should not: the right name, the right page, the right token, not too often (S2, S3, S10).
 
 pub(crate) mod headers;
+pub(crate) mod pages;
 pub(crate) mod rate;
 mod token;
 
@@ -45,7 +46,9 @@ impl FromRequestParts<App> for MaybeCaller {
 }
 
 /// What is answered without a token.
-const OPEN: &[&str] = &["/healthz", "/readyz"];
+const OPEN: &[&str] = &[ALIVE, "/readyz"];
+
+const ALIVE: &str = "/healthz";
 
 /// The names this server answers to.
 #[derive(Debug)]
@@ -84,8 +87,16 @@ fn name(host: &str) -> &str {
     }
 }
 
-/// Lets a request in, or says why not.
-pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Next) -> Response {
+/// Lets in what is sent to one of our names, by a page that may, in a form that only such a page can send.
+pub(crate) async fn names(State(app): State<App>, request: Request, next: Next) -> Response {
+    match check_names(&app, &request).and_then(|()| check_content(&request)) {
+        Ok(()) => next.run(request).await,
+        Err(problem) => problem.into_response(),
+    }
+}
+
+/// Lets in who may come in, not too often.
+pub(crate) async fn callers(State(app): State<App>, mut request: Request, next: Next) -> Response {
     match admit(&app, &request) {
         Ok(scope) => {
             scope.and_then(|scope| request.extensions_mut().insert(scope));
@@ -97,20 +108,9 @@ pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Ne
 
 /// The scope of whoever sent it; none for a page that holds nothing of anybody's.
 fn admit(app: &App, request: &Request) -> Result<Option<Scope>, Problem> {
-    let headers = request.headers();
-    let host = host(request).ok_or_else(|| Problem::new(problem::INVALID, "there is no Host header"))?;
-    if !app.names.answers_to(&host) {
-        let message = "this server does not answer to that name; list it under origins in [server]";
-        return Err(Problem::new(problem::FOREIGN_HOST, message));
-    }
-    check_page(app, request, &host)?;
-    check_content(request)?;
-    let presented = token::presented(headers);
+    let presented = token::presented(request.headers());
     let known = token::known(app.tokens(), presented.as_deref());
-    let caller = known.map_or("", |it| &it.name);
-    app.buckets.take(caller).map_err(|seconds| {
-        Problem::new(problem::TOO_MANY, "too many requests; wait a moment").after(seconds)
-    })?;
+    check_pace(app, request, known.map_or("", |it| &it.name))?;
     match (app.tokens().is_empty(), known) {
         (true, _) => Ok(Some(app.scope(None))),
         // Whether it lives is no secret, and who asks for that has seldom a token.
@@ -122,6 +122,25 @@ fn admit(app: &App, request: &Request) -> Result<Option<Scope>, Problem> {
             Err(Problem::new(problem::UNKNOWN_CALLER, message))
         }
     }
+}
+
+fn check_names(app: &App, request: &Request) -> Result<(), Problem> {
+    let host = host(request).ok_or_else(|| Problem::new(problem::INVALID, "there is no Host header"))?;
+    if !app.names.answers_to(&host) {
+        let message = "this server does not answer to that name; list it under origins in [server]";
+        return Err(Problem::new(problem::FOREIGN_HOST, message));
+    }
+    check_page(app, request, &host)
+}
+
+/// Whether it lives is always answered: that is as cheap as a refusal, and a flood shall not look like a death.
+fn check_pace(app: &App, request: &Request, caller: &str) -> Result<(), Problem> {
+    if request.uri().path() == ALIVE {
+        return Ok(());
+    }
+    let too_many =
+        |seconds| Problem::new(problem::TOO_MANY, "too many requests; wait a moment").after(seconds);
+    app.buckets.take(caller).map_err(too_many)
 }
 
 /// HTTP/1.1 has it as a header, a request in absolute form in its target.
@@ -156,10 +175,13 @@ fn text<'h>(headers: &'h HeaderMap, name: &'static str) -> Option<&'h str> {
 
 /// A form of another site can send anything but JSON.
 fn check_content(request: &Request) -> Result<(), Problem> {
-    let Some(given) = request.headers().get(header::CONTENT_TYPE) else { return Ok(()) };
     if matches!(*request.method(), Method::GET | Method::HEAD) {
         return Ok(());
     }
+    if text(request.headers(), "content-encoding").is_some_and(|it| !it.eq_ignore_ascii_case("identity")) {
+        return Err(Problem::new(problem::NOT_JSON, "send the body as it is, without Content-Encoding"));
+    }
+    let Some(given) = request.headers().get(header::CONTENT_TYPE) else { return Ok(()) };
     let kind = given.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
     if kind.eq_ignore_ascii_case("application/json") {
         return Ok(());

@@ -4,7 +4,7 @@ use std::{
     collections::{BTreeMap, VecDeque},
     sync::{
         Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::{SystemTime, UNIX_EPOCH},
 };
@@ -17,6 +17,7 @@ use quorum::{
         announcement::Announcer,
         event::Fact,
         id::{Seq, Step},
+        state::State,
     },
 };
 use serde_json::json;
@@ -36,6 +37,8 @@ pub(crate) struct Channel {
     news: broadcast::Sender<News>,
     /// Looked at by every watcher after every word, so it takes no lock.
     over: AtomicBool,
+    /// Those for whom it is held: when the last of them leaves, it ends.
+    pub(super) held_for: AtomicUsize,
     /// Runs of it in this process that nobody listens to yet.
     pub(super) runs: Mutex<VecDeque<Signals>>,
     pub(super) woken: Notify,
@@ -81,6 +84,7 @@ impl Channel {
             told: Mutex::new(told),
             news: broadcast::Sender::new(BACKLOG),
             over: AtomicBool::new(false),
+            held_for: AtomicUsize::new(0),
             runs: Mutex::default(),
             woken: Notify::new(),
         }
@@ -129,6 +133,12 @@ impl Channel {
         self.over.store(told.is_over(), Ordering::Release);
         // Nobody may be listening.
         let _ = self.news.send(News { up_to: told.events.len(), text: None });
+    }
+
+    /// Nothing more will be told: the discussion was removed.
+    pub(crate) fn end(&self) {
+        self.over.store(true, Ordering::Release);
+        let _ = self.news.send(News { up_to: self.told().events.len(), text: None });
     }
 
     /// Passes a piece of text on, if it belongs to a turn that was announced.
@@ -187,8 +197,12 @@ impl Told {
             .collect()
     }
 
+    pub(crate) fn state(&self) -> Option<&State> {
+        self.announcer.state()
+    }
+
     fn is_over(&self) -> bool {
-        self.announcer.state().is_some_and(|state| state.lifecycle.is_terminal())
+        self.state().is_some_and(|state| state.lifecycle.is_terminal())
     }
 }
 

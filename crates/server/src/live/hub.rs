@@ -8,9 +8,11 @@ use std::{
 
 use futures::StreamExt;
 use quorum::{
-    Discussion, Handle, Signal, Started,
+    Discussion, Error, Handle, Signal, Started, StoreError,
     model::{
+        event::Fact,
         id::{DiscussionId, Seq},
+        state::State,
         time::Timestamp,
     },
 };
@@ -95,6 +97,13 @@ impl Hub {
         Ok(watcher)
     }
 
+    /// Looks at a discussion that is run or watched here, reading nothing.
+    pub(crate) fn glance<T>(&self, id: DiscussionId, look: impl FnOnce(&State) -> T) -> Option<T> {
+        let channel = self.channels().get(&id).cloned()?;
+        let told = channel.told();
+        told.state().map(look)
+    }
+
     fn start(self: &Arc<Self>, channel: Arc<Channel>) {
         tokio::spawn(pump(self.clone(), channel));
     }
@@ -128,8 +137,10 @@ async fn pump(hub: Arc<Hub>, channel: Arc<Channel>) {
         match run {
             Some(signals) => listen(&hub, &channel, signals).await,
             None => {
+                if let Err(Error::Store(StoreError::Unknown(_))) = channel.catch_up().await {
+                    channel.end();
+                }
                 // A record that can't be read now is read later.
-                let _ = channel.catch_up().await;
                 if hub.is_done_with(&channel) {
                     return;
                 }
@@ -141,22 +152,23 @@ async fn pump(hub: Arc<Hub>, channel: Arc<Channel>) {
 
 /// Follows one run to its end, counting what it does.
 async fn listen(hub: &Hub, channel: &Channel, mut signals: Signals) {
-    let mut count = hub.metrics.run(now());
-    count.facts(&channel.catch_up().await.unwrap_or_default());
+    let mut runs = hub.metrics.run(channel.discussion.tenant(), now());
+    let mut count = |facts: &[Fact]| runs.iter_mut().for_each(|run| run.facts(facts));
+    count(&channel.catch_up().await.unwrap_or_default());
     while let Some(signal) = signals.next().await {
         match signal {
             Signal::Fact { discussion, fact } if discussion == channel.discussion.id() => {
                 if channel.hear(&fact) {
-                    count.facts(std::slice::from_ref(&*fact));
+                    count(std::slice::from_ref(&*fact));
                 } else {
-                    count.facts(&channel.catch_up().await.unwrap_or_default());
+                    count(&channel.catch_up().await.unwrap_or_default());
                 }
             }
             Signal::Piece(piece) if piece.discussion == channel.discussion.id() => channel.pass_on(&piece),
             Signal::Fact { .. } | Signal::Piece(_) | Signal::Trouble(_) => {}
         }
     }
-    count.facts(&channel.catch_up().await.unwrap_or_default());
+    count(&channel.catch_up().await.unwrap_or_default());
 }
 
 fn now() -> Timestamp {

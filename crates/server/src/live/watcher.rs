@@ -1,25 +1,29 @@
 //! One who watches: a place in what was told, and an ear for the news.
 
-use std::{collections::VecDeque, convert::Infallible, sync::Arc, time::Duration};
+use std::{
+    collections::VecDeque,
+    convert::Infallible,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use axum::body::Bytes;
 use futures::{Stream, stream};
-use quorum::{
-    Discussion,
-    model::{command::Command, id::Seq},
-};
+use quorum::model::{command::Command, id::Seq};
 use tokio::{
     sync::{
-        OwnedSemaphorePermit,
         broadcast::{self, error::RecvError},
         watch,
     },
     time::timeout,
 };
 
-use crate::live::{
-    channel::{Channel, News, Told},
-    frame,
+use crate::{
+    house::Seat,
+    live::{
+        channel::{Channel, News, Told},
+        frame,
+    },
 };
 
 /// What is watched.
@@ -52,7 +56,7 @@ pub(crate) struct Watcher {
     closing: watch::Receiver<bool>,
     silence: Duration,
     leaving: Option<Leaving>,
-    _permit: Option<OwnedSemaphorePermit>,
+    _seat: Option<Seat>,
 }
 
 impl Watcher {
@@ -62,7 +66,7 @@ impl Watcher {
         let (news, silence) = (channel.listen().1, Duration::from_secs(15));
         let (waiting, leaving) = (VecDeque::from([Bytes::from_static(frame::RETRY)]), None);
         let mut watcher =
-            Watcher { channel, news, view, place, waiting, closing, silence, leaving, _permit: None };
+            Watcher { channel, news, view, place, waiting, closing, silence, leaving, _seat: None };
         watcher.begin_anew();
         watcher
     }
@@ -73,14 +77,15 @@ impl Watcher {
     }
 
     /// Counts as one of the streams there may be.
-    pub(crate) fn holding(self, permit: OwnedSemaphorePermit) -> Self {
-        Watcher { _permit: Some(permit), ..self }
+    pub(crate) fn holding(self, seat: Seat) -> Self {
+        Watcher { _seat: Some(seat), ..self }
     }
 
-    /// Ends the discussion if whoever watches leaves before it is over.
-    pub(crate) fn aborting(self, discussion: Discussion) -> Self {
-        let closing = self.closing.clone();
-        Watcher { leaving: Some(Leaving { discussion: Some(discussion), closing }), ..self }
+    /// Ends the discussion if whoever watches leaves before it is over. Where several sent the same order, the last one to leave does.
+    pub(crate) fn aborting(self) -> Self {
+        self.channel.held_for.fetch_add(1, Ordering::AcqRel);
+        let leaving = Leaving { channel: self.channel.clone(), closing: self.closing.clone(), ended: false };
+        Watcher { leaving: Some(leaving), ..self }
     }
 
     /// Whether it is over and there was nothing new to tell.
@@ -157,20 +162,24 @@ impl Watcher {
 
     /// It ended by itself; nothing is to be aborted.
     fn stay(&mut self) {
-        self.leaving.iter_mut().for_each(|it| it.discussion = None);
+        self.leaving.iter_mut().for_each(|it| it.ended = true);
     }
 }
 
 /// Aborts a discussion when the one for whom it was held is gone (A15).
 struct Leaving {
-    discussion: Option<Discussion>,
+    channel: Arc<Channel>,
     closing: watch::Receiver<bool>,
+    /// The stream ended by itself.
+    ended: bool,
 }
 
 impl Drop for Leaving {
     fn drop(&mut self) {
+        let is_last = self.channel.held_for.fetch_sub(1, Ordering::AcqRel) == 1;
         // A server that closes leaves everything to be gone on with.
-        if let Some(discussion) = self.discussion.take().filter(|_| !*self.closing.borrow()) {
+        if is_last && !self.ended && !*self.closing.borrow() {
+            let discussion = self.channel.discussion.clone();
             tokio::spawn(async move { discussion.steer(Command::Abort).await.map(drop) });
         }
     }

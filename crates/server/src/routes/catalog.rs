@@ -15,9 +15,13 @@ use crate::{body::Body, guard::Caller, house::App, problem::Problem};
 const LONGEST_NAME: usize = 200;
 
 /// Who could take part
+///
+/// The catalogue's providers and the configuration's own: whether each can be asked and else what it lacks, its models, their windows and prices.
 #[utoipa::path(
     get, path = "/api/providers", tag = "catalogue",
-    responses((status = 200, description = "Every provider, usable here or not", body = Vec<Object>))
+    responses((status = 200, description = "Every provider, usable here or not", body = Vec<Object>, example = json!([{
+        "name": "claude", "aliases": ["anthropic"], "available": false, "lacks": "ANTHROPIC_API_KEY is not set", "window": 200000,
+    }])))
 )]
 pub(super) async fn providers(State(app): State<App>, _: Caller) -> Json<Vec<ProviderEntry>> {
     Json(app.providers())
@@ -31,6 +35,8 @@ pub(crate) struct Choice {
 }
 
 /// How they could talk
+///
+/// The name goes into `pattern` of an order.
 #[utoipa::path(
     get, path = "/api/patterns", tag = "catalogue",
     responses((status = 200, description = "Every pattern", body = Vec<Choice>))
@@ -40,6 +46,8 @@ pub(super) async fn patterns(_: Caller) -> Json<Vec<Choice>> {
 }
 
 /// How it could be decided
+///
+/// The name goes into `consensus` of an order.
 #[utoipa::path(
     get, path = "/api/consensus-methods", tag = "catalogue",
     responses((status = 200, description = "Every method", body = Vec<Choice>))
@@ -49,18 +57,24 @@ pub(super) async fn methods(_: Caller) -> Json<Vec<Choice>> {
 }
 
 /// Orders that were given a name in the configuration
+///
+/// The name goes into `preset` of an order, whose own fields come first.
 #[utoipa::path(
     get, path = "/api/presets", tag = "catalogue",
-    responses((status = 200, description = "Every preset, with the fields it fills in", body = Vec<Object>))
+    responses((status = 200, description = "Every preset, with the fields it fills in", body = Vec<Object>, example = json!([{ "name": "quick", "fields": { "rounds": 1 } }])))
 )]
 pub(super) async fn presets(State(app): State<App>, _: Caller) -> Json<Vec<PresetEntry>> {
     Json(app.presets())
 }
 
 /// Folders for discussions that belong together
+///
+/// The id goes into `sessionId` of an order, and of a list.
 #[utoipa::path(
     get, path = "/api/sessions", tag = "catalogue",
-    responses((status = 200, description = "Newest first", body = Vec<Object>))
+    responses((status = 200, description = "Newest first", body = Vec<Object>, example = json!([{
+        "sessionId": "01890000-0000-7000-8000-0000000000aa", "name": "Billing", "createdAt": "2026-11-15T09:00:00Z",
+    }])))
 )]
 pub(super) async fn sessions(Caller(scope): Caller) -> Result<Json<Vec<SessionEntry>>, Problem> {
     Ok(Json(scope.sessions().await?))
@@ -69,6 +83,7 @@ pub(super) async fn sessions(Caller(scope): Caller) -> Result<Json<Vec<SessionEn
 /// A new session.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({ "name": "Billing" }))]
 pub(crate) struct NewSession {
     /// What people call it.
     #[schema(min_length = 1, max_length = 200, pattern = r"\S")]
@@ -76,9 +91,13 @@ pub(crate) struct NewSession {
 }
 
 /// Make a session
+///
+/// Names need not differ; the id tells sessions apart.
 #[utoipa::path(
     post, path = "/api/sessions", tag = "catalogue", request_body = NewSession,
-    responses((status = 201, description = "It is there", body = Object))
+    responses((status = 201, description = "It is there", body = Object, example = json!({
+        "sessionId": "01890000-0000-7000-8000-0000000000aa", "name": "Billing", "createdAt": "2026-11-15T09:00:00Z",
+    })))
 )]
 pub(super) async fn create_session(
     Caller(scope): Caller,

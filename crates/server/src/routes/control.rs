@@ -3,16 +3,14 @@
 use axum::{
     Json,
     extract::State,
-    http::HeaderMap,
     http::StatusCode,
     response::{IntoResponse, Response},
 };
 use quorum::{
-    Discussion, Forking, Scope, Steered,
+    Discussion, Scope, Steered,
     model::{command::Command, id::DiscussionId, lifecycle::Lifecycle, vacancy::Ruling},
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 use crate::{
@@ -20,8 +18,6 @@ use crate::{
     guard::Caller,
     house::App,
     problem::{self, Problem},
-    routes::discussions,
-    wire::order::{self, changes, order_key},
 };
 
 /// A body with nothing in it.
@@ -33,16 +29,11 @@ async fn steer(app: &App, scope: &Scope, id: DiscussionId, command: Command) -> 
     let discussion = scope.discussion(id).await?;
     let action = command.name();
     let steered = discussion.steer(command).await?;
-    Ok(taken(app, &discussion, action, steered)?.into_response())
+    taken(app, &discussion, action, steered)
 }
 
 /// What became of it: it is under way, or it had nothing to act on.
-fn taken(
-    app: &App,
-    discussion: &Discussion,
-    action: &str,
-    steered: Steered,
-) -> Result<impl IntoResponse + use<>, Problem> {
+fn taken(app: &App, discussion: &Discussion, action: &str, steered: Steered) -> Result<Response, Problem> {
     match steered {
         Steered::Here(handle) => app.hub.follow(discussion, &handle),
         Steered::Sent { .. } => {}
@@ -55,13 +46,32 @@ fn taken(
             return Err(Problem::new(problem::IDLE, message));
         }
     }
-    Ok((StatusCode::ACCEPTED, Json(json!({ "discussionId": discussion.id(), "action": action }))))
+    Ok(Taken::of(discussion.id(), action))
+}
+
+/// What is being done to a discussion.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Taken {
+    #[schema(value_type = String, format = "uuid")]
+    discussion_id: DiscussionId,
+    /// What: `pause`, `say`, …
+    action: String,
+}
+
+impl Taken {
+    fn of(discussion_id: DiscussionId, action: &str) -> Response {
+        let body = Taken { discussion_id, action: action.to_owned() };
+        (StatusCode::ACCEPTED, Json(body)).into_response()
+    }
 }
 
 /// Hold a discussion once the calls under way are done
+///
+/// Nothing is lost and nobody new is asked until it is resumed, be it after a restart.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/pause", tag = "control", params(("id" = String, Path, format = "uuid", description = "The discussion")),
-    responses((status = 202, description = "It will be held", body = Object))
+    responses((status = 202, description = "It will be held", body = Taken))
 )]
 pub(super) async fn pause(
     State(app): State<App>,
@@ -73,9 +83,11 @@ pub(super) async fn pause(
 }
 
 /// Go on with a discussion that was paused, failed, or cut off
+///
+/// What was answered before is not asked again.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/resume", tag = "control", params(("id" = String, Path, format = "uuid", description = "The discussion")),
-    responses((status = 202, description = "It goes on", body = Object))
+    responses((status = 202, description = "It goes on", body = Taken))
 )]
 pub(super) async fn resume(
     State(app): State<App>,
@@ -85,13 +97,15 @@ pub(super) async fn resume(
 ) -> Result<Response, Problem> {
     let discussion = scope.discussion(id).await?;
     let resumed = discussion.resume().await?;
-    Ok(taken(&app, &discussion, "resume", resumed)?.into_response())
+    taken(&app, &discussion, "resume", resumed)
 }
 
 /// Ask nobody else, and conclude with what was said
+///
+/// The result is made of the answers there are; that is one more call.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/stop", tag = "control", params(("id" = String, Path, format = "uuid", description = "The discussion")),
-    responses((status = 202, description = "It will be concluded", body = Object))
+    responses((status = 202, description = "It will be concluded", body = Taken))
 )]
 pub(super) async fn stop(
     State(app): State<App>,
@@ -103,9 +117,11 @@ pub(super) async fn stop(
 }
 
 /// End a discussion at once, calling nobody any more
+///
+/// What was said so far is kept, and there is no conclusion.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/abort", tag = "control", params(("id" = String, Path, format = "uuid", description = "The discussion")),
-    responses((status = 202, description = "It ends", body = Object))
+    responses((status = 202, description = "It ends", body = Taken))
 )]
 pub(super) async fn abort(
     State(app): State<App>,
@@ -119,24 +135,27 @@ pub(super) async fn abort(
 /// A person's turn.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(example = json!({ "text": "Spaces. The parser says so.", "participant": "me" }))]
 pub(crate) struct Say {
     /// What is said.
     #[schema(min_length = 1, max_length = 100_000)]
     text: String,
     /// For which seat; the one whose turn it is, unless said.
     #[serde(default)]
-    #[schema(value_type = String)]
+    #[schema(value_type = Option<String>)]
     participant: Option<String>,
     /// As which user, where the seat belongs to one.
     #[serde(default)]
-    #[schema(value_type = String)]
+    #[schema(value_type = Option<String>)]
     user_id: Option<String>,
 }
 
 /// Take a person's turn without waiting for what follows
+///
+/// Refused, with nothing changed, when it is not that person's turn.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/say", tag = "control", params(("id" = String, Path, format = "uuid", description = "The discussion")),
-    request_body = Say, responses((status = 202, description = "It was said", body = Object))
+    request_body = Say, responses((status = 202, description = "It was said", body = Taken))
 )]
 pub(super) async fn say(
     State(app): State<App>,
@@ -146,17 +165,18 @@ pub(super) async fn say(
 ) -> Result<Response, Problem> {
     let discussion = scope.discussion(id).await?;
     let said = discussion.say(say.participant.as_deref(), &say.text, say.user_id.as_deref()).await?;
-    Ok(taken(&app, &discussion, "say", said)?.into_response())
+    taken(&app, &discussion, "say", said)
 }
 
 /// What becomes of the judge's seat.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({ "action": "swap", "to": "glm" }))]
 pub(crate) struct Judging {
     action: Action,
     /// Who judges from now on, where another takes the seat.
     #[serde(default)]
-    #[schema(value_type = String, min_length = 1)]
+    #[schema(value_type = Option<String>, min_length = 1)]
     to: Option<String>,
 }
 
@@ -187,9 +207,11 @@ impl Judging {
 }
 
 /// Say who judges now, where the judge failed and the debate waits for a word
+///
+/// `judgeAwaited` in the discussion says who was lost and who could judge.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/judge", tag = "control", params(("id" = String, Path, format = "uuid", description = "The discussion")),
-    request_body = Judging, responses((status = 202, description = "It goes on", body = Object))
+    request_body = Judging, responses((status = 202, description = "It goes on", body = Taken))
 )]
 pub(super) async fn judge(
     State(app): State<App>,
@@ -199,12 +221,13 @@ pub(super) async fn judge(
 ) -> Result<Response, Problem> {
     let discussion = scope.discussion(id).await?;
     let ruled = discussion.judge(judging.ruling()?).await?;
-    Ok(taken(&app, &discussion, "judge", ruled)?.into_response())
+    taken(&app, &discussion, "judge", ruled)
 }
 
 /// A remark.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({ "text": "Mind the code that is pasted into mails." }))]
 pub(crate) struct Note {
     /// What is remarked.
     #[schema(min_length = 1, max_length = 100_000)]
@@ -212,9 +235,11 @@ pub(crate) struct Note {
 }
 
 /// Remark something that everyone asked from now on is shown
+///
+/// It takes nobody's turn, and answers that are under way do not see it.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/note", tag = "control", params(("id" = String, Path, format = "uuid", description = "The discussion")),
-    request_body = Note, responses((status = 202, description = "It will be shown", body = Object))
+    request_body = Note, responses((status = 202, description = "It will be shown", body = Taken))
 )]
 pub(super) async fn note(
     Caller(scope): Caller,
@@ -222,94 +247,5 @@ pub(super) async fn note(
     Body(note): Body<Note>,
 ) -> Result<Response, Problem> {
     scope.discussion(id).await?.note(&note.text).await?;
-    let body = json!({ "discussionId": id, "action": "note" });
-    Ok((StatusCode::ACCEPTED, Json(body)).into_response())
-}
-
-/// Where and how a fork leaves its discussion.
-#[derive(Debug, Clone, Deserialize, Serialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Fork {
-    /// Everything up to the answer at this step stands: `1/answering/claude`.
-    at: String,
-    /// Who takes part no longer.
-    #[serde(default)]
-    without: Vec<String>,
-    /// Who judges now.
-    #[serde(default)]
-    #[schema(value_type = String)]
-    judge: Option<String>,
-    /// What else is different.
-    #[serde(default)]
-    #[schema(value_type = order::Changes)]
-    changes: Map<String, Value>,
-}
-
-/// Go on from a discussion in another way, asking only what is new
-#[utoipa::path(
-    post, path = "/api/discussions/{id}/fork", tag = "control",
-    params(("id" = String, Path, format = "uuid", description = "The discussion"), ("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", max_length = 255)),
-    request_body = Fork, responses((status = 202, description = "The new discussion runs", body = Object))
-)]
-pub(super) async fn fork(
-    State(app): State<App>,
-    Caller(scope): Caller,
-    Id(id): Id,
-    headers: HeaderMap,
-    Body(fork): Body<Fork>,
-) -> Result<Response, Problem> {
-    let discussion = scope.discussion(id).await?;
-    let key = order_key(&headers, &format!("fork of {id}"), &fork)?;
-    let _held = discussions::hold(&app, &scope, key.as_ref())?;
-    let Fork { at, without, judge, changes: fields } = fork;
-    let forking = Forking { at, without, judge, changes: changes(fields)? };
-    let started = discussion.fork(&forking, key.as_ref()).await?;
-    Ok(discussions::accepted(&app.hub.take(started)))
-}
-
-/// Order a past discussion once more, with changes
-#[utoipa::path(
-    post, path = "/api/discussions/{id}/again", tag = "control",
-    params(("id" = String, Path, format = "uuid", description = "The discussion"), ("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", max_length = 255)),
-    request_body = order::Changes, responses((status = 202, description = "The new discussion runs", body = Object))
-)]
-pub(super) async fn again(
-    State(app): State<App>,
-    Caller(scope): Caller,
-    Id(id): Id,
-    headers: HeaderMap,
-    Body(fields): Body<Map<String, Value>>,
-) -> Result<Response, Problem> {
-    let discussion = scope.discussion(id).await?;
-    let order = discussions::Order { what: &format!("again {id}"), headers: &headers, body: &fields.clone() };
-    let spec = discussion.again(&changes(fields)?).await?;
-    Ok(discussions::accepted(&discussions::start(&app, &scope, spec, order).await?))
-}
-
-/// How good a result was.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Rating {
-    /// From 1, useless, to 5.
-    #[schema(value_type = u8, minimum = 1, maximum = 5)]
-    rating: f64,
-}
-
-/// Say how good a result was
-#[utoipa::path(
-    post, path = "/api/discussions/{id}/rating", tag = "control", params(("id" = String, Path, format = "uuid", description = "The discussion")),
-    request_body = Rating, responses((status = 204, description = "Thank you"))
-)]
-pub(super) async fn rate(
-    State(app): State<App>,
-    Caller(scope): Caller,
-    Id(id): Id,
-    Body(given): Body<Rating>,
-) -> Result<StatusCode, Problem> {
-    let discussion = scope.discussion(id).await?;
-    // To JSON 4.0 is as whole as 4.
-    let rating = if given.rating.fract() == 0.0 { given.rating as u8 } else { 0 };
-    discussion.rate(rating).await?;
-    app.metrics.rated(rating, &discussion.state().await?.spec.pattern);
-    Ok(StatusCode::NO_CONTENT)
+    Ok(Taken::of(id, "note"))
 }

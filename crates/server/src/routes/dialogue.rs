@@ -19,7 +19,7 @@ use crate::{
 #[utoipa::path(
     post, path = "/api/discussion", tag = "discussions", request_body = Dialogue,
     params(("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", max_length = 255)),
-    responses((status = 200, description = "The events", content_type = "text/event-stream", body = String))
+    responses((status = 200, description = "The events", content_type = "text/event-stream", body = events::Told))
 )]
 pub(super) async fn converse(
     State(app): State<App>,
@@ -36,11 +36,11 @@ pub(super) async fn converse(
     let mut request = dialogue.request(&app.usable_providers()).map_err(|wrong| Problem::refused(&wrong))?;
     discussions::choose_voices(&app, &mut request);
     let spec = dialogue.name(scope.check(&request).map_err(in_words)?);
-    let permit = events::permit(&app)?;
+    let seat = events::seat(&app, &scope)?;
     let order = discussions::Order { what: "dialogue", headers: &headers, body: &dialogue };
     let discussion = discussions::start(&app, &scope, spec, order).await?;
     let watcher = app.hub.watch(&discussion, View::Events, Seq::START).await?;
-    let watcher = watcher.never_silent_for(app.limits().silence).holding(permit);
-    let watcher = if dialogue.detach { watcher } else { watcher.aborting(discussion) };
+    let watcher = watcher.never_silent_for(app.limits().silence).holding(seat);
+    let watcher = if dialogue.detach { watcher } else { watcher.aborting() };
     Ok(events::stream(watcher))
 }

@@ -6,10 +6,12 @@ use axum::{
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use quorum::{Discussion, Request, Scope, listing::Entry, model::spec::Spec};
+use quorum::{
+    Discussion, Request, Scope,
+    model::{id::DiscussionId, spec::Spec},
+};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
-use utoipa::IntoParams;
+use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use crate::{
@@ -17,7 +19,10 @@ use crate::{
     guard::Caller,
     house::App,
     problem::{self, Problem},
-    wire::order::{self, order_key},
+    wire::{
+        listing::Listed,
+        order::{self, order_key},
+    },
 };
 
 const USUAL: usize = 50;
@@ -43,32 +48,43 @@ pub(super) fn limit(given: Option<usize>) -> Result<usize, Problem> {
     match given {
         None => Ok(USUAL),
         Some(limit) if (1..=MOST).contains(&limit) => Ok(limit),
-        Some(limit) => Err(Problem::field("limit", format!("must be from 1 to {MOST}, not {limit}"))),
+        Some(limit) => Err(Problem::parameter("limit", format!("must be from 1 to {MOST}, not {limit}"))),
     }
 }
 
 /// List discussions, or search them
+///
+/// Each with where it stands, who is awaited in it (a person whose turn it is, a word on who judges), and what it has cost so far. What has
+/// no known price has no cost.
 #[utoipa::path(
     get, path = "/api/discussions", tag = "discussions", params(Wanted),
-    responses((status = 200, description = "Newest, or most relevant, first", body = Vec<Object>))
+    responses((status = 200, description = "Newest, or most relevant, first", body = Vec<Object>, example = json!([{
+        "discussionId": "01890000-0000-7000-8000-000000000001", "topic": "Tabs or spaces?", "pattern": "roundtable", "status": "running",
+        "startedAt": "2026-11-15T09:00:00Z", "simulated": false, "awaiting": [{ "participant": "me", "round": 1, "phase": "speaking" }],
+        "totalTokens": 812, "estimatedCost": 0.0042,
+    }])))
 )]
 pub(super) async fn list(
+    State(app): State<App>,
     Caller(scope): Caller,
     Params(wanted): Params<Wanted>,
-) -> Result<Json<Vec<Entry>>, Problem> {
+) -> Result<Json<Vec<Listed>>, Problem> {
     let limit = limit(wanted.limit)?;
     let found = match wanted.q.as_deref().map(str::trim).filter(|it| !it.is_empty()) {
         Some(words) => scope.search(words, limit, wanted.session_id).await?,
         None => scope.list(limit, wanted.session_id).await?,
     };
-    Ok(Json(found))
+    Ok(Json(app.sums.complete(&app.hub, &scope, found).await?))
 }
 
 /// Order a discussion without listening to it
+///
+/// It runs whether or not anybody listens. The same `Idempotency-Key` with the same order is the same discussion, however often it is sent
+/// and whatever was restarted in between.
 #[utoipa::path(
     post, path = "/api/discussions", tag = "discussions", request_body = order::Order,
     params(("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", max_length = 255)),
-    responses((status = 202, description = "It runs; Location says where", body = Object))
+    responses((status = 202, description = "It runs; Location says where", body = Accepted))
 )]
 pub(super) async fn create(
     State(app): State<App>,
@@ -122,13 +138,33 @@ pub(super) fn hold(
     held.map(Some).ok_or_else(|| Problem::new(problem::IN_FLIGHT, message).after(1))
 }
 
-/// Where to find a discussion that was just ordered.
+/// A discussion that was just ordered.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Accepted {
+    #[schema(value_type = String, format = "uuid")]
+    discussion_id: DiscussionId,
+    links: Links,
+}
+
+/// Where to find it.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Links {
+    #[serde(rename = "self")]
+    #[schema(example = "/api/discussions/01890000-0000-7000-8000-000000000001")]
+    itself: String,
+    events: String,
+    state: String,
+    result: String,
+}
+
+/// Says where to find a discussion that was just ordered.
 pub(super) fn accepted(discussion: &Discussion) -> Response {
     let id = discussion.id();
     let at = format!("/api/discussions/{id}");
-    let links = json!({
-        "self": at, "events": format!("{at}/events"), "state": format!("{at}/state"), "result": format!("{at}/result"),
-    });
-    let body = json!({ "discussionId": id, "links": links });
+    let below = |name: &str| format!("{at}/{name}");
+    let links =
+        Links { itself: at.clone(), events: below("events"), state: below("state"), result: below("result") };
+    let body = Accepted { discussion_id: id, links };
     (StatusCode::ACCEPTED, [(header::LOCATION, at)], Json(body)).into_response()
 }

@@ -6,15 +6,14 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use quorum::model::id::Seq;
+use quorum::{Scope, model::id::Seq};
 use serde::Deserialize;
-use tokio::sync::OwnedSemaphorePermit;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::{
     body::{Id, Params},
     guard::Caller,
-    house::App,
+    house::{App, Seat},
     live::watcher::{View, Watcher},
     problem::{self, Problem},
 };
@@ -27,6 +26,7 @@ pub(crate) struct From {
     /// Only events after this number; the header `Last-Event-ID` says the same.
     after: Option<u64>,
     /// The twelve events, every fact as it is recorded, or all there is.
+    #[param(inline)]
     view: Option<Kind>,
 }
 
@@ -42,6 +42,24 @@ pub(crate) enum Kind {
     All,
 }
 
+/// One event of a stream, as readers of such streams hand it on.
+#[derive(ToSchema)]
+#[expect(
+    dead_code,
+    reason = "it describes what is sent; frames are put into words in one place for everybody"
+)]
+pub(crate) struct Told {
+    /// The number of what is recorded; text as it comes has none.
+    #[schema(value_type = String, example = "12")]
+    id: Option<String>,
+    /// Its name: one of the twelve, or `fact`.
+    #[schema(example = "turn-completed")]
+    event: String,
+    /// A JSON document.
+    #[schema(content_media_type = "application/json")]
+    data: String,
+}
+
 /// Listen to a discussion, from its beginning or from where you left
 ///
 /// Recorded events have a number; text as it comes has none. Who joins in the middle of a turn is first told what there is of it, as a
@@ -50,10 +68,10 @@ pub(crate) enum Kind {
     get, path = "/api/discussions/{id}/events", tag = "discussions",
     params(
         ("id" = String, Path, format = "uuid", description = "The discussion"), From,
-        ("Last-Event-ID" = Option<u64>, Header, description = "Only events after this number")
+        ("Last-Event-ID" = inline(Option<u64>), Header, description = "Only events after this number")
     ),
     responses(
-        (status = 200, description = "The events", content_type = "text/event-stream", body = String),
+        (status = 200, description = "The events", content_type = "text/event-stream", body = Told),
         (status = 204, description = "It is over, and you have heard everything")
     )
 )]
@@ -66,7 +84,7 @@ pub(super) async fn events(
 ) -> Result<Response, Problem> {
     let after = Seq(last_heard(&headers)?.or(from.after).unwrap_or_default());
     let discussion = scope.discussion(id).await?;
-    let permit = permit(&app)?;
+    let seat = seat(&app, &scope)?;
     let view = match from.view {
         None | Some(Kind::Events) => View::Events,
         Some(Kind::Facts) => View::Facts,
@@ -77,20 +95,28 @@ pub(super) async fn events(
         // Browsers come back after the end of a stream, but not after this.
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    Ok(stream(watcher.never_silent_for(app.limits().silence).holding(permit)))
+    Ok(stream(watcher.never_silent_for(app.limits().silence).holding(seat)))
 }
 
 /// What a browser that comes back sends.
 fn last_heard(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
     let Some(given) = headers.get("last-event-id") else { return Ok(None) };
-    let read = given.to_str().ok().and_then(|it| it.trim().parse().ok());
-    read.map(Some).ok_or_else(|| Problem::field("Last-Event-ID", "is the number of an event"))
+    let given = given.to_str().map(str::trim).unwrap_or("?");
+    if given.is_empty() {
+        // What a client sends that has heard nothing yet.
+        return Ok(None);
+    }
+    given
+        .parse()
+        .ok()
+        .map(Some)
+        .ok_or_else(|| Problem::parameter("Last-Event-ID", "is the number of an event"))
 }
 
 /// One of the streams there may be.
-pub(super) fn permit(app: &App) -> Result<OwnedSemaphorePermit, Problem> {
+pub(super) fn seat(app: &App, scope: &Scope) -> Result<Seat, Problem> {
     let message = "too many watch at the moment; try again later";
-    app.streams.clone().try_acquire_owned().map_err(|_| Problem::new(problem::TOO_MANY, message).after(5))
+    app.streams.take(scope.tenant()).ok_or_else(|| Problem::new(problem::TOO_MANY, message).after(5))
 }
 
 /// The answer that goes on and on. Nobody on the way may hold it back.

@@ -6,24 +6,28 @@ use axum::{
     http::header,
     response::{IntoResponse, Response},
 };
-use quorum::model::report::iso;
-use serde::Deserialize;
+use quorum::model::{id::DiscussionId, report::iso};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use utoipa::IntoParams;
+use utoipa::{IntoParams, ToSchema};
 
 use crate::{body::Params, guard::Caller, house::App, problem::Problem, routes::discussions::limit};
 
 /// Whether the process lives
+///
+/// Needs no token and is never refused for a flood.
 #[utoipa::path(
-    get, path = "/healthz", tag = "server", responses((status = 200, description = "It does", body = Object)), security(())
+    get, path = "/healthz", tag = "server", responses((status = 200, description = "It does", body = Object, example = json!({ "status": "ok" }))), security(())
 )]
 pub(super) async fn health() -> Json<Value> {
     Json(json!({ "status": "ok" }))
 }
 
 /// Whether discussions can be kept
+///
+/// Asks the store, so a full or broken disk is a 503. Needs no token.
 #[utoipa::path(
-    get, path = "/readyz", tag = "server", responses((status = 200, description = "They can", body = Object)), security(())
+    get, path = "/readyz", tag = "server", responses((status = 200, description = "They can", body = Object, example = json!({ "status": "ready" }))), security(())
 )]
 pub(super) async fn ready(Caller(scope): Caller) -> Result<Json<Value>, Problem> {
     scope.is_ready().await?;
@@ -31,15 +35,19 @@ pub(super) async fn ready(Caller(scope): Caller) -> Result<Json<Value>, Problem>
 }
 
 /// What was counted, for Prometheus
+///
+/// A tenant sees the numbers of its own discussions; who has no tenant sees those of all.
 #[utoipa::path(
     get, path = "/metrics", tag = "server",
     responses((status = 200, description = "Counters and histograms", content_type = "text/plain", body = String))
 )]
-pub(super) async fn metrics(State(app): State<App>, _: Caller) -> Response {
-    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], app.metrics.text()).into_response()
+pub(super) async fn metrics(State(app): State<App>, Caller(scope): Caller) -> Response {
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], app.metrics.text(scope.tenant())).into_response()
 }
 
 /// This description
+///
+/// `/docs` shows the same to people.
 #[utoipa::path(
     get, path = "/openapi.json", tag = "server", responses((status = 200, description = "OpenAPI 3.1", body = Object))
 )]
@@ -57,20 +65,40 @@ pub(crate) struct Recent {
     limit: Option<usize>,
 }
 
+/// Something that was done to a discussion.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Deed {
+    #[schema(format = "date-time")]
+    at: String,
+    /// The name of the token; `local` where there are none.
+    who: String,
+    #[schema(example = "pause")]
+    action: String,
+    #[schema(value_type = String, format = "uuid")]
+    discussion_id: DiscussionId,
+    /// `done`, or why not.
+    result: String,
+}
+
+impl From<quorum::Deed> for Deed {
+    fn from(deed: quorum::Deed) -> Self {
+        let quorum::Deed { at, who, action, discussion, result, .. } = deed;
+        Deed { at: iso(at), who, action, discussion_id: discussion, result }
+    }
+}
+
 /// Who did what, newest first
+///
+/// Everything done to a discussion, by whom, and what came of it, refused or not.
 #[utoipa::path(
     get, path = "/api/audit", tag = "server", params(Recent),
-    responses((status = 200, description = "Deeds: when, who, what, to which discussion, with which result", body = Vec<Object>))
+    responses((status = 200, description = "Deeds: when, who, what, to which discussion, with which result", body = Vec<Deed>))
 )]
 pub(super) async fn audit(
     Caller(scope): Caller,
     Params(recent): Params<Recent>,
-) -> Result<Json<Vec<Value>>, Problem> {
+) -> Result<Json<Vec<Deed>>, Problem> {
     let deeds = scope.deeds(limit(recent.limit)?).await?;
-    let shown = |it: &quorum::Deed| {
-        json!({
-            "at": iso(it.at), "who": it.who, "action": it.action, "discussionId": it.discussion, "result": it.result,
-        })
-    };
-    Ok(Json(deeds.iter().map(shown).collect()))
+    Ok(Json(deeds.into_iter().map(Deed::from).collect()))
 }

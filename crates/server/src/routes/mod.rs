@@ -8,6 +8,7 @@ mod events;
 mod house;
 mod one;
 mod page;
+mod past;
 mod plan;
 
 use axum::{
@@ -19,7 +20,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    guard::{guard, headers::headers},
+    guard::{callers, headers::headers, names, pages},
     house::App,
     openapi,
     problem::{self, Problem},
@@ -43,9 +44,9 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(control::say))
         .routes(routes!(control::judge))
         .routes(routes!(control::note))
-        .routes(routes!(control::fork))
-        .routes(routes!(control::again))
-        .routes(routes!(control::rate))
+        .routes(routes!(past::fork))
+        .routes(routes!(past::again))
+        .routes(routes!(past::rate))
         .routes(routes!(catalog::providers))
         .routes(routes!(catalog::patterns))
         .routes(routes!(catalog::methods))
@@ -69,7 +70,7 @@ pub(crate) fn document() -> utoipa::openapi::OpenApi {
 pub(crate) fn router(app: App) -> Router {
     let (routes, _) = api().split_for_parts();
     let largest = app.limits().body_bytes;
-    routes
+    let guarded = routes
         .merge(web::routes())
         .fallback(|| async {
             Problem::new(problem::NOT_FOUND, "there is nothing here; /docs lists what there is")
@@ -84,7 +85,10 @@ pub(crate) fn router(app: App) -> Router {
                 "this failed by a fault of this program; what was recorded is kept",
             ))
         }))
-        .layer(from_fn_with_state(app.clone(), guard))
-        .layer(from_fn(headers))
-        .with_state(app)
+        .layer(from_fn_with_state(app.clone(), callers));
+    let shared = match pages::shared(app.origins()) {
+        Some(layer) => guarded.layer(layer),
+        None => guarded,
+    };
+    shared.layer(from_fn_with_state(app.clone(), names)).layer(from_fn(headers)).with_state(app)
 }

@@ -31,6 +31,8 @@ const PATIENCE: Duration = Duration::from_secs(600);
 const LOOK: Duration = Duration::from_millis(100);
 
 /// A discussion as its table sees it
+///
+/// Everything that was said, how often each has spoken, who sits where, and whose turn it is.
 #[utoipa::path(
     get, path = "/api/discussions/{id}", tag = "discussions", params(("id" = String, Path, format = "uuid", description = "The discussion")),
     responses((status = 200, description = "Who said what, and whose turn it is", body = Conversation))
@@ -43,6 +45,7 @@ pub(super) async fn show(Caller(scope): Caller, Id(id): Id) -> Result<Json<Conve
 /// A person's message.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(example = json!({ "message": "Spaces. The parser says so.", "userId": "ann" }))]
 pub(crate) struct Message {
     /// What is said.
     #[schema(min_length = 1, max_length = 100_000)]
@@ -52,7 +55,7 @@ pub(crate) struct Message {
     user_id: String,
     /// For whom; kept for clients that send it.
     #[serde(default)]
-    #[schema(value_type = String)]
+    #[schema(value_type = Option<String>)]
     #[expect(dead_code, reason = "clients send it; whose a discussion is, is the token's to say")]
     organization_id: Option<String>,
 }
@@ -125,18 +128,27 @@ pub(super) async fn delete(Caller(scope): Caller, Id(id): Id) -> Result<StatusCo
 }
 
 /// Where a discussion stands, in full
+///
+/// At any moment: phase, rounds, what was said and voted, tokens by participant, who is awaited, what it cost, and every transition.
 #[utoipa::path(
     get, path = "/api/discussions/{id}/state", tag = "discussions", params(("id" = String, Path, format = "uuid", description = "The discussion")),
-    responses((status = 200, description = "Phase, rounds, votes, tokens, transitions", body = Object))
+    responses((status = 200, description = "Phase, rounds, votes, tokens, transitions", body = Object, example = json!({
+        "id": "01890000-0000-7000-8000-000000000001", "phase": "model-b-turn", "lifecycle": "running", "currentRound": 1,
+        "totalTokensUsed": { "modelA": { "prompt": 120, "completion": 80 }, "modelB": { "prompt": 0, "completion": 0 } },
+    })))
 )]
 pub(super) async fn state(Caller(scope): Caller, Id(id): Id) -> Result<Json<Value>, Problem> {
     Ok(Json(state::state(&scope.discussion(id).await?.state().await?)))
 }
 
 /// The result, or as much as there is
+///
+/// While it goes on, `success` is false and there is no synthesis yet.
 #[utoipa::path(
     get, path = "/api/discussions/{id}/result", tag = "discussions", params(("id" = String, Path, format = "uuid", description = "The discussion")),
-    responses((status = 200, description = "The result document", body = Object))
+    responses((status = 200, description = "The result document", body = Object, example = json!({
+        "success": true, "pattern": "synthesis", "topic": "Tabs or spaces?", "synthesis": "Spaces, by three to one.", "status": "completed",
+    })))
 )]
 pub(super) async fn result(Caller(scope): Caller, Id(id): Id) -> Result<Json<Outcome>, Problem> {
     Ok(Json(scope.discussion(id).await?.outcome().await?))
@@ -161,6 +173,8 @@ fn formats() -> utoipa::openapi::schema::Object {
 }
 
 /// Write a discussion down
+///
+/// As Markdown, as a page that stands alone, as the result document, or as every event there was. What people and models wrote is text in all of them.
 #[utoipa::path(
     get, path = "/api/discussions/{id}/export", tag = "discussions",
     params(("id" = String, Path, format = "uuid", description = "The discussion"), Form),
@@ -177,7 +191,7 @@ pub(super) async fn export(
     let name = form.format.as_deref().unwrap_or("markdown");
     let format = export::named(name).or_else(|| export::ending(name)).ok_or_else(|| {
         let names: Vec<&str> = export::FORMATS.iter().map(|it| it.name).collect();
-        Problem::field("format", format!("there is no format {name:?}; there are {}", names.join(", ")))
+        Problem::parameter("format", format!("there is no format {name:?}; there are {}", names.join(", ")))
     })?;
     written(&discussion, format).await
 }

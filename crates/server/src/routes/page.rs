@@ -12,6 +12,8 @@ use crate::{guard::Caller, openapi, wire::state::event_names};
 const STYLE: &str = include_str!("page.css");
 
 /// What can be asked here, as a page
+///
+/// Without scripts, and with nothing from anywhere else.
 #[utoipa::path(
     get, path = "/docs", tag = "server",
     responses((status = 200, description = "A page", content_type = "text/html", body = String))
@@ -34,6 +36,8 @@ pub(super) async fn docs(_: Caller) -> Html<String> {
 }
 
 /// How the pages look
+///
+/// For `/docs`.
 #[utoipa::path(
     get, path = "/page.css", tag = "server",
     responses((status = 200, description = "A style sheet", content_type = "text/css", body = String))

@@ -45,6 +45,7 @@ const FILES: &[File] = files! {
     "order.js" SCRIPT;
     "panels.js" SCRIPT;
     "person.js" SCRIPT;
+    "plan.js" SCRIPT;
     "reading.js" SCRIPT;
     "talk.js" SCRIPT;
     "timeline.js" SCRIPT;
@@ -70,20 +71,62 @@ static SENT: LazyLock<Vec<Sent>> = LazyLock::new(|| {
     FILES.iter().chain([&READING]).map(sent).collect()
 });
 
-/// The same without what only its writers read: indentation, and lines of comment. No text of ours goes over several lines.
+/// The same without what only its writers read: indentation, lines of comment, and blanks around signs. No text of ours goes over
+/// several lines.
 fn lean(file: &File) -> String {
     let is_comment = |line: &&str| ["//", "/**", "* "].iter().any(|it| line.starts_with(it)) || *line == "*/";
     let lines = file.text.lines().map(str::trim).filter(|line| !line.is_empty() && !is_comment(line));
     match file.kind {
-        STYLE => lines.map(declared).collect::<String>().replace(";}", "}").replace(" {", "{"),
-        _ => lines.map(|line| joined(line, &[',', '(', '[', '{'])).collect(),
+        STYLE => {
+            let all: String = lines.map(declared).collect();
+            [(";}", "}"), (" {", "{"), (" > ", ">"), (", ", ",")]
+                .iter()
+                .fold(all, |all, (long, short)| all.replace(long, short))
+        }
+        SCRIPT => scripted(&lines.collect::<Vec<_>>()),
+        _ => lines.collect(),
     }
+}
+
+/// Lines of a script, one after the other where nothing needs to be between them.
+fn scripted(lines: &[&str]) -> String {
+    let nexts = lines.iter().skip(1).copied().chain([""]);
+    let line = |(line, next): (&&str, &str)| {
+        let is_last = next.starts_with([')', ']', '}']);
+        let line = if is_last { line.strip_suffix(',').unwrap_or(line) } else { line };
+        let goes_on = is_last || next.starts_with(['.', '?', ':', '&', '|']);
+        if goes_on { tight(line) } else { joined(&tight(line), &[',', ';', '(', '[', '{', '}']) }
+    };
+    lines.iter().zip(nexts).map(line).collect()
+}
+
+/// Signs that need no blanks around them.
+const SIGNS: [&str; 18] = [
+    " => ", " === ", " !== ", " = ", " && ", " || ", " ?? ", " ? ", " : ", " >= ", " > ", " < ", ", ", ": ",
+    "; ", "{ ", " }", " {",
+];
+
+/// A line of a script. Where a sign may be part of a text that is not between plain quotes, the line stays as it is.
+fn tight(line: &str) -> String {
+    let parts: Vec<&str> = line.split('\'').collect();
+    if parts.iter().step_by(2).any(|code| code.contains(['`', '/', '"', '\\'])) {
+        return line.to_owned();
+    }
+    let squeezed =
+        |code: &str| SIGNS.iter().fold(code.to_owned(), |code, sign| code.replace(sign, sign.trim()));
+    let parts = parts.iter().enumerate();
+    let parts: Vec<String> =
+        parts.map(|(at, part)| if at % 2 == 0 { squeezed(part) } else { (*part).to_owned() }).collect();
+    parts.join("'")
 }
 
 /// A line of a style sheet.
 fn declared(line: &str) -> String {
     let is_declaration = line.ends_with(';') && !line.contains('{');
     let line = if is_declaration { line.replacen(": ", ":", 1) } else { line.to_owned() };
+    let line = [" ", ":", "(", "-"]
+        .iter()
+        .fold(line, |line, it| line.replace(&format!("{it}0."), &format!("{it}.")));
     joined(&line, &[';', '{', '}', ','])
 }
 
@@ -124,6 +167,19 @@ mod tests {
         let all: usize = page.map(|it| it.text.len()).sum();
         println!("the page has {all} bytes in {} files", FILES.len());
         assert!(all <= MOST, "{all}");
+    }
+
+    #[test]
+    fn texts_stay_as_they_are() {
+        let check = |line: &str, expected: &str| assert_eq!(tight(line), expected);
+        check("const a = { b, c: d === 1 ? 'x = { y }' : e };", "const a={b,c:d===1?'x = { y }':e};");
+        check("if (a > 1 && b) return { c };", "if (a>1&&b) return{c};");
+        check("say(`a = ${b}, c`);", "say(`a = ${b}, c`);");
+        check("import { a, b } from './c, d.js';", "import {a,b} from './c, d.js';");
+        check("const X = /a = b, c/;", "const X = /a = b, c/;");
+        check("\"a = b\", 'c'", "\"a = b\", 'c'");
+        assert_eq!(scripted(&["f(", "a,", "b", ".c,", ");", "g();", "}", "h;"]), "f(a,b.c);g();}h;");
+        assert_eq!(declared("margin: 0.5rem -0.2em 10.5px;"), "margin:.5rem -.2em 10.5px;");
     }
 
     #[test]

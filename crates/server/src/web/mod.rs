@@ -55,7 +55,7 @@ async fn readable(scope: Option<Scope>, id: &str) -> Option<(String, String)> {
     let id: DiscussionId = id.parse().ok()?;
     let state = scope?.discussion(id).await.ok()?.state().await.ok()?;
     let title = export::document::title(&state);
-    Some((format!("{title} · Quorum"), export::document::body(&state)))
+    Some((format!("{title} · Quorum"), shell::reading(&export::document::body(&state))))
 }
 
 async fn compare() -> Html<String> {

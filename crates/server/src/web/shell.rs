@@ -36,6 +36,9 @@ pub(super) fn list(entries: &[Entry]) -> String {
         "<h1>Quorum</h1>\n<p>Without scripts you can read here, but not start or steer anything. \
          <a href=\"/docs\">What programs can ask</a></p>\n<ul>\n",
     );
+    if entries.is_empty() {
+        body.push_str("<li>Nothing has been discussed yet.</li>\n");
+    }
     for it in entries {
         let _ = writeln!(
             body,
@@ -47,6 +50,11 @@ pub(super) fn list(entries: &[Entry]) -> String {
         );
     }
     body + "</ul>\n"
+}
+
+/// A discussion to be read, and the way back.
+pub(super) fn reading(document: &str) -> String {
+    format!("<p><a href=\"/\">All discussions</a></p>\n{document}")
 }
 
 /// For who may not read it, or where there is nothing.

@@ -11,25 +11,35 @@ use quorum::{
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::body::named;
+
+/// The longest name of a seat, which is its provider's and its model's.
+const LONGEST_SEAT: usize = 64;
+
 /// Two models that talk until they agree.
 #[derive(Debug, Clone, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(example = json!({
+    "prompt": "What is the best programming language for web development?",
+    "modelA": { "modelId": "gpt-4o", "providerId": "openai" },
+    "modelB": { "modelId": "claude-sonnet-4-20250514", "providerId": "anthropic" },
+}))]
 pub(crate) struct Dialogue {
     /// The question.
     #[serde(default)]
     #[schema(value_type = String, min_length = 1, max_length = 5000, pattern = r"\S")]
     prompt: Option<String>,
     /// Who opens.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "named")]
     #[schema(value_type = Model)]
     model_a: Option<Model>,
     /// Who answers.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "named")]
     #[schema(value_type = Model)]
     model_b: Option<Model>,
     /// How they talk.
-    #[serde(default)]
-    #[schema(value_type = Options)]
+    #[serde(default, deserialize_with = "named")]
+    #[schema(value_type = Option<Options>)]
     options: Option<Options>,
     /// Whether the discussion goes on when whoever ordered it is gone.
     #[serde(default)]
@@ -42,7 +52,7 @@ pub(crate) struct Dialogue {
 pub(crate) struct Model {
     /// Which model: `gpt-4o`.
     #[serde(default)]
-    #[schema(value_type = String, min_length = 1, max_length = 48)]
+    #[schema(value_type = String, min_length = 1, max_length = 62)]
     model_id: Option<String>,
     /// Whose: `openai`.
     #[serde(default)]
@@ -50,7 +60,7 @@ pub(crate) struct Model {
     provider_id: Option<String>,
     /// What the other one calls it.
     #[serde(default)]
-    #[schema(value_type = String)]
+    #[schema(value_type = Option<String>)]
     display_name: Option<String>,
 }
 
@@ -60,35 +70,35 @@ pub(crate) struct Model {
 pub(crate) struct Options {
     /// Rounds at most.
     #[serde(default)]
-    #[schema(value_type = u32, minimum = 1, maximum = 10)]
+    #[schema(value_type = Option<u32>, minimum = 1, maximum = 10)]
     max_iterations: Option<u32>,
     /// How freely they speak.
     #[serde(default)]
-    #[schema(value_type = f64, minimum = 0, maximum = 2)]
+    #[schema(value_type = Option<f64>, minimum = 0, maximum = 2)]
     temperature: Option<f64>,
     /// How long a turn may get.
     #[serde(default)]
-    #[schema(value_type = u32, minimum = 1)]
+    #[schema(value_type = Option<u32>, minimum = 1)]
     max_tokens_per_turn: Option<u32>,
     /// How long a turn may take, in milliseconds.
     #[serde(default)]
-    #[schema(value_type = u64, minimum = 5000, maximum = 300_000)]
+    #[schema(value_type = Option<u64>, minimum = 5000, maximum = 300_000)]
     turn_timeout_ms: Option<u64>,
     /// How long everything may take, in milliseconds.
     #[serde(default)]
-    #[schema(value_type = u64, minimum = 1)]
+    #[schema(value_type = Option<u64>, minimum = 1)]
     total_timeout_ms: Option<u64>,
     /// Whether both must agree.
     #[serde(default)]
-    #[schema(value_type = bool)]
+    #[schema(value_type = Option<bool>)]
     require_both_consensus: Option<bool>,
     /// Rounds before they are first asked whether they agree.
     #[serde(default)]
-    #[schema(value_type = u32, minimum = 1)]
+    #[schema(value_type = Option<u32>, minimum = 1)]
     min_rounds_before_consensus: Option<u32>,
     /// Simulated voices: the same seed is the same discussion.
     #[serde(default)]
-    #[schema(value_type = u64)]
+    #[schema(value_type = Option<u64>)]
     seed: Option<u64>,
 }
 
@@ -159,6 +169,10 @@ fn seat(
     };
     let given = |text: &Option<String>| text.as_deref().map(str::trim).unwrap_or_default().to_owned();
     let (id, provider) = (given(&model.model_id), given(&model.provider_id));
+    if id.ends_with('/') || !id.chars().all(|it| it.is_alphanumeric() || "-_.:/".contains(it)) {
+        let message = format!("{id:?} is no model's name, which has letters, digits and - _ . : /");
+        return miss(format!("{field}.modelId"), message);
+    }
     if id.is_empty() {
         return miss(format!("{field}.modelId"), "Both models must be specified".to_owned());
     }
@@ -167,7 +181,12 @@ fn seat(
         let message = format!("Provider not available: {provider:?}; there are {}", names.join(", "));
         return miss(format!("{field}.providerId"), message);
     }
-    Some(format!("{provider}/{id}"))
+    let seat = format!("{provider}/{id}");
+    if seat.len() > LONGEST_SEAT {
+        let most = LONGEST_SEAT - provider.len() - 1;
+        return miss(format!("{field}.modelId"), format!("has at most {most} characters"));
+    }
+    Some(seat)
 }
 
 fn is_called(provider: &ProviderEntry, name: &str) -> bool {

@@ -40,7 +40,7 @@ pub(crate) struct Conversation {
 /// A judge who failed.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct Vacant {
+pub(crate) struct Vacant {
     /// Who can't judge any more.
     lost: String,
     round: u32,
@@ -108,7 +108,8 @@ impl Conversation {
     }
 }
 
-fn vacant(vacancy: &Vacancy) -> Vacant {
+/// Who was lost, and who could judge.
+pub(crate) fn vacant(vacancy: &Vacancy) -> Vacant {
     let Vacancy { lost, round, reason, candidates, .. } = vacancy.clone();
     Vacant { lost, round, reason, candidates }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::harness::{FAST, House, events};
+use crate::harness::{FAST, House, Stream, events};
 
 fn body() -> Value {
     json!({
@@ -99,7 +99,8 @@ async fn a15_what_is_missing_is_named() {
     check(&["prompt"], json!(7), "prompt", "invalid type").await;
     check(&["modelA"], Value::Null, "modelA", "Both models must be specified").await;
     check(&["modelB", "modelId"], json!(""), "modelB.modelId", "Both models must be specified").await;
-    check(&["modelB", "modelId"], json!("a b"), "modelA.modelId", "is no provider's name").await;
+    check(&["modelB", "modelId"], json!("a b"), "modelB.modelId", "is no model's name").await;
+    check(&["modelB", "modelId"], json!("m".repeat(60)), "modelB.modelId", "has at most 54").await;
     check(&["modelA", "providerId"], json!("nobody"), "modelA.providerId", "Provider not available").await;
     check(&["modelA", "providerId"], Value::Null, "modelA.providerId", "Provider not available").await;
     check(&["options"], json!({ "maxIterations": 0 }), "options.maxIterations", "from 1 to 10").await;
@@ -116,12 +117,9 @@ async fn a15_leaving_aborts_unless_detached() {
     for (detach, end) in [(false, "aborted"), (true, "running")] {
         let mut order = body();
         order["detach"] = json!(detach);
-        let mut response = house.posting("/api/discussion", &order).send().await.unwrap();
-        let mut heard = String::new();
-        while !heard.contains("turn-started") {
-            heard.push_str(std::str::from_utf8(&response.chunk().await.unwrap().unwrap()).unwrap());
-        }
-        drop(response);
+        let mut stream = Stream::open(house.posting("/api/discussion", &order)).await;
+        let heard = stream.until(|it| it.contains("turn-started")).await;
+        drop(stream);
         let id = events(&heard)[0].2["discussionId"].as_str().unwrap().to_owned();
         if detach {
             assert_eq!(house.state(&id).await["lifecycle"], end);
@@ -132,4 +130,19 @@ async fn a15_leaving_aborts_unless_detached() {
             assert_eq!(house.state(&id).await["lifecycle"], end);
         }
     }
+}
+
+#[tokio::test]
+async fn a15_of_those_who_sent_the_same_order_the_last_to_leave_ends_it() {
+    let house = House::open("[defaults]\nsimulate = \"latency=5000ms\"\n").await;
+    let post = || Stream::open(house.posting("/api/discussion", &body()).header("idempotency-key", "k"));
+    let (mut first, mut second) = (post().await, post().await);
+    let heard = first.until(|it| it.contains("turn-started")).await;
+    let id = events(&heard[..heard.rfind("\n\n").unwrap()])[0].2["discussionId"].as_str().unwrap().to_owned();
+    second.until(|it| it.contains(&id) && it.contains("turn-started")).await;
+    drop(first);
+    let listening = second.until(|it| it.matches("turn-chunk").count() > 1 || it.contains("aborted")).await;
+    assert!(!listening.contains("discussion-aborted"), "{listening}");
+    drop(second);
+    while house.state(&id).await["lifecycle"] != "aborted" {}
 }

@@ -2,9 +2,14 @@
 
 use std::time::Duration;
 
+use quorum_server::Limits;
 use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
 
-use crate::harness::{FAST, House, events, order, slow};
+use crate::harness::{ANN, BOB, FAST, House, Stream, answered, events, order, slow, tenants};
 
 fn is_long() -> bool {
     std::env::var_os("QUORUM_LONG").is_some()
@@ -23,8 +28,7 @@ async fn f11_events_are_replayed_from_anywhere_without_gap_or_repeat() {
     assert!(all.is_sorted() && all.len() > 5, "{all:?}");
     for (place, last) in all.iter().enumerate() {
         let by_query = house.get(&format!("{path}?after={last}")).await;
-        let by_header =
-            crate::harness::answered(house.request("GET", &path).header("last-event-id", *last)).await;
+        let by_header = answered(house.request("GET", &path).header("last-event-id", *last)).await;
         let rest = &all[place + 1..];
         assert_eq!((numbers(&by_query.text).as_slice(), numbers(&by_header.text).as_slice()), (rest, rest));
         let expected = if rest.is_empty() { 204 } else { 200 };
@@ -43,38 +47,38 @@ fn long(rounds: u32) -> Value {
     })
 }
 
-#[tokio::test]
+/// Comes and goes until everything was heard: a bit of the stream, then away, then on from the last number.
+async fn wander(house: &House, path: &str, pace: usize) -> (Vec<u64>, usize) {
+    let (mut told, mut visits): (Vec<u64>, usize) = (Vec::new(), 0);
+    loop {
+        let mut request = house.request("GET", path);
+        if let Some(last) = told.last() {
+            request = request.header("last-event-id", *last);
+        }
+        let mut stream = Stream::open(request).await;
+        if stream.status == 204 {
+            return (told, visits);
+        }
+        let text = stream.until(|it| it.matches("\nid: ").count() > (visits + pace) % 3).await;
+        told.extend(numbers(text.rfind("\n\n").map_or("", |end| &text[..end])));
+        visits += 1;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn f11_reconnecting_again_and_again_misses_nothing_and_hears_nothing_twice() {
     let house = House::open(FAST).await;
     let (mut heard, mut reconnects) = (0, 0);
-    let wanted = if is_long() { 10_000 } else { 150 };
+    let (wanted, wanderers) = if is_long() { (10_000, 40) } else { (150, 4) };
     while reconnects < wanted {
         let id = house.ordered(&long(10)).await;
         let path = format!("/api/discussions/{id}/events");
-        let (mut told, mut last): (Vec<u64>, Option<u64>) = (Vec::new(), None);
-        loop {
-            let mut request = house.request("GET", &path);
-            if let Some(last) = last {
-                request = request.header("last-event-id", last);
-            }
-            let mut response = request.send().await.unwrap();
-            if response.status() == 204 {
-                break;
-            }
-            let mut text = String::new();
-            // A bit of the stream, then away; every time a bit more.
-            while text.matches("\nid: ").count() < 1 + reconnects % 3 {
-                let Some(chunk) = response.chunk().await.unwrap() else { break };
-                text.push_str(std::str::from_utf8(&chunk).unwrap());
-            }
-            let whole = text.rfind("\n\n").map_or("", |end| &text[..end]);
-            told.extend(numbers(whole));
-            last = told.last().copied();
-            reconnects += 1;
+        let all = futures::future::join_all((0..wanderers).map(|it| wander(&house, &path, it))).await;
+        let expected = numbers(&house.get(&path).await.text);
+        for (told, visits) in all {
+            assert_eq!(told, expected);
+            (heard, reconnects) = (heard + told.len(), reconnects + visits);
         }
-        let all = numbers(&house.get(&path).await.text);
-        assert_eq!(told, all);
-        heard += told.len();
     }
     println!("{reconnects} reconnects, {heard} events, no gap, no repeat");
 }
@@ -84,16 +88,11 @@ async fn f11_who_joins_in_the_middle_of_a_turn_gets_the_text_so_far() {
     let house = House::open(FAST).await;
     let id = house.ordered(&slow()).await;
     let path = format!("/api/discussions/{id}/events");
-    let mut first = house.request("GET", &path).send().await.unwrap();
-    let mut heard = String::new();
-    while heard.matches("event: turn-chunk").count() < 3 {
-        heard.push_str(std::str::from_utf8(&first.chunk().await.unwrap().unwrap()).unwrap());
-    }
-    let mut second = house.request("GET", &path).send().await.unwrap();
-    let mut joined = String::new();
-    while joined.matches("event: turn-chunk").count() < 2 {
-        joined.push_str(std::str::from_utf8(&second.chunk().await.unwrap().unwrap()).unwrap());
-    }
+    let has_chunks = |text: &str, number: usize| text.matches("event: turn-chunk").count() >= number;
+    let mut first = Stream::open(house.request("GET", &path)).await;
+    let heard = first.until(|it| has_chunks(it, 3)).await;
+    let mut second = Stream::open(house.request("GET", &path)).await;
+    let joined = second.until(|it| has_chunks(it, 2)).await;
     let chunks = |text: &str| -> Vec<Value> {
         let whole = &text[..text.rfind("\n\n").unwrap()];
         events(whole).into_iter().filter(|it| it.1 == "turn-chunk").map(|it| it.2).collect()
@@ -126,27 +125,77 @@ async fn f11_a_slow_reader_loses_no_fact_and_holds_nobody_up() {
     let house = House::open(FAST).await;
     let id = house.ordered(&long(4)).await;
     let path = format!("/api/discussions/{id}/events");
-    let mut slow = house.request("GET", &path).send().await.unwrap();
+    let mut slow = Stream::open(house.request("GET", &path)).await;
     let quick = house.get(&path).await.text;
     assert!(quick.contains("discussion-completed"));
-    let mut text = String::new();
-    while let Some(chunk) = slow.chunk().await.unwrap() {
-        text.push_str(std::str::from_utf8(&chunk).unwrap());
-    }
-    assert_eq!(numbers(&text), numbers(&quick));
+    assert_eq!(numbers(&slow.rest().await), numbers(&quick));
 }
 
 #[tokio::test]
 async fn a_silent_stream_says_that_it_lives() {
-    let limits = quorum_server::Limits { silence: Duration::from_millis(50), ..Default::default() };
+    let limits = Limits { silence: Duration::from_millis(50), ..Default::default() };
     let house = House::with(FAST, limits).await;
     let table = json!({
         "topic": "What shall we build?", "pattern": "roundtable", "participants": ["claude", "me:person"],
     });
     let id = house.ordered(&table).await;
-    let mut response = house.request("GET", &format!("/api/discussions/{id}/events")).send().await.unwrap();
-    let mut text = String::new();
-    while text.matches(": keep-alive\n\n").count() < 2 {
-        text.push_str(std::str::from_utf8(&response.chunk().await.unwrap().unwrap()).unwrap());
+    let mut stream = Stream::open(house.request("GET", &format!("/api/discussions/{id}/events"))).await;
+    let text = stream.until(|it| it.matches(": keep-alive\n\n").count() >= 2).await;
+    assert!(text.contains("event: turn-started"), "{text}");
+}
+
+#[tokio::test]
+async fn a_stream_ends_when_its_discussion_is_removed() {
+    let house = House::open(FAST).await;
+    let table = json!({
+        "topic": "What shall we build?", "pattern": "roundtable", "participants": ["claude", "me:person"],
+    });
+    let id = house.ordered(&table).await;
+    while house.state(&id).await["awaiting"].as_array().unwrap().is_empty() {}
+    let path = format!("/api/discussions/{id}/events");
+    let mut watcher = Stream::open(house.request("GET", &path)).await;
+    watcher.until(|it| it.contains("event: ")).await;
+    let mut removed = 0;
+    while removed != 204 {
+        // Whoever ran it may not have let go of it yet.
+        removed = answered(house.request("DELETE", &format!("/api/discussions/{id}"))).await.status.as_u16();
     }
+    assert!(!watcher.rest().await.contains("discussion-completed"));
+    assert_eq!(house.get(&path).await.status, 404);
+}
+
+#[tokio::test]
+async fn s10_who_reads_nothing_is_let_go_and_the_place_is_free_again() {
+    let limits = Limits { connections: 1, stall_time: Duration::from_millis(300), ..Limits::default() };
+    let house = House::with(FAST, limits).await;
+    let address = house.base.trim_start_matches("http://").to_owned();
+    let mut idler = TcpStream::connect(&address).await.unwrap();
+    // More than the buffers on the way hold, asked for and never read.
+    let wanted = format!("GET /openapi.json HTTP/1.1\r\nHost: {address}\r\n\r\n").repeat(400);
+    idler.write_all(wanted.as_bytes()).await.unwrap();
+    assert_eq!(house.get("/healthz").await.status, 200);
+    let mut got = Vec::new();
+    let _ = idler.read_to_end(&mut got).await;
+    let whole = String::from_utf8_lossy(&got).matches("HTTP/1.1 200 OK").count();
+    assert!(whole < 400, "all {whole} were sent to somebody who did not read");
+}
+
+#[tokio::test]
+async fn s10_one_tenant_leaves_streams_to_the_others() {
+    let limits = Limits { streams: 4, burst: 1_000, ..Limits::default() };
+    let house = House::with(&tenants(), limits).await;
+    let start = async |token: &str| -> String {
+        let id = answered(house.posting("/api/discussions", &slow()).bearer_auth(token)).await.id();
+        format!("/api/discussions/{id}/events")
+    };
+    let (anns, bobs) = (start(ANN).await, start(BOB).await);
+    let mut open = Vec::new();
+    for _ in 0..3 {
+        let stream = house.request("GET", &anns).bearer_auth(ANN).send().await.unwrap();
+        assert_eq!(stream.status(), 200);
+        open.push(stream);
+    }
+    assert_eq!(answered(house.request("GET", &anns).bearer_auth(ANN)).await.status, 429);
+    let other = house.request("GET", &bobs).bearer_auth(BOB).send().await.unwrap();
+    assert_eq!(other.status(), 200);
 }

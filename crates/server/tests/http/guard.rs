@@ -118,6 +118,10 @@ async fn s12_no_route_shows_or_changes_what_is_anothers() {
         (refused.status.as_u16(), &refused.json()["code"]),
         (400, &json!("DISCUSSION_UNKNOWN_SESSION"))
     );
+    for token in [ANN, BOB] {
+        let counted = answered(house.request("GET", "/metrics").bearer_auth(token)).await.text;
+        assert!(counted.contains("pattern=\"synthesis\"") == (token == ANN), "{counted}");
+    }
     let keyed = |token: &str| {
         answered(
             house.posting("/api/discussions", &order()).bearer_auth(token).header("idempotency-key", "k"),
@@ -144,6 +148,45 @@ async fn s3_our_own_pages_and_listed_ones_are_welcome() {
     check(get().header("sec-fetch-site", "cross-site").header("sec-fetch-mode", "navigate"), 200).await;
     check(get().basic_auth("anybody", Some(ANN)), 401).await;
     check(house.request("GET", "/api/discussions").basic_auth("anybody", Some(BOB)), 200).await;
+}
+
+#[tokio::test]
+async fn s3_a_listed_page_may_read_and_send_and_no_other() {
+    let house = House::open(&tenants()).await;
+    let (listed, foreign) = ("https://panel.example.org", "https://evil.example");
+    let asks = |origin: &str| {
+        let request = house.request("OPTIONS", "/api/discussions").header("origin", origin);
+        answered(
+            request
+                .header("access-control-request-method", "POST")
+                .header("access-control-request-headers", "authorization,content-type,idempotency-key"),
+        )
+    };
+    let told =
+        |answer: &Answer, name: &str| answer.headers.get(name).map(|it| it.to_str().unwrap().to_owned());
+    let allowed = asks(listed).await;
+    assert_eq!((allowed.status.as_u16(), allowed.text.as_str()), (200, ""));
+    assert_eq!(told(&allowed, "access-control-allow-origin").as_deref(), Some(listed));
+    assert_eq!(
+        told(&allowed, "access-control-allow-headers").as_deref(),
+        Some("authorization,content-type,idempotency-key,last-event-id")
+    );
+    let refused = asks(foreign).await;
+    assert_eq!((refused.status.as_u16(), told(&refused, "access-control-allow-origin")), (403, None));
+    let get = |token: &str| {
+        answered(house.request("GET", "/api/discussions").header("origin", listed).bearer_auth(token))
+    };
+    for (token, status) in [(ANN, 200), ("nobodys-token-01234", 401)] {
+        let answer = get(token).await;
+        assert_eq!(
+            (answer.status.as_u16(), told(&answer, "access-control-allow-origin").as_deref()),
+            (status, Some(listed))
+        );
+        assert_eq!(told(&answer, "access-control-allow-credentials"), None);
+    }
+    let plain = House::open(FAST).await;
+    let answer = answered(plain.request("OPTIONS", "/api/discussions").header("origin", &plain.base)).await;
+    assert_eq!((answer.status.as_u16(), told(&answer, "access-control-allow-origin")), (405, None));
 }
 
 #[tokio::test]

@@ -161,6 +161,37 @@ pub(crate) async fn answered(request: reqwest::RequestBuilder) -> Answer {
     Answer { status, headers, text: response.text().await.unwrap() }
 }
 
+/// A stream, and what was heard of it so far.
+pub(crate) struct Stream {
+    pub(crate) status: StatusCode,
+    response: reqwest::Response,
+    heard: Vec<u8>,
+}
+
+impl Stream {
+    pub(crate) async fn open(request: reqwest::RequestBuilder) -> Stream {
+        let response = request.send().await.unwrap();
+        Stream { status: response.status(), response, heard: Vec::new() }
+    }
+
+    /// Listens until this is enough, or the stream is over. All that was heard; a sign may be cut at its end.
+    pub(crate) async fn until(&mut self, is_enough: impl Fn(&str) -> bool) -> String {
+        loop {
+            let text = String::from_utf8_lossy(&self.heard).into_owned();
+            if is_enough(&text) {
+                return text;
+            }
+            let Some(chunk) = self.response.chunk().await.unwrap() else { return text };
+            self.heard.extend(chunk);
+        }
+    }
+
+    /// Listens to the end.
+    pub(crate) async fn rest(&mut self) -> String {
+        self.until(|_| false).await
+    }
+}
+
 /// A question that is settled at once.
 pub(crate) fn order() -> Value {
     json!({ "topic": "Tabs or spaces?", "rounds": 1, "providers": ["claude", "gemini"] })

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{FAST, House, answered, order};
+use crate::harness::{Answer, FAST, House, answered, order};
 
 async fn keyed(house: &House, key: &str, body: &Value) -> (u16, Value) {
     let answer = answered(house.posting("/api/discussions", body).header("idempotency-key", key)).await;
@@ -27,6 +27,50 @@ async fn f12_fifty_equal_orders_at_once_are_one_discussion() {
     assert_eq!(status, 202);
     assert_eq!(house.get("/api/discussions").await.json().as_array().unwrap().len(), 2);
     assert_eq!(keyed(&house, &"k".repeat(256), &order()).await.0, 400);
+}
+
+#[tokio::test]
+async fn f12_of_different_orders_at_once_with_one_key_one_is_taken() {
+    let house = House::open(FAST).await;
+    let bodies: Vec<Value> =
+        (0..50).map(|number| json!({ "topic": format!("Question {number}?") })).collect();
+    let sent = futures::future::join_all(bodies.iter().map(|body| keyed(&house, "once", body))).await;
+    let taken: Vec<_> = sent.iter().filter(|(status, _)| *status == 202).collect();
+    assert_eq!(taken.len(), 1);
+    assert!(sent.iter().all(|(status, _)| matches!(status, 202 | 409 | 422)), "{sent:?}");
+    assert_eq!(house.get("/api/discussions").await.json().as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_list_says_who_is_awaited_and_what_it_cost_so_far() {
+    let house = House::open(FAST).await;
+    let finished = house.held(&order()).await;
+    let table = json!({
+        "topic": "What shall we build?", "pattern": "roundtable", "participants": ["claude", "me:person"],
+    });
+    let waiting = house.ordered(&table).await;
+    while house.state(&waiting).await["awaiting"].as_array().unwrap().is_empty() {}
+    let judged = house.ordered(&json!({
+        "topic": "Tabs or spaces?", "pattern": "debate", "participants": ["claude", "gemini", "glm"], "judge": "glm",
+        "judgeFailure": "ask", "simulate": { "latencyMs": 0, "dead": ["glm"] },
+    })).await;
+    while house.state(&judged).await["judgeAwaited"].is_null() {}
+
+    let list = house.get("/api/discussions").await.json();
+    let of = |id: &str| list.as_array().unwrap().iter().find(|it| it["discussionId"] == id).unwrap();
+    assert_eq!(of(&waiting)["awaiting"], json!([{ "participant": "me", "round": 1, "phase": "speaking" }]));
+    assert_eq!(of(&judged)["judgeAwaited"]["lost"], "glm");
+    assert!(of(&judged)["judgeAwaited"]["candidates"].as_array().unwrap().len() > 1);
+    assert_eq!((&of(&finished)["awaiting"], &of(&finished)["judgeAwaited"]), (&Value::Null, &Value::Null));
+    for id in [&finished, &waiting, &judged] {
+        let metadata = house.get(&format!("/api/discussions/{id}/result")).await.json()["metadata"].clone();
+        assert_eq!(of(id)["totalTokens"], metadata["totalTokens"]);
+        assert_eq!(of(id)["estimatedCost"], metadata["estimatedCost"]);
+        assert!(of(id)["totalTokens"].as_u64().unwrap() > 0);
+    }
+    // What is over is read once and kept.
+    assert_eq!(house.get("/api/discussions").await.json(), list);
+    assert_eq!(house.get("/api/discussions?q=tabs").await.json().as_array().unwrap().len(), 2);
 }
 
 #[tokio::test]
@@ -88,7 +132,14 @@ async fn d15_a_fork_goes_on_in_another_way() {
     let refused = house.post(&path, &json!({ "at": "9/speaking/eve" })).await;
     assert_eq!((refused.status.as_u16(), &refused.json()["fields"][0]["field"]), (400, &json!("at")));
     let unknown = house.post(&path, &json!({ "at": "1/speaking/claude", "changes": { "nobody": 1 } })).await;
-    assert_eq!((unknown.status.as_u16(), &unknown.json()["fields"][0]["field"]), (400, &json!("nobody")));
+    let at = |answer: &Answer| answer.json()["fields"][0]["pointer"].clone();
+    assert_eq!((unknown.status.as_u16(), at(&unknown)), (400, json!("#/changes/nobody")));
+    for (wrong, pointer) in
+        [(json!({ "rounds": "x" }), "#/changes/rounds"), (json!({ "rounds": 11 }), "#/changes/rounds")]
+    {
+        let refused = house.post(&path, &json!({ "at": "1/speaking/claude", "changes": wrong })).await;
+        assert_eq!((refused.status.as_u16(), at(&refused)), (400, json!(pointer)), "{}", refused.text);
+    }
     let order = json!({ "at": "1/speaking/claude", "changes": { "topic": "Spaces or tabs?" } });
     let (one, two) = (house.posting(&path, &order), house.posting(&path, &order));
     let one = answered(one.header("idempotency-key", "f")).await;

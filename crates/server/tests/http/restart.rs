@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use quorum_server::Limits;
 use serde_json::json;
 
-use crate::harness::{FAST, House, events, on_its_own, order};
+use crate::harness::{FAST, House, Stream, events, on_its_own, order};
 
 #[test]
 fn f13_what_was_under_way_goes_on_after_a_restart_and_the_rest_waits() {
@@ -24,11 +24,8 @@ fn f13_what_was_under_way_goes_on_after_a_restart_and_the_rest_waits() {
         let keyed = house.posting("/api/discussions", &order()).header("idempotency-key", "durable");
         let key = crate::harness::answered(keyed).await.id();
         let mut stream =
-            house.request("GET", &format!("/api/discussions/{running}/events")).send().await.unwrap();
-        let mut heard = String::new();
-        while heard.matches("event: turn-completed").count() < 2 {
-            heard.push_str(std::str::from_utf8(&stream.chunk().await.unwrap().unwrap()).unwrap());
-        }
+            Stream::open(house.request("GET", &format!("/api/discussions/{running}/events"))).await;
+        let heard = stream.until(|it| it.matches("event: turn-completed").count() >= 2).await;
         house.post(&format!("/api/discussions/{paused}/pause"), &json!({})).await;
         while house.state(&paused).await["lifecycle"] != "paused" {}
         assert_ne!(house.state(&running).await["lifecycle"], "completed");
@@ -73,17 +70,12 @@ async fn f13_closing_ends_streams_in_time_and_aborts_nothing() {
         "prompt": "Tabs or spaces?", "modelA": { "modelId": "a", "providerId": "claude" },
         "modelB": { "modelId": "b", "providerId": "gemini" },
     });
-    let mut stream = house.posting("/api/discussion", &order).send().await.unwrap();
-    let mut heard = String::new();
-    while !heard.contains("turn-started") {
-        heard.push_str(std::str::from_utf8(&stream.chunk().await.unwrap().unwrap()).unwrap());
-    }
+    let mut stream = Stream::open(house.posting("/api/discussion", &order)).await;
+    stream.until(|it| it.contains("turn-started")).await;
     let started = Instant::now();
     house.close().await;
     assert!(started.elapsed() < Duration::from_secs(5));
-    while let Some(chunk) = stream.chunk().await.unwrap() {
-        heard.push_str(std::str::from_utf8(&chunk).unwrap());
-    }
+    let heard = stream.rest().await;
     assert!(!heard.contains("discussion-aborted"), "{heard}");
     let id = events(&heard)[0].2["discussionId"].as_str().unwrap().parse().unwrap();
     let quorum = quorum::Quorum::open(crate::harness::config("", &house.folder)).unwrap();

@@ -19,7 +19,10 @@ async fn it_is_alive_ready_and_described() {
             let has = |status: &str| statuses.iter().any(|it| *it == status);
             assert!(["400", "401", "403", "421", "429"].iter().all(|it| has(it)), "{method} {path}");
             assert_eq!(has("404"), path.contains("{id}"), "{method} {path}");
-            assert!(operation["summary"].as_str().is_some_and(|it| !it.is_empty()), "{method} {path}");
+            let is_said = |field: &str| operation[field].as_str().is_some_and(|it| !it.is_empty());
+            assert!(is_said("summary") && is_said("description"), "{method} {path}");
+            let body = &operation["requestBody"]["content"]["application/json"]["schema"];
+            assert!(body.is_null() || has_example(&document, body), "{method} {path} shows no example");
         }
     }
     let page = house.get("/docs").await.text;
@@ -27,6 +30,38 @@ async fn it_is_alive_ready_and_described() {
         assert!(page.contains(&format!("<code>{path}</code>")), "{path}");
     }
     assert!(!page.contains("<script") && !page.contains("http://") && !page.contains("https://"));
+}
+
+fn resolved<'d>(document: &'d Value, schema: &'d Value) -> &'d Value {
+    let place = schema["$ref"].as_str().and_then(|it| it.strip_prefix('#'));
+    place.map_or(schema, |place| document.pointer(place).unwrap_or_else(|| panic!("{place} is nowhere")))
+}
+
+fn has_example(document: &Value, schema: &Value) -> bool {
+    let schema = resolved(document, schema);
+    !schema["example"].is_null() || !schema["examples"].is_null()
+}
+
+fn every_reference<'d>(value: &'d Value, found: &mut Vec<&'d Value>) {
+    if value["$ref"].is_string() {
+        found.push(value);
+    }
+    let within: Vec<&Value> = match value {
+        Value::Object(fields) => fields.values().collect(),
+        Value::Array(items) => items.iter().collect(),
+        _ => Vec::new(),
+    };
+    within.into_iter().for_each(|it| every_reference(it, found));
+}
+
+#[tokio::test]
+async fn every_reference_of_the_document_leads_somewhere() {
+    let house = House::open(FAST).await;
+    let document = house.get("/openapi.json").await.json();
+    let mut references = Vec::new();
+    every_reference(&document, &mut references);
+    assert!(references.len() > 100, "{}", references.len());
+    references.iter().for_each(|it| drop(resolved(&document, it).clone()));
 }
 
 #[tokio::test]

@@ -1,11 +1,20 @@
 //! Forks: unchanged steps come from the record, only changed ones are asked.
 
-use quorum_core::model::{event::Fork, id::Step, spec::Spec};
-use quorum_testkit::panel::panel;
+use quorum_core::{
+    engine::handle::Finished,
+    model::{
+        command::{Command, Say},
+        event::Fork,
+        id::{DiscussionId, Step},
+        participant::Participant,
+        spec::{Manner, Spec, WindowSpec},
+    },
+};
+use quorum_testkit::{panel::panel, table::Table};
 
 use crate::{order, table};
 
-fn fork_of(of: quorum_core::model::id::DiscussionId, at: &str) -> Fork {
+fn fork_of(of: DiscussionId, at: &str) -> Fork {
     Fork { of, at: Step::from(at) }
 }
 
@@ -55,4 +64,89 @@ async fn a_fork_at_an_unknown_step_is_refused_with_those_there_are() {
         table.engine.fork(fork_of(first.discussion_id, "9/talking/eve"), order("in-turn")).await.unwrap_err();
     let message = "at: nothing was answered at 9/talking/eve; there are 1/deciding/ann, 1/talking/ann, 1/talking/bob, 1/talking/cyd";
     assert_eq!(refused.to_string(), message);
+}
+
+/// Runs it to its end, with bob saying the same whenever he is asked; how often that was.
+async fn with_bob_speaking(table: &Table, id: DiscussionId) -> usize {
+    for asked in 0.. {
+        if let Finished::Over(_) = table.run(id).await.unwrap() {
+            return asked;
+        }
+        let word = Say { participant: "bob".to_owned(), text: "from the heart".to_owned() };
+        table.engine.send(id, Command::Say(word)).await.unwrap();
+    }
+    unreachable!("a discussion ends")
+}
+
+#[tokio::test(start_paused = true)]
+async fn d15_a_fork_asked_people_again_for_what_they_had_said() {
+    for pattern in ["in-turn", "synthesis"] {
+        let mut spec = order(pattern);
+        spec.participants[1] = Participant::person("bob");
+        spec.tolerance.min_providers = 1;
+        let table = table(&panel());
+        let id = table.open(spec.clone()).await.unwrap();
+        assert_eq!(with_bob_speaking(&table, id).await, 2);
+        let calls = table.panel.steps().len();
+        // The same order: nobody is asked anything, whether before or after the fork.
+        for at in ["1/talking/ann", "2/talking/cyd"] {
+            let same = table.engine.fork(fork_of(id, at), spec.clone()).await.unwrap();
+            assert_eq!(
+                (with_bob_speaking(&table, same).await, table.panel.steps().len()),
+                (0, calls),
+                "{at}"
+            );
+        }
+        // Without cyd bob hears something else in the second round, and in the first where they take turns he does not.
+        let mut smaller = spec.clone();
+        smaller.participants.truncate(2);
+        let changed = table.engine.fork(fork_of(id, "1/talking/ann"), smaller).await.unwrap();
+        assert_eq!(with_bob_speaking(&table, changed).await, 1, "{pattern}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn d15_a_fork_paid_for_summaries_again() {
+    let wordy = panel().window("*", 8_000).says("*", &"Very long response... ".repeat(100)).sums_up("*");
+    let table = table(&wordy);
+    let window = WindowSpec { strategy: "summarise".to_owned(), ..WindowSpec::default() };
+    let manner = Manner { max_tokens: 512, ..order("in-turn").manner };
+    let spec = Spec { rounds: 10, window, manner, ..order("in-turn") };
+    let (first, _) = table.hold(spec.clone()).await;
+    assert!(first.integrity.summaries > 0);
+    let calls = table.panel.steps().len();
+    let id = table.engine.fork(fork_of(first.discussion_id, "1/talking/ann"), spec).await.unwrap();
+    let again = table.run(id).await.unwrap().outcome();
+    assert_eq!(table.panel.steps().len(), calls, "nothing is paid twice");
+    assert_eq!(again.integrity.summaries, first.integrity.summaries);
+}
+
+#[tokio::test(start_paused = true)]
+async fn d15_a_fork_of_a_fork_asked_everything_again() {
+    let table = table(&panel());
+    let (first, _) = table.hold(order("in-turn")).await;
+    let calls = table.panel.steps().len();
+    let mut of = first.discussion_id;
+    for _ in 0..3 {
+        of = table.engine.fork(fork_of(of, "1/talking/ann"), order("in-turn")).await.unwrap();
+        assert_eq!(table.run(of).await.unwrap().outcome().synthesis, first.synthesis);
+        assert_eq!(table.panel.steps().len(), calls, "nothing is paid twice");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn d15_a_fork_forgot_how_its_providers_count_and_showed_other_turns() {
+    let speeches = "the case for it is strong and ".repeat(60);
+    let table = table(&panel().window("*", 8_000).says("*", &speeches).counts("*", 1.6));
+    let manner = Manner { max_tokens: 512, ..order("in-turn").manner };
+    let spec = Spec { rounds: 8, manner, ..order("in-turn") };
+    let (first, _) = table.hold(spec.clone()).await;
+    assert!(first.integrity.truncations > 0, "the window is full");
+    let calls = table.panel.steps().len();
+    let mut of = first.discussion_id;
+    for _ in 0..2 {
+        of = table.engine.fork(fork_of(of, "1/talking/ann"), spec.clone()).await.unwrap();
+        table.run(of).await.unwrap();
+        assert_eq!(table.panel.steps()[calls..], [""; 0], "nothing is paid twice");
+    }
 }

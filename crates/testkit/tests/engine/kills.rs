@@ -6,6 +6,7 @@ use quorum_core::{
     memory::MemoryStore,
     model::{
         error::ErrorClass,
+        event::Event,
         participant::Participant,
         spec::{Recursion, Spec, TimeoutStrategy},
     },
@@ -17,6 +18,7 @@ use quorum_testkit::{
     panel::{Panel, panel},
     table::Table,
 };
+use tokio::time::{Duration, Instant};
 
 use crate::{crafts::CRAFTS, order};
 
@@ -92,4 +94,23 @@ async fn f1_a_sub_discussion_nobody_needs_any_more_survives_every_death() {
     let convening = panel().takes("*", 1_000).takes("ann", 500).convenes("ann", "how wide is a tab?");
     let recursion = Some(Recursion { max_depth: 1, strategy: TimeoutStrategy::Cascade });
     survives(convening, Spec { recursion, rounds: 1, ..order("until-two") }).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn f5_a_wait_that_a_provider_asked_for_was_forgotten_with_the_process() {
+    let busy = panel().asks_to_wait("bob", 30_000);
+    for writes in 1.. {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let mortal = Table::over(Arc::new(Faulty::dying_after(store.clone(), writes)), &busy.anew(), CRAFTS);
+        let Ok(id) = mortal.open(Spec { rounds: 1, ..order("in-turn") }).await else { continue };
+        mortal.run(id).await.unwrap_err();
+        let reborn = Table::over(store, &panel(), CRAFTS);
+        if !matches!(reborn.facts(id).await.last().map(|it| &it.event), Some(Event::CallFailed { .. })) {
+            continue;
+        }
+        let began = Instant::now();
+        assert!(reborn.run(id).await.unwrap().outcome().success);
+        assert!(Duration::from_secs(30) <= began.elapsed(), "{:?}", began.elapsed());
+        return;
+    }
 }

@@ -6,10 +6,11 @@ use quorum_core::{
     memory::MemoryStore,
     model::{
         announcement::Announcer,
+        command::{Command, Note},
         error::{Code, ErrorClass},
         event::{Event, Fact},
         participant::Participant,
-        spec::{Limits, Overflow, Spec, Timing, WindowSpec},
+        spec::{Limits, Manner, Overflow, Spec, Timing, WindowSpec},
     },
     seams::Store,
 };
@@ -229,6 +230,27 @@ async fn d10_what_a_provider_counts_changes_what_it_is_shown() {
     };
     let (plain, wordy) = (sizes_when(1.0).await, sizes_when(1.6).await);
     assert!(wordy * 1.3 < plain, "{wordy} for {plain}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn d09_notes_from_outside_were_not_counted_in_a_window() {
+    let table = table(&cramped());
+    let spec = long_talk(6, "slide");
+    let manner = Manner { max_tokens: 512, ..spec.manner };
+    let id = table.open(Spec { manner, ..spec }).await.unwrap();
+    let note = Note { text: speech(1_500) };
+    table.engine.send(id, Command::Note(note)).await.unwrap();
+    assert!(table.run(id).await.unwrap().outcome().success);
+    for asked in table.panel.asked() {
+        let size = tokens_of(&asked.call) + u64::from(asked.call.max_tokens);
+        assert!(size <= 8_000, "{}: {size}", asked.step);
+    }
+    let facts = table.facts(id).await;
+    let late = facts.iter().rev().find_map(|it| match &it.event {
+        Event::CallPlaced(placed) => Some(placed.counted),
+        _ => None,
+    });
+    assert!(late >= table.panel.asked().last().map(|it| tokens_of(&it.call)), "{late:?}");
 }
 
 #[tokio::test(start_paused = true)]

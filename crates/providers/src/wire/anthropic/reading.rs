@@ -7,7 +7,7 @@ use quorum_core::{
     model::{error::ProviderError, money::Usage, transcript::Finish},
     seams::Chunk,
 };
-use serde::Deserialize;
+use serde::{Deserialize, de::IgnoredAny};
 
 use crate::wire::{DISCUSS, Decoder, Frame, Refused, grow, text::read, topic_of};
 
@@ -41,7 +41,11 @@ impl Decoder for Reading {
             "content_block_stop" => self.call_tool(out),
             "message_start" => self.count(read::<Started>(frame.data)?.message.usage),
             "message_delta" => self.conclude(&read(frame.data)?),
-            "message_stop" => self.end(out),
+            "message_stop" => {
+                // Half of it is what is left of a stream that was cut.
+                read::<IgnoredAny>(frame.data)?;
+                self.end(out);
+            }
             "error" => return Err(failure(frame.data)?),
             // Pings, and what there will be one day.
             _ => {}

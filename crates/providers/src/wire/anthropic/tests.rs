@@ -267,8 +267,11 @@ fn d12_refusals_are_classed() {
         "This request would exceed your organization's rate limit of 30,000 input tokens per minute.";
     check(429, "rate_limit_error", a_minute, ErrorClass::RateLimit);
     check(529, "overloaded_error", "Overloaded", ErrorClass::ApiError);
-    let page = refused(&WIRE, 200, "<html>hello</html>");
-    assert_eq!(page, ProviderError::new(ErrorClass::ApiError, "the answer was 200"));
+    let whole = refused(&WIRE, 200, r#"{"type":"message","content":[{"type":"text","text":"Tabs."}]}"#);
+    assert!(
+        whole.class == ErrorClass::Validation && whole.message.contains("a stream was asked for"),
+        "{whole:?}"
+    );
 }
 
 #[test]

@@ -22,12 +22,14 @@ use crate::wire::{DISCUSS, Decoder, Frame, Refused, text::read, topic_of};
 pub(super) struct Reading {
     usage: Option<Usage>,
     convenes: bool,
-    is_over: bool,
+    /// Why it ended, once it has.
+    ended: Option<Finish>,
 }
 
 impl Decoder for Reading {
     fn take(&mut self, frame: Frame<'_>, out: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
-        if self.is_over {
+        if let Some(finish) = self.ended {
+            self.count_late(finish, frame, out);
             return Ok(());
         }
         let response: Response<'_> = read(frame.data)?;
@@ -73,15 +75,24 @@ impl Reading {
         }
     }
 
-    /// There is no mark after the frame that says why it ended, and that frame has the final count. To wait for another one would
-    /// be to take whole answers for broken ones.
+    /// There is no mark after the frame that says why it ended. To wait for another one would be to take whole answers for broken
+    /// ones.
     fn end(&mut self, finish: Finish, out: &mut VecDeque<Chunk>) {
-        self.is_over = true;
         let finish = match finish {
             Finish::Stop if self.convenes => Finish::Convene,
             finish => finish,
         };
+        self.ended = Some(finish);
         out.push_back(Chunk::End { finish, usage: self.usage, cost: None });
+    }
+
+    /// That frame usually has the final count; some servers send it in one of its own.
+    fn count_late(&mut self, finish: Finish, frame: Frame<'_>, out: &mut VecDeque<Chunk>) {
+        let counted = read::<Response<'_>>(frame.data).ok().and_then(|it| it.usage_metadata);
+        if let Some(tokens) = counted {
+            self.usage = Some(tokens.usage());
+            out.push_back(Chunk::End { finish, usage: self.usage, cost: None });
+        }
     }
 }
 

@@ -215,6 +215,21 @@ fn a_frame_without_a_count_takes_none_away() {
 }
 
 #[test]
+fn d10_a_count_after_the_end_is_not_lost() {
+    let check = |late: &str, expected: Option<Usage>| {
+        let expected = expected.map(|usage| end(Finish::Stop, usage));
+        let all = [text("Yes."), bare_end(Finish::Stop)].into_iter().chain(expected).collect();
+        assert_eq!(read(&[YES, STOP, late]), (all, None), "{late}");
+    };
+    check(
+        r#"{"usageMetadata":{"promptTokenCount":7,"candidatesTokenCount":2},"modelVersion":"m"}"#,
+        Some(Usage::new(7, 2)),
+    );
+    check(r#"{"candidates":[{"content":{"parts":[{"text":"more"}]}}]}"#, None);
+    check("{", None);
+}
+
+#[test]
 fn e01_only_our_tool_with_a_topic_convenes() {
     let check = |name: &str, arguments: &str, expected: &[Chunk]| {
         let called = format!(r#"{{"functionCall":{{"name":"{name}","args":{arguments}}}}}"#);

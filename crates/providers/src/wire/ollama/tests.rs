@@ -103,6 +103,19 @@ fn d10_recorded_streams_are_read_whole() {
 }
 
 #[test]
+fn thoughts_are_not_said_wherever_they_stand() {
+    let check = |lines: &[&str], text: &str| {
+        let done = r#"{"message":{"content":""},"done":true,"done_reason":"stop","eval_count":100}"#;
+        let stream: String = lines.iter().chain([&done]).map(|it| format!("{it}\n")).collect();
+        let (said, others, error) = outcome(&WIRE, stream.as_bytes());
+        assert_eq!((said.as_str(), others.len(), error), (text, 1, None), "{stream}");
+    };
+    check(&[r#"{"message":{"content":"","thinking":"Hm."}}"#, r#"{"message":{"content":"Tabs."}}"#], "Tabs.");
+    let aloud = [r#"{"message":{"content":"<think>Hm."}}"#, r#"{"message":{"content":"</think>\n\nTabs."}}"#];
+    check(&aloud, "Tabs.");
+}
+
+#[test]
 fn f4_lines_of_unknown_kinds_are_passed_over() {
     let check = |lines: &str, text: &str, others: &[Chunk]| {
         assert_eq!(outcome(&WIRE, lines.as_bytes()), (text.to_owned(), others.to_vec(), None), "{lines}");

@@ -14,7 +14,9 @@ use serde::{Deserialize, de::IgnoredAny};
 use serde_json::Value;
 
 use super::super::{
-    DISCUSS, Decoder, Frame, grow,
+    DISCUSS, Decoder, Frame,
+    aloud::Aloud,
+    grow,
     loose::Text,
     openai::{fault, refusal, unreadable},
     topic_of,
@@ -26,6 +28,7 @@ const DONE: &str = "[DONE]";
 /// What was read of an answer so far.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
+    aloud: Aloud,
     finish: Option<Finish>,
     is_refusal: bool,
     asked: Option<Asked>,
@@ -182,10 +185,8 @@ impl Answer {
 
     fn take_delta(&mut self, delta: Delta<'_>, out: &mut VecDeque<Chunk>) {
         self.is_refusal |= !delta.refusal.is_empty();
-        for text in [delta.content, delta.refusal] {
-            if !text.is_empty() {
-                out.push_back(Chunk::Text(text.0.into_owned()));
-            }
+        for text in [self.aloud.take(&delta.content.0), delta.refusal.0.into_owned()] {
+            say(text, out);
         }
         for call in delta.tool_calls.into_iter().flatten() {
             self.take_call(&call);
@@ -214,15 +215,22 @@ impl Answer {
             return Err(ProviderError::new(ErrorClass::InvalidResponse, message));
         };
         self.is_over = true;
+        say(self.aloud.end(), out);
         let asked = self.asked.take().and_then(|it| serde_json::from_str(&it.arguments).ok());
         if let Some(topic) = asked.as_ref().and_then(topic_of) {
             out.push_back(Chunk::Convene { topic });
         }
         let finish = if self.is_refusal { Finish::Refused } else { finish };
         let cost = self.usage.as_ref().and_then(Counted::cost);
-        let usage = self.usage.as_ref().and_then(Counted::usage);
+        let usage = self.usage.as_ref().and_then(Counted::usage).map(|it| self.aloud.counted(it));
         out.push_back(Chunk::End { finish, usage, cost });
         Ok(())
+    }
+}
+
+fn say(text: String, out: &mut VecDeque<Chunk>) {
+    if !text.is_empty() {
+        out.push_back(Chunk::Text(text));
     }
 }
 

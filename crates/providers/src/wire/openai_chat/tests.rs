@@ -170,6 +170,21 @@ fn e01_a_tool_call_is_collected_over_its_frames() {
     check(MISTRAL_TOOL, "Which linters mind?", Usage::new(99, 22));
 }
 
+#[test]
+fn thoughts_are_not_said_wherever_they_stand() {
+    let check = |deltas: &[&str], expected: &str| {
+        let (text, others, error) = outcome(&WIRE, with_delta(deltas).as_bytes());
+        assert_eq!((text.as_str(), others.len(), error), (expected, 1, None), "{deltas:?}");
+    };
+    check(&[r#"{"reasoning_content":"Hm."}"#, r#"{"content":"Tabs."}"#], "Tabs.");
+    check(&[r#"{"reasoning":"Hm.","content":null}"#, r#"{"content":"Tabs."}"#], "Tabs.");
+    let aloud = [r#"{"content":"<think>\nHm."}"#, r#"{"content":"</th"}"#, r#"{"content":"ink>\n\nTabs."}"#];
+    check(&aloud, "Tabs.");
+    check(&[r#"{"content":"<think>Hm."}"#], "");
+    check(&[r#"{"content":"<th"}"#], "<th");
+    check(&[r#"{"content":"The mark <think> means thinking."}"#], "The mark <think> means thinking.");
+}
+
 /// One frame with this choice, a finish, and the end.
 fn with_delta(deltas: &[&str]) -> String {
     let frames =

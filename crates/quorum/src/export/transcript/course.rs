@@ -5,7 +5,8 @@ use quorum_core::model::{judging::JudgedRound, outcome::Outcome};
 use super::{Block, Part, Table};
 
 pub(super) fn course(outcome: &Outcome) -> Vec<Part> {
-    [positions(outcome), judging(outcome), agreement(outcome), flips(outcome)].into_iter().flatten().collect()
+    let parts = [positions(outcome), judging(outcome), held(outcome), agreement(outcome), flips(outcome)];
+    parts.into_iter().flatten().collect()
 }
 
 fn positions(outcome: &Outcome) -> Option<Part> {
@@ -27,8 +28,10 @@ fn judging(outcome: &Outcome) -> Option<Part> {
     }
     if report.swap_checked > 0 {
         let (flipped, all) = (report.flipped, report.swap_checked);
-        let line =
-            format!("Judgements that came out the other way round in the other order: {flipped} of {all}");
+        let rate = report.flip_rate.unwrap_or_default();
+        let line = format!(
+            "Judgements that came out the other way round in the other order: {flipped} of {all} (flip rate {rate:.2})"
+        );
         part.blocks.push(Block::Line(line));
     }
     part.unless_empty()
@@ -40,6 +43,14 @@ fn marks(round: &JudgedRound) -> Vec<Vec<String>> {
     };
     let each = round.assessment.assessments.iter().map(|it| mark(&it.participant, it.score));
     each.chain([mark("as a whole", round.assessment.quality_score)]).collect()
+}
+
+fn held(outcome: &Outcome) -> Option<Part> {
+    let row = |it: &quorum_core::model::flips::Position| {
+        vec![it.round.to_string(), it.participant.clone(), it.position.clone()]
+    };
+    let rows: Vec<Vec<String>> = outcome.positions_by_round.iter().map(row).collect();
+    listed("Positions by round", &["round", "participant", "position"], &rows)
 }
 
 fn agreement(outcome: &Outcome) -> Option<Part> {

@@ -103,7 +103,8 @@ pub async fn an_error_has_ended_until_it_is_tried_again<S: Whole>(subject: Subje
     let id = open(store, "tabs or spaces?", second(1)).await;
     let mut writer = Writer::claiming(store, id, "one").await;
     let problem = Problem::new(Code::ProviderError, "no answer");
-    let failed = vec![Event::Failed { problem }, moved(Lifecycle::Running, Lifecycle::Error)];
+    let failed =
+        vec![Event::Failed { problem, absent: Vec::new() }, moved(Lifecycle::Running, Lifecycle::Error)];
     let park = Then::Park { seen: Default::default() };
     writer.write(second(2), failed, park).await.expect("the claim is ours");
     let listed = store.list(Wanted::default()).await.expect("the store is there");

@@ -1,0 +1,94 @@
+//! What can be typed after verbs that are about no discussion in particular.
+
+use std::net::SocketAddr;
+
+use clap::{Args, Subcommand};
+
+use crate::args::{Listed, number::at_least_one};
+
+#[derive(Debug, Args)]
+pub(crate) struct Demo {
+    /// Without waiting
+    #[arg(long)]
+    pub(crate) fast: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Configuring {
+    #[command(subcommand)]
+    pub(crate) verb: ConfigVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigVerb {
+    /// Print where the configuration is, or where other things are
+    Path {
+        /// Where what is
+        #[arg(default_value = "config")]
+        place: Place,
+    },
+    /// Print every value that holds, and where it comes from
+    Show(Listed),
+    /// Say everything that is wrong with it; exit with 3 if something is
+    Check,
+}
+
+/// Where things are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Place {
+    /// The configuration
+    Config,
+    /// Discussions
+    Data,
+    /// Logs of detached runs
+    State,
+    /// What can be made again
+    Cache,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct History {
+    /// Only discussions that have to do with these words, most relevant first
+    pub(crate) words: Vec<String>,
+    /// How many at most
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20, value_parser = at_least_one, allow_negative_numbers = true)]
+    pub(crate) limit: usize,
+    /// Only those of this session, by id or name
+    #[arg(long, value_name = "SESSION", conflicts_with = "words")]
+    pub(crate) session: Option<String>,
+    #[command(flatten)]
+    pub(crate) listed: Listed,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    /// Where to listen; other machines can reach it only with tokens in the configuration [default: 127.0.0.1:3000]
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(crate) listen: Option<SocketAddr>,
+    /// On which port; 0 takes any that is free
+    #[arg(long, value_name = "PORT")]
+    pub(crate) port: Option<u16>,
+    /// Use simulated voices although real ones could be had
+    #[arg(long)]
+    pub(crate) offline: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Sessions {
+    #[command(subcommand)]
+    pub(crate) verb: Option<SessionVerb>,
+    #[command(flatten)]
+    pub(crate) listed: Listed,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SessionVerb {
+    /// List them, newest first
+    List(Listed),
+    /// Make one and print its id
+    Create {
+        /// What people call it
+        name: String,
+    },
+}

@@ -1,0 +1,123 @@
+//! The command line as a whole: its verbs in groups, and what is said of what can't be read.
+
+use std::{
+    fmt::Write,
+    io::{IsTerminal, stdout},
+};
+
+use clap::{
+    Command, CommandFactory, FromArgMatches,
+    builder::{PossibleValuesParser, StyledStr},
+    error::{ContextKind, ContextValue, ErrorKind},
+};
+
+use crate::{
+    args::Cli,
+    exit::{self, Exit},
+    live::terminal,
+    render::{
+        line::{Colour, Line, PLAIN},
+        write,
+    },
+};
+
+/// The verbs by what they are for, each in one place.
+const GROUPS: [(&str, &[&str]); 5] = [
+    ("Discuss", &["discuss", "demo", "patterns"]),
+    ("Steer what runs or waits", &["pause", "resume", "stop", "abort", "say", "note", "judge"]),
+    ("Look back", &["history", "show", "export", "replay", "fork", "rate", "delete", "sessions"]),
+    ("Set up", &["models", "keys", "prices", "config", "doctor"]),
+    ("More", &["serve", "completions", "man", "help"]),
+];
+
+/// Where what a verb does begins.
+const SUMMARY: usize = 15;
+/// Wider lines are hard to read, and narrower ones are no lines.
+const WIDTHS: (usize, usize) = (40, 100);
+
+/// The command line, as it is read, shown, completed and printed.
+pub(crate) fn command() -> Command {
+    let command = Cli::command();
+    let verbs: Vec<String> = command.get_subcommands().map(|it| it.get_name().to_owned()).collect();
+    let groups = groups(&command, terminal::columns_of_stdout().clamp(WIDTHS.0, WIDTHS.1));
+    let header = command.get_styles().get_header();
+    let options = format!("{header}Options:{header:#}");
+    let template = format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}{options}\n{{options}}{{after-help}}"
+    );
+    let among = PossibleValuesParser::from(verbs);
+    command.help_template(template).mut_subcommand("man", |man| {
+        man.mut_arg("verb", |verb| verb.value_parser(among).hide_possible_values(true))
+    })
+}
+
+/// What was typed, and the verb in it. Ends the process where that can't be read, or only help was asked for.
+pub(crate) fn parse() -> (Cli, String) {
+    let matches = command().try_get_matches().unwrap_or_else(|error| end(&quoted(error)));
+    let verb = matches.subcommand_name().unwrap_or_default().to_owned();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    (cli, verb)
+}
+
+/// Prints help and version as any result is printed: without escapes in a pipe, and not without a word on a full disk.
+fn end(error: &clap::Error) -> ! {
+    if error.use_stderr() || stdout().is_terminal() {
+        error.exit();
+    }
+    let exit = match write(&error.render().to_string()) {
+        Ok(()) => Exit::Done,
+        Err(error) => exit::report(&error, "help"),
+    };
+    std::process::exit(exit as i32)
+}
+
+/// A word too many is mostly a question without quotes.
+fn quoted(mut error: clap::Error) -> clap::Error {
+    let unknown = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(word)) if error.kind() == ErrorKind::UnknownArgument => word.clone(),
+        _ => return error,
+    };
+    if !unknown.starts_with('-') {
+        let tip = StyledStr::from("what belongs together goes into quotes: ax discuss \"…\"");
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+    }
+    error
+}
+
+/// Every verb with what it does, under the headings of their groups.
+fn groups(command: &Command, columns: usize) -> String {
+    let group = |(title, verbs): &(&str, &[&str])| {
+        let header = command.get_styles().get_header();
+        let lines: String = verbs.iter().map(|verb| entry(command, verb, columns)).collect();
+        format!("{header}{title}:{header:#}\n{lines}\n")
+    };
+    GROUPS.iter().map(group).collect()
+}
+
+fn entry(command: &Command, verb: &str, columns: usize) -> String {
+    let about = command.find_subcommand(verb).and_then(Command::get_about).map(ToString::to_string);
+    let about = about.unwrap_or_else(|| "Explain a verb, with examples".to_owned());
+    let rows = Line::of(&about, PLAIN).wrapped(columns - SUMMARY);
+    let literal = command.get_styles().get_literal();
+    let mut entry = format!("  {literal}{verb}{literal:#}{}", " ".repeat(SUMMARY - 2 - verb.len()));
+    for (at, row) in rows.iter().enumerate() {
+        let margin = if at == 0 { 0 } else { SUMMARY };
+        let _ = writeln!(entry, "{}{}", " ".repeat(margin), row.rendered(Colour::Off));
+    }
+    entry
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_verb_stands_in_one_group() {
+        let listed: Vec<&str> = GROUPS.iter().flat_map(|group| group.1).copied().collect();
+        let there = Cli::command();
+        let there: BTreeSet<&str> = there.get_subcommands().map(Command::get_name).chain(["help"]).collect();
+        assert_eq!((listed.iter().copied().collect(), listed.len()), (there.clone(), there.len()));
+    }
+}

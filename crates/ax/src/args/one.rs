@@ -1,0 +1,122 @@
+//! What can be typed after verbs that are about one discussion.
+
+use std::path::PathBuf;
+
+use clap::{
+    Args,
+    builder::{PossibleValue, PossibleValuesParser},
+};
+use quorum::export::FORMATS;
+
+use crate::{
+    args::{Output, Shown, Which},
+    judge::RULINGS,
+};
+
+#[derive(Debug, Args)]
+pub(crate) struct Resume {
+    #[command(flatten)]
+    pub(crate) shown: Shown,
+    /// Exit with 6 when there is no consensus, or less agreement than the threshold
+    #[arg(long)]
+    pub(crate) require_consensus: bool,
+    /// Go on when the terminal is closed
+    #[arg(long, hide = true)]
+    pub(crate) detached: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Say {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    /// What is said; `-` reads it from standard input
+    pub(crate) text: String,
+    /// For which seat [default: the one whose turn it is]
+    #[arg(long = "as", value_name = "NAME")]
+    pub(crate) speaker: Option<String>,
+    /// As which user, where the seat belongs to one
+    #[arg(long, value_name = "USER")]
+    pub(crate) user: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Note {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    /// The remark; `-` reads it from standard input
+    pub(crate) text: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Rate {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    /// How good its result was, 1 (useless) to 5 (just right)
+    #[arg(value_parser = rating, allow_negative_numbers = true)]
+    pub(crate) rating: u8,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Delete {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    /// Really do it
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Judge {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    /// Put another in the judge's seat, go on without one, or end the debate
+    #[arg(value_name = "WHAT", value_parser = RULINGS)]
+    pub(crate) ruling: String,
+    /// Who judges instead, for swap
+    pub(crate) name: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Export {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    /// In which format [default: by the file's ending, or else markdown]
+    #[arg(long = "as", value_name = "FORMAT", value_parser = formats())]
+    pub(crate) format: Option<String>,
+    /// Where to; `-` is standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
+    pub(crate) output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Replay {
+    #[command(flatten)]
+    pub(crate) shown: Shown,
+    /// Without waiting
+    #[arg(long, conflicts_with = "speed")]
+    pub(crate) fast: bool,
+    /// How many times as fast as it went; at 1, no pause is longer than 2 s
+    #[arg(long, value_name = "N", default_value_t = 1.0, value_parser = speed, allow_negative_numbers = true)]
+    pub(crate) speed: f64,
+}
+
+fn formats() -> PossibleValuesParser {
+    let value = |format: &quorum::export::Format| {
+        PossibleValue::new(format.name).alias(format.ending).help(format.summary)
+    };
+    FORMATS.iter().map(value).collect::<Vec<_>>().into()
+}
+
+fn speed(text: &str) -> Result<f64, String> {
+    let speed = text.parse().ok().filter(|speed| (0.01..=1_000.0).contains(speed));
+    speed.ok_or_else(|| "must be a number from 0.01 to 1000".to_owned())
+}
+
+fn rating(text: &str) -> Result<u8, String> {
+    let rating = text.parse().ok().filter(|rating| (1..=5).contains(rating));
+    rating.ok_or_else(|| "must be from 1 to 5".to_owned())
+}

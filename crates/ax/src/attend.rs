@@ -1,0 +1,280 @@
+//! What every verb does that runs a discussion: follow it, take a person's turn, print the result, say how it ended.
+
+use std::io::IsTerminal;
+
+use futures::Stream;
+use quorum::{
+    Error, Finished, Handle, Quorum, RunError, Signal, Steered,
+    model::{
+        id::DiscussionId,
+        lifecycle::Lifecycle,
+        outcome::Outcome,
+        participant::{Participant, Role},
+        state::State,
+    },
+    text::count,
+};
+
+use crate::{
+    args::{Output, Shape},
+    discuss::{answer, show},
+    exit::{Demand, Exit, of_outcome},
+    follow::{Followed, Held, follow, hold},
+    live::{Keys, Watch, terminal},
+    render::{
+        Unwritable,
+        card::{self, Told},
+        closing, insist, is_hushed,
+        line::{DIM, Line},
+        note, print_json,
+        result::Detail,
+        tell, usage,
+    },
+    telling::Telling,
+    turn::{self, Typed},
+};
+
+const SIMULATED: &str = "The voices are simulated: no model is asked, and what they say is made up.";
+
+/// What to do with the end of a discussion.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ending {
+    pub(crate) output: Output,
+    pub(crate) demand: Demand,
+}
+
+impl Ending {
+    /// Prints the result like this, and takes it as it is.
+    pub(crate) fn shown(output: Output) -> Ending {
+        Ending { output, demand: Demand::Nothing }
+    }
+}
+
+/// Follows a running discussion to its end, or to where it waits and nobody here answers, and prints what came of it.
+pub(crate) async fn attend(quorum: &Quorum, handle: Handle, ending: Ending) -> anyhow::Result<Exit> {
+    let id = handle.id();
+    let telling = match ending.output.shape() {
+        Shape::Jsonl => Some(Telling::of(id)),
+        Shape::Text | Shape::Md | Shape::Json => None,
+    };
+    let mut attending = Attending { quorum, ending, telling, interrupted: false };
+    attending.all_runs(handle).await.map_err(|error| kept(error, id))
+}
+
+/// What could not be printed is paid for, and still there.
+fn kept(error: anyhow::Error, id: DiscussionId) -> anyhow::Error {
+    error.downcast::<Unwritable>().map_or_else(|other| other, |it| it.of(id).into())
+}
+
+/// A discussion that is attended, over as many runs as it takes.
+struct Attending<'a> {
+    quorum: &'a Quorum,
+    ending: Ending,
+    telling: Option<Telling>,
+    /// Whether somebody pressed Ctrl-C in any of them.
+    interrupted: bool,
+}
+
+/// What became of one run.
+enum Attended {
+    /// There is nothing more to do here.
+    Done(Exit),
+    /// It was held, and goes on.
+    Again(Handle),
+    /// A person's turn came, and they took it.
+    Answered { speaker: String, text: String },
+}
+
+impl Attending<'_> {
+    async fn all_runs(&mut self, mut handle: Handle) -> anyhow::Result<Exit> {
+        let mut greeted = false;
+        loop {
+            // Who listens before anything else is awaited misses nothing.
+            let signals = handle.signals();
+            let state = self.quorum.state(handle.id()).await?;
+            if !std::mem::replace(&mut greeted, true) {
+                greet(&state, self.ending.output);
+            }
+            match self.run(&handle, state, signals).await? {
+                Attended::Done(_) if self.interrupted => return Ok(Exit::Interrupted),
+                Attended::Done(exit) => return Ok(exit),
+                Attended::Again(next) => handle = next,
+                Attended::Answered { speaker, text } => {
+                    match self.quorum.say(handle.id(), Some(&speaker), &text, None).await? {
+                        Steered::Here(next) => handle = next,
+                        Steered::Sent { .. } | Steered::Idle(_) => return Ok(Exit::Done),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Attends one run.
+    async fn run(
+        &mut self,
+        handle: &Handle,
+        state: State,
+        signals: impl Stream<Item = Signal>,
+    ) -> anyhow::Result<Attended> {
+        let before = state.turns.len();
+        let mut watch = Watch::over(state, self.ending.output, Keys::OfDiscussion);
+        let followed = follow(self.quorum, handle.id(), signals, &mut watch, self.telling.as_mut()).await?;
+        let Followed::Ended { interrupted, paused } = followed else {
+            watch.close();
+            note(&format!("Left. `ax resume {}` goes on where it was.", handle.id()));
+            return Ok(Attended::Done(Exit::Interrupted));
+        };
+        self.interrupted |= interrupted;
+        let finished = finished(self.quorum, handle).await?;
+        if let Some(telling) = &mut self.telling {
+            telling.catch_up(self.quorum).await?;
+        }
+        // On a screen this run's turns were to be seen already.
+        let unseen = if matches!(watch, Watch::Screen(_)) { before } else { usize::MAX };
+        match finished {
+            Finished::Over(state) => {
+                watch.close();
+                Ok(Attended::Done(self.conclude(&state).await?))
+            }
+            Finished::Waiting(state) if paused && state.lifecycle == Lifecycle::Paused => {
+                self.hold(&state, watch).await
+            }
+            Finished::Waiting(state) => {
+                watch.close();
+                self.wait(&state, unseen).await
+            }
+        }
+    }
+
+    /// Holds a discussion that was paused here, until somebody goes on with it or leaves.
+    async fn hold(&mut self, state: &State, mut watch: Watch) -> anyhow::Result<Attended> {
+        let held =
+            if self.interrupted { Held::Left } else { hold(self.quorum, state.id, &mut watch).await? };
+        watch.close();
+        match held {
+            Held::GoesOn(handle) => return Ok(Attended::Again(handle)),
+            Held::Over(state) => return Ok(Attended::Done(self.conclude(&state).await?)),
+            Held::Elsewhere => {
+                note(&format!("It goes on elsewhere; `ax show {}` has what comes of it.", state.id));
+            }
+            Held::Left => stand(state, self.ending.output)?,
+            Held::Interrupted => {
+                self.interrupted = true;
+                stand(state, self.ending.output)?;
+            }
+        }
+        Ok(Attended::Done(Exit::Done))
+    }
+
+    /// Asks the person whose turn it is, where there is one here.
+    async fn wait(&mut self, state: &State, unseen: usize) -> anyhow::Result<Attended> {
+        match turn::typed(state, unseen).await? {
+            Typed::Answer { speaker, text } => return Ok(Attended::Answered { speaker, text }),
+            Typed::Nothing => stand(state, self.ending.output)?,
+            Typed::Left => self.interrupted = true,
+        }
+        Ok(Attended::Done(Exit::Done))
+    }
+
+    /// Prints the result, unless its events went out as they happened, and says how it ended.
+    async fn conclude(&self, state: &State) -> anyhow::Result<Exit> {
+        let output = self.ending.output;
+        let silent = output.shape() == Shape::Text && answer(state, output).is_empty();
+        if told(output) != Told::Nothing && Watch::is_screen(output) && !silent {
+            tell(&[card::rule("result", terminal::size().columns), Line::default()]);
+        }
+        if output.shape() != Shape::Jsonl {
+            show(self.quorum, state, output).await?;
+        }
+        Ok(conclude(state, self.ending))
+    }
+}
+
+fn greet(state: &State, output: Output) {
+    let spec = &state.spec;
+    let simulated = spec.simulation.as_ref().map(|_| SIMULATED);
+    if Watch::is_screen(output) {
+        let id = format!("id {}", state.id);
+        let lines = simulated.into_iter().chain([&*id]).map(|text| Line::of(text, DIM));
+        let lines = lines.flat_map(|line| line.wrapped(terminal::size().columns));
+        return tell(&lines.chain([Line::default()]).collect::<Vec<_>>());
+    }
+    simulated.into_iter().for_each(note);
+    let seat = |it: &Participant| match it.role {
+        Role::Speaker => it.name.clone(),
+        role => format!("{} ({role})", it.name),
+    };
+    let who: Vec<String> = spec.participants.iter().map(seat).collect();
+    let rounds = count(u64::from(spec.rounds), "round");
+    note(&format!("{}, at most {rounds}: {}", spec.pattern, who.join(", ")));
+    note(&format!("id {0}  (from another terminal: ax pause, ax stop or ax abort {0})", state.id));
+}
+
+/// How the run ended. One that another process took over goes on there.
+async fn finished(quorum: &Quorum, handle: &Handle) -> anyhow::Result<Finished> {
+    match handle.finished().await {
+        Ok(finished) => Ok(finished),
+        Err(RunError::Store(error)) => Err(Error::from(error).into()),
+        Err(error) => {
+            let state = quorum.state(handle.id()).await;
+            match state {
+                Ok(state) if state.lifecycle.is_terminal() => Ok(Finished::Over(Box::new(state))),
+                Ok(_) | Err(_) => Err(Error::from(error).into()),
+            }
+        }
+    }
+}
+
+/// Says how a discussion ended, and finds its exit code.
+pub(crate) fn conclude(state: &State, ending: Ending) -> Exit {
+    let outcome = Outcome::of(state);
+    let threshold = state.spec.consensus.threshold;
+    let on_screen = Watch::is_screen(ending.output);
+    if on_screen {
+        tell(&card::lines(&outcome, threshold, told(ending.output), terminal::size().columns));
+    } else {
+        closing::lines(&outcome).iter().for_each(|line| note(line));
+    }
+    closing::of_fork(state).iter().for_each(|line| note(line));
+    if let Some(problem) = outcome.error.as_ref().filter(|_| is_hushed()) {
+        insist(&format!("{}: {}", problem.code, problem.message));
+    }
+    // The card has the same table.
+    if ending.output.usage && !on_screen {
+        insist(&usage::table(&outcome));
+    }
+    let exit = of_outcome(&outcome, threshold, ending.demand);
+    if exit == Exit::NoConsensus {
+        insist(&no_consensus(&outcome, threshold));
+    }
+    exit
+}
+
+/// What of the result is to be seen on the terminal where the card goes.
+fn told(output: Output) -> Told {
+    match (output.shape(), output.detail()) {
+        _ if !std::io::stdout().is_terminal() => Told::Nothing,
+        (Shape::Text, Detail::Answer) => Told::Answer,
+        (Shape::Text, Detail::Course | Detail::Everything) | (Shape::Md, _) => Told::Everything,
+        (Shape::Json | Shape::Jsonl, _) => Told::Nothing,
+    }
+}
+
+fn no_consensus(outcome: &Outcome, threshold: f64) -> String {
+    match outcome.consensus.agreement_score {
+        Some(score) => format!("No consensus: the agreement is {score:.2}, and {threshold:.2} is required."),
+        None => "No consensus: the agreement could not be measured.".to_owned(),
+    }
+}
+
+/// Says where a discussion stands that waits, and how to go on with it.
+fn stand(state: &State, output: Output) -> anyhow::Result<()> {
+    if output.shape() == Shape::Json {
+        print_json(&Outcome::of(state))?;
+    }
+    if !turn::announce(state) {
+        let stands = if state.lifecycle == Lifecycle::Paused { "Paused" } else { "Resting after many turns" };
+        note(&format!("{stands}. `ax resume {}` goes on.", state.id));
+    }
+    Ok(())
+}

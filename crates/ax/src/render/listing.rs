@@ -1,0 +1,80 @@
+//! Past discussions, one on a line: for programs with everything, for people with what fits their terminal.
+
+use quorum::{listing::Entry, model::lifecycle::Lifecycle, text::line};
+
+use crate::render::line::{BAD, DIM, GOOD, Line, PLAIN, WORRY};
+
+/// How much of a topic a list shows where nobody knows its width.
+const TOPIC: usize = 70;
+/// Ids begin with the millisecond they were made in, which is enough of them to type.
+const SHORT_ID: usize = 13;
+const WHEN: usize = 16;
+const PATTERN: usize = 11;
+const STATE: usize = 10;
+/// Less of a topic says nothing; other columns go first.
+const SHORTEST_TOPIC: usize = 20;
+
+/// A discussion for programs.
+pub(crate) fn row(entry: &Entry) -> String {
+    let state = match entry.success {
+        Some(false) => format!("{} without success", entry.status),
+        Some(true) | None => entry.status.to_string(),
+    };
+    let (when, topic) = (when(entry), line(&entry.topic, TOPIC));
+    format!("{}  {when}  {:<11}  {state:<10}  {topic}", entry.discussion_id, entry.pattern)
+}
+
+/// A table for people.
+pub(crate) fn table(entries: &[Entry], columns: usize) -> Vec<Line> {
+    let parts = |cells: [Line; 5]| in_columns(cells, columns);
+    let head = ["id", "started (UTC)", "pattern", "state", "topic"].map(|it| Line::of(it, DIM));
+    let rows = entries.iter().map(|entry| {
+        let (state, style) = state(entry);
+        let id = Line::of(&id(entry, entries), PLAIN);
+        let rest = [when(entry), entry.pattern.clone()].map(|it| Line::of(&it, DIM));
+        let [when, pattern] = rest;
+        parts([id, when, pattern, Line::of(state, style), Line::of(&entry.topic, PLAIN)])
+    });
+    [parts(head)].into_iter().chain(rows).collect()
+}
+
+/// All columns, or those that leave room for the topic.
+fn in_columns([id, when, pattern, state, topic]: [Line; 5], columns: usize) -> Line {
+    let ways = [
+        vec![(id.clone(), SHORT_ID), (when, WHEN), (pattern, PATTERN), (state.clone(), STATE)],
+        vec![(id.clone(), SHORT_ID), (state, STATE)],
+        vec![(id, SHORT_ID)],
+    ];
+    let takes = |way: &[(Line, usize)]| way.iter().map(|(_, width)| width + 2).sum::<usize>();
+    let [.., barest] = &ways;
+    let way = ways.iter().find(|way| takes(way) + SHORTEST_TOPIC <= columns).unwrap_or(barest);
+    let cells = way
+        .iter()
+        .fold(Line::default(), |all, (cell, width)| all.then(cell.clone().padded(*width)).and("  ", PLAIN));
+    cells.then(topic).cut(columns)
+}
+
+/// As much of an id as tells it from the others.
+fn id(entry: &Entry, among: &[Entry]) -> String {
+    let id = |it: &Entry| it.discussion_id.to_string();
+    let short = id(entry).chars().take(SHORT_ID).collect::<String>();
+    let alike = among.iter().filter(|it| id(it).starts_with(&short)).count();
+    if alike == 1 { short } else { id(entry) }
+}
+
+fn when(entry: &Entry) -> String {
+    entry.started_at.get(..WHEN).unwrap_or(&entry.started_at).replace('T', " ")
+}
+
+/// How it stands, in a word.
+fn state(entry: &Entry) -> (&'static str, anstyle::Style) {
+    match (entry.status, entry.success) {
+        (Lifecycle::Completed, Some(false)) => ("no success", WORRY),
+        (Lifecycle::Completed, Some(true) | None) => ("completed", GOOD),
+        (Lifecycle::Aborted, _) => ("aborted", WORRY),
+        (Lifecycle::Error, _) => ("failed", BAD),
+        (Lifecycle::Paused, _) => ("paused", PLAIN),
+        (Lifecycle::Configuring | Lifecycle::Validating | Lifecycle::Ready, _) => ("ready", PLAIN),
+        (Lifecycle::Initializing | Lifecycle::Running | Lifecycle::Completing, _) => ("running", PLAIN),
+    }
+}

@@ -1,0 +1,73 @@
+//! What a seat is shown before its call, and what that can come to.
+
+use super::Seat;
+use crate::{
+    call::{Message, tokens},
+    floor::{
+        Floor,
+        reuse::digest,
+        view::{View, size_of_notes, view},
+        window::Window,
+    },
+    model::money::{Spent, Usage},
+};
+
+impl Seat {
+    /// The worst this seat's next call can cost.
+    pub(crate) fn worst_case(&mut self, floor: &Floor) -> Spent {
+        let written = self.longest_answer(floor);
+        let bytes = self.look(floor).bytes;
+        let usage = Usage::new(tokens::at_worst(bytes) + 64, written);
+        let price = self.voice.as_ref().and_then(|voice| voice.price);
+        Spent { calls: 1, tokens: usage.total(), usd: price.map(|price| price.of(usage)).unwrap_or_default() }
+    }
+
+    pub(crate) fn longest_answer(&self, floor: &Floor) -> u64 {
+        u64::from(self.token_limit(floor))
+    }
+
+    /// What the provider is told: the words allowed, and the thoughts before them.
+    pub(super) fn token_limit(&self, floor: &Floor) -> u32 {
+        let words = self.asked.ask.max_tokens.unwrap_or(floor.record.state.spec.manner.max_tokens);
+        words.saturating_add(self.voice.as_ref().map_or(0, |voice| voice.thinking))
+    }
+
+    /// What it will be shown, built once for each call.
+    pub(crate) fn look(&mut self, floor: &Floor) -> &View {
+        let view = self.view.take().unwrap_or_else(|| self.view(floor));
+        self.view.insert(view)
+    }
+
+    pub(super) fn view(&self, floor: &Floor) -> View {
+        let (ask, state) = (&self.asked.ask, &floor.record.state);
+        let window = floor.window(self);
+        let notes = if ask.stretch.is_none() { size_of_notes(state, window.family) } else { 0 };
+        let mut view = view(self.name(), ask, &Window { room: window.room.saturating_sub(notes), ..window });
+        view.counted += notes;
+        if ask.stretch.is_none() {
+            view.show(ask, state);
+        }
+        if self.subs > 0 {
+            // The question stands before what was found; it need not be put twice.
+            view.messages.pop();
+        }
+        view
+    }
+
+    /// A short name for what is asked here.
+    pub(crate) fn digest(&self, floor: &Floor) -> String {
+        match &self.view {
+            Some(view) => digest(&self.asked.ask, &view.messages),
+            None if self.asked.who.is_person() => digest(&self.asked.ask, &self.all_said(floor)),
+            None => digest(&self.asked.ask, &self.view(floor).messages),
+        }
+    }
+
+    /// What people are shown: everything, for they have no window.
+    fn all_said(&self, floor: &Floor) -> Vec<Message> {
+        let said = floor.now.transcript.iter();
+        let said =
+            said.map(|turn| Message::Said { own: turn.participant == self.name(), turn: turn.clone() });
+        said.chain([Message::Ask(self.asked.ask.prompt.clone())]).collect()
+    }
+}

@@ -1,0 +1,114 @@
+//! Which provider an agent speaks through: the one for its task, else its preferred ones in order, else its fallback, else claude.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::catalog;
+
+/// Who answers for an agent that has no preference, or none that can be had.
+const USUAL: &str = "claude";
+
+/// No agent prefers more.
+pub const MOST_PREFERRED: usize = 6;
+
+/// What an agent's profile says about providers. Each is written as everywhere: `claude`, or `claude/MODEL`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Affinity {
+    /// In the order in which they are tried.
+    pub preferred: Vec<String>,
+    /// By the kind of task: `code-review`.
+    pub task_mapping: BTreeMap<String, String>,
+    /// Where none of the preferred can be had.
+    pub fallback: Option<String>,
+    /// Never these, whoever else names them; a provider's name stands for all its models.
+    pub exclude: Vec<String>,
+}
+
+impl Affinity {
+    /// Who speaks for the agent in a task of this kind, as it was written; `None` when nobody it may speak through can be asked.
+    /// Providers are looked up by the names results have for them.
+    #[must_use]
+    pub fn choose(&self, task: Option<&str>, can_be_asked: impl Fn(&str) -> bool) -> Option<&str> {
+        self.in_order(task).find(|it| can_be_asked(&provider_of(it)))
+    }
+
+    /// Everyone who may speak for the agent, in the order in which they are tried.
+    pub fn in_order(&self, task: Option<&str>) -> impl Iterator<Item = &str> {
+        let for_task = task.and_then(|task| self.task_mapping.get(task));
+        let named = for_task.into_iter().chain(&self.preferred).chain(&self.fallback).map(String::as_str);
+        named.chain([USUAL]).filter(|it| !self.is_excluded(it))
+    }
+
+    fn is_excluded(&self, written: &str) -> bool {
+        let is_meant = |excluded: &String| match excluded.contains('/') {
+            true => named(excluded) == named(written),
+            false => provider_of(excluded) == provider_of(written),
+        };
+        self.exclude.iter().any(is_meant)
+    }
+}
+
+/// `anthropic/MODEL` is `claude`.
+fn provider_of(written: &str) -> String {
+    named(written).0
+}
+
+fn named(written: &str) -> (String, Option<&str>) {
+    let (provider, model) =
+        written.split_once('/').map_or((written, None), |(provider, model)| (provider, Some(model)));
+    (catalog::row(provider).map_or_else(|| provider.to_owned(), |row| row.name.clone()), model)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn affinity() -> Affinity {
+        let profile = r#"{ "preferred": ["gemini/gemini-2.5-pro", "openai"], "taskMapping": { "code-review": "codex" },
+            "fallback": "mistral", "exclude": ["grok"] }"#;
+        serde_json::from_str(profile).unwrap()
+    }
+
+    #[track_caller]
+    fn check(affinity: &Affinity, task: Option<&str>, there: &[&str], expected: Option<&str>) {
+        assert_eq!(affinity.choose(task, |it| there.contains(&it)), expected, "{task:?} of {there:?}");
+    }
+
+    #[test]
+    fn inv_disc_640_an_agent_speaks_through_its_preferred_provider_or_claude() {
+        let all = ["claude", "gemini", "openai", "codex", "mistral", "grok"];
+        check(&affinity(), None, &all, Some("gemini/gemini-2.5-pro"));
+        check(&Affinity::default(), None, &all, Some("claude"));
+        check(&Affinity::default(), None, &["gemini"], None);
+    }
+
+    #[test]
+    fn b08_preferred_providers_are_tried_in_order_and_then_the_fallback() {
+        check(&affinity(), None, &["openai", "mistral", "claude"], Some("openai"));
+        check(&affinity(), None, &["mistral", "claude"], Some("mistral"));
+        check(&affinity(), None, &["claude", "grok"], Some("claude"));
+        check(&affinity(), None, &["grok"], None);
+    }
+
+    #[test]
+    fn b08_a_task_has_a_provider_of_its_own() {
+        check(&affinity(), Some("code-review"), &["codex", "gemini"], Some("codex"));
+        check(&affinity(), Some("code-review"), &["gemini"], Some("gemini/gemini-2.5-pro"));
+        check(&affinity(), Some("research"), &["codex", "gemini"], Some("gemini/gemini-2.5-pro"));
+    }
+
+    #[test]
+    fn b08_who_is_excluded_never_speaks() {
+        let without = |exclude: &[&str]| Affinity {
+            exclude: exclude.iter().map(|it| (*it).to_owned()).collect(),
+            ..affinity()
+        };
+        let all = ["claude", "gemini", "openai", "mistral"];
+        check(&without(&["google"]), None, &all, Some("openai"));
+        check(&without(&["gemini/gemini-2.5-pro"]), None, &all, Some("openai"));
+        check(&without(&["gemini/gemini-3.8-flash"]), None, &all, Some("gemini/gemini-2.5-pro"));
+        check(&without(&["gemini", "openai", "mistral", "anthropic"]), None, &all, None);
+    }
+}

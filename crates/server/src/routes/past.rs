@@ -1,0 +1,134 @@
+//! What follows from a past discussion: one that goes on in another way, the same once more, how good it was.
+
+use axum::{
+    extract::State,
+    http::{HeaderMap, StatusCode},
+    response::Response,
+};
+use quorum::{Error, Forking, model::error::Refusal};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+
+use crate::{
+    body::{Body, Fields, Id},
+    guard::Caller,
+    house::App,
+    problem::Problem,
+    routes::discussions,
+    wire::order::{self, changes, order_key},
+};
+
+/// Where and how a fork leaves its discussion.
+#[derive(Debug, Clone, Deserialize, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "at": "1/answering/claude", "changes": { "rounds": 3 } }))]
+pub(crate) struct Fork {
+    /// Everything up to the answer at this step stands: `1/answering/claude`.
+    at: String,
+    /// Who takes part no longer.
+    #[serde(default)]
+    without: Vec<String>,
+    /// Who judges now.
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    judge: Option<String>,
+    /// What else is different.
+    #[serde(default)]
+    #[schema(value_type = order::Changes)]
+    changes: Fields,
+}
+
+/// Go on from a discussion in another way, asking only what is new
+///
+/// The past discussion stays as it is. What was answered in it up to that step stands in the new one and costs nothing.
+#[utoipa::path(
+    post, path = "/api/discussions/{id}/fork", tag = "control",
+    params(("id" = String, Path, format = "uuid", description = "The discussion"), ("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", max_length = 255)),
+    request_body = Fork, responses((status = 202, description = "The new discussion runs", body = discussions::Accepted))
+)]
+pub(super) async fn fork(
+    State(app): State<App>,
+    Caller(scope): Caller,
+    Id(id): Id,
+    headers: HeaderMap,
+    Body(fork): Body<Fork>,
+) -> Result<Response, Problem> {
+    let discussion = scope.discussion(id).await?;
+    let key = order_key(&headers, &format!("fork of {id}"), &fork)?;
+    let _held = discussions::hold(&app, &scope, key.as_ref())?;
+    let Fork { at, without, judge, changes: fields } = fork;
+    let given = fields.clone();
+    let forking =
+        Forking { at, without, judge, changes: changes(fields).map_err(|it| it.within("changes"))? };
+    let started = discussion.fork(&forking, key.as_ref()).await.map_err(|error| of_fork(error, &given))?;
+    Ok(discussions::accepted(&app.hub.take(started)))
+}
+
+/// What is wrong with a change is wrong where it was written.
+fn of_fork(error: Error, Fields(changes): &Fields) -> Problem {
+    let Error::Refused(refusals) = error else { return Problem::from(error) };
+    let placed = refusals.into_iter().map(|it| match changes.contains_key(&it.field) {
+        true => Refusal { field: format!("changes.{}", it.field), ..it },
+        false => it,
+    });
+    Problem::refused(&placed.collect::<Vec<_>>())
+}
+
+/// Order a past discussion once more, with changes
+///
+/// Everybody is asked anew. What is not changed is as it was ordered then.
+#[utoipa::path(
+    post, path = "/api/discussions/{id}/again", tag = "control",
+    params(("id" = String, Path, format = "uuid", description = "The discussion"), ("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", max_length = 255)),
+    request_body = order::Changes, responses((status = 202, description = "The new discussion runs", body = discussions::Accepted))
+)]
+pub(super) async fn again(
+    State(app): State<App>,
+    Caller(scope): Caller,
+    Id(id): Id,
+    headers: HeaderMap,
+    Body(fields): Body<Fields>,
+) -> Result<Response, Problem> {
+    let discussion = scope.discussion(id).await?;
+    let order = discussions::Order { what: &format!("again {id}"), headers: &headers, body: &fields.clone() };
+    let spec = discussion.again(&changes(fields)?).await?;
+    Ok(discussions::accepted(&discussions::start(&app, &scope, spec, order).await?))
+}
+
+/// How good a result was.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "rating": 4 }))]
+pub(crate) struct Rating {
+    /// From 1, useless, to 5.
+    #[schema(value_type = u8, minimum = 1, maximum = 5)]
+    rating: f64,
+}
+
+/// Say how good a result was
+///
+/// It is kept with who said it, and counted in `/metrics`.
+#[utoipa::path(
+    post, path = "/api/discussions/{id}/rating", tag = "control", params(("id" = String, Path, format = "uuid", description = "The discussion")),
+    request_body = Rating, responses((status = 204, description = "Thank you"))
+)]
+pub(super) async fn rate(
+    State(app): State<App>,
+    Caller(scope): Caller,
+    Id(id): Id,
+    Body(given): Body<Rating>,
+) -> Result<StatusCode, Problem> {
+    let discussion = scope.discussion(id).await?;
+    // To JSON 4.0 is as whole as 4.
+    if given.rating.fract() != 0.0 || !(1.0..=5.0).contains(&given.rating) {
+        return Err(Problem::field(
+            "rating",
+            format!("must be 1, 2, 3, 4 or 5, not {}", json!(given.rating)),
+        ));
+    }
+    let rating = given.rating as u8;
+    discussion.rate(rating).await?;
+    app.metrics.rated(scope.tenant(), rating, &discussion.state().await?.spec.pattern);
+    Ok(StatusCode::NO_CONTENT)
+}

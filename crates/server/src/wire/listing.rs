@@ -1,0 +1,131 @@
+//! A discussion in a list: what the archive knows of it, and what only its facts tell.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+};
+
+use futures::{StreamExt, TryStreamExt, stream};
+use quorum::{
+    Error, Scope, StoreError,
+    listing::Entry,
+    model::{event, id::DiscussionId, lifecycle::Lifecycle, outcome::Outcome, state::State},
+};
+use serde::Serialize;
+
+use crate::{
+    live::hub::Hub,
+    wire::project::{Vacant, vacant},
+};
+
+/// How many records are read at the same time.
+const AT_ONCE: usize = 8;
+
+/// Of how many finished discussions it is kept what they came to.
+const MOST_KEPT: usize = 10_000;
+
+/// A past or present discussion in a list.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Listed {
+    #[serde(flatten)]
+    entry: Entry,
+    #[serde(flatten)]
+    standing: Standing,
+}
+
+/// Who is awaited, and what it came to so far.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Standing {
+    /// People whose turn it is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    awaiting: Vec<Awaited>,
+    /// The judge's seat, where it is empty and the debate waits for a word on who judges.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    judge_awaited: Option<Vacant>,
+    total_tokens: u64,
+    /// In USD; absent where somebody was asked who has no known price.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    estimated_cost: Option<f64>,
+}
+
+/// A person whose turn it is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct Awaited {
+    participant: String,
+    round: u32,
+    phase: String,
+}
+
+impl Standing {
+    fn of(state: &State) -> Self {
+        let metadata = Outcome::of(state).metadata;
+        Standing {
+            awaiting: state.awaiting.iter().map(awaited).collect(),
+            judge_awaited: state.debate.vacancy.as_ref().map(vacant),
+            total_tokens: metadata.total_tokens,
+            estimated_cost: metadata.estimated_cost,
+        }
+    }
+}
+
+fn awaited(awaited: &event::Awaited) -> Awaited {
+    let event::Awaited { participant, round, phase, .. } = awaited.clone();
+    Awaited { participant, round, phase }
+}
+
+/// What finished discussions came to: that never changes, and reading it takes all their facts.
+#[derive(Default)]
+pub(crate) struct Sums(Mutex<HashMap<DiscussionId, Standing>>);
+
+impl Sums {
+    /// These entries of the caller's in full. One that was removed in between is left out.
+    pub(crate) async fn complete(
+        &self,
+        hub: &Hub,
+        scope: &Scope,
+        entries: Vec<Entry>,
+    ) -> Result<Vec<Listed>, Error> {
+        let listed = |entry: Entry| async {
+            let id = entry.discussion_id;
+            let known = self.kept(id).or_else(|| hub.glance(id, Standing::of));
+            let standing = match known {
+                Some(known) => Some(known),
+                None => self.read(scope, id).await?,
+            };
+            Ok::<_, Error>(standing.map(|standing| Listed { entry, standing }))
+        };
+        let all: Vec<Option<Listed>> =
+            stream::iter(entries).map(listed).buffered(AT_ONCE).try_collect().await?;
+        Ok(all.into_iter().flatten().collect())
+    }
+
+    async fn read(&self, scope: &Scope, id: DiscussionId) -> Result<Option<Standing>, Error> {
+        let state = match scope.discussion(id).await {
+            Ok(discussion) => discussion.state().await,
+            Err(error) => Err(error),
+        };
+        match state {
+            Ok(state) => Ok(Some(self.keep(&state))),
+            Err(Error::Store(StoreError::Unknown(_))) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn kept(&self, id: DiscussionId) -> Option<Standing> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&id).cloned()
+    }
+
+    fn keep(&self, state: &State) -> Standing {
+        let standing = Standing::of(state);
+        if !matches!(state.lifecycle, Lifecycle::Completed | Lifecycle::Aborted) {
+            return standing;
+        }
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= MOST_KEPT {
+            kept.clear();
+        }
+        kept.insert(state.id, standing.clone());
+        standing
+    }
+}
