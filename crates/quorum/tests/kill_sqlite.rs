@@ -50,7 +50,7 @@ async fn survives(panel: &Panel, spec: Spec) {
     let folder = TempDir::new().unwrap();
     let store = || opened(&folder.path().join(Uuid::new_v4().to_string())) as Arc<dyn Store>;
     let deaths = resume_anywhere(store, panel, CRAFTS, spec).await;
-    assert!(deaths >= 8, "it died {deaths} times only");
+    assert!(deaths >= 5, "it died {deaths} times only");
 }
 
 #[tokio::test]

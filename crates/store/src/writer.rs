@@ -34,7 +34,7 @@ impl Writer {
         let (requests, waiting) = mpsc::channel(WAITING);
         let file = desk.file.clone();
         let thread = std::thread::Builder::new().name("store-writer".to_owned());
-        let thread = thread.spawn(move || write_all(waiting, desk, keeper))?;
+        let thread = thread.spawn(move || write_all(waiting, desk, &keeper))?;
         Ok(Writer { requests: Some(requests), thread: Some(thread), file })
     }
 
@@ -68,7 +68,7 @@ impl Drop for Writer {
     }
 }
 
-fn write_all(mut waiting: mpsc::Receiver<Box<dyn Job>>, mut desk: Desk, keeper: Keeper) {
+fn write_all(mut waiting: mpsc::Receiver<Box<dyn Job>>, mut desk: Desk, keeper: &Keeper) {
     let mut pace = Pace::default();
     while let Some(first) = waiting.blocking_recv() {
         let (began, mut batch, mut next) = (Instant::now(), Vec::new(), Some(first));

@@ -35,7 +35,7 @@ async fn f1_every_pattern_with_every_method_survives_every_death() {
     for pattern in PATTERNS {
         for method in CONSENSUS {
             let deaths = survives(&panel(), deciding_by(spec(pattern.name), method.name)).await;
-            assert!(deaths >= 8, "{} by {} died {deaths} times only", pattern.name, method.name);
+            assert!(deaths >= 5, "{} by {} died {deaths} times only", pattern.name, method.name);
         }
     }
 }
@@ -81,7 +81,7 @@ async fn d03_every_format_and_mode_survives_every_death() {
         panel().writes_in("cyd", 2, "assessment", &ending).says("*", "The same words each and every time.");
     for debate in debates() {
         let deaths = survives(&panel, Spec { debate: debate.clone(), ..spec("debate") }).await;
-        assert!(deaths >= 10, "{debate:?} died {deaths} times only");
+        assert!(deaths >= 6, "{debate:?} died {deaths} times only");
     }
 }
 
@@ -138,7 +138,7 @@ async fn d09_every_pattern_with_summaries_survives_every_death_and_none_is_asked
             assert_eq!(asked.len(), asked.iter().collect::<BTreeSet<_>>().len(), "{asked:?}");
             assert_eq!(outcome.integrity.summaries as usize, asked.len(), "{} by {strategy}", pattern.name);
             let deaths = survives(&panel, order).await;
-            assert!(deaths >= 8, "{} by {strategy} died {deaths} times only", pattern.name);
+            assert!(deaths >= 5, "{} by {strategy} died {deaths} times only", pattern.name);
         }
     }
 }

@@ -199,7 +199,7 @@ async fn f1_a_word_about_the_judge_survives_every_death() {
             let store = || Arc::new(MemoryStore::new()) as Arc<dyn Store>;
             let order = Spec { debate, ..asking() };
             let deaths = resume_anywhere_answering(store, &failing(), CRAFTS, order, &answer).await;
-            assert!(deaths >= 8, "{ruling:?} died {deaths} times only");
+            assert!(deaths >= 5, "{ruling:?} died {deaths} times only");
         }
     }
 }
