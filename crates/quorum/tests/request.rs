@@ -295,6 +295,17 @@ fn names_aliases_models_and_doubles() {
 }
 
 #[test]
+fn a_models_name_may_be_a_path_with_a_version() {
+    for model in
+        ["publishers/anthropic/models/claude-opus-4@20260514", "deepseek/deepseek-r1-distill-llama-70b:free"]
+    {
+        let written = format!("acme/{model}");
+        let spec = spec(&json!({ "providers": ["claude", written] }));
+        assert_eq!(spec.participants[1].model.as_deref(), Some(model));
+    }
+}
+
+#[test]
 fn the_usual_panel_is_narrowed_to_who_is_there() {
     let there = |names: &[&str]| Setting {
         available: names.iter().map(|name| (*name).to_owned()).collect(),

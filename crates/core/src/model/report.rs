@@ -83,9 +83,13 @@ fn missing(state: &State) -> Vec<Missing> {
     });
     let failed = state.failures.iter().map(|it| Missing {
         provider: it.participant.clone(),
-        reason: format!("failed in round {} after {} attempts: {}", it.round, it.attempts, it.message),
+        reason: format!("failed in round {} after {}: {}", it.round, attempts(it.attempts), it.message),
     });
     absent.chain(failed).collect()
+}
+
+fn attempts(number: u32) -> String {
+    if number == 1 { "1 attempt".to_owned() } else { format!("{number} attempts") }
 }
 
 /// Rounds in order; in each, phases in order; in each, seats in order, however they arrived.

@@ -114,7 +114,7 @@ async fn inv_disc_400_the_dead_one_is_not_asked_again() {
     assert!(outcome.success);
     assert_eq!(
         outcome.integrity.missing[0].reason,
-        "failed in round 1 after 1 attempts: bob failed by script"
+        "failed in round 1 after 1 attempt: bob failed by script"
     );
 }
 
