@@ -70,8 +70,7 @@ fn a_default_of_the_wrong_kind_is_an_error() {
         "[defaults]\nsimulate = \"failure=nan\"",
         "defaults.simulate: nan and inf are no numbers to go by",
     );
-    let error = parse("[defaults]\nrounds = \"two\"").unwrap_err();
-    assert!(error.starts_with("config.toml: defaults.rounds: invalid type"), "{error}");
+    refuses("[defaults]\nrounds = \"two\"", "defaults.rounds: string \"two\", expected a whole number");
 }
 
 #[test]

@@ -144,7 +144,7 @@ fn c02_a_person_is_a_partner_in_a_dialogue() {
     let desk = Desk::new();
     let table = ["--participants", "claude,me:person", "--pattern", "dialogue", "--rounds", "1"];
     let said = desk.ax(&[&["discuss", "Tabs or spaces?"], &table[..]].concat()).ends(0);
-    said.says(&["It is me's turn (round 1, model b turn)"]);
+    said.says(&["Waiting for me (round 1, model b turn)"]);
     let said = desk.ax(&["say", "last", "Tabs, I think."]).ends(0);
     said.says(&["reached consensus?", "Say yes or no first"]);
     let result = desk.ax(&["say", "last", "No: spaces have not been heard yet.", "--json"]).ends(0).json();
