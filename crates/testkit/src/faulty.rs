@@ -1,8 +1,11 @@
 //! A store with faults at chosen writes: dead like its process, away for a while, or silent about what it did.
 
-use std::sync::{
-    Arc, Mutex, PoisonError,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
 };
 
 use futures::{future::BoxFuture, stream::BoxStream};
@@ -14,6 +17,7 @@ use quorum_core::{
     },
     seams::{Append, Claim, Created, Store, StoreError},
 };
+use tokio::time::sleep;
 
 /// What goes wrong with a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +30,12 @@ pub enum Fault {
     Away,
     /// It is written, but the answer is lost.
     LosesAnswer,
+    /// It is written, but the answer takes a while.
+    AnswersLate,
 }
+
+/// How late.
+const LATE: Duration = Duration::from_secs(1);
 
 /// A store whose writes fail by number, the first being 0.
 pub struct Faulty {
@@ -63,6 +72,12 @@ fn away() -> StoreError {
     StoreError::Unavailable("the store is away by script".to_owned())
 }
 
+async fn late<T>(write: impl Future<Output = T>) -> T {
+    let written = write.await;
+    sleep(LATE).await;
+    written
+}
+
 impl Store for Faulty {
     fn create(&self, id: DiscussionId, facts: Vec<Fact>) -> BoxFuture<'_, Result<Created, StoreError>> {
         Box::pin(async move {
@@ -71,6 +86,7 @@ impl Store for Faulty {
                 Fault::Dead => Err(StoreError::Fenced(id)),
                 Fault::Away => Err(away()),
                 Fault::LosesAnswer => self.inner.create(id, facts).await.and(Err(away())),
+                Fault::AnswersLate => late(self.inner.create(id, facts)).await,
             }
         })
     }
@@ -83,14 +99,13 @@ impl Store for Faulty {
         lease_ms: u64,
     ) -> BoxFuture<'a, Result<Option<Claim>, StoreError>> {
         Box::pin(async move {
-            let fault = self.next_fault();
-            match fault {
-                Fault::Dead => return Err(StoreError::Fenced(id)),
-                Fault::Away => return Err(away()),
-                Fault::None | Fault::LosesAnswer => {}
+            match self.next_fault() {
+                Fault::None => self.inner.begin(id, facts, owner, lease_ms).await,
+                Fault::Dead => Err(StoreError::Fenced(id)),
+                Fault::Away => Err(away()),
+                Fault::LosesAnswer => self.inner.begin(id, facts, owner, lease_ms).await.and(Err(away())),
+                Fault::AnswersLate => late(self.inner.begin(id, facts, owner, lease_ms)).await,
             }
-            let begun = self.inner.begin(id, facts, owner, lease_ms).await;
-            if fault == Fault::LosesAnswer { begun.and(Err(away())) } else { begun }
         })
     }
 
@@ -101,6 +116,7 @@ impl Store for Faulty {
                 Fault::Dead => Err(StoreError::Fenced(append.id)),
                 Fault::Away => Err(away()),
                 Fault::LosesAnswer => self.inner.append(append).await.and(Err(away())),
+                Fault::AnswersLate => late(self.inner.append(append)).await,
             }
         })
     }

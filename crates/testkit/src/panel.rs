@@ -72,12 +72,14 @@ enum Line {
     Fails { class: ErrorClass, times: u32, retry_after_ms: Option<u64> },
     Hangs,
     Breaks,
+    Panics,
     Away,
     Convenes(String),
     Uses(Usage),
     Counts(f64),
     SumsUp,
     FailsToSumUp,
+    WaitsToSumUp(u64),
     TakesIn(u64),
 }
 
@@ -149,6 +151,12 @@ impl Panel {
         self.line(who, Line::Breaks)
     }
 
+    /// Panics instead of answering, as a fault in its wire would have it.
+    #[must_use]
+    pub fn panics(self, who: &str) -> Self {
+        self.line(who, Line::Panics)
+    }
+
     /// Is not there when the health is checked.
     #[must_use]
     pub fn away(self, who: &str) -> Self {
@@ -183,6 +191,12 @@ impl Panel {
     #[must_use]
     pub fn fails_to_sum_up(self, who: &str) -> Self {
         self.line(who, Line::FailsToSumUp)
+    }
+
+    /// Asks to wait so long at the first attempt of each summary, then sums up.
+    #[must_use]
+    pub fn asks_to_wait_before_summing_up(self, who: &str, retry_after_ms: u64) -> Self {
+        self.line(who, Line::WaitsToSumUp(retry_after_ms))
     }
 
     /// Finds a speech too long when it is asked with more tokens than this, whatever its window is said to be.
@@ -281,7 +295,11 @@ impl Provider for Scripted {
         self.0.asked.lock().unwrap_or_else(PoisonError::into_inner).push(asked);
         let latency = self.latency(&call);
         let chunks = self.chunks(&call);
-        let waiting = async move { sleep(Duration::from_millis(latency)).await };
+        let panics = self.0.of(&call.participant.name).any(|line| matches!(line, Line::Panics));
+        let waiting = async move {
+            sleep(Duration::from_millis(latency)).await;
+            assert!(!panics, "a fault by script");
+        };
         stream::once(waiting).flat_map(move |()| chunks_stream(&chunks)).boxed()
     }
 
@@ -321,6 +339,12 @@ impl Scripted {
                 Line::Fails { class, times, retry_after_ms } if call.attempt <= *times => {
                     let error = ProviderError::new(*class, format!("{name} failed by script"));
                     let error = ProviderError { retry_after_ms: *retry_after_ms, ..error };
+                    return Chunks { chunks: vec![Err(error)], silent: false };
+                }
+                Line::WaitsToSumUp(wait_ms) if is_summary(call) && call.attempt == 1 => {
+                    let error =
+                        ProviderError::new(ErrorClass::RateLimit, format!("{name} is busy by script"));
+                    let error = ProviderError { retry_after_ms: Some(*wait_ms), ..error };
                     return Chunks { chunks: vec![Err(error)], silent: false };
                 }
                 Line::FailsToSumUp if is_summary(call) => {

@@ -1,6 +1,6 @@
 //! Opening and running in one write: what most discussions begin with.
 
-use std::{collections::hash_map::Entry, sync::Arc};
+use std::sync::Arc;
 
 use crate::{
     engine::{
@@ -38,42 +38,45 @@ impl Engine {
         let facts = self.ordered(spec)?;
         self.start_warden();
         let Some(expected) = Expected::new(self, id) else { return Ok(self.run(id).await?) };
-        let begun = self.0.shared.store.begin(id, facts.clone(), &self.0.owner, LEASE_MS).await;
-        let Some(claim) = begun.map_err(OpenError::Store)? else {
-            drop(expected);
-            return Ok(self.run(id).await?);
-        };
-        let (feed, control) = (Feed::new(), expected.control.clone());
-        self.running().insert(id, Running { control: control.clone(), claim: Some(claim.clone()) });
-        let ear = feed.ear();
-        let held = hold(self.0.shared.clone(), claim.clone(), feed, control, facts);
-        Ok(self.launch(claim, ear, held))
+        // In a task of its own: whoever stops waiting for it must not leave it claimed and run by nobody.
+        let begun = tokio::spawn(expected.begin(facts)).await;
+        begun.unwrap_or_else(|panic| Err(RunError::Fault(panic.to_string()).into()))
     }
 }
 
 /// A discussion that is about to be there. It is known before it is, so that the first command finds it: nobody looks into
 /// its inbox unasked.
-struct Expected<'e> {
-    engine: &'e Engine,
+struct Expected {
+    engine: Engine,
     id: DiscussionId,
     control: Arc<Control>,
 }
 
-impl<'e> Expected<'e> {
-    /// `None` where one of that id is running.
-    fn new(engine: &'e Engine, id: DiscussionId) -> Option<Self> {
-        match engine.running().entry(id) {
-            Entry::Occupied(_) => None,
-            Entry::Vacant(place) => {
-                let control = Arc::new(Control::default());
-                place.insert(Running { control: control.clone(), claim: None });
-                Some(Expected { engine, id, control })
-            }
-        }
+impl Expected {
+    /// `None` where one of that id is running. What others are about to begin is expected with them.
+    fn new(engine: &Engine, id: DiscussionId) -> Option<Self> {
+        let mut running = engine.running();
+        let fresh = || Running { control: Arc::default(), claim: None };
+        let Running { control, claim } = running.entry(id).or_insert_with(fresh);
+        let control = control.clone();
+        claim.is_none().then(|| Expected { engine: engine.clone(), id, control })
+    }
+
+    async fn begin(self, facts: Vec<Fact>) -> Result<Handle, BeginError> {
+        let (engine, shared) = (self.engine.clone(), self.engine.shared().clone());
+        let begun = shared.store.begin(self.id, facts.clone(), &engine.0.owner, LEASE_MS).await;
+        let Some(claim) = begun.map_err(OpenError::Store)? else {
+            return Ok(engine.run(self.id).await?);
+        };
+        let (feed, control) = (Feed::new(), self.control.clone());
+        engine.enlist(&claim, &control);
+        let ear = feed.ear();
+        let held = hold(shared, claim.clone(), feed, control, facts);
+        Ok(engine.launch(claim, ear, held))
     }
 }
 
-impl Drop for Expected<'_> {
+impl Drop for Expected {
     fn drop(&mut self) {
         // One that has its claim by now stays.
         self.engine.forget(self.id, None);

@@ -2,6 +2,7 @@
 //! the same record.
 
 use std::{
+    collections::HashSet,
     panic::{AssertUnwindSafe, resume_unwind},
     sync::Arc,
 };
@@ -159,7 +160,9 @@ async fn talk(floor: &mut Floor, pattern: &Pattern, method: &Consensus) -> Resul
 async fn source(shared: &Shared, record: &Record) -> Result<Source, Failure> {
     let mut sources = Vec::new();
     let mut next = record.state.fork.clone();
-    while let Some(fork) = next {
+    let mut read = HashSet::from([record.state.id]);
+    // One that was removed and forked anew under its old id may come from what was forked from it.
+    while let Some(fork) = next.filter(|fork| read.insert(fork.of)) {
         let facts = match shared.store.read(fork.of, Seq::START, usize::MAX).await {
             Ok(facts) => facts,
             Err(StoreError::Unknown(_)) => break,

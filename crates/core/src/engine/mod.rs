@@ -299,7 +299,7 @@ impl Engine {
         let claim = self.0.shared.store.claim(id, &self.0.owner, LEASE_MS).await?;
         self.start_warden();
         let (feed, control) = (Feed::new(), Arc::new(Control::unread()));
-        self.running().insert(id, Running { control: control.clone(), claim: Some(claim.clone()) });
+        self.enlist(&claim, &control);
         let ear = feed.ear();
         let held = hold(self.0.shared.clone(), id, claim.clone(), feed, control);
         Ok(self.launch(claim, ear, held))
@@ -365,6 +365,15 @@ impl Engine {
 
     pub(crate) fn running(&self) -> std::sync::MutexGuard<'_, HashMap<DiscussionId, Running>> {
         self.0.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Commands go to the newest run from now on, whichever of two that were begun together comes last.
+    fn enlist(&self, claim: &Claim, control: &Arc<Control>) {
+        let mut running = self.running();
+        let held = running.get(&claim.id).and_then(|it| it.claim.as_ref());
+        if held.is_none_or(|held| held.fence < claim.fence) {
+            running.insert(claim.id, Running { control: control.clone(), claim: Some(claim.clone()) });
+        }
     }
 
     /// A run that was fenced leaves the one that took over alone.

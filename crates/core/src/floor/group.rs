@@ -1,6 +1,10 @@
 //! Asking several at once. Only this loop records, one append at a time, while the calls under way go on.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{
+    collections::VecDeque,
+    panic::{AssertUnwindSafe, resume_unwind},
+    sync::Arc,
+};
 
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use tokio::{sync::watch, time::sleep_until};
@@ -13,7 +17,7 @@ use crate::{
         ask::Ask,
         gate::Holding,
         halt::{Failure, Halt},
-        seat::{Arrival, Failed, News, Seat, Stage},
+        seat::{Arrival, Failed, Fault, News, Seat, Stage},
     },
     model::{
         command::Command,
@@ -62,8 +66,7 @@ pub(crate) async fn hold(
         }
     }
     let seats = asked.into_iter().map(|it| Seat::take(floor, it)).collect();
-    let group = Group { floor, seats, calls: FuturesUnordered::new(), early: VecDeque::new(), key, enough };
-    group.hold().await
+    Group::of(floor, seats, key, enough).hold().await
 }
 
 pub(crate) struct Group<'f, 'e> {
@@ -72,6 +75,8 @@ pub(crate) struct Group<'f, 'e> {
     pub(crate) calls: FuturesUnordered<BoxFuture<'static, Arrival>>,
     /// What arrived while something was being recorded.
     pub(crate) early: VecDeque<Arrival>,
+    /// What went wrong in a call by a fault of this program.
+    pub(crate) fault: Option<Fault>,
     pub(crate) key: Step,
     pub(crate) enough: Enough<'e>,
 }
@@ -83,7 +88,12 @@ enum Next {
     Convene,
 }
 
-impl Group<'_, '_> {
+impl<'f, 'e> Group<'f, 'e> {
+    pub(crate) fn of(floor: &'f mut Floor, seats: Vec<Seat>, key: Step, enough: Enough<'e>) -> Self {
+        let (calls, early) = (FuturesUnordered::new(), VecDeque::new());
+        Group { floor, seats, calls, early, fault: None, key, enough }
+    }
+
     async fn hold(mut self) -> Result<Vec<Option<Arc<Turn>>>, Halt> {
         if let Some(taken) = self.floor.record.group_closed(&self.key).map(<[String]>::to_vec) {
             // Someone who was let go answers nothing, whatever came in at the last moment.
@@ -253,17 +263,19 @@ impl Group<'_, '_> {
 
     /// Takes in what arrived, with whatever else is there by now; records it in one go, then lets it follow.
     async fn take_in(&mut self, first: Arrival, holding: bool) -> Result<Option<WindUp>, Halt> {
-        let mut batch = vec![first];
-        while let Some(Some(more)) = next(&mut self.early, &mut self.calls).now_or_never() {
-            batch.push(more);
-        }
+        let batch = self.arrived(first);
+        let is_faulty = batch.iter().any(|(_, news)| matches!(news, News::Fault(_)));
         let (mut facts, mut follow, mut short) = (Vec::new(), Vec::new(), None);
         for (index, news) in batch {
-            match self.advance(index, news, holding, &mut facts) {
+            match self.advance(index, news, holding || is_faulty, &mut facts) {
                 Ok(Some(next)) => follow.push((index, next)),
                 Ok(None) => {}
                 Err(reason) => short = Some(reason),
             }
+        }
+        if let Some(fault) = self.fault.take() {
+            self.floor.record.append(facts).await?;
+            resume_unwind(fault);
         }
         if follow.is_empty() && self.is_over() {
             // What comes next is recorded at once; until then nothing is waited for.
@@ -271,10 +283,16 @@ impl Group<'_, '_> {
             return Ok(short);
         }
         self.write(facts).await?;
-        for (index, next) in follow {
-            self.start(index, next);
-        }
+        follow.into_iter().for_each(|(index, next)| self.start(index, next));
         Ok(short)
+    }
+
+    fn arrived(&mut self, first: Arrival) -> Vec<Arrival> {
+        let mut batch = vec![first];
+        while let Some(Some(more)) = next(&mut self.early, &mut self.calls).now_or_never() {
+            batch.push(more);
+        }
+        batch
     }
 
     /// What one piece of news means: facts to record, and what follows.
@@ -308,6 +326,7 @@ impl Group<'_, '_> {
             }
             News::Answered(Err(failed)) => return self.fail(index, &failed, holding, facts),
             News::Convened(None) => seat.stage = Stage::Fresh,
+            News::Fault(fault) => self.fault = Some(fault),
             News::Convened(Some(end)) => {
                 let Stage::Convening { step, .. } = &seat.stage else { return Ok(None) };
                 facts.push((Some(step.clone()), Event::SubConcluded((*end).clone())));
@@ -371,7 +390,7 @@ impl Group<'_, '_> {
         match next {
             Next::Call(call, place) => {
                 let calling = self.seats[index].call(index, call, place, self.floor);
-                self.calls.push(calling);
+                self.calls.push(contained(index, calling));
             }
             Next::Wait(wait_ms) => {
                 let waiting = self.seats[index].wait(index, wait_ms);
@@ -384,7 +403,8 @@ impl Group<'_, '_> {
     fn convene(&mut self, index: usize) {
         let Stage::Convening { step, topic } = &self.seats[index].stage else { return };
         let held = self.floor.sub_discussion(self.seats[index].name(), step, topic);
-        self.calls.push(Box::pin(async move { (index, News::Convened(held.await)) }));
+        let convening = Box::pin(async move { (index, News::Convened(held.await)) });
+        self.calls.push(contained(index, convening));
     }
 
     /// Before anything is waited for: records what the last group owes, unless there is something to record it with.
@@ -472,6 +492,12 @@ impl Group<'_, '_> {
             }
         }
     }
+}
+
+/// A fault in one call must not cost what others have answered.
+fn contained(index: usize, call: BoxFuture<'static, Arrival>) -> BoxFuture<'static, Arrival> {
+    let caught = AssertUnwindSafe(call).catch_unwind();
+    Box::pin(caught.map(move |ended| ended.unwrap_or_else(|fault| (index, News::Fault(fault)))))
 }
 
 /// Waits for a word from a person: the root listens for its inbox, and everyone below for what the root took from it.

@@ -86,6 +86,10 @@ impl Source {
             answer.digest = answer.digest.take().or(digest);
             self.counts.extend(older.counts.get(step).map(|it| (step.clone(), *it)));
         }
+        // A comparison that was paid for says what was compared; one that was taken over does not.
+        for (step, (_, digest)) in self.comparisons.iter_mut().filter(|(_, it)| it.1.is_none()) {
+            *digest = older.comparisons.get(step).and_then(|it| it.1.clone());
+        }
     }
 
     /// What a provider said about the size of the request at this step.

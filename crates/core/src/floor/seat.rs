@@ -3,7 +3,7 @@
 mod facts;
 mod seen;
 
-use std::{sync::Arc, time::Duration};
+use std::{any::Any, sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
 use tokio::time::{Instant, sleep, timeout_at};
@@ -75,7 +75,12 @@ pub(crate) enum News {
     Answered(Result<Reply, Failed>),
     /// The sub-discussion is over; `None` when it is suspended.
     Convened(Option<Box<SubConcluded>>),
+    /// It broke down.
+    Fault(Fault),
 }
+
+/// A fault of this program, caught. Others may have answered meanwhile, so it is not let loose before that is recorded.
+pub(crate) type Fault = Box<dyn Any + Send>;
 
 /// A call that failed.
 pub(crate) struct Failed {

@@ -1,10 +1,6 @@
 //! Making room: what was said earlier is summed up once for everyone who no longer has room for it. A recorded step like any other,
 //! paid like any other; when it can't be had, the talk goes on without.
 
-use std::collections::VecDeque;
-
-use futures::stream::FuturesUnordered;
-
 use crate::{
     craft::SumUp,
     floor::{
@@ -58,10 +54,10 @@ impl Group<'_, '_> {
             return Ok(());
         }
         seat.reserved = Some(wanted);
-        let calls = FuturesUnordered::new();
-        calls.push(seat.wait(0, 0));
-        let (seats, early, key) = (vec![seat], VecDeque::new(), self.key.clone());
-        let mut summing = Group { floor: self.floor, seats, calls, early, key, enough: &|_| false };
+        let owed_ms = seat.owed_ms(self.floor.shared.clock.now());
+        let waiting = seat.wait(0, owed_ms);
+        let mut summing = Group::of(self.floor, vec![seat], self.key.clone(), &|_| false);
+        summing.calls.push(waiting);
         summing.run().await
     }
 }

@@ -42,9 +42,10 @@ impl View {
             Some(veil) => veil.cover(text).into(),
             None => text.clone(),
         };
-        let remarks = state.notes.iter().map(covered).map(|text| remark(state, text));
-        let said = remarks.map(|turn| Message::Said { own: false, turn });
-        self.bytes += state.notes.iter().map(|text| text.len()).sum::<usize>();
+        let remarks: Vec<Arc<str>> = state.notes.iter().map(covered).collect();
+        // As they are shown: a label may be longer than the name it covers.
+        self.bytes += remarks.iter().map(|text| text.len()).sum::<usize>();
+        let said = remarks.into_iter().map(|text| Message::Said { own: false, turn: remark(state, text) });
         self.messages.splice(question..question, said);
     }
 }

@@ -233,6 +233,20 @@ async fn d15_a_fork_with_another_judge_compares_nothing_again() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn d15_a_fork_of_a_fork_compared_everything_again() {
+    let table = table(&saying(ONE, REWORDED).embeds(apart()));
+    let (first, _) = table.hold(order(3)).await;
+    let compared = table.panel.embedded().len();
+    let mut of = first.discussion_id;
+    for _ in 0..3 {
+        let fork = Fork { of, at: Step::from("1/awaiting-responses/ann") };
+        of = table.engine.fork(fork, order(3)).await.unwrap();
+        assert_eq!(measured(&table.run(of).await.unwrap().outcome()), measured(&first));
+        assert_eq!(table.panel.embedded().len(), compared, "nothing is paid twice");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_comparison_is_nobodys_turn() {
     let table = table(&saying(ONE, REWORDED).embeds(apart()));
     let (outcome, facts) = table.hold(order(2)).await;

@@ -168,7 +168,7 @@ impl Discussion {
         &self.scope.quorum
     }
 
-    async fn logged<T>(&self, action: &str, done: Result<T, Error>) -> Result<T, Error> {
+    pub(super) async fn logged<T>(&self, action: &str, done: Result<T, Error>) -> Result<T, Error> {
         let done = done.map_err(|error| self.quorum().told_elsewhere(error));
         let result = done.as_ref().map_or_else(refused, |_| "done".to_owned());
         self.log(action, &result).await;

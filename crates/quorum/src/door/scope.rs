@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures::future::join;
 use quorum_core::{
     engine::handle::Handle,
     model::{
@@ -85,8 +86,13 @@ impl Scope {
         if began && self.own(id).await.is_ok() {
             return Ok(Started { discussion, handle: None });
         }
-        let handle = self.quorum.engine.begin_as(id, Spec { tenant: self.tenant.clone(), ..spec }).await?;
-        discussion.log("start", "done").await;
+        let begun = self.quorum.engine.begin_as(id, Spec { tenant: self.tenant.clone(), ..spec });
+        // Both at once, the deed first: nothing runs that nobody has started, whenever the process ends.
+        let ((), begun) = join(discussion.log("start", "done"), begun).await;
+        let handle = match begun {
+            Ok(handle) => handle,
+            Err(error) => return discussion.logged("start", Err(error.into())).await,
+        };
         Ok(Started { discussion, handle: Some(handle) })
     }
 

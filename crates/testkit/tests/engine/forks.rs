@@ -1,7 +1,10 @@
 //! Forks: unchanged steps come from the record, only changed ones are asked.
 
+use std::sync::Arc;
+
 use quorum_core::{
     engine::handle::Finished,
+    memory::MemoryStore,
     model::{
         command::{Command, Say},
         event::Fork,
@@ -9,10 +12,11 @@ use quorum_core::{
         participant::Participant,
         spec::{Manner, Spec, WindowSpec},
     },
+    seams::Archive,
 };
 use quorum_testkit::{panel::panel, table::Table};
 
-use crate::{order, table};
+use crate::{crafts::CRAFTS, order, table};
 
 fn fork_of(of: DiscussionId, at: &str) -> Fork {
     Fork { of, at: Step::from(at) }
@@ -149,4 +153,35 @@ async fn d15_a_fork_forgot_how_its_providers_count_and_showed_other_turns() {
         table.run(of).await.unwrap();
         assert_eq!(table.panel.steps()[calls..], [""; 0], "nothing is paid twice");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn d15_a_fork_of_what_was_forked_from_it_looked_for_its_source_for_ever() {
+    let store = Arc::new(MemoryStore::new());
+    let table = Table::over(store.clone(), &panel(), CRAFTS);
+    let (first, _) = table.hold(order("in-turn")).await;
+    let (id, order) = (first.discussion_id, order("in-turn"));
+    let fork = table.engine.fork(fork_of(id, "1/talking/ann"), order.clone()).await.unwrap();
+    table.run(fork).await.unwrap();
+    store.remove(id).await.unwrap();
+    table.engine.fork_as(id, fork_of(fork, "2/talking/cyd"), order).await.unwrap();
+    let asked = table.panel.steps().len();
+    assert_eq!(table.run(id).await.unwrap().outcome().synthesis, first.synthesis);
+    // What was said up to the fork stands; what was asked for the rest is not known any more.
+    assert_eq!(table.panel.steps()[asked..], ["2/deciding/ann"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn d15_a_fork_goes_on_when_its_source_has_been_forgotten() {
+    let store = Arc::new(MemoryStore::new());
+    let table = Table::over(store.clone(), &panel(), CRAFTS);
+    let (first, _) = table.hold(order("in-turn")).await;
+    let mut of = first.discussion_id;
+    for _ in 0..2 {
+        let fork = table.engine.fork(fork_of(of, "1/talking/ann"), order("in-turn")).await.unwrap();
+        store.remove(of).await.unwrap();
+        assert_eq!(table.run(fork).await.unwrap().outcome().synthesis, first.synthesis);
+        of = fork;
+    }
+    assert_eq!(table.panel.steps().len(), 3 * 7, "what is gone is asked for again");
 }

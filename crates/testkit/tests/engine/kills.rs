@@ -96,15 +96,14 @@ async fn f1_a_sub_discussion_nobody_needs_any_more_survives_every_death() {
     survives(convening, Spec { recursion, rounds: 1, ..order("until-two") }).await;
 }
 
-#[tokio::test(start_paused = true)]
-async fn f5_a_wait_that_a_provider_asked_for_was_forgotten_with_the_process() {
-    let busy = panel().asks_to_wait("bob", 30_000);
+/// Dies while it waits as long as a busy provider asked; the next process must wait as long, though all is calm by then.
+async fn waits_on_after_a_death(busy: Panel, calm: Panel, spec: Spec) {
     for writes in 1.. {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let mortal = Table::over(Arc::new(Faulty::dying_after(store.clone(), writes)), &busy.anew(), CRAFTS);
-        let Ok(id) = mortal.open(Spec { rounds: 1, ..order("in-turn") }).await else { continue };
+        let id = mortal.open(spec.clone()).await.unwrap();
         mortal.run(id).await.unwrap_err();
-        let reborn = Table::over(store, &panel(), CRAFTS);
+        let reborn = Table::over(store, &calm.anew(), CRAFTS);
         if !matches!(reborn.facts(id).await.last().map(|it| &it.event), Some(Event::CallFailed { .. })) {
             continue;
         }
@@ -113,4 +112,20 @@ async fn f5_a_wait_that_a_provider_asked_for_was_forgotten_with_the_process() {
         assert!(Duration::from_secs(30) <= began.elapsed(), "{:?}", began.elapsed());
         return;
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn f5_a_wait_that_a_provider_asked_for_was_forgotten_with_the_process() {
+    let busy = panel().asks_to_wait("bob", 30_000);
+    waits_on_after_a_death(busy, panel(), Spec { rounds: 1, ..order("in-turn") }).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn f5_a_wait_before_a_summary_was_forgotten_with_the_process() {
+    let mut spec = Spec { rounds: 4, ..order("in-turn") };
+    spec.window.strategy = "summarise".to_owned();
+    spec.manner.max_tokens = 512;
+    let calm = panel().window("*", 8_000).says("*", &"Very long response... ".repeat(150)).sums_up("*");
+    let busy = calm.clone().asks_to_wait_before_summing_up("*", 30_000);
+    waits_on_after_a_death(busy, calm, spec).await;
 }

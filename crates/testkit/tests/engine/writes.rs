@@ -77,6 +77,15 @@ async fn f10_an_answer_outlives_a_fault_of_this_program() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn f10_a_fault_in_one_call_cost_what_others_had_answered() {
+    let table = table(&panel().takes("*", 100).panics("bob"));
+    let id = table.open(order("synthesis")).await.unwrap();
+    assert!(matches!(table.run(id).await, Err(RunError::Fault(_))));
+    let told = exchange(&table.facts(id).await);
+    assert_eq!(told, ["ask ann", "ask bob", "ask cyd", "ann said", "cyd said"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_is_begun_in_one_write_goes_as_what_is_opened_and_run() {
     let (one, two) = (table(&panel()), table(&panel()));
     let (outcome, facts) = one.hold(order("in-turn")).await;
@@ -116,4 +125,37 @@ async fn what_could_not_be_begun_is_not_running() {
     let id = DiscussionId::fresh();
     assert!(table.engine.begin_as(id, order("in-turn")).await.is_err());
     assert!(!table.engine.is_running(id));
+}
+
+/// A table whose store takes its time to say that something was begun.
+fn late_table() -> Table {
+    let late = |number| if number == 0 { Fault::AnswersLate } else { Fault::None };
+    Table::over(Arc::new(Faulty::new(Arc::new(MemoryStore::new()), late)), &panel(), CRAFTS)
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_two_begun_at_once_the_one_that_runs_heard_no_command() {
+    let (table, id) = (late_table(), DiscussionId::fresh());
+    // It goes on for longer than the store is late.
+    let spec = Spec { rounds: 100, ..order("in-turn") };
+    let first = async {
+        let first = table.engine.begin_as(id, spec.clone()).await.unwrap();
+        table.engine.send(id, Command::Pause).await.unwrap();
+        first.finished().await
+    };
+    let second = async { table.engine.begin_as(id, spec.clone()).await.unwrap().finished().await.unwrap() };
+    let (first, second) = tokio::join!(first, second);
+    assert_eq!(first, Err(RunError::Store(StoreError::Fenced(id))), "the second took it over");
+    let Finished::Waiting(state) = second else { panic!("the pause was not heard") };
+    assert_eq!(state.lifecycle, Lifecycle::Paused);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_nobody_waited_for_was_begun_and_run_by_nobody() {
+    let (table, id) = (late_table(), DiscussionId::fresh());
+    let begin = table.engine.begin_as(id, order("in-turn"));
+    assert!(tokio::time::timeout(Duration::from_millis(1), begin).await.is_err(), "it is not waited for");
+    // Sleeps because nobody holds a handle to wait with; the time is virtual.
+    sleep(Duration::from_secs(60)).await;
+    assert_eq!(table.engine.state(id).await.unwrap().lifecycle, Lifecycle::Completed);
 }
