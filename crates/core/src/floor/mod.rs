@@ -38,7 +38,7 @@ use crate::{
         halt::{Failure, Halt},
         reading::Understood,
         reuse::Source,
-        window::{Lengths, Ratio, SummarySize},
+        window::{FENCE, Lengths, Ratio, SummarySize},
     },
     model::{
         error::StateInvalid,
@@ -83,7 +83,7 @@ pub(crate) struct Now {
     /// Whether deliberation was wound up and only a last word is asked for.
     pub(crate) closing: bool,
     pub(crate) transcript: Vec<Arc<Turn>>,
-    /// The transcript's size in tokens, kept so that nobody counts it again.
+    /// The transcript's size in tokens at the worst, kept so that nobody counts it again.
     pub(crate) tokens: u64,
     /// Its length after each turn, as each family of models counts.
     pub(crate) lengths: Lengths,
@@ -207,7 +207,7 @@ impl Floor {
 
     /// Takes a turn into what everyone has heard.
     pub(crate) fn hear(&mut self, turn: &Arc<Turn>) {
-        self.now.tokens += tokens::at_worst(turn.text.len());
+        self.now.tokens += FENCE + tokens::at_worst(turn.text.len());
         let models = self.record.state.spec.participants.iter().filter(|it| !it.is_person());
         let Now { families, lengths, .. } = &mut self.now;
         let families = families.get_or_insert_with(|| models.map(Family::of).collect());

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use crate::{
-    call::{Message, tokens::Family},
+    call::{
+        Message,
+        tokens::{self, Family},
+    },
     craft::{Before, Covered, Fit, Length, SumUp},
     floor::{
         ask::{Ask, Hears, Stretch},
@@ -35,6 +38,12 @@ pub(crate) struct View {
 const OUTSIDE: &str = "a note from outside the table";
 
 impl View {
+    /// The most tokens it can come to: of many short turns the fences are the larger part.
+    pub(crate) fn at_worst(&self) -> u64 {
+        let fenced = self.messages.iter().filter(|it| !matches!(it, Message::Ask(_)));
+        tokens::at_worst(self.bytes) + FENCE * fenced.count() as u64
+    }
+
     /// Shows what was remarked from outside, right before the question.
     pub(crate) fn show(&mut self, ask: &Ask, state: &State) {
         let question = self.messages.len().saturating_sub(1);

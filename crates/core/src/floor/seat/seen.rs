@@ -2,7 +2,7 @@
 
 use super::Seat;
 use crate::{
-    call::{Message, tokens},
+    call::Message,
     floor::{
         Floor,
         reuse::digest,
@@ -16,8 +16,7 @@ impl Seat {
     /// The worst this seat's next call can cost.
     pub(crate) fn worst_case(&mut self, floor: &Floor) -> Spent {
         let written = self.longest_answer(floor);
-        let bytes = self.look(floor).bytes;
-        let usage = Usage::new(tokens::at_worst(bytes) + 64, written);
+        let usage = Usage::new(self.look(floor).at_worst() + 64, written);
         let price = self.voice.as_ref().and_then(|voice| voice.price);
         Spent { calls: 1, tokens: usage.total(), usd: price.map(|price| price.of(usage)).unwrap_or_default() }
     }
