@@ -5,12 +5,19 @@
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use futures::StreamExt;
 use quorum::{
-    Config, Error, Finished, Quorum, Request, Resumed, Signal, Steered,
-    model::{command::Command, event::Event, id::DiscussionId, vacancy::Ruling},
+    Config, Error, Finished, Quorum, Request, Resumed, Scope, Signal, Steered,
+    model::{
+        command::Command,
+        event::Event,
+        id::{DiscussionId, Tenant},
+        spec::Spec,
+        vacancy::Ruling,
+    },
 };
 use quorum_core::{
     memory::MemoryStore,
@@ -19,6 +26,7 @@ use quorum_core::{
 };
 use quorum_providers::SimulatedVoices;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 fn door(config: &str) -> Quorum {
     over(config, Arc::new(MemoryStore::new()))
@@ -53,6 +61,33 @@ async fn paused(door: &Quorum) -> DiscussionId {
     door.send(handle.id(), Command::Pause).await.unwrap();
     assert!(matches!(handle.finished().await.unwrap(), Finished::Waiting(_)));
     handle.id()
+}
+
+/// What was done, newest first.
+async fn deeds(scope: &Scope) -> Vec<String> {
+    let deeds = scope.deeds(9).await.unwrap();
+    deeds.into_iter().map(|it| format!("{} {} {}", it.who, it.action, it.result)).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_started_and_not_waited_for_ran_without_its_deed() {
+    let scope = Scope::new(Arc::new(door("")), Tenant::default(), "ann");
+    let order = scope.check(&request(&json!({}))).unwrap();
+    let started = scope.start(order, None);
+    assert!(tokio::time::timeout(Duration::ZERO, started).await.is_err(), "it is not waited for");
+    // Sleeps because nobody holds a handle to wait with; the time is virtual.
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let status: Vec<Lifecycle> = scope.list(9, None).await.unwrap().into_iter().map(|it| it.status).collect();
+    assert_eq!(status, [Lifecycle::Completed]);
+    assert_eq!(deeds(&scope).await, ["ann start done"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_could_not_be_started_is_written_down_as_refused() {
+    let scope = Scope::new(Arc::new(door("")), Tenant::default(), "ann");
+    let order = Spec { session: Some(Uuid::nil()), ..scope.check(&request(&json!({}))).unwrap() };
+    let error = scope.start(order, None).await.err().unwrap();
+    assert_eq!(deeds(&scope).await, [format!("ann start refused: {error}"), "ann start done".to_owned()]);
 }
 
 #[test]

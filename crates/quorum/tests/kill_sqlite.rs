@@ -46,23 +46,24 @@ fn quick() -> Panel {
     panel().takes("*", 1)
 }
 
-async fn survives(panel: &Panel, spec: Spec) {
+async fn survives(panel: &Panel, spec: Spec, least: u64) {
     let folder = TempDir::new().unwrap();
     let store = || opened(&folder.path().join(Uuid::new_v4().to_string())) as Arc<dyn Store>;
     let deaths = resume_anywhere(store, panel, CRAFTS, spec).await;
-    assert!(deaths >= 5, "it died {deaths} times only");
+    assert!(deaths >= least, "it died {deaths} times only");
 }
 
 #[tokio::test]
 async fn f1_a_sequential_discussion_survives_every_death() {
-    survives(&quick(), spec("round-robin")).await;
+    survives(&quick(), spec("round-robin"), 8).await;
 }
 
 #[tokio::test]
 async fn f1_a_parallel_discussion_survives_every_death() {
     // Those who answer at once are written at once; apart, each answer is a write to die after.
     let apart = quick().takes("bob", 15).takes("cyd", 30);
-    survives(&apart, spec("synthesis")).await;
+    // On a busy machine they come together all the same, so this is less than there usually are.
+    survives(&apart, spec("synthesis"), 5).await;
 }
 
 #[tokio::test]
@@ -71,7 +72,7 @@ async fn f1_a_recursive_discussion_survives_every_death() {
     let usual = spec("round-robin");
     let timing = Timing { total_ms: 180_000, ..usual.timing };
     let convening = quick().convenes("ann", "and at what price?");
-    survives(&convening, Spec { rounds: 1, recursion, timing, ..usual }).await;
+    survives(&convening, Spec { rounds: 1, recursion, timing, ..usual }, 10).await;
 }
 
 /// Two doors as two processes have them, and a discussion that the first runs.

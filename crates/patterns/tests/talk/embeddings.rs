@@ -198,10 +198,10 @@ async fn an_embedder_nobody_has_is_refused_before_anything_is_asked() {
 async fn f1_comparing_survives_every_death_and_what_was_compared_is_never_asked_again() {
     let always = || saying(ONE, REWORDED).embeds(apart());
     let failing = || saying(ONE, ONE).embeds(apart().fails_first(ErrorClass::Network, usize::MAX));
-    for panel in [always(), failing()] {
+    for (panel, least) in [(always(), 16), (failing(), 22)] {
         let store = || Arc::new(MemoryStore::new()) as Arc<dyn Store>;
         let deaths = resume_anywhere(store, &panel, CRAFTS, order(3)).await;
-        assert!(deaths >= 8, "died {deaths} times only");
+        assert!(deaths >= least, "died {deaths} times only");
     }
     for writes in 1.. {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());

@@ -32,12 +32,16 @@ fn recursive(spec: Spec) -> Spec {
 
 #[tokio::test(start_paused = true)]
 async fn f1_every_pattern_with_every_method_survives_every_death() {
+    let mut all = 0;
     for pattern in PATTERNS {
         for method in CONSENSUS {
             let deaths = survives(&panel(), deciding_by(spec(pattern.name), method.name)).await;
-            assert!(deaths >= 5, "{} by {} died {deaths} times only", pattern.name, method.name);
+            assert!(deaths >= 7, "{} by {} died {deaths} times only", pattern.name, method.name);
+            all += deaths;
         }
     }
+    // As many as there have been: a moment at which nobody dies any more is noticed.
+    assert!(all >= 334, "together they died {all} times only");
 }
 
 #[tokio::test(start_paused = true)]
@@ -80,8 +84,9 @@ async fn d03_every_format_and_mode_survives_every_death() {
     let panel =
         panel().writes_in("cyd", 2, "assessment", &ending).says("*", "The same words each and every time.");
     for debate in debates() {
+        let least = if debate.format == Format::RoundLimited { 12 } else { 9 };
         let deaths = survives(&panel, Spec { debate: debate.clone(), ..spec("debate") }).await;
-        assert!(deaths >= 6, "{debate:?} died {deaths} times only");
+        assert!(deaths >= least, "{debate:?} died {deaths} times only");
     }
 }
 
@@ -121,6 +126,7 @@ fn cramped(pattern: &str, strategy: &str) -> (Panel, Spec) {
 
 #[tokio::test(start_paused = true)]
 async fn d09_every_pattern_with_summaries_survives_every_death_and_none_is_asked_twice() {
+    let mut all = 0;
     for strategy in ["summarise", "hybrid"] {
         for pattern in PATTERNS {
             let (panel, order) = cramped(pattern.name, strategy);
@@ -138,7 +144,9 @@ async fn d09_every_pattern_with_summaries_survives_every_death_and_none_is_asked
             assert_eq!(asked.len(), asked.iter().collect::<BTreeSet<_>>().len(), "{asked:?}");
             assert_eq!(outcome.integrity.summaries as usize, asked.len(), "{} by {strategy}", pattern.name);
             let deaths = survives(&panel, order).await;
-            assert!(deaths >= 5, "{} by {strategy} died {deaths} times only", pattern.name);
+            assert!(deaths >= 14, "{} by {strategy} died {deaths} times only", pattern.name);
+            all += deaths;
         }
     }
+    assert!(all >= 232, "together they died {all} times only");
 }

@@ -16,6 +16,7 @@ mod patterns;
 mod people;
 mod ruled;
 mod scenarios;
+mod stopped;
 
 use std::sync::Arc;
 

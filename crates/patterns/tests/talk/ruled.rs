@@ -191,15 +191,21 @@ async fn d13_a_judge_lost_at_the_verdict_is_asked_about_too() {
 
 #[tokio::test(start_paused = true)]
 async fn f1_a_word_about_the_judge_survives_every_death() {
-    for ruling in [swap("gus"), swap("ann"), Ruling::GoWithout, Ruling::End] {
-        for swap_check in [false, true] {
+    let expected = [
+        (swap("gus"), [18, 22]),
+        (swap("ann"), [18, 22]),
+        (Ruling::GoWithout, [14; 2]),
+        (Ruling::End, [8; 2]),
+    ];
+    for (ruling, least) in expected {
+        for (swap_check, least) in [false, true].into_iter().zip(least) {
             let debate = DebateSpec { swap_check, ..asking().debate };
             let answer =
                 |state: &State| state.debate.vacancy.is_some().then(|| Command::Judge(ruling.clone()));
             let store = || Arc::new(MemoryStore::new()) as Arc<dyn Store>;
             let order = Spec { debate, ..asking() };
             let deaths = resume_anywhere_answering(store, &failing(), CRAFTS, order, &answer).await;
-            assert!(deaths >= 5, "{ruling:?} died {deaths} times only");
+            assert!(deaths >= least, "{ruling:?} died {deaths} times only");
         }
     }
 }

@@ -28,9 +28,9 @@ async fn survives(panel: Panel, spec: Spec) -> u64 {
 
 #[tokio::test(start_paused = true)]
 async fn f1_every_tiny_pattern_survives_every_death() {
-    for pattern in ["synthesis", "in-turn", "until-two"] {
+    for (pattern, least) in [("synthesis", 8), ("in-turn", 8), ("until-two", 10)] {
         let deaths = survives(panel(), order(pattern)).await;
-        assert!(deaths > 6, "{pattern} died {deaths} times only");
+        assert!(deaths >= least, "{pattern} died {deaths} times only");
     }
 }
 
@@ -46,10 +46,10 @@ async fn f1_sub_discussions_survive_every_death() {
     let convening = panel().convenes("ann", "how wide is a tab?").convenes("bob", "who pays?");
     let recursion = Some(Recursion { max_depth: 2, strategy: TimeoutStrategy::Cascade });
     let timing = quorum_core::model::spec::Timing { total_ms: 180_000, ..order("synthesis").timing };
-    for pattern in ["synthesis", "in-turn"] {
+    for (pattern, least) in [("synthesis", 46), ("in-turn", 47)] {
         let spec = Spec { recursion, timing, rounds: 1, ..order(pattern) };
         let deaths = survives(convening.clone(), spec).await;
-        assert!(deaths > 20, "{pattern} died {deaths} times only");
+        assert!(deaths >= least, "{pattern} died {deaths} times only");
     }
 }
 

@@ -121,9 +121,9 @@ fn cramped() -> Panel {
 #[tokio::test(start_paused = true)]
 async fn f1_summaries_survive_every_death() {
     let make = || Arc::new(MemoryStore::new()) as Arc<dyn Store>;
-    for panel in [cramped(), cramped().takes_in("bob", 3_200)] {
+    for (panel, least) in [(cramped(), 31), (cramped().takes_in("bob", 3_200), 35)] {
         let deaths = resume_anywhere(make, &panel, CRAFTS, short(Overflow::Summarise)).await;
-        assert!(deaths > 24, "died {deaths} times only");
+        assert!(deaths >= least, "died {deaths} times only");
     }
 }
 

@@ -1,0 +1,65 @@
+//! Stopped by a person at any moment, and killed at any other after it: the same last word.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use quorum_core::{
+    memory::MemoryStore,
+    model::{
+        command::Command,
+        debate::DebateSpec,
+        event::{Event, Fact},
+        outcome::Outcome,
+        spec::{Limits, Spec},
+    },
+    seams::Store,
+};
+use quorum_testkit::{faulty::Faulty, panel::panel, spec::spec, table::Table};
+
+use crate::CRAFTS;
+
+/// Dies after so many writes, is stopped, dies again after so many more, and goes on. How it ends, and whether it died the
+/// second time; `None` where it ended before it could be stopped.
+async fn stopped_and_died(order: &Spec, writes: u64, later: u64) -> Option<(Outcome, bool)> {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let mortal = |writes| Table::over(Arc::new(Faulty::dying_after(store.clone(), writes)), &panel(), CRAFTS);
+    let first = mortal(writes);
+    let id = first.open(order.clone()).await.unwrap();
+    first.run(id).await.err()?;
+    first.engine.send(id, Command::Stop).await.unwrap();
+    let died = mortal(later).run(id).await.is_err();
+    let last = Table::over(store.clone(), &panel(), CRAFTS);
+    let known: BTreeSet<String> = last.facts(id).await.iter().filter_map(answered).collect();
+    let outcome = last.run(id).await.unwrap().outcome();
+    let again: Vec<String> = last.panel.steps().into_iter().filter(|it| known.contains(it)).collect();
+    assert_eq!(again, [""; 0], "asked again after {writes} and {later} writes");
+    Some((outcome, died))
+}
+
+fn answered(fact: &Fact) -> Option<String> {
+    match &fact.event {
+        Event::TurnCompleted { turn } => Some(turn.step.to_string()),
+        _ => None,
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn f1_a_debate_stopped_at_any_moment_has_the_same_verdict_after_a_death_at_any_other() {
+    for calls in [None, Some(4), Some(5), Some(6)] {
+        let debate = DebateSpec { swap_check: true, ..DebateSpec::default() };
+        let limits = Limits { calls, ..Limits::default() };
+        let order = Spec { debate, limits, ..spec("debate") };
+        for writes in 1.. {
+            let Some((whole, _)) = stopped_and_died(&order, writes, u64::MAX).await else { break };
+            for later in 0.. {
+                let (outcome, died) = stopped_and_died(&order, writes, later).await.unwrap();
+                // A call that death cut short is spent: a small budget may have none left for the verdict.
+                let verdict = |it: &Outcome| it.verdict.clone().filter(|_| calls.is_none());
+                let told = |it: &Outcome| (verdict(it), it.synthesis.clone(), it.stopping_reason);
+                assert_eq!(told(&outcome), told(&whole), "{calls:?} calls, {writes} and {later} writes");
+                if !died {
+                    break;
+                }
+            }
+        }
+    }
+}
