@@ -72,6 +72,7 @@ async fn f1_a_recursive_discussion_survives_every_death() {
     let usual = spec("round-robin");
     let timing = Timing { total_ms: 180_000, ..usual.timing };
     let convening = quick().convenes("ann", "and at what price?");
+    // Twelve as a rule; answers to the side-talk may come together.
     survives(&convening, Spec { rounds: 1, recursion, timing, ..usual }, 10).await;
 }
 
