@@ -143,7 +143,7 @@ impl Reader for Assessments {
         let mut labels: Vec<&str> = self.judged.iter().filter_map(|name| self.veil.label(name)).collect();
         // The seats must not show in the order of the labels.
         labels.sort_unstable();
-        Shape { name: "assessment", schema: Some(schema(&labels)) }
+        Shape { name: "assessment", schema: Some(schema(&labels).into()) }
     }
 
     fn read(&self, reply: &str) -> Option<Assessment> {

@@ -70,7 +70,7 @@ impl Reader for Ballots {
             "required": ["choice", "confidence", "reasoning"],
             "additionalProperties": false,
         });
-        Shape { name: "ballot", schema: Some(schema) }
+        Shape { name: "ballot", schema: Some(schema.into()) }
     }
 
     fn read(&self, reply: &str) -> Option<Ballot> {

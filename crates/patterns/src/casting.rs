@@ -105,7 +105,7 @@ impl Reader for Castings {
 
     fn shape(&self) -> Shape {
         let names: Vec<&str> = self.debaters.iter().map(|it| it.name.as_str()).collect();
-        Shape { name: "casting", schema: Some(schema(&names)) }
+        Shape { name: "casting", schema: Some(schema(&names).into()) }
     }
 
     fn read(&self, reply: &str) -> Option<CastList> {

@@ -55,7 +55,7 @@ impl Reader for Synopses {
     type Value = Synthesis;
 
     fn shape(&self) -> Shape {
-        Shape { name: "synthesis", schema: Some(schema(&self.seated)) }
+        Shape { name: "synthesis", schema: Some(schema(&self.seated).into()) }
     }
 
     fn read(&self, reply: &str) -> Option<Synthesis> {
@@ -90,34 +90,42 @@ impl Reader for Synopses {
     }
 }
 
+/// In one piece, since what is put into another value is copied.
 fn schema(seated: &[String]) -> Value {
-    let name = json!({ "type": "string", "enum": seated });
-    let names = json!({ "type": "array", "items": name });
-    let dissent = json!({
-        "type": "object",
-        "properties": { "participant": name, "position": { "type": "string" } },
-        "required": ["participant", "position"],
-        "additionalProperties": false,
-    });
-    let claim = json!({
-        "type": "object",
-        "properties": {
-            "text": { "type": "string" },
-            "supported_by": names,
-            "attacked_by": names,
-            "unanswered": { "type": "boolean", "description": "Whether nobody took it up" },
-        },
-        "required": ["text", "supported_by", "attacked_by", "unanswered"],
-        "additionalProperties": false,
-    });
     json!({
         "type": "object",
         "properties": {
             "synthesis": { "type": "string", "description": "The considered answer, complete in itself" },
             "agreement": { "type": "number", "minimum": 0, "maximum": 1, "description": "How far they agree" },
             "agreements": { "type": "array", "items": { "type": "string" } },
-            "dissent": { "type": "array", "items": dissent, "description": "Who holds something else" },
-            "claims": { "type": "array", "items": claim, "description": "The arguments on the table" },
+            "dissent": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "participant": { "type": "string", "enum": seated },
+                        "position": { "type": "string" },
+                    },
+                    "required": ["participant", "position"],
+                    "additionalProperties": false,
+                },
+                "description": "Who holds something else",
+            },
+            "claims": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "text": { "type": "string" },
+                        "supported_by": { "type": "array", "items": { "type": "string", "enum": seated } },
+                        "attacked_by": { "type": "array", "items": { "type": "string", "enum": seated } },
+                        "unanswered": { "type": "boolean", "description": "Whether nobody took it up" },
+                    },
+                    "required": ["text", "supported_by", "attacked_by", "unanswered"],
+                    "additionalProperties": false,
+                },
+                "description": "The arguments on the table",
+            },
         },
         "required": ["synthesis", "agreement", "agreements", "dissent", "claims"],
         "additionalProperties": false,

@@ -90,7 +90,7 @@ impl Reader for Verdicts {
         let mut labels: Vec<&str> = self.debaters.iter().filter_map(|name| self.veil.label(name)).collect();
         // The seats must not show in the order of the labels.
         labels.sort_unstable();
-        Shape { name: "verdict", schema: Some(schema(&labels)) }
+        Shape { name: "verdict", schema: Some(schema(&labels).into()) }
     }
 
     fn read(&self, reply: &str) -> Option<Verdict> {

@@ -23,17 +23,49 @@ use crate::{
     tables,
 };
 
-/// The facts as they are kept. Made by the caller's thread, since there is only one that writes.
-pub(crate) fn bodies(facts: &[Fact]) -> Result<Vec<String>, StoreError> {
-    let fault = |error| StoreError::Unusable(format!("a fact can't be written as JSON: {error}"));
-    facts.iter().map(|fact| serde_json::to_string(&fact.event).map_err(fault)).collect()
+/// Facts as they are kept, one behind the other. Made by the caller's thread, since there is only one that writes.
+pub(crate) struct Bodies {
+    all: String,
+    ends: Vec<usize>,
+}
+
+/// What a fact takes beside the words of a turn.
+const USUAL_BODY: usize = 512;
+
+impl Bodies {
+    pub(crate) fn of(facts: &[Fact]) -> Result<Self, StoreError> {
+        let fault = |error| StoreError::Unusable(format!("a fact can't be written as JSON: {error}"));
+        // With room for everything from the beginning: growing took as long as writing.
+        let (mut all, mut ends) = (Vec::with_capacity(room(facts)), Vec::with_capacity(facts.len()));
+        for fact in facts {
+            serde_json::to_writer(&mut all, &fact.event).map_err(fault)?;
+            ends.push(all.len());
+        }
+        let not_text = |error| StoreError::Unusable(format!("a fact's JSON is no text: {error}"));
+        Ok(Bodies { all: String::from_utf8(all).map_err(not_text)?, ends })
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &str> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, end)| self.all.get(start..*end).unwrap_or_default())
+    }
+}
+
+/// About what these facts come to; more is made where it is not enough.
+fn room(facts: &[Fact]) -> usize {
+    let words = |fact: &Fact| match &fact.event {
+        Event::TurnCompleted { turn } => turn.text.len() + turn.text.len() / 16,
+        Event::Decided { decision } => decision.synthesis.len() + decision.synthesis.len() / 16,
+        _ => 0,
+    };
+    facts.iter().map(|fact| USUAL_BODY + words(fact)).sum()
 }
 
 /// The first facts of a discussion, as they are and as they are kept.
 pub(crate) struct Opening {
     pub(crate) id: DiscussionId,
     pub(crate) facts: Vec<Fact>,
-    pub(crate) bodies: Vec<String>,
+    pub(crate) bodies: Bodies,
 }
 
 /// Puts a new discussion there with its first facts, claimed where somebody begins it at once.
@@ -137,12 +169,12 @@ fn insert_facts(
     connection: &Connection,
     number: i64,
     facts: &[Fact],
-    bodies: &[String],
+    bodies: &Bodies,
 ) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
         "INSERT INTO facts (discussion, seq, at, active_ms, step, type, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?;
-    for (fact, body) in facts.iter().zip(bodies) {
+    for (fact, body) in facts.iter().zip(bodies.iter()) {
         let step = fact.step.as_ref().map(Step::as_str);
         let (seq, active_ms) = (fact.seq.0 as i64, fact.active_ms as i64);
         statement.execute(params![number, seq, fact.at.0, active_ms, step, kind(body), body])?;
@@ -156,7 +188,7 @@ fn kind(body: &str) -> &str {
 }
 
 /// Adds facts, what follows from them, and what becomes of the claim.
-pub(crate) fn append(desk: &mut Desk, append: &Append, bodies: &[String]) -> Result<Seq, Trouble> {
+pub(crate) fn append(desk: &mut Desk, append: &Append, bodies: &Bodies) -> Result<Seq, Trouble> {
     let Append { claim, id, expected, facts, .. } = append;
     let mut known = desk.find(*id)?.ok_or(StoreError::Unknown(*id))?;
     let is_newest = if known.root == *id {

@@ -25,7 +25,7 @@ use crate::{
     keeper::Keeper,
     ledger, migrate,
     readers::Readers,
-    record::{self, Opening},
+    record::{self, Bodies, Opening},
     retention,
     runner::{self, Runner},
     search,
@@ -79,7 +79,7 @@ impl SqliteStore {
 impl Store for SqliteStore {
     fn create(&self, id: DiscussionId, facts: Vec<Fact>) -> BoxFuture<'_, Result<Created, StoreError>> {
         Box::pin(async move {
-            let bodies = record::bodies(&facts)?;
+            let bodies = Bodies::of(&facts)?;
             let opening = Opening { id, facts, bodies };
             self.writer.write(move |desk| record::create(desk, &opening, None)).await
         })
@@ -93,7 +93,7 @@ impl Store for SqliteStore {
         lease_ms: u64,
     ) -> BoxFuture<'a, Result<Option<Claim>, StoreError>> {
         Box::pin(async move {
-            let bodies = record::bodies(&facts)?;
+            let bodies = Bodies::of(&facts)?;
             let (opening, claimant) =
                 (Opening { id, facts, bodies }, Claimant { owner: owner.into(), lease_ms });
             self.writer.write(move |desk| claims::begin(desk, &opening, &claimant)).await
@@ -102,7 +102,7 @@ impl Store for SqliteStore {
 
     fn append(&self, append: Append) -> BoxFuture<'_, Result<Seq, StoreError>> {
         Box::pin(async move {
-            let bodies = record::bodies(&append.facts)?;
+            let bodies = Bodies::of(&append.facts)?;
             self.writer.write(move |desk| record::append(desk, &append, &bodies)).await
         })
     }

@@ -81,6 +81,6 @@ fn casting(call: &Call) -> Value {
 }
 
 fn named_in(call: &Call, pointer: &str) -> Vec<Value> {
-    let schema = call.shape.as_ref().and_then(|shape| shape.schema.as_ref());
+    let schema = call.shape.as_ref().and_then(|shape| shape.schema.as_deref());
     schema.and_then(|it| it.pointer(pointer)).and_then(Value::as_array).cloned().unwrap_or_default()
 }

@@ -87,8 +87,9 @@ pub enum Message {
 pub struct Shape {
     /// What kind of reply this is: `ballot`, `verdict`.
     pub name: &'static str,
-    /// A JSON schema, for providers that can hold a model to one; `None` where the form is given in the prompt.
-    pub schema: Option<serde_json::Value>,
+    /// A JSON schema, for providers that can hold a model to one; `None` where the form is given in the prompt. Shared, since a
+    /// question is copied on its way.
+    pub schema: Option<Arc<serde_json::Value>>,
 }
 
 /// Who a rendered line comes from, as every provider's wire knows it.

@@ -313,6 +313,8 @@ impl Engine {
         held: impl Future<Output = Result<Ended, RunError>> + Send + 'static,
     ) -> Handle {
         let (id, engine) = (claim.id, self.clone());
+        // What a task awaits takes its room twice, before and after it is begun, unless it lies elsewhere.
+        let held = Box::pin(held);
         let task = tokio::spawn(async move {
             // A fault must not keep the claim: nobody could go on.
             let ended =

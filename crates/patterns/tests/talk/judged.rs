@@ -56,7 +56,7 @@ fn judging(table: &Table) -> Vec<AskedCall> {
 
 fn sent(asked: &AskedCall) -> String {
     let rendered: Vec<String> = asked.call.render().into_iter().map(|it| it.1).collect();
-    let schema = asked.call.shape.as_ref().and_then(|it| it.schema.as_ref()).map(Value::to_string);
+    let schema = asked.call.shape.as_ref().and_then(|it| it.schema.as_deref()).map(Value::to_string);
     format!("{}\n{}\n{}", asked.call.system, rendered.join("\n"), schema.unwrap_or_default())
 }
 

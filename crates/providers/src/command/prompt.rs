@@ -25,7 +25,7 @@ pub(super) fn text(call: &Call) -> String {
 }
 
 fn form(shape: &Shape) -> Option<String> {
-    let schema = shape.schema.as_ref()?;
+    let schema = shape.schema.as_deref()?;
     Some(format!(
         "Answer with one JSON document and nothing before or after it. It must fit this JSON schema:\n{schema}"
     ))

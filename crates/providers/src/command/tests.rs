@@ -191,7 +191,7 @@ fn a_prompt_holds_everything_in_order() {
         Message::Ask("And now?".into()),
     ];
     let schema = Some(serde_json::json!({ "type": "object" }));
-    let shape = Some(Shape { name: "ballot", schema });
+    let shape = Some(Shape { name: "ballot", schema: schema.map(Into::into) });
     let call = Call { messages, shape, may_convene: true, ..call("") };
     let expected = "\
 You are claude.

@@ -76,7 +76,7 @@ fn stop(call: &Call) -> Vec<&String> {
 
 fn held_to(call: &Call, schema: Schema) -> Option<&Value> {
     match schema {
-        Schema::Strict => call.shape.as_ref()?.schema.as_ref(),
+        Schema::Strict => call.shape.as_ref()?.schema.as_deref(),
         // There is no way to ask for JSON alone.
         Schema::Json | Schema::Prompt => None,
     }

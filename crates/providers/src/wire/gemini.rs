@@ -63,7 +63,7 @@ fn config(call: &Call, model: &Model) -> Value {
     if quirks.stop && !stop.is_empty() {
         config["stopSequences"] = json!(stop);
     }
-    let schema = call.shape.as_ref().and_then(|it| it.schema.as_ref());
+    let schema = call.shape.as_ref().and_then(|it| it.schema.as_deref());
     if let (Some(schema), Schema::Strict | Schema::Json) = (schema, quirks.schema) {
         config["responseMimeType"] = json!("application/json");
         if quirks.schema == Schema::Strict {

@@ -92,7 +92,7 @@ fn encode(call: &Call, model: &Model) -> Outgoing {
 }
 
 fn format(call: &Call, how: Schema) -> Option<Value> {
-    let schema = call.shape.as_ref()?.schema.as_ref()?;
+    let schema = call.shape.as_ref()?.schema.as_deref()?;
     match how {
         Schema::Strict => Some(strict(schema)),
         Schema::Json => Some("json".into()),

@@ -80,7 +80,7 @@ pub(super) fn role(voiced: Voiced) -> &'static str {
 /// JSON without a schema is asked for only where there is one to keep to: other forms are lines and markers.
 fn response_format(call: &Call, how: Schema) -> Option<Value> {
     let shape = call.shape.as_ref()?;
-    let schema = shape.schema.as_ref()?;
+    let schema = shape.schema.as_deref()?;
     match how {
         Schema::Strict => Some(json!({
             "type": "json_schema",

@@ -72,7 +72,7 @@ fn encode(call: &Call, model: &Model) -> Outgoing {
 
 fn format(call: &Call, how: Schema) -> Option<Value> {
     let shape = call.shape.as_ref()?;
-    let schema = shape.schema.as_ref()?;
+    let schema = shape.schema.as_deref()?;
     match how {
         Schema::Strict => Some(json!({
             "type": "json_schema", "name": shape.name, "schema": strict(schema), "strict": true,

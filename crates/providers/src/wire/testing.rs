@@ -86,7 +86,7 @@ fn turn(who: &str, text: &str) -> Turn {
 
 /// A form that a reply must have.
 pub(super) fn shape(schema: Value) -> Option<Shape> {
-    Some(Shape { name: "ballot", schema: Some(schema) })
+    Some(Shape { name: "ballot", schema: Some(schema.into()) })
 }
 
 pub(super) fn model(name: &str, quirks: Quirks) -> Model {

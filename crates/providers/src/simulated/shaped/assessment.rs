@@ -40,12 +40,12 @@ pub(super) fn assessment(mind: &Mind<'_>, shape: &Shape) -> String {
         "reasoning": if goes_on { &judge.go_on } else { &judge.enough },
         "recommendations": judge.advice.get(usize::from(!goes_on)),
     });
-    completed(mind, assessment, shape.schema.as_ref()).to_string()
+    completed(mind, assessment, shape.schema.as_deref()).to_string()
 }
 
 /// Those who are to be judged, under the labels the judge was shown.
 fn judged<'m>(mind: &'m Mind<'_>, shape: &Shape) -> Vec<&'m Heard<'m>> {
-    let labels = shape.schema.as_ref().and_then(|it| it.pointer(LABELS)).and_then(Value::as_array);
+    let labels = shape.schema.as_deref().and_then(|it| it.pointer(LABELS)).and_then(Value::as_array);
     let is_judged = |it: &&Heard<'_>| labels.is_none_or(|labels| labels.iter().any(|label| label == it.name));
     mind.table.others.iter().filter(is_judged).collect()
 }

@@ -27,7 +27,7 @@ pub(super) fn ballot(mind: &Mind<'_>, shape: &Shape) -> String {
 }
 
 fn offered(shape: &Shape) -> Vec<String> {
-    let options = shape.schema.as_ref().and_then(|it| it.pointer("/properties/choice/enum")?.as_array());
+    let options = shape.schema.as_deref().and_then(|it| it.pointer("/properties/choice/enum")?.as_array());
     options.into_iter().flatten().filter_map(|it| Some(it.as_str()?.to_owned())).collect()
 }
 

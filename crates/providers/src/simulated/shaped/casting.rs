@@ -9,7 +9,7 @@ use super::{super::mind::Mind, filler::filled};
 const NAMES: &str = "/properties/positions/items/properties/participant/enum";
 
 pub(super) fn casting(mind: &Mind<'_>, shape: &Shape) -> String {
-    let names = shape.schema.as_ref().and_then(|it| it.pointer(NAMES)).and_then(Value::as_array);
+    let names = shape.schema.as_deref().and_then(|it| it.pointer(NAMES)).and_then(Value::as_array);
     let Some(names) = names else { return filled(mind, shape) };
     let parts = names.iter().enumerate().map(|(place, name)| {
         let position = position(mind, name.as_str().unwrap_or_default(), place);

@@ -9,7 +9,7 @@ use super::super::mind::Mind;
 const DEEPEST: u32 = 8;
 
 pub(super) fn filled(mind: &Mind<'_>, shape: &Shape) -> String {
-    completed(mind, Value::Object(Map::new()), shape.schema.as_ref()).to_string()
+    completed(mind, Value::Object(Map::new()), shape.schema.as_deref()).to_string()
 }
 
 /// The value with whatever the schema demands beyond it.

@@ -195,5 +195,6 @@ fn shape(name: &'static str) -> Option<Shape> {
 }
 
 fn ballot_of(options: &[&str]) -> Option<Shape> {
-    Some(Shape { name: "ballot", schema: Some(json!({ "properties": { "choice": { "enum": options } } })) })
+    let schema = json!({ "properties": { "choice": { "enum": options } } });
+    Some(Shape { name: "ballot", schema: Some(schema.into()) })
 }

@@ -86,7 +86,7 @@ async fn d06_an_assessment_has_every_part_and_what_else_the_schema_demands() {
     let item = json!({ "type": "object", "required": ["criteria"], "properties": { "criteria": criteria } });
     let schema = json!({ "type": "object", "required": ["assessments"], "properties": {
         "assessments": { "type": "array", "items": item } } });
-    let asked = Some(Shape { name: "assessment", schema: Some(schema) });
+    let asked = Some(Shape { name: "assessment", schema: Some(schema.into()) });
     let reply: Value = serde_json::from_str(&debate.answer(1, "judging", "dan", asked).await).unwrap();
     assert_eq!(reply["shouldContinue"], true);
     assert_eq!(reply["flags"]["convergenceReached"], false);
@@ -138,7 +138,7 @@ async fn an_unknown_shape_is_filled_by_its_schema() {
         "name": { "type": "string" }, "score": { "type": "integer", "minimum": 1, "maximum": 5 },
         "tags": { "type": "array", "items": { "type": "string" } }, "final": { "type": "boolean" },
         "mood": { "enum": ["calm", "wild"] }, "more": { "type": "string" } } });
-    let asked = Some(Shape { name: "casting", schema: Some(schema) });
+    let asked = Some(Shape { name: "casting", schema: Some(schema.into()) });
     let reply: Value =
         serde_json::from_str(&meeting("X").answer(1, "casting", "claude", asked).await).unwrap();
     assert_eq!(reply["name"], "claude");
@@ -162,7 +162,7 @@ async fn d06_only_those_who_are_judged_are_assessed_under_their_labels() {
     let labels = json!({ "properties": { "assessments": { "items": {
         "properties": { "participant": { "enum": ["Debater A", "Debater B"] } },
     } } } });
-    let form = Some(Shape { name: "assessment", schema: Some(labels) });
+    let form = Some(Shape { name: "assessment", schema: Some(labels.into()) });
     let reply: Value = serde_json::from_str(&meeting.answer(1, "judging", "qwen", form).await).unwrap();
     let assessed: Vec<&Value> =
         reply["assessments"].as_array().unwrap().iter().map(|it| &it["participant"]).collect();
@@ -178,7 +178,7 @@ async fn d05_parts_are_for_every_debater_and_no_two_are_the_same() {
         let names = json!({ "properties": { "positions": { "items": {
             "properties": { "participant": { "enum": names } },
         } } } });
-        let form = Some(Shape { name: "casting", schema: Some(names) });
+        let form = Some(Shape { name: "casting", schema: Some(names.into()) });
         let reply = meeting(topic).seats(&seats).answer(0, "casting", "eve", form).await;
         let reply: Value = serde_json::from_str(&reply).unwrap();
         let parts = reply["positions"].as_array().unwrap();

@@ -24,7 +24,7 @@ const COMPLETE: &[&str] = &[PLAIN, TOOL, CUT];
 fn ballot() -> Shape {
     let schema =
         json!({ "type": "object", "properties": { "choice": { "type": "string" } }, "required": ["choice"] });
-    Shape { name: "ballot", schema: Some(schema) }
+    Shape { name: "ballot", schema: Some(schema.into()) }
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn d14_a_call_as_ollama_takes_it() {
     let stopping = json!({ "num_ctx": 8192, "num_predict": 200, "temperature": 0.5, "stop": ["[", "\n\n"] });
     check(stops(), usual, stopping, json!({}));
     let voting = || Call { shape: Some(ballot()), may_convene: true, ..answering() };
-    let mut strict = ballot().schema.unwrap();
+    let mut strict = (*ballot().schema.unwrap()).clone();
     strict["additionalProperties"] = false.into();
     check(voting(), usual, plain(), json!({ "format": strict }));
     check(voting(), Quirks { schema: Schema::Json, ..usual }, plain(), json!({ "format": "json" }));

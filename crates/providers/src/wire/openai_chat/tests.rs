@@ -88,7 +88,7 @@ fn verdict() -> Shape {
     let winner = json!({ "type": ["object", "null"], "properties": { "who": { "type": "string" } } });
     let properties = json!({ "summary": { "type": "string" }, "winner": winner });
     let schema = json!({ "type": "object", "properties": properties, "required": ["summary"] });
-    Shape { name: "verdict", schema: Some(schema) }
+    Shape { name: "verdict", schema: Some(schema.into()) }
 }
 
 #[test]

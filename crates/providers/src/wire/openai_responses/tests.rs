@@ -31,7 +31,7 @@ fn ballot() -> Option<Shape> {
     let schema = json!({
         "type": "object", "properties": properties, "required": ["choice"], "additionalProperties": false,
     });
-    Some(Shape { name: "ballot", schema: Some(schema) })
+    Some(Shape { name: "ballot", schema: Some(schema.into()) })
 }
 
 #[test]

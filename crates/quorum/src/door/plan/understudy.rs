@@ -181,7 +181,7 @@ fn read(call: &Call) -> (usize, u64) {
         }
     }
     // Models with a form of their own for replies are sent that as well.
-    let form = call.shape.as_ref().and_then(|it| it.schema.as_ref());
+    let form = call.shape.as_ref().and_then(|it| it.schema.as_deref());
     (bytes + form.map_or(0, |it| it.to_string().len()), heard)
 }
 

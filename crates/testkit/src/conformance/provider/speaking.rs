@@ -87,7 +87,7 @@ pub async fn an_answer_keeps_to_its_form(subject: Subject) {
         "required": ["choice", "confidence"],
         "additionalProperties": false,
     });
-    let shape = Some(Shape { name: "ballot", schema: Some(schema) });
+    let shape = Some(Shape { name: "ballot", schema: Some(schema.into()) });
     let (heard, asked, ..) = ask(subject, speaking(), Call { shape, may_convene: true, ..call() }).await;
     let reply: Value = serde_json::from_str(&heard.text).expect("a form is JSON");
     assert_eq!(reply["choice"], "tabs");
