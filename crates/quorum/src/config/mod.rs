@@ -293,7 +293,7 @@ fn unknown<'k>(what: &str, given: &str, known: impl IntoIterator<Item = &'k str>
 }
 
 /// The name that was probably meant.
-pub(crate) fn nearest<'k>(given: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+pub fn nearest<'k>(given: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let likeness = |it: &&str| (strsim::jaro_winkler(it, given) * 1e6) as u64;
     known.into_iter().max_by_key(likeness).filter(|it| likeness(it) > 750_000)
 }
