@@ -124,8 +124,8 @@ fn every_complaint_is_an_error_of_its_own_in_plain_words() {
     let file = desk.config().display().to_string();
     let said = desk.ax(&["config", "check"]).ends(3).prints_nothing();
     let expected = [
-        format!("error: {file}: defaults.max-cost: string \"much\", expected a number\n"),
-        format!("error: {file}: presets.x.rounds: floating point `3.5`, expected a whole number\n"),
+        format!("error: {file}: defaults.max-cost: must be a number, not \"much\"\n"),
+        format!("error: {file}: presets.x.rounds: must be a whole number, not 3.5\n"),
     ];
     assert_eq!(said.err, expected.concat());
 }
