@@ -221,7 +221,17 @@ fn quirks(row: &Table) -> Result<OwnQuirks, String> {
     let Some(table) = field::<Table>(row, "quirks", "a table, like { temperature = false }")? else {
         return Ok(OwnQuirks::default());
     };
-    let known = ["system", "temperature", "stop", "tools", "schema", "limit", "stream_options", "thinking"];
+    let known = [
+        "system",
+        "temperature",
+        "stop",
+        "tools",
+        "schema",
+        "limit",
+        "stream_options",
+        "thinking",
+        "unopened_thoughts",
+    ];
     known_only(&table, "quirks", &known)?;
     let in_quirks = |message: String| format!(".quirks{message}");
     let read = || -> Result<OwnQuirks, String> {
@@ -234,6 +244,7 @@ fn quirks(row: &Table) -> Result<OwnQuirks, String> {
             limit: field(&table, "limit", "\"max-tokens\" or \"max-completion-tokens\"")?,
             stream_options: field(&table, "stream_options", FLAG)?,
             thinking: field(&table, "thinking", "a number of tokens")?,
+            unopened_thoughts: field(&table, "unopened_thoughts", FLAG)?,
         })
     };
     read().map_err(in_quirks)
