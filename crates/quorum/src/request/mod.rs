@@ -193,6 +193,13 @@ pub enum Seating {
     Written(String),
     /// A person, and who may speak for the seat.
     Person(Seat),
+    /// A model's seat of a past discussion under the name it had there. Nobody writes this.
+    Kept {
+        /// `claude`, or `claude/MODEL`.
+        seat: String,
+        /// `claude-2`
+        name: String,
+    },
 }
 
 /// A person's seat.
