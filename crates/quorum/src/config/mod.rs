@@ -88,17 +88,26 @@ impl Config {
     /// The user's configuration, from where `AX_CONFIG` and `AX_DATA_DIR` say, or from where XDG says. No file at all is fine,
     /// unless one was named.
     pub fn load() -> Result<Config, Error> {
+        let (config, wrong) = Config::survey()?;
+        config.unless(&wrong)
+    }
+
+    /// The same as far as it can be read, and everything in it that can't.
+    pub fn survey() -> Result<(Config, Vec<String>), Error> {
         let Places { file, must_exist, data_dir, state_dir, .. } = Places::find()?;
-        let config = match std::fs::read_to_string(&file) {
-            Ok(text) => Config::parse(&text, &file, data_dir),
+        let (config, wrong) = match std::fs::read_to_string(&file) {
+            Ok(text) => Config::read(&text, &file, data_dir)?,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => {
-                Ok(Config::unset(file, data_dir))
+                (Config::unset(file, data_dir), Vec::new())
             }
             Err(error) => {
-                Err(Error::Unreadable { file: file.display().to_string(), reason: error.to_string() })
+                return Err(Error::Unreadable {
+                    file: file.display().to_string(),
+                    reason: error.to_string(),
+                });
             }
         };
-        Ok(Config { state_dir, ..config? })
+        Ok((Config { state_dir, ..config }, wrong))
     }
 
     /// What holds without a file.
@@ -120,13 +129,32 @@ impl Config {
 
     /// The configuration this text describes, or everything that is wrong with it.
     pub fn parse(text: &str, file: &Path, data_dir: PathBuf) -> Result<Config, Error> {
-        let wrong = |message: String| Error::Wrong { file: file.display().to_string(), message };
-        let sections: toml::Table = text.parse().map_err(|error| wrong(unreadable(text, &error)))?;
+        let (config, wrong) = Config::read(text, file, data_dir)?;
+        config.unless(&wrong)
+    }
+
+    fn read(text: &str, file: &Path, data_dir: PathBuf) -> Result<(Config, Vec<String>), Error> {
         let mut config = Config::unset(file.to_owned(), data_dir);
-        let complaints: Vec<String> =
+        let sections: toml::Table = text.parse().map_err(|error| config.wrong(unreadable(text, &error)))?;
+        let wrong: Vec<String> =
             sections.iter().flat_map(|(name, value)| read_section(&mut config, name, value)).collect();
-        let separator = format!("\n{}: ", file.display());
-        if complaints.is_empty() { Ok(config) } else { Err(wrong(complaints.join(&separator))) }
+        // Some sections say several things at once.
+        let separator = config.separator();
+        let each = wrong.iter().flat_map(|it| it.split(&separator)).map(str::to_owned).collect();
+        Ok((config, each))
+    }
+
+    fn unless(self, wrong: &[String]) -> Result<Config, Error> {
+        if wrong.is_empty() { Ok(self) } else { Err(self.wrong(wrong.join(&self.separator()))) }
+    }
+
+    /// What stands between two complaints, so that each names the file.
+    fn separator(&self) -> String {
+        format!("\n{}: ", self.file.display())
+    }
+
+    fn wrong(&self, message: String) -> Error {
+        Error::Wrong { file: self.file.display().to_string(), message }
     }
 
     /// The request with what its preset says, and else what is usual here, in place of what it leaves out, and the names of the fields
@@ -263,7 +291,7 @@ fn read_default(flag: &Flag, written: &toml::Value) -> Result<Value, String> {
     Ok(value)
 }
 
-/// What was expected, for people who don't know Rust's names for numbers.
+/// What was expected and what is there, for people who don't know the reader's names for either.
 fn plainly(message: &str) -> String {
     let wrong = |kind: &str| message.strip_prefix(kind)?.rsplit_once(", expected ");
     match (wrong("invalid type: "), wrong("invalid value: ")) {

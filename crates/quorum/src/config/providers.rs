@@ -47,7 +47,7 @@ pub(super) fn read(config: &mut Config, table: &Table) -> Result<(), String> {
             value.as_table().ok_or_else(|| format!("providers.{name} is a section: [providers.{name}]"))?;
         let in_file = |wrong: &String| format!("providers.{name}{wrong}");
         let own = own(name, row).map_err(|wrong| {
-            let separator = format!("\n{}: ", config.file.display());
+            let separator = config.separator();
             wrong.iter().map(in_file).collect::<Vec<_>>().join(&separator)
         })?;
         if config.providers.iter().any(|it| it.name == own.name) {
