@@ -17,7 +17,7 @@ pub(crate) fn config(verb: &ConfigVerb) -> anyhow::Result<Exit> {
     match verb {
         ConfigVerb::Path { place } => path(*place),
         ConfigVerb::Show(listed) => show(&Config::load()?, listed),
-        ConfigVerb::Check => check(&Config::load()?),
+        ConfigVerb::Check => check(),
     }
 }
 
@@ -75,16 +75,18 @@ fn text(config: &Config, given: &[Given]) -> String {
     lines.join("\n")
 }
 
-fn check(config: &Config) -> anyhow::Result<Exit> {
+/// What can't be read and what is of no use are told together.
+fn check() -> anyhow::Result<Exit> {
+    let (config, mut wrong) = Config::survey()?;
     let file = config.file.display();
-    let complaints = complaints(config);
-    if complaints.is_empty() {
+    wrong.extend(complaints(&config));
+    if wrong.is_empty() {
         note(&match config.file.exists() {
             true => format!("{file} is fine."),
             false => format!("{file} does not exist, which is fine: the usual values hold."),
         });
         return Ok(Exit::Done);
     }
-    complaints.iter().for_each(|it| insist(&format!("error: {file}: {it}")));
+    wrong.iter().for_each(|it| insist(&format!("error: {file}: {}", it.trim_end())));
     Ok(Exit::Setup)
 }

@@ -9,7 +9,10 @@ use quorum::{
 use crate::{
     args::Doctor,
     exit::Exit,
-    render::{print, print_json},
+    render::{
+        line::{Colour, Line, PLAIN},
+        print, print_json, room,
+    },
 };
 
 /// Looks at everything; fails where something is to be put right.
@@ -23,17 +26,46 @@ pub(crate) fn doctor(args: &Doctor) -> anyhow::Result<Exit> {
     if args.listed.json {
         print_json(&findings)?;
     } else {
-        print(&findings.iter().map(row).collect::<Vec<_>>().join("\n"))?;
+        let columns = room();
+        print(&findings.iter().map(|it| row(it, columns)).collect::<Vec<_>>().join("\n"))?;
     }
     let well = findings.iter().all(|it| it.state != Health::Wrong);
     Ok(if well { Exit::Done } else { Exit::Setup })
 }
 
-fn row(finding: &Finding) -> String {
+/// What was found hangs beside what was looked at, or where that leaves too little room under it.
+fn row(finding: &Finding, columns: usize) -> String {
     let state = match finding.state {
         Health::Well => "ok",
         Health::Note => "-",
         Health::Wrong => "wrong",
     };
-    format!("{state:<6} {:<14} {}", finding.what, finding.found)
+    let (head, margin) = if columns < NARROW {
+        (format!("{state:<6} {}\n{:UNDER$}", finding.what, ""), UNDER)
+    } else {
+        (format!("{state:<6} {:<14} ", finding.what), BESIDE)
+    };
+    let rows = Line::of(&finding.found, PLAIN).wrapped(columns - margin);
+    let rows: Vec<String> = rows.iter().map(|it| it.rendered(Colour::Off)).collect();
+    format!("{head}{}", rows.join(&format!("\n{:margin$}", "")))
+}
+
+/// Where what was found begins, and from which width on it has room there.
+const UNDER: usize = 7;
+const BESIDE: usize = 22;
+const NARROW: usize = 56;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn findings_hang_where_there_is_room_for_them() {
+        let found = "0 of 15 can be asked; a discussion takes 2".to_owned();
+        let finding = Finding { what: "providers".to_owned(), state: Health::Wrong, found };
+        let check = |columns, expected: &str| assert_eq!(row(&finding, columns), expected);
+        check(usize::MAX, "wrong  providers      0 of 15 can be asked; a discussion takes 2");
+        check(60, "wrong  providers      0 of 15 can be asked; a discussion\n                      takes 2");
+        check(40, "wrong  providers\n       0 of 15 can be asked; a\n       discussion takes 2");
+    }
 }

@@ -55,7 +55,7 @@ fn run(verb: Verb) -> anyhow::Result<Exit> {
         Verb::Doctor(args) => return doctor::doctor(args),
         Verb::Config(args) => return config::config(&args.verb),
         Verb::Completions { shell } => return shell::completions(*shell),
-        Verb::Man { verb } => return shell::man(verb.as_deref()),
+        Verb::Man { verb, part } => return shell::man(verb.as_deref(), part.as_deref()),
         _ => {}
     }
     if let Verb::Serve(args) = &verb {
@@ -97,6 +97,6 @@ async fn perform(quorum: &Arc<Quorum>, verb: Verb) -> anyhow::Result<Exit> {
         Verb::Patterns(listed) => past::patterns(&listed),
         Verb::Config(args) => config::config(&args.verb),
         Verb::Completions { shell } => shell::completions(shell),
-        Verb::Man { verb } => shell::man(verb.as_deref()),
+        Verb::Man { verb, part } => shell::man(verb.as_deref(), part.as_deref()),
     }
 }

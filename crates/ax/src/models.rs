@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::{
     args::{Listed, PriceVerb, Prices},
     exit::Exit,
-    render::{note, print, print_json},
+    render::{line::width, note, print, print_json, room},
 };
 
 /// How many entries are named that were not understood.
@@ -23,7 +23,8 @@ pub(crate) fn models(listed: &Listed) -> anyhow::Result<Exit> {
         let documents = setup.providers.iter().map(|it| document(it, &it.listed));
         print_json(&documents.collect::<Vec<_>>())?;
     } else {
-        print(&setup.providers.iter().map(paragraph).collect::<Vec<_>>().join("\n\n"))?;
+        let form = Form::of(&setup, |it| it.listed.clone(), "  ", room());
+        print(&setup.providers.iter().map(|it| paragraph(it, form)).collect::<Vec<_>>().join("\n\n"))?;
     }
     Ok(Exit::Done)
 }
@@ -38,8 +39,9 @@ pub(crate) fn prices(args: &Prices) -> anyhow::Result<Exit> {
         let documents = setup.providers.iter().map(|it| document(it, &priced(it)));
         print_json(&documents.collect::<Vec<_>>())?;
     } else {
-        let rows =
-            setup.providers.iter().flat_map(|it| priced(it).into_iter().map(move |model| row(it, &model)));
+        let form = Form::of(&setup, priced, "", room());
+        let rows = |it| priced(it).into_iter().map(move |model| row(it, &model, "", form));
+        let rows = setup.providers.iter().flat_map(rows);
         print(&rows.collect::<Vec<_>>().join("\n"))?;
         note(
             "USD for a million tokens: read / written / remembered. config.toml comes before imported prices, and those before ours.",
@@ -75,21 +77,40 @@ fn priced(provider: &Provider) -> Vec<String> {
     provider.listed.iter().chain(imported).cloned().collect()
 }
 
-fn paragraph(provider: &Provider) -> String {
+/// How a model is listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// All on one line.
+    Wide,
+    /// What is said of it under its name.
+    Narrow,
+}
+
+impl Form {
+    /// The one in which all of these fit.
+    fn of(setup: &Setup, models: fn(&Provider) -> Vec<String>, margin: &str, columns: usize) -> Form {
+        let fits = |provider: &Provider| {
+            models(provider).iter().all(|model| width(&row(provider, model, margin, Form::Wide)) <= columns)
+        };
+        if setup.providers.iter().all(fits) { Form::Wide } else { Form::Narrow }
+    }
+}
+
+fn paragraph(provider: &Provider, form: Form) -> String {
     let state = provider.lacks().unwrap_or_else(|| "available".to_owned());
     let heading = format!("{}  ({state})", provider.name);
-    let models = provider.listed.iter().map(|model| format!("  {}", row(provider, model)));
+    let models = provider.listed.iter().map(|model| row(provider, model, "  ", form));
     std::iter::once(heading).chain(models).collect::<Vec<_>>().join("\n")
 }
 
-fn row(provider: &Provider, model: &str) -> String {
+fn row(provider: &Provider, model: &str, margin: &str, form: Form) -> String {
     let Facts { window, price, .. } = provider.facts(model);
     let name = format!("{}/{model}", provider.name);
-    format!(
-        "{name:<36} {:>6} tokens  {}",
-        short(window),
-        price.map_or_else(|| "unpriced".to_owned(), dollars)
-    )
+    let (window, price) = (short(window), price.map_or_else(|| "unpriced".to_owned(), dollars));
+    match form {
+        Form::Wide => format!("{margin}{name:<36} {window:>6} tokens  {price}"),
+        Form::Narrow => format!("{margin}{name}\n{margin}  {window:>6} tokens  {price}"),
+    }
 }
 
 fn dollars(price: quorum::model::money::Price) -> String {
@@ -123,4 +144,24 @@ fn document(provider: &Provider, models: &[String]) -> Value {
         "model": provider.model,
         "models": models.iter().map(model).collect::<Vec<_>>(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    #[test]
+    fn what_is_said_of_a_model_stands_under_its_name_where_a_terminal_is_narrow() {
+        let bare = Machine { variable: &|_| None, program: &|_| None, listens: &|_| false };
+        let setup = setup::load(&Config::unset(PathBuf::new(), PathBuf::new()), &bare).unwrap();
+        let form = |columns| Form::of(&setup, priced, "", columns);
+        assert_eq!((form(usize::MAX), form(40)), (Form::Wide, Form::Narrow));
+        for provider in &setup.providers {
+            let listed = paragraph(provider, Form::Narrow);
+            let models = listed.lines().skip(1);
+            models.for_each(|line| assert!(width(line) <= 40, "{line}"));
+        }
+    }
 }

@@ -3,11 +3,11 @@
 use anyhow::Context;
 use clap::builder::{PossibleValue, PossibleValuesParser, Resettable};
 use clap_complete::Shell;
-use quorum::Config;
+use quorum::{Config, config::nearest};
 
 use crate::{
     args::command,
-    exit::{self, Exit},
+    exit::{self, Exit, Usage},
     render::write,
 };
 
@@ -54,13 +54,13 @@ fn with_presets(command: clap::Command) -> clap::Command {
 }
 
 /// `ax man`
-pub(crate) fn man(verb: Option<&str>) -> anyhow::Result<Exit> {
+pub(crate) fn man(verb: Option<&str>, part: Option<&str>) -> anyhow::Result<Exit> {
     // A page of its own for `help` would say nothing.
     let mut command = command().disable_help_subcommand(true);
     command = command.mut_subcommands(|it| it.disable_help_subcommand(true));
     command.build();
     let about_all = verb.is_none();
-    let page = verb.and_then(|verb| of_verb(&command, verb)).unwrap_or(command);
+    let page = verb.map(|verb| page_of(&command, verb, part)).transpose()?.unwrap_or(command);
     let after = page.get_after_help().map(ToString::to_string).unwrap_or_default();
     let mut text = Vec::new();
     clap_mangen::Man::new(page.after_help(Resettable::Reset)).render(&mut text)?;
@@ -70,10 +70,25 @@ pub(crate) fn man(verb: Option<&str>) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn of_verb(command: &clap::Command, verb: &str) -> Option<clap::Command> {
-    let name = format!("ax-{verb}");
-    let found = command.find_subcommand(verb).cloned()?;
-    Some(found.name(name.clone()).display_name(name))
+/// The page of a verb or of a part of it, `config path` or `config-path`.
+fn page_of(command: &clap::Command, verb: &str, part: Option<&str>) -> Result<clap::Command, Usage> {
+    let (verb, dashed) = verb.split_once('-').map_or((verb, None), |(verb, part)| (verb, Some(part)));
+    let names = [Some(verb), dashed, part];
+    let (mut page, mut name) = (command, "ax".to_owned());
+    for wanted in names.into_iter().flatten() {
+        page = page.find_subcommand(wanted).ok_or_else(|| no_page(page, wanted))?;
+        name = format!("{name}-{wanted}");
+    }
+    Ok(page.clone().name(name.clone()).display_name(name))
+}
+
+fn no_page(of: &clap::Command, wanted: &str) -> Usage {
+    let names: Vec<&str> = of.get_subcommands().map(clap::Command::get_name).collect();
+    let meant = nearest(wanted, names.iter().copied()).map(|it| format!("; did you mean {it}?"));
+    let listed =
+        || if names.is_empty() { String::new() } else { format!("; there are {}", names.join(", ")) };
+    let verb = of.get_name();
+    Usage(format!("{verb} has no part named {wanted}{}", meant.unwrap_or_else(listed)))
 }
 
 /// What stands under the help, line by line: examples can be copied.

@@ -8,8 +8,13 @@ use std::{
 };
 
 use quorum::{
-    Config, Error, Quorum, Request,
-    model::{id::DiscussionId, participant::Role, spec::Spec},
+    Config, Error, Forking, Quorum, Request,
+    model::{
+        event::Event,
+        id::{DiscussionId, Seq},
+        participant::Role,
+        spec::Spec,
+    },
     request::{MissingRoles, Setting, draft},
 };
 use quorum_core::memory::MemoryStore;
@@ -135,6 +140,41 @@ async fn who_is_gone_takes_their_part_along() {
     });
     let spec = again(&fields, json!({ "providers": ["claude", "gemini"] })).await.unwrap();
     assert_eq!((spec.consensus.synthesizer, spec.simulation.unwrap().dead), (None, vec![]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fork_that_drops_one_of_two_equal_seats_leaves_the_other_its_name_and_its_answer() {
+    let prompts = json!({ "claude": "Be bold.", "claude-2": "Be brief." });
+    let fields = json!({
+        "providers": ["claude", "claude", "gemini"], "rounds": 1, "seed": 7, "providerPrompts": prompts,
+    });
+    let (door, id) = past(&fields, "").await;
+    let forking = Forking {
+        at: "1/answering/gemini".to_owned(),
+        without: vec!["claude".to_owned()],
+        ..Forking::default()
+    };
+    let fork = door.fork(id, &forking).await.unwrap();
+    fork.finished().await.unwrap();
+    let state = door.state(fork.id()).await.unwrap();
+    let seats = |spec: &Spec| -> Vec<(String, Option<String>)> {
+        spec.participants.iter().map(|it| (it.name.clone(), it.brief.clone())).collect()
+    };
+    let expected = [("claude-2".to_owned(), Some("Be brief.".to_owned())), ("gemini".to_owned(), None)];
+    assert_eq!(seats(&state.spec), expected);
+    let placed: Vec<String> = door
+        .facts(fork.id(), Seq::START)
+        .await
+        .unwrap()
+        .into_iter()
+        .filter_map(|fact| match fact.event {
+            Event::CallPlaced(_) => fact.step.map(|it| it.to_string()),
+            _ => None,
+        })
+        .collect();
+    assert!(!placed.iter().any(|step| step.starts_with("1/answering")), "asked anew: {placed:?}");
+    let again = door.again(fork.id(), &Request::default()).await.unwrap();
+    assert_eq!(again.participants, state.spec.participants);
 }
 
 #[tokio::test(start_paused = true)]

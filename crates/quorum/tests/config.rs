@@ -70,7 +70,19 @@ fn a_default_of_the_wrong_kind_is_an_error() {
         "[defaults]\nsimulate = \"failure=nan\"",
         "defaults.simulate: nan and inf are no numbers to go by",
     );
-    refuses("[defaults]\nrounds = \"two\"", "defaults.rounds: string \"two\", expected a whole number");
+    refuses("[defaults]\nrounds = \"two\"", "defaults.rounds: must be a whole number, not \"two\"");
+    refuses("[defaults]\nrounds = true", "defaults.rounds: must be a whole number, not true");
+    refuses("[defaults]\nrounds = 2.5", "defaults.rounds: must be a whole number, not 2.5");
+    refuses(
+        "[defaults]\nrounds = -1",
+        "defaults.rounds: must be a whole number from 0 to 4294967295, not -1",
+    );
+    refuses("[defaults]\nrounds = [1]", "defaults.rounds: must be a whole number, not a list");
+    refuses("[defaults]\npattern = 5", "defaults.pattern: must be a string, not 5");
+    refuses(
+        "[defaults]\nrecursive = \"a, expected b\"",
+        "defaults.recursive: must be true or false, not \"a, expected b\"",
+    );
 }
 
 #[test]

@@ -445,6 +445,21 @@ fn an_unknown_field_is_no_request() {
 }
 
 #[test]
+fn what_stands_inside_of_a_field_is_no_request_either() {
+    let check = |inside: &str, expected: &str| {
+        let error = serde_json::from_str::<Request>(&format!(r#"{{"topic":"x",{inside}}}"#)).unwrap_err();
+        assert!(error.to_string().starts_with(expected), "{inside}: {error}");
+    };
+    check(r#""positions":[{"participant":"a","position":"b","x":1}]"#, "unknown field `x`, expected one of");
+    check(r#""positions":[["a","b"]]"#, "invalid type: sequence, expected an object");
+    check(r#""participants":[{"person":"a","x":1}]"#, "unknown field `x`, expected `person` or `user`");
+    check(r#""participants":[["a"]]"#, "invalid type: sequence, expected who takes part");
+    check(r#""simulate":[1]"#, "invalid type: sequence, expected an object");
+    check(r#""roles":{"a":"judge","a":"judge"}"#, "duplicate field `a`");
+    check(r#""providerPrompts":{"a":"x","a":"x"}"#, "duplicate field `a`");
+}
+
+#[test]
 fn c03_stop_sequences_are_of_single_participants_at_a_roundtable() {
     let order = |stops: Value| json!({ "pattern": "roundtable", "stopSequences": stops });
     let seats = spec(&order(json!({ "anthropic": ["END", "\n\n"], "gemini": [] }))).participants;

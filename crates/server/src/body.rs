@@ -1,6 +1,6 @@
 //! What comes in: bodies, query strings and ids, each read in one place, each refusal naming the field.
 
-use std::{fmt, marker::PhantomData};
+use std::fmt;
 
 use axum::{
     Json,
@@ -8,10 +8,14 @@ use axum::{
     extract::{FromRequest, FromRequestParts, Path, Query, Request, rejection::BytesRejection},
     http::{StatusCode, header, request::Parts},
 };
-use quorum::model::id::DiscussionId;
+use quorum::{
+    config::nearest,
+    model::id::DiscussionId,
+    request::written::{Named, Once},
+};
 use serde::{
     Deserialize, Deserializer, Serialize,
-    de::{DeserializeOwned, Error, MapAccess, Visitor, value::MapAccessDeserializer},
+    de::{DeserializeOwned, Error, MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer},
 };
 use serde_json::{Map, Value};
 
@@ -67,7 +71,13 @@ fn unreadable(text: &str) -> Problem {
     let path = told.split_once(": ").map(|(path, _)| path).filter(is_path);
     let quoted = || told.split('`').nth(1).filter(|_| told.contains("field `"));
     match path {
-        Some(path) => Problem::field(path, in_words(&told[path.len() + 2..])),
+        Some(path) => {
+            let message = in_words(&told[path.len() + 2..]);
+            // What is read by our own hand is named already; what is derived names the object around it.
+            let twice = quoted().filter(|it| message.starts_with("duplicate field") && !path.ends_with(it));
+            let field = twice.map_or_else(|| path.to_owned(), |it| format!("{path}.{it}"));
+            Problem::field(&field, message)
+        }
         None => Problem::field(quoted().unwrap_or(BODY), in_words(told)),
     }
 }
@@ -92,69 +102,86 @@ fn in_words(message: &str) -> String {
         // Its name is ours and nobody else's.
         |(before, _)| format!("{before}expected an object"),
     );
-    WORDS.iter().fold(message, |message, (from, to)| message.replace(from, to))
+    let message = WORDS.iter().fold(message, |message, (from, to)| message.replace(from, to));
+    meant(&message).unwrap_or(message)
 }
 
-/// An object. What is written as a list would else be taken for its fields in their order.
-struct Named<T>(T);
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Named<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(AnObject(PhantomData)).map(Named)
-    }
+/// Where a field is unknown: which was probably meant, in the place of the whole list.
+fn meant(message: &str) -> Option<String> {
+    let (unknown, known) =
+        message.split_once(", expected ").filter(|(it, _)| it.starts_with("unknown field"))?;
+    let given = unknown.split('`').nth(1)?;
+    let nearest = nearest(given, known.split('`').skip(1).step_by(2))?;
+    Some(format!("{unknown}; did you mean `{nearest}`?"))
 }
 
-/// The same for a field that may be left out.
-pub(crate) fn named<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    deserializer: D,
-) -> Result<Option<T>, D::Error> {
-    let read = Option::<Named<T>>::deserialize(deserializer)?;
-    Ok(read.map(|Named(value)| value))
-}
-
-struct AnObject<T>(PhantomData<T>);
-
-impl<'de, T: Deserialize<'de>> Visitor<'de> for AnObject<T> {
-    type Value = T;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
-        T::deserialize(MapAccessDeserializer::new(map))
-    }
-}
-
-/// Fields that are looked at later. Who writes one twice is told so instead of being taken by the last word.
+/// Fields that are looked at later.
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(transparent)]
 pub(crate) struct Fields(pub(crate) Map<String, Value>);
 
 impl<'de> Deserialize<'de> for Fields {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(Once)
+        Once::deserialize(deserializer).map(fields)
     }
 }
 
-struct Once;
+fn fields(Once(entries): Once<Anything>) -> Fields {
+    Fields(entries.into_iter().map(|(name, Anything(value))| (name, value)).collect())
+}
 
-impl<'de> Visitor<'de> for Once {
-    type Value = Fields;
+/// A value in which no object has a key twice; a plain one would keep the last and say nothing.
+struct Anything(Value);
+
+impl<'de> Deserialize<'de> for Anything {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(AValue).map(Anything)
+    }
+}
+
+struct AValue;
+
+impl<'de> Visitor<'de> for AValue {
+    type Value = Value;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("an object")
+        formatter.write_str("a value")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
-        let mut fields = Map::new();
-        while let Some((name, value)) = map.next_entry::<String, Value>()? {
-            if fields.contains_key(&name) {
-                return Err(A::Error::custom(format!("duplicate field `{name}`")));
-            }
-            fields.insert(name, value);
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
+        let mut values = Vec::new();
+        while let Some(Anything(value)) = list.next_element()? {
+            values.push(value);
         }
-        Ok(Fields(fields))
+        Ok(values.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Value, A::Error> {
+        Once::deserialize(MapAccessDeserializer::new(map)).map(|once| fields(once).0.into())
     }
 }
 

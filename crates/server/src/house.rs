@@ -14,7 +14,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::{
     guard::{Names, rate::Buckets},
-    live::hub::Hub,
+    live::hub::{Hub, Place},
     metrics::Metrics,
     settings::{Limits, Settings, Voices},
     wire::listing::Sums,
@@ -48,7 +48,7 @@ impl House {
         Arc::new(House {
             quorum,
             names: Names::of(&settings),
-            hub: Hub::new(metrics.clone()),
+            hub: Hub::new(metrics.clone(), settings.limits.running),
             metrics,
             buckets: Buckets::new(settings.limits),
             streams: Seats::new(settings.limits.streams),
@@ -104,14 +104,32 @@ impl House {
         Scope::new(self.quorum.clone(), tenant, who)
     }
 
-    /// Goes on with what an earlier process left behind.
-    pub(crate) async fn go_on(&self) -> Result<Vec<DiscussionId>, quorum::Error> {
-        let started = self.quorum.go_on_with_all().await?;
-        let ids = started.iter().map(|it| it.discussion.id()).collect();
-        for it in started {
-            self.hub.take(it);
+    /// Goes on with what an earlier process left behind. What finds no room waits for it, and goes before new orders.
+    pub(crate) async fn go_on(self: &Arc<Self>) -> Result<Vec<DiscussionId>, quorum::Error> {
+        let left = self.quorum.left_behind().await?;
+        let mut waiting = left.clone().into_iter();
+        while let Some(place) = self.hub.place() {
+            let Some(id) = waiting.next() else { return Ok(left) };
+            self.go_on_with(id, place).await?;
         }
-        Ok(ids)
+        tokio::spawn(self.clone().go_on_in_turn(waiting));
+        Ok(left)
+    }
+
+    async fn go_on_with(&self, id: DiscussionId, place: Place) -> Result<(), quorum::Error> {
+        if let Some(started) = self.quorum.go_on_with(id).await? {
+            self.hub.take(started, place);
+        }
+        Ok(())
+    }
+
+    async fn go_on_in_turn(self: Arc<Self>, waiting: impl Iterator<Item = DiscussionId>) {
+        for id in waiting {
+            let Some(place) = self.hub.next_place().await else { return };
+            if let Err(error) = self.go_on_with(id, place).await {
+                tracing::warn!(%error, %id, "a discussion can't be gone on with");
+            }
+        }
     }
 
     /// Keeps a key for as long as its order is being taken; `None` while somebody else does so.

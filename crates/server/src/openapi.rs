@@ -20,7 +20,7 @@ const ANYWHERE: &[(&str, &str)] = &[
     ("421", "This server has another name"),
     ("429", "Too many requests"),
     ("500", "A fault of this program"),
-    ("503", "Discussions can't be kept at the moment"),
+    ("503", "Discussions can't be kept at the moment, or too many are under way"),
 ];
 
 /// Those of routes that take a body.

@@ -94,6 +94,7 @@ kinds! {
     KEY_REUSED = UNPROCESSABLE_ENTITY "IDEMPOTENCY_KEY_REUSED" "The key belongs to another request";
     TOO_MANY = TOO_MANY_REQUESTS "TOO_MANY_REQUESTS" "Too many requests";
     FAULT = INTERNAL_SERVER_ERROR "INTERNAL" "A fault of this program";
+    FULL = SERVICE_UNAVAILABLE "TOO_MANY_DISCUSSIONS" "Too many discussions are under way";
     UNAVAILABLE = SERVICE_UNAVAILABLE "UNAVAILABLE" "Not at the moment";
 }
 

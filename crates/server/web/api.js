@@ -15,13 +15,20 @@ export class Refused extends Error {
 
 export const hasToken = () => Boolean(token());
 
-function token() {
+/** What is kept for this tab; nothing, where the browser keeps nothing. */
+export const recalled = (key) => attempt(() => sessionStorage.getItem(key));
+
+export const keep = (key, value) => attempt(() => sessionStorage.setItem(key, value));
+
+function attempt(deed) {
   try {
-    return sessionStorage.getItem(KEY);
+    return deed();
   } catch {
     return null;
   }
 }
+
+const token = () => recalled(KEY);
 
 let asking;
 let isDeclined = false;
@@ -43,7 +50,7 @@ function askForToken(wasWrong) {
       h('label', {}, 'Token ', input),
       h('menu', {}, h('button.primary', { value: 'ok' }, 'Go on')),
     );
-    if (answer === 'ok' && input.value) sessionStorage.setItem(KEY, input.value.trim());
+    if (answer === 'ok' && input.value) keep(KEY, input.value.trim());
     asking = undefined;
     isDeclined = answer !== 'ok';
     return answer === 'ok' && Boolean(input.value);

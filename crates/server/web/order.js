@@ -91,6 +91,7 @@ export function order() {
       [patterns, kept] = [found, orders];
       const choice = (it) => [it.name, it.name, it.summary];
       options(pattern, found.map(choice));
+      if (history.state) pattern.value = history.state;
       options(method, [['', 'usual'], ...methods.map(choice)]);
       options(preset, [['', 'nothing'], ...orders.map((it) => [it.name, it.name])]);
       options(session, [['', 'none'], ...sessions.map((it) => [it.sessionId, it.name]), [NEW, 'a new one…']]);
@@ -104,7 +105,9 @@ export function order() {
     }
   }
 
+  /** Who comes back to this page finds what they chose. */
   function describe() {
+    history.replaceState(pattern.value, '');
     about.textContent = patterns.find((it) => it.name === pattern.value)?.summary ?? '';
   }
 

@@ -1,6 +1,6 @@
 // A person's turn: the form is right there, and what is half written stays while everything around it moves.
 
-import { post } from './api.js';
+import { keep, post, recalled } from './api.js';
 import { announce, fill, h, memo, name, notice } from './dom.js';
 import { words } from './figures.js';
 import { markdown } from './markdown.js';
@@ -27,11 +27,12 @@ export function person(id) {
   return { root, update, focus: () => root.querySelector('textarea, input')?.focus() };
 }
 
-function form(id, state, awaited, draft = '') {
+function form(id, state, awaited, draft) {
+  const place = `${id}/${awaited.participant}`;
   const isBallot = awaited.shape === 'ballot' && state.spec.options?.length > 0;
   const text = h('textarea', {
     name: 'text',
-    value: draft,
+    value: draft ?? recalled(place) ?? '',
     data: { who: awaited.participant },
     rows: isBallot ? 2 : 4,
     required: !isBallot,
@@ -47,6 +48,7 @@ function form(id, state, awaited, draft = '') {
     send.disabled = true;
     const written = text.value;
     text.value = '';
+    keep(place, '');
     try {
       const said = isBallot ? options.read(written) : written;
       await post(`/api/discussions/${id}/say`, {
@@ -57,6 +59,7 @@ function form(id, state, awaited, draft = '') {
     } catch (error) {
       send.disabled = false;
       text.value = written;
+      keep(place, written);
       notice(error.message, 'error');
     }
   };
@@ -80,6 +83,7 @@ function form(id, state, awaited, draft = '') {
     text,
     h('menu', {}, send),
   );
+  text.addEventListener('input', () => keep(place, text.value));
   text.addEventListener('keydown', (event) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) element.requestSubmit();
   });

@@ -11,6 +11,8 @@ use clap::{
     error::{ContextKind, ContextValue, ErrorKind},
 };
 
+use quorum::config::nearest;
+
 use crate::{
     args::Cli,
     exit::{self, Exit},
@@ -38,7 +40,7 @@ const WIDTHS: (usize, usize) = (40, 100);
 /// The command line, as it is read, shown, completed and printed.
 pub(crate) fn command() -> Command {
     let command = Cli::command();
-    let verbs: Vec<String> = command.get_subcommands().map(|it| it.get_name().to_owned()).collect();
+    let verbs: Vec<String> = command.get_subcommands().flat_map(pages).collect();
     let groups = groups(&command, terminal::columns_of_stdout().clamp(WIDTHS.0, WIDTHS.1));
     let header = command.get_styles().get_header();
     let options = format!("{header}Options:{header:#}");
@@ -51,9 +53,15 @@ pub(crate) fn command() -> Command {
     })
 }
 
+/// The pages a verb has: its own, and one for each of its parts.
+fn pages(verb: &Command) -> impl Iterator<Item = String> {
+    let parts = verb.get_subcommands().map(|part| format!("{}-{}", verb.get_name(), part.get_name()));
+    std::iter::once(verb.get_name().to_owned()).chain(parts)
+}
+
 /// What was typed, and the verb in it. Ends the process where that can't be read, or only help was asked for.
 pub(crate) fn parse() -> (Cli, String) {
-    let matches = command().try_get_matches().unwrap_or_else(|error| end(&quoted(error)));
+    let matches = command().try_get_matches().unwrap_or_else(|error| end(&helped(quoted(error))));
     let verb = matches.subcommand_name().unwrap_or_default().to_owned();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     (cli, verb)
@@ -80,6 +88,25 @@ fn quoted(mut error: clap::Error) -> clap::Error {
     if !unknown.starts_with('-') {
         let tip = StyledStr::from("what belongs together goes into quotes: ax discuss \"…\"");
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+    }
+    error
+}
+
+/// `ax help` with a slip in what follows, which is not compared with what there is.
+fn helped(mut error: clap::Error) -> clap::Error {
+    let unknown = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(word)) if error.get(ContextKind::SuggestedSubcommand).is_none() => {
+            word.clone()
+        }
+        _ => return error,
+    };
+    let typed: Vec<String> = std::env::args().skip(1).skip_while(|it| it == "help").collect();
+    let command = Cli::command();
+    let before = typed.iter().take_while(|it| **it != unknown);
+    let below = before.fold(Some(&command), |at, word| at?.find_subcommand(word));
+    let known = below.iter().flat_map(|it| it.get_subcommands()).map(Command::get_name);
+    if let Some(meant) = nearest(&unknown, known) {
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::String(meant.to_owned()));
     }
     error
 }

@@ -118,7 +118,11 @@ pub(crate) enum Verb {
     #[command(after_help = examples::MAN)]
     Man {
         /// Which verb
+        #[arg(index = 1)]
         verb: Option<String>,
+        /// Which part of it: `ax man config path`
+        #[arg(index = 2)]
+        part: Option<String>,
     },
 }
 

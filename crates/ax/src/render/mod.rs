@@ -73,6 +73,12 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     write(&format!("{}\n", lines.join("\n")))
 }
 
+/// How wide what goes to stdout may be; without bounds where that is no terminal.
+pub(crate) fn room() -> usize {
+    let is_terminal = stdout().is_terminal() && terminal::is_lively();
+    if is_terminal { terminal::columns_of_stdout() } else { usize::MAX }
+}
+
 /// Lines on stderr, unless nobody wants any.
 pub(crate) fn tell(lines: &[Line]) {
     if is_hushed() {

@@ -22,6 +22,7 @@ await scenario('[defaults]\nsimulate = "latency=0ms"\nseed = 7\n', async (server
   await missing(server, open);
   await skewed(server, open);
   await tabs(server, open);
+  await back(server, open);
   await keys(server, open);
   await listed(server, open);
   await awkward(server, open);
@@ -91,6 +92,10 @@ async function tabs(server, open) {
   assert.equal(await one.inputValue('.person textarea'), '');
   await one.reload();
   await one.waitForSelector('.person textarea');
+  assert.equal(await one.inputValue('.person textarea'), '');
+  await two.reload();
+  await two.waitForSelector('.person textarea');
+  assert.equal(await two.inputValue('.person textarea'), 'Half written');
   await two.fill('.person textarea', 'From the second tab.');
   await two.click('.person .primary');
   for (const page of [one, two]) await page.waitForFunction(() => quorum.whole.conclusion);
@@ -101,6 +106,26 @@ async function tabs(server, open) {
   await one.waitForSelector('.synthesis .said p');
   assert.equal(new URL(one.url()).pathname, `/d/${id}`);
   await compared(one, server, id);
+}
+
+/** Who comes back to the form finds the pattern they chose; who comes anew does not. */
+async function back(server, open) {
+  const page = await open();
+  const chosen = () => page.inputValue('select[name=pattern]');
+  await page.goto(server.base);
+  await page.waitForSelector('.pill');
+  const usual = await chosen();
+  await page.selectOption('select[name=pattern]', 'voting');
+  await page.goto(`${server.base}/compare`);
+  await page.goBack();
+  await page.waitForSelector('.pill');
+  assert.equal(await chosen(), 'voting');
+  assert.match(await page.textContent('.order .hint'), /vote/i);
+  await page.goto(`${server.base}/compare`);
+  await page.click('.brand');
+  await page.waitForSelector('.pill');
+  assert.equal(await chosen(), usual);
+  await page.close();
 }
 
 /** Two are chosen and shown side by side, and the address leads there again. */

@@ -124,10 +124,30 @@ fn every_complaint_is_an_error_of_its_own_in_plain_words() {
     let file = desk.config().display().to_string();
     let said = desk.ax(&["config", "check"]).ends(3).prints_nothing();
     let expected = [
-        format!("error: {file}: defaults.max-cost: string \"much\", expected a number\n"),
-        format!("error: {file}: presets.x.rounds: floating point `3.5`, expected a whole number\n"),
+        format!("error: {file}: defaults.max-cost: must be a number, not \"much\"\n"),
+        format!("error: {file}: presets.x.rounds: must be a whole number, not 3.5\n"),
     ];
     assert_eq!(said.err, expected.concat());
+}
+
+#[test]
+fn values_out_of_range_are_told_together_with_wrong_types() {
+    let desk = Desk::new();
+    desk.configure(
+        "[defaults]\nmax-cost = \"much\"\ntemperature = 9\n[presets.x]\nrounds = 77\nthreshold = \"all\"\nseed = \"x\"\n[serve]\n",
+    );
+    let file = desk.config().display().to_string();
+    let said = desk.ax(&["config", "check"]).ends(3).prints_nothing();
+    let expected = [
+        "defaults.max-cost: must be a number, not \"much\"",
+        "presets.x.seed: must be a whole number, not \"x\"",
+        "presets.x.threshold: must be a number, not \"all\"",
+        "there is no section named serve; did you mean server?",
+        "defaults.temperature: must be from 0 to 2, not 9",
+        "presets.x.rounds: must be from 1 to 10, not 77",
+    ];
+    let expected: String = expected.map(|it| format!("error: {file}: {it}\n")).concat();
+    assert_eq!(said.err, expected);
 }
 
 #[test]

@@ -52,6 +52,29 @@ fn every_verb_has_a_manual_page() {
 }
 
 #[test]
+fn parts_of_a_verb_have_a_manual_page_in_either_spelling() {
+    let desk = Desk::new();
+    let page = desk.ax(&["man", "config-path"]).ends(0).out;
+    assert!(page.contains(".TH ax-config-path 1"), "{page}");
+    assert_eq!(desk.ax(&["man", "config", "path"]).ends(0).out, page);
+    let said = desk.ax(&["man", "config", "pth"]).ends(2).prints_nothing();
+    said.says(&["error: config has no part named pth; did you mean path?"]);
+    desk.ax(&["man", "config-pth"]).ends(2).says(&["a similar value exists: 'config-path'"]);
+    desk.ax(&["man", "doctor", "who"]).ends(2).says(&["doctor has no part named who"]).prints_nothing();
+}
+
+#[test]
+fn help_with_a_slip_suggests_the_nearest_verb() {
+    let desk = Desk::new();
+    let check =
+        |args: &[&str], expected: &str| drop(desk.ax(args).ends(2).prints_nothing().says(&[expected]));
+    check(&["help", "discus"], "tip: a similar subcommand exists: 'discuss'");
+    check(&["help", "config", "pth"], "tip: a similar subcommand exists: 'path'");
+    let said = desk.ax(&["help", "xyzzy"]).ends(2);
+    assert!(!said.err.contains("similar"), "{}", said.err);
+}
+
+#[test]
 fn the_manual_says_what_belongs_to_all_verbs() {
     let desk = Desk::new();
     let page = desk.ax(&["man"]).ends(0).out;

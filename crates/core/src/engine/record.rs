@@ -18,6 +18,7 @@ use crate::{
     floor::halt::Failure,
     model::{
         command::{Command, Say},
+        error::ErrorClass,
         event::{Event, Fact},
         id::{DiscussionId, Seq, Step},
         lifecycle::Lifecycle,
@@ -81,6 +82,8 @@ pub(crate) struct Past {
     pub(crate) cut_off: bool,
     /// When the next attempt may be made, after a failure.
     pub(crate) not_before: Option<Timestamp>,
+    /// Whether that is so because its provider was asked too often, by whomever.
+    pub(crate) limited: bool,
 }
 
 impl Record {
@@ -361,6 +364,7 @@ impl Index {
                 past.failures.count(*class);
                 past.cut_off = false;
                 past.not_before = retry_in_ms.map(|ms| fact.at.plus_ms(ms));
+                past.limited = *class == ErrorClass::RateLimit;
             }
             Event::CallAbandoned { .. } => self.past.entry(step.clone()).or_default().cut_off = false,
             Event::TurnCompleted { turn } => {

@@ -45,6 +45,8 @@ pub(crate) struct Seat {
     failures: Failures,
     /// When the next attempt may be made, where the record says so.
     not_before: Option<Timestamp>,
+    /// Whether nobody else may ask its provider before that.
+    limited: bool,
     subs: u32,
     began: Option<Instant>,
     deadline: Option<Instant>,
@@ -113,6 +115,7 @@ impl Seat {
             cut_off: false,
             failures: Failures::default(),
             not_before: None,
+            limited: false,
             subs: 0,
             began: None,
             deadline: None,
@@ -186,7 +189,7 @@ impl Seat {
         }
         let past = record.past(&self.step);
         (self.attempts, self.failures, self.cut_off) = (past.attempts, past.failures, past.cut_off);
-        self.not_before = past.not_before;
+        (self.not_before, self.limited) = (past.not_before, past.limited);
     }
 
     fn so_far(&self, turn: &Arc<Turn>) -> Vec<Message> {
@@ -212,7 +215,11 @@ impl Seat {
     /// What is left of a wait that was under way when the process ended: nobody comes back earlier than told (F5). Between two
     /// processes there is only the wall clock, so whatever it says, nobody waits longer than for a provider that is there.
     pub(crate) fn owed_ms(&mut self, now: Timestamp) -> u64 {
-        self.not_before.take().map_or(0, |at| at.ms_after(now).min(LONGEST_WAIT_MS))
+        let owed_ms = self.not_before.take().map_or(0, |at| at.ms_after(now).min(LONGEST_WAIT_MS));
+        if let Some(voice) = self.voice.as_ref().filter(|_| self.limited && 0 < owed_ms) {
+            voice.lane.close_for(Duration::from_millis(owed_ms));
+        }
+        owed_ms
     }
 
     /// Waits, then queues at the provider; before a retry not beyond the step's deadline.

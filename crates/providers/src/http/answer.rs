@@ -109,7 +109,7 @@ async fn send(unsent: Unsent) -> Result<Open, ProviderError> {
     let wire = remote.endpoint.wire;
     Ok(Open {
         frames: Frames::new(wire.framing),
-        decoder: (wire.decoder)(),
+        decoder: (wire.decoder)(&remote.model.quirks),
         ready: VecDeque::new(),
         filter,
         failed: None,

@@ -78,6 +78,8 @@ pub struct OwnQuirks {
     pub stream_options: Option<bool>,
     /// How many tokens it may think before it speaks.
     pub thinking: Option<u32>,
+    /// Whether its answers may begin with thoughts that nothing opens.
+    pub unopened_thoughts: Option<bool>,
 }
 
 impl OwnQuirks {
@@ -93,6 +95,7 @@ impl OwnQuirks {
             limit: self.limit.unwrap_or(quirks.limit),
             stream_options: self.stream_options.unwrap_or(quirks.stream_options),
             thinking: self.thinking.unwrap_or(quirks.thinking),
+            unopened_thoughts: self.unopened_thoughts.unwrap_or(quirks.unopened_thoughts),
         }
     }
 }

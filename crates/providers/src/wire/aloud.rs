@@ -2,9 +2,14 @@
 
 use quorum_core::model::money::Usage;
 
+use crate::wire::Quirks;
+
 /// What thoughts stand between.
 const MARKS: &[(&str, &str)] =
     &[("<think>", "</think>"), ("<thinking>", "</thinking>"), ("[THINK]", "[/THINK]")];
+
+/// In bytes; no mark that is split between two pieces is longer.
+const LONGEST_MARK: usize = "</thinking>".len();
 
 /// Nobody waits longer for a first word; so many blanks are let through.
 const MOST_BLANKS: usize = 1_024;
@@ -13,8 +18,12 @@ const MOST_BLANKS: usize = 1_024;
 #[derive(Debug, Default)]
 pub(super) struct Aloud {
     stage: Stage,
+    /// Whether thoughts may begin without a mark.
+    unopened: bool,
     /// What may be a part of a mark.
     held: String,
+    /// How much of it has no mark in it.
+    looked: usize,
     /// How many bytes were thought, and how many said.
     thought: usize,
     said: usize,
@@ -25,6 +34,8 @@ enum Stage {
     /// Nothing but blanks, and perhaps a part of a mark.
     #[default]
     Beginning,
+    /// Words that are thoughts if the first mark among them is one that ends them.
+    Unsure,
     /// Up to this mark.
     Thinking(&'static str),
     /// The blanks between the thoughts and the answer.
@@ -33,11 +44,15 @@ enum Stage {
 }
 
 impl Aloud {
+    pub(super) fn of(quirks: &Quirks) -> Self {
+        Aloud { unopened: quirks.unopened_thoughts, ..Aloud::default() }
+    }
+
     /// As much of it as is said; empty where nothing is.
     pub(super) fn take(&mut self, piece: &str) -> String {
         let said = match self.stage {
             Stage::Speaking => piece.to_owned(),
-            Stage::Beginning | Stage::Thinking(_) | Stage::Pausing => {
+            Stage::Beginning | Stage::Unsure | Stage::Thinking(_) | Stage::Pausing => {
                 self.held.push_str(piece);
                 self.sift()
             }
@@ -50,7 +65,7 @@ impl Aloud {
     pub(super) fn end(&mut self) -> String {
         let rest = std::mem::take(&mut self.held);
         match self.stage {
-            Stage::Beginning => rest,
+            Stage::Beginning | Stage::Unsure => rest,
             Stage::Thinking(_) | Stage::Pausing | Stage::Speaking => String::new(),
         }
     }
@@ -73,8 +88,21 @@ impl Aloud {
                 self.stage = Stage::Thinking(close);
             } else if MARKS.iter().any(|(open, _)| open.starts_with(begun)) && self.held.len() < MOST_BLANKS {
                 return String::new();
+            } else if self.unopened {
+                self.stage = Stage::Unsure;
             } else {
                 return self.speak();
+            }
+        }
+        if let Stage::Unsure = self.stage {
+            let from = self.held.floor_char_boundary(self.looked.saturating_sub(LONGEST_MARK));
+            match first_mark(&self.held[from..]) {
+                Some(Mark::Ends(close)) => self.stage = Stage::Thinking(close),
+                Some(Mark::Begins) => return self.speak(),
+                None => {
+                    self.looked = self.held.len();
+                    return String::new();
+                }
             }
         }
         if let Stage::Thinking(close) = self.stage {
@@ -85,7 +113,9 @@ impl Aloud {
         }
         match self.stage {
             Stage::Pausing if !self.held.is_empty() => self.speak(),
-            Stage::Beginning | Stage::Thinking(_) | Stage::Pausing | Stage::Speaking => String::new(),
+            Stage::Beginning | Stage::Unsure | Stage::Thinking(_) | Stage::Pausing | Stage::Speaking => {
+                String::new()
+            }
         }
     }
 
@@ -112,13 +142,28 @@ impl Aloud {
     }
 }
 
+enum Mark {
+    Begins,
+    Ends(&'static str),
+}
+
+/// The mark that comes first in this text.
+fn first_mark(text: &str) -> Option<Mark> {
+    let marks = MARKS.iter().flat_map(|(open, close)| [(open, Mark::Begins), (close, Mark::Ends(close))]);
+    let found = marks.filter_map(|(mark, kind)| Some((text.find(mark)?, kind)));
+    found.min_by_key(|(at, _)| *at).map(|(_, kind)| kind)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     /// What is said of an answer in pieces of this many characters.
     fn said(answer: &str, each: usize) -> String {
-        let mut aloud = Aloud::default();
+        said_by(Aloud::default(), answer, each)
+    }
+
+    fn said_by(mut aloud: Aloud, answer: &str, each: usize) -> String {
         let letters: Vec<char> = answer.chars().collect();
         let pieces = letters.chunks(each).map(|it| it.iter().collect::<String>());
         let said: String = pieces.map(|piece| aloud.take(&piece)).collect();
@@ -144,6 +189,25 @@ mod tests {
         check("<thinner> than tabs", "<thinner> than tabs");
         check("\n\n  Tabs.", "\n\n  Tabs.");
         check("", "");
+    }
+
+    #[test]
+    fn thoughts_that_nothing_opens_are_not_said_where_the_model_is_known_for_them() {
+        let quirks = Quirks { unopened_thoughts: true, ..Quirks::default() };
+        let check = |answer: &str, expected: &str| {
+            for each in [1, 2, 3, 7, 1_000] {
+                let said = said_by(Aloud::of(&quirks), answer, each);
+                assert_eq!(said, expected, "{answer:?} in pieces of {each}");
+            }
+        };
+        check("Hm – or?\n</think>\n\nTabs.", "Tabs.");
+        check("</think>Tabs.", "Tabs.");
+        check("Hm.[/THINK]Tabs: </think> <think>", "Tabs: </think> <think>");
+        check("<think>Hm.</think>Tabs.", "Tabs.");
+        check("\nTabs, <think> and </think>.", "\nTabs, <think> and </think>.");
+        check("Tabs.", "Tabs.");
+        check("Hm.</think> ", "");
+        assert_eq!(said("Hm.</think>Tabs.", 3), "Hm.</think>Tabs.");
     }
 
     #[test]

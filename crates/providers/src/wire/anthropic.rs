@@ -24,7 +24,7 @@ pub(super) const WIRE: Wire = Wire {
     headers: &[("anthropic-version", "2023-06-01")],
     framing: Framing::Events,
     encode,
-    decoder: || Box::new(Reading::default()),
+    decoder: |_| Box::new(Reading::default()),
     refusal,
     probe,
     embedding: None,

@@ -23,7 +23,7 @@ pub(super) const WIRE: Wire = Wire {
     headers: &[],
     framing: Framing::Events,
     encode,
-    decoder: || Box::new(Reading::default()),
+    decoder: |_| Box::new(Reading::default()),
     refusal,
     probe,
     embedding: None,

@@ -57,7 +57,7 @@ pub struct Wire {
     /// The request for this call.
     pub encode: fn(&Call, &Model) -> Outgoing,
     /// Reads one answer, from its first frame on.
-    pub decoder: fn() -> Box<dyn Decoder>,
+    pub decoder: fn(&Quirks) -> Box<dyn Decoder>,
     /// What an answer other than 200 means.
     pub refusal: fn(&Refused<'_>) -> ProviderError,
     /// Where to look whether the model is there; costs nothing.
@@ -124,6 +124,9 @@ pub struct Quirks {
     pub stream_options: bool,
     /// How many tokens it may think before it speaks. Vendors count them as part of the answer, so they come on top of its limit.
     pub thinking: u32,
+    /// Whether its answers may begin with thoughts that nothing opens, because the opening mark stands in its template. They are held
+    /// back until the mark that ends them, or the answer's end, so nothing is seen of an answer without thoughts before it is whole.
+    pub unopened_thoughts: bool,
 }
 
 impl Default for Quirks {
@@ -138,6 +141,7 @@ impl Default for Quirks {
             limit,
             stream_options: true,
             thinking: 0,
+            unopened_thoughts: false,
         }
     }
 }

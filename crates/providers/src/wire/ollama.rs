@@ -37,7 +37,7 @@ pub(super) const WIRE: Wire = Wire {
     headers: &[],
     framing: Framing::Lines,
     encode,
-    decoder: || Box::new(Answer::default()),
+    decoder: |quirks| Box::new(Answer { aloud: Aloud::of(quirks), ..Answer::default() }),
     refusal,
     probe,
     embedding: Some(EMBEDDING),

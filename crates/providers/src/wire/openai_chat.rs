@@ -22,7 +22,7 @@ pub(super) const WIRE: Wire = Wire {
     headers: &[],
     framing: Framing::Events,
     encode,
-    decoder: || Box::new(answer::Answer::default()),
+    decoder: |quirks| Box::new(answer::Answer::of(quirks)),
     refusal: openai::refusal,
     probe,
     embedding: Some(openai::EMBEDDING),

@@ -33,7 +33,7 @@ pub(super) const WIRE: Wire = Wire {
     headers: &[],
     framing: Framing::Events,
     encode,
-    decoder: || Box::new(Answer::default()),
+    decoder: |_| Box::new(Answer::default()),
     refusal: openai::refusal,
     probe,
     embedding: Some(openai::EMBEDDING),

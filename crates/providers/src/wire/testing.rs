@@ -111,7 +111,7 @@ pub(super) fn chunks(wire: &Wire, bytes: &[u8]) -> (Vec<Chunk>, Option<ProviderE
 }
 
 pub(super) fn pieces(wire: &Wire, pieces: &[&[u8]]) -> (Vec<Chunk>, Option<ProviderError>) {
-    let (mut frames, mut decoder) = (Frames::new(wire.framing), (wire.decoder)());
+    let (mut frames, mut decoder) = (Frames::new(wire.framing), (wire.decoder)(&Quirks::default()));
     let mut out = VecDeque::new();
     let mut fed = pieces.iter().map(|bytes| frames.feed(bytes, |frame| decoder.take(frame, &mut out)));
     let error = fed.find_map(Result::err);

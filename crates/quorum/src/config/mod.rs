@@ -88,17 +88,26 @@ impl Config {
     /// The user's configuration, from where `AX_CONFIG` and `AX_DATA_DIR` say, or from where XDG says. No file at all is fine,
     /// unless one was named.
     pub fn load() -> Result<Config, Error> {
+        let (config, wrong) = Config::survey()?;
+        config.unless(&wrong)
+    }
+
+    /// The same as far as it can be read, and everything in it that can't.
+    pub fn survey() -> Result<(Config, Vec<String>), Error> {
         let Places { file, must_exist, data_dir, state_dir, .. } = Places::find()?;
-        let config = match std::fs::read_to_string(&file) {
-            Ok(text) => Config::parse(&text, &file, data_dir),
+        let (config, wrong) = match std::fs::read_to_string(&file) {
+            Ok(text) => Config::read(&text, &file, data_dir)?,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => {
-                Ok(Config::unset(file, data_dir))
+                (Config::unset(file, data_dir), Vec::new())
             }
             Err(error) => {
-                Err(Error::Unreadable { file: file.display().to_string(), reason: error.to_string() })
+                return Err(Error::Unreadable {
+                    file: file.display().to_string(),
+                    reason: error.to_string(),
+                });
             }
         };
-        Ok(Config { state_dir, ..config? })
+        Ok((Config { state_dir, ..config }, wrong))
     }
 
     /// What holds without a file.
@@ -120,13 +129,32 @@ impl Config {
 
     /// The configuration this text describes, or everything that is wrong with it.
     pub fn parse(text: &str, file: &Path, data_dir: PathBuf) -> Result<Config, Error> {
-        let wrong = |message: String| Error::Wrong { file: file.display().to_string(), message };
-        let sections: toml::Table = text.parse().map_err(|error| wrong(unreadable(text, &error)))?;
+        let (config, wrong) = Config::read(text, file, data_dir)?;
+        config.unless(&wrong)
+    }
+
+    fn read(text: &str, file: &Path, data_dir: PathBuf) -> Result<(Config, Vec<String>), Error> {
         let mut config = Config::unset(file.to_owned(), data_dir);
-        let complaints: Vec<String> =
+        let sections: toml::Table = text.parse().map_err(|error| config.wrong(unreadable(text, &error)))?;
+        let wrong: Vec<String> =
             sections.iter().flat_map(|(name, value)| read_section(&mut config, name, value)).collect();
-        let separator = format!("\n{}: ", file.display());
-        if complaints.is_empty() { Ok(config) } else { Err(wrong(complaints.join(&separator))) }
+        // Some sections say several things at once.
+        let separator = config.separator();
+        let each = wrong.iter().flat_map(|it| it.split(&separator)).map(str::to_owned).collect();
+        Ok((config, each))
+    }
+
+    fn unless(self, wrong: &[String]) -> Result<Config, Error> {
+        if wrong.is_empty() { Ok(self) } else { Err(self.wrong(wrong.join(&self.separator()))) }
+    }
+
+    /// What stands between two complaints, so that each names the file.
+    fn separator(&self) -> String {
+        format!("\n{}: ", self.file.display())
+    }
+
+    fn wrong(&self, message: String) -> Error {
+        Error::Wrong { file: self.file.display().to_string(), message }
     }
 
     /// The request with what its preset says, and else what is usual here, in place of what it leaves out, and the names of the fields
@@ -263,14 +291,40 @@ fn read_default(flag: &Flag, written: &toml::Value) -> Result<Value, String> {
     Ok(value)
 }
 
-/// What was expected, for people who don't know Rust's names for numbers.
+/// What was expected and what is there, for people who don't know the reader's names for either.
 fn plainly(message: &str) -> String {
-    let names = [("u32", "a whole number"), ("u64", "a whole number"), ("f64", "a number")];
-    let said = message.strip_prefix("invalid type: ").unwrap_or(message);
-    let said = said.strip_prefix("invalid value: ").unwrap_or(said);
-    names.iter().fold(said.to_owned(), |said, (name, plain)| {
-        said.replace(&format!("expected {name}"), &format!("expected {plain}"))
-    })
+    let wrong = |kind: &str| message.strip_prefix(kind)?.rsplit_once(", expected ");
+    match (wrong("invalid type: "), wrong("invalid value: ")) {
+        (Some((there, wanted)), _) => format!("must be {}, not {}", in_words(wanted, WANTED), found(there)),
+        (None, Some((there, wanted))) => {
+            format!("must be {}, not {}", in_words(wanted, BOUNDED), found(there))
+        }
+        (None, None) => message.to_owned(),
+    }
+}
+
+/// What the reader wants to have, in words.
+const WANTED: &[(&str, &str)] = &[
+    ("u32", "a whole number"),
+    ("u64", "a whole number"),
+    ("f64", "a number"),
+    ("a boolean", "true or false"),
+    ("a sequence", "a list"),
+    ("a map", "a table"),
+];
+
+/// The same where it is of the right kind and of no use.
+const BOUNDED: &[(&str, &str)] =
+    &[("u32", "a whole number from 0 to 4294967295"), ("u64", "a whole number from 0 on")];
+
+fn in_words<'w>(name: &'w str, words: &[(&str, &'w str)]) -> &'w str {
+    words.iter().find(|(it, _)| *it == name).map_or(name, |(_, words)| words)
+}
+
+/// A value as it is written in the file: `integer \`5\`` is 5, `string "two"` is "two".
+fn found(there: &str) -> &str {
+    let quoted = there.strip_prefix("string ").or_else(|| there.split('`').nth(1));
+    quoted.unwrap_or_else(|| in_words(there, &[("sequence", "a list"), ("map", "a table")]))
 }
 
 /// Whether something in it was NaN or infinite. JSON has no such numbers: they become null, which would pass for left out.
@@ -293,7 +347,7 @@ fn unknown<'k>(what: &str, given: &str, known: impl IntoIterator<Item = &'k str>
 }
 
 /// The name that was probably meant.
-pub(crate) fn nearest<'k>(given: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+pub fn nearest<'k>(given: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let likeness = |it: &&str| (strsim::jaro_winkler(it, given) * 1e6) as u64;
     known.into_iter().max_by_key(likeness).filter(|it| likeness(it) > 750_000)
 }

@@ -137,10 +137,10 @@ pub(super) fn read(config: &mut Config, table: &toml::Table) -> Result<(), Strin
         let keys = table.iter().map(|(key, value)| toml::Table::from_iter([(key.clone(), value.clone())]));
         let section = format!("presets.{name}");
         let wrong: Vec<String> = keys.filter_map(|key| preset.read(&section, &key).err()).collect();
-        if !wrong.is_empty() {
-            return Err(wrong.join(&format!("\n{}: ", config.file.display())));
-        }
         config.presets.insert(name.clone(), preset);
+        if !wrong.is_empty() {
+            return Err(wrong.join(&config.separator()));
+        }
     }
     Ok(())
 }

@@ -47,7 +47,7 @@ pub(super) fn read(config: &mut Config, table: &Table) -> Result<(), String> {
             value.as_table().ok_or_else(|| format!("providers.{name} is a section: [providers.{name}]"))?;
         let in_file = |wrong: &String| format!("providers.{name}{wrong}");
         let own = own(name, row).map_err(|wrong| {
-            let separator = format!("\n{}: ", config.file.display());
+            let separator = config.separator();
             wrong.iter().map(in_file).collect::<Vec<_>>().join(&separator)
         })?;
         if config.providers.iter().any(|it| it.name == own.name) {
@@ -221,7 +221,17 @@ fn quirks(row: &Table) -> Result<OwnQuirks, String> {
     let Some(table) = field::<Table>(row, "quirks", "a table, like { temperature = false }")? else {
         return Ok(OwnQuirks::default());
     };
-    let known = ["system", "temperature", "stop", "tools", "schema", "limit", "stream_options", "thinking"];
+    let known = [
+        "system",
+        "temperature",
+        "stop",
+        "tools",
+        "schema",
+        "limit",
+        "stream_options",
+        "thinking",
+        "unopened_thoughts",
+    ];
     known_only(&table, "quirks", &known)?;
     let in_quirks = |message: String| format!(".quirks{message}");
     let read = || -> Result<OwnQuirks, String> {
@@ -234,6 +244,7 @@ fn quirks(row: &Table) -> Result<OwnQuirks, String> {
             limit: field(&table, "limit", "\"max-tokens\" or \"max-completion-tokens\"")?,
             stream_options: field(&table, "stream_options", FLAG)?,
             thinking: field(&table, "thinking", "a number of tokens")?,
+            unopened_thoughts: field(&table, "unopened_thoughts", FLAG)?,
         })
     };
     read().map_err(in_quirks)

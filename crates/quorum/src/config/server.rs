@@ -1,6 +1,6 @@
 //! `[server]`: where it listens, who may come in, and from which pages.
 
-use std::{fmt, net::SocketAddr};
+use std::{fmt, net::SocketAddr, ops::RangeInclusive};
 
 use quorum_core::model::id::Tenant;
 
@@ -8,6 +8,9 @@ use super::{Config, unknown};
 
 /// The shortest token that can't be guessed by trying.
 const SHORTEST_TOKEN: usize = 16;
+
+/// How many discussions a server may be told to run at once.
+const RUNNING: RangeInclusive<usize> = 1..=100_000;
 
 /// What the user has set up for the server.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -18,6 +21,8 @@ pub struct Server {
     pub tokens: Vec<Token>,
     /// Pages of other origins that may use it: `https://panel.example.org`.
     pub origins: Vec<String>,
+    /// Discussions that may be run at once, where it is said.
+    pub max_running: Option<usize>,
 }
 
 /// Somebody who may come in.
@@ -61,7 +66,8 @@ pub(super) fn read(config: &mut Config, table: &toml::Table) -> Result<(), Strin
             "listen" => config.server.listen = Some(address(value)?),
             "tokens" => config.server.tokens = each(value, "tokens", token)?,
             "origins" => config.server.origins = each(value, "origins", origin)?,
-            _ => return Err(unknown("key in [server]", key, ["listen", "tokens", "origins"])),
+            "max_running" => config.server.max_running = Some(count(value)?),
+            _ => return Err(unknown("key in [server]", key, ["listen", "tokens", "origins", "max_running"])),
         }
     }
     let names: Vec<&String> = config.server.tokens.iter().map(|it| &it.name).collect();
@@ -74,6 +80,14 @@ pub(super) fn read(config: &mut Config, table: &toml::Table) -> Result<(), Strin
 fn address(value: &toml::Value) -> Result<SocketAddr, String> {
     let read = value.as_str().and_then(|text| text.parse().ok());
     read.ok_or_else(|| format!("server.listen is an address and a port like \"127.0.0.1:3000\", not {value}"))
+}
+
+fn count(value: &toml::Value) -> Result<usize, String> {
+    let read = value.as_integer().and_then(|it| usize::try_from(it).ok()).filter(|it| RUNNING.contains(it));
+    let (least, most) = (RUNNING.start(), RUNNING.end());
+    read.ok_or_else(|| {
+        format!("server.max_running must be a whole number from {least} to {most}, not {value}")
+    })
 }
 
 fn each<T>(
@@ -133,12 +147,13 @@ mod tests {
     #[test]
     fn s2_the_section_is_read_and_a_token_is_never_shown() {
         let server = read_text(
-            "[server]\nlisten = \"0.0.0.0:80\"\norigins = [\"https://A.example\"]\n\
+            "[server]\nmax_running = 7\nlisten = \"0.0.0.0:80\"\norigins = [\"https://A.example\"]\n\
              tokens = [{ name = \"ann\", tenant = \"acme\", token = \"0123456789abcdef\" }]",
         )
         .unwrap();
         assert_eq!(server.listen, "0.0.0.0:80".parse().ok());
         assert_eq!(server.origins, ["https://a.example"]);
+        assert_eq!(server.max_running, Some(7));
         assert_eq!(server.tokens[0].tenant, Tenant::named("acme"));
         assert!(!format!("{server:?}").contains("0123456789abcdef"));
     }
@@ -151,6 +166,8 @@ mod tests {
             assert!(!error.contains("hunter2"), "{error}");
         };
         check("listen = 3000", "is an address and a port");
+        check("max_running = 0", "must be a whole number from 1 to 100000, not 0");
+        check("max_running = \"two\"", "must be a whole number from 1 to 100000, not \"two\"");
         check("listn = 3000", "did you mean listen?");
         check("tokens = \"hunter2\"", "is a list");
         check("tokens = [\"hunter2\"]", "a token is {");

@@ -17,7 +17,7 @@ use crate::{
     Error, OrderKey, Quorum, Request, Scope, Started,
     request::{
         Seating,
-        again::{changed, written},
+        again::{changed, kept},
         place_of,
     },
 };
@@ -80,7 +80,7 @@ impl Scope {
 fn changes(past: &Spec, forking: &Forking) -> Result<Request, Refusal> {
     let mut changes = forking.changes.clone();
     let mut table: Vec<(String, Seating)> =
-        past.participants.iter().map(|it| (it.name.clone(), written(it))).collect();
+        past.participants.iter().map(|it| (it.name.clone(), kept(it))).collect();
     for name in &forking.without {
         let seat = seat_named(past, name);
         let place = table.iter().position(|(it, _)| seat.is_some_and(|seat| seat.name == *it));

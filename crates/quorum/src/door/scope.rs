@@ -174,18 +174,22 @@ impl Scope {
 }
 
 impl Quorum {
-    /// Goes on with everything that could and that nobody runs: not what is paused or waits for a person.
-    pub async fn go_on_with_all(self: &Arc<Self>) -> Result<Vec<Started>, Error> {
-        let mut started = Vec::new();
+    /// What could go on and what nobody runs, oldest first: not what is paused or waits for a person. Nobody else takes it for a moment.
+    pub async fn left_behind(&self) -> Result<Vec<DiscussionId>, Error> {
         // Once over the list: what ends at once, a record of another version for instance, could be claimed again and again.
-        for claim in self.engine.shared().store.claim_any(usize::MAX, &self.owner, GLANCE_MS).await? {
-            let _passed = self.turnstile.pass(claim.id).await;
-            let Ok(handle) = self.engine.run(claim.id).await else { continue };
-            let tenant = self.state(claim.id).await?.spec.tenant.clone();
-            let scope = Scope::new(self.clone(), tenant, "the server");
-            started.push(Started { discussion: scope.named(claim.id), handle: Some(handle) });
+        let claims = self.engine.shared().store.claim_any(usize::MAX, &self.owner, GLANCE_MS).await?;
+        Ok(claims.into_iter().map(|claim| claim.id).collect())
+    }
+
+    /// Goes on with one of these, be it much later; `None` where that is done already, or can't be.
+    pub async fn go_on_with(self: &Arc<Self>, id: DiscussionId) -> Result<Option<Started>, Error> {
+        let _passed = self.turnstile.pass(id).await;
+        if self.engine.is_running(id) {
+            return Ok(None);
         }
-        Ok(started)
+        let Ok(handle) = self.engine.run(id).await else { return Ok(None) };
+        let scope = Scope::new(self.clone(), self.state(id).await?.spec.tenant.clone(), "the server");
+        Ok(Some(Started { discussion: scope.named(id), handle: Some(handle) }))
     }
 
     pub(super) fn switched_on(&self) -> Result<(), Error> {

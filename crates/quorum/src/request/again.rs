@@ -78,12 +78,10 @@ fn unusual<T: PartialEq + Copy>(value: T, usual: T) -> Option<T> {
 }
 
 fn with_seats(request: Request, participants: &[Participant], usual: &Usual) -> Request {
-    let written: Vec<Seating> = participants.iter().map(written).collect();
-    let names = seats::seated(&written, "participants", &mut Complaints::default());
     // A judge who got a second seat gets it again; nobody asked for it by name.
-    let asked_for = |place: &usize| names.get(*place).is_some_and(|it| it.name == participants[*place].name);
-    let places: Vec<usize> = (0..participants.len()).filter(asked_for).collect();
-    let seats = || places.iter().map(|place| &participants[*place]);
+    let asked_for: Vec<&Participant> =
+        participants.iter().filter(|it| !is_second_seat(it, participants)).collect();
+    let seats = || asked_for.iter().copied();
     let usual_role = |it: &&Participant| if it.is_person() { Role::User } else { Role::Speaker };
     let roles = seats().filter(|it| it.role != usual_role(it));
     let roles: BTreeMap<String, String> = roles.map(|it| (it.name.clone(), it.role.to_string())).collect();
@@ -91,8 +89,10 @@ fn with_seats(request: Request, participants: &[Participant], usual: &Usual) -> 
     let prompts: BTreeMap<String, String> = prompts.collect();
     let stops = seats().filter_map(|it| Some((it.name.clone(), it.stop.clone()?)));
     let stops: BTreeMap<String, Vec<String>> = stops.collect();
-    let (providers, table) = if seats().any(Participant::is_person) {
-        (None, Some(places.iter().map(|place| written[*place].clone()).collect()))
+    let table = under_their_names(&asked_for);
+    let is_kept = |it: &Seating| matches!(it, Seating::Kept { .. });
+    let (providers, table) = if seats().any(Participant::is_person) || table.iter().any(is_kept) {
+        (None, Some(table))
     } else {
         let providers: Vec<String> = seats().map(provider).collect();
         ((providers != usual.panel).then_some(providers), None)
@@ -107,8 +107,34 @@ fn with_seats(request: Request, participants: &[Participant], usual: &Usual) -> 
     }
 }
 
+/// Whether somebody who sits at the table already was given this seat to judge from.
+fn is_second_seat(seat: &Participant, participants: &[Participant]) -> bool {
+    let is_of = |it: &Participant| {
+        seat.name.starts_with(&format!("{}-judge", it.name)) && provider(seat) == provider(it)
+    };
+    seat.role == Role::Judge && participants.iter().any(is_of)
+}
+
+/// The table as it would be written; who would get another name by that keeps theirs.
+fn under_their_names(seats: &[&Participant]) -> Vec<Seating> {
+    let table: Vec<Seating> = seats.iter().map(|it| written(it)).collect();
+    let named = seats::seated(&table, "participants", &mut Complaints::default());
+    if seats.iter().map(|it| &it.name).eq(named.iter().map(|it| &it.name)) {
+        return table;
+    }
+    seats.iter().map(|it| kept(it)).collect()
+}
+
+/// A seat that keeps its name, whoever else sits at the table.
+pub(crate) fn kept(seat: &Participant) -> Seating {
+    match seat.person {
+        Some(_) => written(seat),
+        None => Seating::Kept { seat: provider(seat), name: seat.name.clone() },
+    }
+}
+
 /// A seat as it would be written.
-pub(crate) fn written(seat: &Participant) -> Seating {
+fn written(seat: &Participant) -> Seating {
     match &seat.person {
         Some(person) => Seating::Person(Seat { person: seat.name.clone(), user: person.user.clone() }),
         None => Seating::Written(provider(seat)),
@@ -192,7 +218,10 @@ pub(crate) fn changed(past: &Request, changes: &Request) -> Request {
         keep_those_present(&mut past, &table);
         (past.providers, past.participants) = (None, None);
     }
-    let (mut fields, changes) = (fields(&past), fields(changes));
+    // Seats that keep their names are nothing that can be written down.
+    let table = changes.participants.clone().or_else(|| past.participants.take());
+    let (mut fields, mut changes) = (fields(&past), fields(changes));
+    changes.remove("participants");
     for (field, switch) in DEPENDENT {
         if changes.get(*switch) == Some(&Value::Bool(false)) {
             fields.remove(*field);
@@ -200,7 +229,8 @@ pub(crate) fn changed(past: &Request, changes: &Request) -> Request {
     }
     fields.extend(changes);
     // Both were requests, and so is one that has each field from one of them.
-    serde_json::from_value(Value::Object(fields)).unwrap_or(past)
+    let request = serde_json::from_value(Value::Object(fields)).unwrap_or(past);
+    Request { participants: table, ..request }
 }
 
 /// The fields that are given; no topic is none.

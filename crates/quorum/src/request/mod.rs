@@ -8,6 +8,7 @@ pub mod flags;
 mod panel;
 mod seats;
 mod window;
+pub mod written;
 
 use std::collections::BTreeMap;
 
@@ -58,13 +59,13 @@ pub struct Request {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
     /// Instructions for single participants.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "written::once", skip_serializing_if = "Option::is_none")]
     pub provider_prompts: Option<BTreeMap<String, String>>,
     /// At a roundtable: what the speeches of single participants end at, in the place of the usual sequences.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "written::once", skip_serializing_if = "Option::is_none")]
     pub stop_sequences: Option<BTreeMap<String, Vec<String>>>,
     /// The parts in a debate, by participant.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "written::once", skip_serializing_if = "Option::is_none")]
     pub roles: Option<BTreeMap<String, String>>,
     /// How long one answer may take, retries included, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -142,7 +143,7 @@ pub struct Request {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub swap_check: Option<bool>,
     /// In a debate: what each debater argues, and as whom.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "written::positions", skip_serializing_if = "Option::is_none")]
     pub positions: Option<Vec<Part>>,
     /// In a debate: let a model give out positions, spread like this.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -169,7 +170,7 @@ pub struct Request {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
     /// How simulated voices behave; setting this asks for them.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "written::named", skip_serializing_if = "Option::is_none")]
     pub simulate: Option<Simulate>,
     /// The preset of the configuration that fills in what is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -185,16 +186,20 @@ impl Request {
 }
 
 /// A seat at the table, as it is written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(
-    untagged,
-    expecting = "expected who takes part: \"claude\", \"claude/MODEL\", \"me:person\", or an object with person and user"
-)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
 pub enum Seating {
     /// `claude`, `claude/MODEL`, or `me:person`.
     Written(String),
     /// A person, and who may speak for the seat.
     Person(Seat),
+    /// A model's seat of a past discussion under the name it had there. Nobody writes this.
+    Kept {
+        /// `claude`, or `claude/MODEL`.
+        seat: String,
+        /// `claude-2`
+        name: String,
+    },
 }
 
 /// A person's seat.

@@ -55,6 +55,9 @@ pub(super) fn seated(table: &[Seating], field: &str, wrong: &mut Complaints) -> 
 fn seat_of(written: &Seating, field: &str) -> Result<Participant, String> {
     let written = match written {
         Seating::Person(Seat { person, user }) => return person_of(person, user.as_deref()),
+        Seating::Kept { seat: written, name } => {
+            return Ok(Participant { name: name.clone(), ..seat(written) });
+        }
         Seating::Written(written) => written.trim(),
     };
     // A model's name may have a colon in it; a seat's kind comes after a plain name.

@@ -23,7 +23,7 @@ use quorum::{
 use serde_json::json;
 use tokio::sync::{Notify, broadcast};
 
-use crate::live::frame;
+use crate::live::{frame, hub::Place};
 
 /// How many pieces of text a watcher may fall behind.
 const BACKLOG: usize = 256;
@@ -39,8 +39,8 @@ pub(crate) struct Channel {
     over: AtomicBool,
     /// Those for whom it is held: when the last of them leaves, it ends.
     pub(super) held_for: AtomicUsize,
-    /// Runs of it in this process that nobody listens to yet.
-    pub(super) runs: Mutex<VecDeque<Signals>>,
+    /// Runs of it in this process that nobody listens to yet, each with its place among those of all.
+    pub(super) runs: Mutex<VecDeque<(Signals, Option<Place>)>>,
     pub(super) woken: Notify,
 }
 

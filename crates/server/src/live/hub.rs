@@ -16,7 +16,10 @@ use quorum::{
         time::Timestamp,
     },
 };
-use tokio::{sync::watch, time::timeout};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore, watch},
+    time::timeout,
+};
 
 use crate::{
     live::{
@@ -32,12 +35,28 @@ const LOOK: Duration = Duration::from_millis(250);
 pub(crate) struct Hub {
     channels: Mutex<HashMap<DiscussionId, Arc<Channel>>>,
     metrics: Arc<Metrics>,
+    /// Discussions that may be run here at the same time.
+    places: Arc<Semaphore>,
     closing: watch::Sender<bool>,
 }
 
+/// Room for one run, for as long as it is held.
+pub(crate) type Place = OwnedSemaphorePermit;
+
 impl Hub {
-    pub(crate) fn new(metrics: Arc<Metrics>) -> Arc<Self> {
-        Arc::new(Hub { channels: Mutex::default(), metrics, closing: watch::Sender::new(false) })
+    pub(crate) fn new(metrics: Arc<Metrics>, places: usize) -> Arc<Self> {
+        let (places, closing) = (Arc::new(Semaphore::new(places)), watch::Sender::new(false));
+        Arc::new(Hub { channels: Mutex::default(), metrics, places, closing })
+    }
+
+    /// Room for a run, if there is any.
+    pub(crate) fn place(&self) -> Option<Place> {
+        self.places.clone().try_acquire_owned().ok()
+    }
+
+    /// The same as soon as there is, before whoever comes later; `None` once the server closes.
+    pub(crate) async fn next_place(&self) -> Option<Place> {
+        self.until_closing(self.places.clone().acquire_owned()).await?.ok()
     }
 
     /// Ends every stream, and aborts nothing for it.
@@ -55,19 +74,23 @@ impl Hub {
     }
 
     /// Tells what happens in a discussion that was just begun to be run here.
-    pub(crate) fn take(self: &Arc<Self>, started: Started) -> Discussion {
+    pub(crate) fn take(self: &Arc<Self>, started: Started, place: Place) -> Discussion {
         if let Some(handle) = &started.handle {
-            self.follow(&started.discussion, handle);
+            self.listen_to(&started.discussion, handle, Some(place));
         }
         started.discussion
     }
 
-    /// The same for one that goes on.
+    /// The same for one that goes on at somebody's word, which is never refused for want of room.
     pub(crate) fn follow(self: &Arc<Self>, discussion: &Discussion, handle: &Handle) {
+        self.listen_to(discussion, handle, self.place());
+    }
+
+    fn listen_to(self: &Arc<Self>, discussion: &Discussion, handle: &Handle, place: Option<Place>) {
         let signals: Signals = handle.signals().boxed();
         let mut channels = self.channels();
         let (channel, is_new) = entered(&mut channels, &Arc::new(Channel::new(discussion.clone())));
-        channel.runs.lock().unwrap_or_else(PoisonError::into_inner).push_back(signals);
+        channel.runs.lock().unwrap_or_else(PoisonError::into_inner).push_back((signals, place));
         channel.woken.notify_one();
         if is_new {
             self.start(channel);
@@ -135,7 +158,10 @@ async fn pump(hub: Arc<Hub>, channel: Arc<Channel>) {
     loop {
         let run = channel.runs.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         match run {
-            Some(signals) => listen(&hub, &channel, signals).await,
+            Some((signals, place)) => {
+                listen(&hub, &channel, signals).await;
+                drop(place);
+            }
             None => {
                 if let Err(Error::Store(StoreError::Unknown(_))) = channel.catch_up().await {
                     channel.end();

@@ -18,6 +18,7 @@ use crate::{
     guard::Caller,
     house::App,
     problem::{self, Problem},
+    routes::discussions,
 };
 
 /// A body with nothing in it.
@@ -96,6 +97,8 @@ pub(super) async fn resume(
     _: Body<Nothing>,
 ) -> Result<Response, Problem> {
     let discussion = scope.discussion(id).await?;
+    // Only looked for: it is taken once it runs.
+    drop(discussions::place(&app)?);
     let resumed = discussion.resume().await?;
     taken(&app, &discussion, "resume", resumed)
 }

@@ -18,6 +18,7 @@ use crate::{
     body::{Body, Params},
     guard::Caller,
     house::App,
+    live::hub::Place,
     problem::{self, Problem},
     wire::{
         listing::Listed,
@@ -27,6 +28,9 @@ use crate::{
 
 const USUAL: usize = 50;
 const MOST: usize = 200;
+
+/// After how many seconds there may be room again.
+const FULL_FOR_S: u64 = 5;
 
 /// Which discussions to list.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -122,8 +126,20 @@ pub(super) async fn start<B: Serialize>(
 ) -> Result<Discussion, Problem> {
     let key = order_key(order.headers, order.what, order.body)?;
     let _held = hold(app, scope, key.as_ref())?;
+    let place = place(app)?;
     let started = scope.start(spec, key.as_ref()).await?;
-    Ok(app.hub.take(started))
+    Ok(app.hub.take(started, place))
+}
+
+/// Room for one more discussion. Looked for before anything is recorded.
+pub(super) fn place(app: &App) -> Result<Place, Problem> {
+    let full = || {
+        let most = app.limits().running;
+        let message =
+            format!("{most} discussions are under way, and no more are run here at once; try again later");
+        Problem::new(problem::FULL, message).after(FULL_FOR_S)
+    };
+    app.hub.place().ok_or_else(full)
 }
 
 /// Keeps the key to this request until it is answered.

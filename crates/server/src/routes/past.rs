@@ -61,8 +61,9 @@ pub(super) async fn fork(
     let given = fields.clone();
     let forking =
         Forking { at, without, judge, changes: changes(fields).map_err(|it| it.within("changes"))? };
+    let place = discussions::place(&app)?;
     let started = discussion.fork(&forking, key.as_ref()).await.map_err(|error| of_fork(error, &given))?;
-    Ok(discussions::accepted(&app.hub.take(started)))
+    Ok(discussions::accepted(&app.hub.take(started, place)))
 }
 
 /// What is wrong with a change is wrong where it was written.

@@ -95,16 +95,19 @@ fn scripted(lines: &[&str]) -> String {
         let is_last = next.starts_with([')', ']', '}']);
         let line = if is_last { line.strip_suffix(',').unwrap_or(line) } else { line };
         let goes_on = is_last || next.starts_with(['.', '?', ':', '&', '|']);
-        if goes_on { tight(line) } else { joined(&tight(line), &[',', ';', '(', '[', '{', '}']) }
+        if goes_on { tight(line) } else { joined(&tight(line), &[',', ';', '(', '[', '{', '}', '>', '=']) }
     };
     lines.iter().zip(nexts).map(line).collect()
 }
 
 /// Signs that need no blanks around them.
-const SIGNS: [&str; 18] = [
-    " => ", " === ", " !== ", " = ", " && ", " || ", " ?? ", " ? ", " : ", " >= ", " > ", " < ", ", ", ": ",
-    "; ", "{ ", " }", " {",
+const SIGNS: [&str; 21] = [
+    " => ", " === ", " !== ", " = ", " && ", " || ", " ?? ", " ? ", " : ", " >= ", " <= ", " > ", " < ",
+    " * ", " += ", ", ", ": ", "; ", "{ ", " }", " {",
 ];
+
+/// Words that need none before what follows.
+const WORDS: [(&str, &str); 3] = [("if (", "if("), ("for (", "for("), ("while (", "while(")];
 
 /// A line of a script. Where a sign may be part of a text that is not between plain quotes, the line stays as it is.
 fn tight(line: &str) -> String {
@@ -114,10 +117,17 @@ fn tight(line: &str) -> String {
     }
     let squeezed =
         |code: &str| SIGNS.iter().fold(code.to_owned(), |code, sign| code.replace(sign, sign.trim()));
+    let squeezed =
+        |code: &str| WORDS.iter().fold(squeezed(code), |code, (long, short)| code.replace(long, short));
     let parts = parts.iter().enumerate();
     let parts: Vec<String> =
         parts.map(|(at, part)| if at % 2 == 0 { squeezed(part) } else { (*part).to_owned() }).collect();
-    parts.join("'")
+    let line = parts.join("'");
+    // What is open goes on with the next line.
+    [" =>", " ="].iter().fold(line, |line, end| match line.strip_suffix(end) {
+        Some(rest) => format!("{rest}{}", end.trim()),
+        None => line,
+    })
 }
 
 /// A line of a style sheet.
@@ -173,7 +183,8 @@ mod tests {
     fn texts_stay_as_they_are() {
         let check = |line: &str, expected: &str| assert_eq!(tight(line), expected);
         check("const a = { b, c: d === 1 ? 'x = { y }' : e };", "const a={b,c:d===1?'x = { y }':e};");
-        check("if (a > 1 && b) return { c };", "if (a>1&&b) return{c};");
+        check("if (a > 1 && b) return { c };", "if(a>1&&b) return{c};");
+        check("const a = (b) =>", "const a=(b)=>");
         check("say(`a = ${b}, c`);", "say(`a = ${b}, c`);");
         check("import { a, b } from './c, d.js';", "import{a,b} from './c, d.js';");
         check("const X = /a = b, c/;", "const X = /a = b, c/;");

@@ -6,12 +6,10 @@ use quorum::{
         error::{Code, Refusal},
         spec::Spec,
     },
-    request::Seating,
+    request::{Seating, written::named},
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-
-use crate::body::named;
 
 /// The longest name of a seat, which is its provider's and its model's.
 const LONGEST_SEAT: usize = 64;

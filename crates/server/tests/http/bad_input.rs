@@ -84,7 +84,7 @@ async fn every_refusal_points_at_what_is_wrong() {
         ("{\"topic\":\"\u{0}\"}", "#/topic", "control character"),
         (r#"{"topic":"a","providers":["claude",5]}"#, "#/providers/1", "expected a string"),
         (r#"{"topic":"a","roles":{"claude":5}}"#, "#/roles/claude", "expected a string"),
-        (r#"{"topic":"a","participants":[{"nam":"x"}]}"#, "#/participants/0", "me:person"),
+        (r#"{"topic":"a","participants":[5]}"#, "#/participants/0", "me:person"),
         (r#"{"topic":"a","simulate":5}"#, "#/simulate", "expected an object"),
         (r#"{"topic":"a","simulate":{"speed":5}}"#, "#/simulate/speed", "unknown field"),
         (r#"{"topic":"a"}x"#, "#", "trailing characters"),
@@ -127,6 +127,59 @@ async fn every_refusal_points_at_what_is_wrong() {
     }
     let query = house.get("/api/discussions?limit=x").await.json()["fields"][0].clone();
     assert_eq!((&query["field"], &query["pointer"]), (&json!("limit"), &Value::Null));
+}
+
+#[tokio::test]
+async fn what_stands_inside_of_a_field_is_read_as_strictly_as_the_field() {
+    let house = House::open(FAST).await;
+    let id = house.held(&order()).await;
+    let again = format!("/api/discussions/{id}/again");
+    let check = async |inside: &str, pointer: &str, says: &str| {
+        for path in ["/api/discussions", &again] {
+            let body = format!(r#"{{"topic":"a",{inside}}}"#);
+            let post = house.request("POST", path).header("content-type", "application/json").body(body);
+            let answer = answered(post).await;
+            assert_eq!(answer.status, 400, "{path}: {inside}: {}", answer.text);
+            let field = answer.json()["fields"][0].clone();
+            assert_eq!(field["pointer"], pointer, "{path}: {inside}: {}", answer.text);
+            assert_eq!(field["message"], says, "{path}: {inside}");
+        }
+    };
+    check(r#""round":3"#, "#/round", "unknown field `round`; did you mean `rounds`?").await;
+    check(
+        r#""simulate":{"latencyMS":3}"#,
+        "#/simulate/latencyMS",
+        "unknown field `latencyMS`; did you mean `latencyMs`?",
+    )
+    .await;
+    check(
+        r#""positions":[{"participant":"claude","position":"x","personna":"y"}]"#,
+        "#/positions/0/personna",
+        "unknown field `personna`; did you mean `persona`?",
+    )
+    .await;
+    check(
+        r#""participants":["claude",{"person":"me","usr":"ann"}]"#,
+        "#/participants/1/usr",
+        "unknown field `usr`; did you mean `user`?",
+    )
+    .await;
+    let no_list = "invalid type: list, expected an object";
+    check(r#""simulate":[3]"#, "#/simulate", no_list).await;
+    check(r#""positions":[["claude","x"]]"#, "#/positions/0", no_list).await;
+    check(r#""roles":["claude"]"#, "#/roles", no_list).await;
+    check(
+        r#""participants":[["me","ann"]]"#,
+        "#/participants/0",
+        "invalid type: list, expected who takes part: \"claude\", \"claude/MODEL\", \"me:person\", or an object \
+         with person and user",
+    )
+    .await;
+    let twice = "duplicate field `claude`";
+    check(r#""roles":{"claude":"judge","claude":"opponent"}"#, "#/roles/claude", twice).await;
+    check(r#""providerPrompts":{"claude":"x","claude":"y"}"#, "#/providerPrompts/claude", twice).await;
+    check(r#""stopSequences":{"claude":[],"claude":[]}"#, "#/stopSequences/claude", twice).await;
+    check(r#""simulate":{"failure":0,"failure":1}"#, "#/simulate/failure", "duplicate field `failure`").await;
 }
 
 #[tokio::test]

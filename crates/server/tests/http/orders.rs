@@ -1,5 +1,6 @@
 //! Orders: listed, found, repeated, ordered once however often they are sent (F12).
 
+use quorum_server::Limits;
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, FAST, House, answered, order};
@@ -7,6 +8,40 @@ use crate::harness::{Answer, FAST, House, answered, order};
 async fn keyed(house: &House, key: &str, body: &Value) -> (u16, Value) {
     let answer = answered(house.posting("/api/discussions", body).header("idempotency-key", key)).await;
     (answer.status.as_u16(), answer.json())
+}
+
+#[tokio::test]
+async fn no_more_discussions_run_at_once_than_may_and_the_next_order_is_told_when_to_come_back() {
+    let limits = Limits { running: 1, ..Limits::default() };
+    let house = House::with("[defaults]\nsimulate = \"latency=60s\"\n", limits).await;
+    let dialogue = json!({
+        "prompt": "Tabs or spaces?", "modelA": { "modelId": "a", "providerId": "claude" },
+        "modelB": { "modelId": "b", "providerId": "gemini" },
+    });
+    let running = house.ordered(&order()).await;
+    let again = format!("/api/discussions/{running}/again");
+    for (path, body) in
+        [("/api/discussions", &order()), ("/api/discussion", &dialogue), (&*again, &json!({}))]
+    {
+        let keyed = house.posting(path, body).header("idempotency-key", "later");
+        let answer = answered(keyed).await;
+        assert_eq!(answer.status, 503, "{path}: {}", answer.text);
+        assert_eq!(answer.headers["retry-after"], "5", "{path}");
+        assert_eq!(answer.headers["content-type"], "application/problem+json", "{path}");
+        assert_eq!(answer.json()["code"], "TOO_MANY_DISCUSSIONS", "{path}");
+    }
+    let listed = house.get("/api/discussions").await.json();
+    assert_eq!(listed.as_array().unwrap().len(), 1, "{listed}");
+
+    // Whoever wants less is heard in a full house, and leaves room.
+    assert_eq!(house.post(&format!("/api/discussions/{running}/abort"), &json!({})).await.status, 202);
+    house.get(&format!("/api/discussions/{running}/events")).await;
+    let key = || house.posting("/api/discussions", &order()).header("idempotency-key", "later");
+    let mut answer = answered(key()).await;
+    while answer.status == 503 {
+        answer = answered(key()).await;
+    }
+    assert_eq!(answer.status, 202, "{}", answer.text);
 }
 
 #[tokio::test]

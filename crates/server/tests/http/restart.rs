@@ -63,6 +63,31 @@ fn f13_what_was_under_way_goes_on_after_a_restart_and_the_rest_waits() {
     runtime.shutdown_timeout(Duration::from_secs(5));
 }
 
+#[test]
+fn what_was_under_way_waits_for_room_after_a_restart_and_none_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_owned();
+    let (ids, runtime) = on_its_own(async {
+        let house = House::at(FAST, Limits::default(), &path).await;
+        let slow = json!({ "topic": "Tabs or spaces?", "rounds": 1, "simulate": { "latencyMs": 200 } });
+        [house.ordered(&slow).await, house.ordered(&slow).await, house.ordered(&slow).await]
+    });
+    runtime.shutdown_timeout(Duration::from_secs(5));
+
+    let (_, runtime) = on_its_own(async {
+        let house = House::at(FAST, Limits { running: 1, ..Limits::default() }, &path).await;
+        assert_eq!(house.post("/api/discussions", &order()).await.status, 503);
+        let mut ended = Vec::new();
+        for id in &ids {
+            house.get(&format!("/api/discussions/{id}/events")).await;
+            ended.push(house.state(id).await["completedAt"].as_u64().unwrap());
+        }
+        // None ran beside another: each has a call of 200 ms to make once the one before it is over.
+        assert!(ended.windows(2).all(|it| it[0] + 200 <= it[1]), "{ended:?}");
+    });
+    runtime.shutdown_timeout(Duration::from_secs(5));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn f13_closing_ends_streams_in_time_and_aborts_nothing() {
     let mut house = House::open("[defaults]\nsimulate = \"latency=5000ms\"\n").await;

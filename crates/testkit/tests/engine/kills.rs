@@ -10,7 +10,7 @@ use quorum_core::{
         participant::Participant,
         spec::{Recursion, Spec, TimeoutStrategy},
     },
-    seams::Store,
+    seams::{Store, Voices},
 };
 use quorum_testkit::{
     faulty::{Fault, Faulty},
@@ -18,7 +18,7 @@ use quorum_testkit::{
     panel::{Panel, panel},
     table::Table,
 };
-use tokio::time::{Duration, Instant};
+use tokio::time::{Duration, Instant, sleep};
 
 use crate::{crafts::CRAFTS, order};
 
@@ -128,4 +128,32 @@ async fn f5_a_wait_before_a_summary_was_forgotten_with_the_process() {
     let calm = panel().window("*", 8_000).says("*", &"Very long response... ".repeat(150)).sums_up("*");
     let busy = calm.clone().asks_to_wait_before_summing_up("*", 30_000);
     waits_on_after_a_death(busy, calm, spec).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn f5_after_a_death_only_the_seat_that_was_told_to_wait_did_so() {
+    let busy = panel().asks_to_wait("bob", 30_000);
+    let spec = Spec { rounds: 1, ..order("in-turn") };
+    for writes in 1.. {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let mortal = Table::over(Arc::new(Faulty::dying_after(store.clone(), writes)), &busy.anew(), CRAFTS);
+        let Ok(id) = mortal.open(spec.clone()).await else { continue };
+        mortal.run(id).await.unwrap_err();
+        let reborn = Table::over(store, &panel(), CRAFTS);
+        if !matches!(reborn.facts(id).await.last().map(|it| &it.event), Some(Event::CallFailed { .. })) {
+            continue;
+        }
+        let began = Instant::now();
+        let lane = reborn.panel.voice(&spec, &spec.participants[1]).unwrap().lane;
+        let another = async {
+            // Sleeps because whoever else asks this provider comes when the discussion goes on; the time is virtual.
+            sleep(Duration::from_secs(1)).await;
+            drop(lane.enter(0).await.unwrap());
+            began.elapsed()
+        };
+        let (run, entered) = tokio::join!(reborn.run(id), another);
+        assert!(run.unwrap().outcome().success);
+        assert!(Duration::from_secs(30) <= entered, "{entered:?}");
+        return;
+    }
 }

@@ -14,7 +14,7 @@ use serde::{Deserialize, de::IgnoredAny};
 use serde_json::Value;
 
 use super::super::{
-    DISCUSS, Decoder, Frame,
+    DISCUSS, Decoder, Frame, Quirks,
     aloud::Aloud,
     grow,
     loose::Text,
@@ -169,6 +169,11 @@ impl Piece<'_> {
 }
 
 impl Answer {
+    /// Of a model like this, from its first frame on.
+    pub(super) fn of(quirks: &Quirks) -> Self {
+        Answer { aloud: Aloud::of(quirks), ..Answer::default() }
+    }
+
     fn take_piece(&mut self, piece: Piece<'_>, out: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
         let of_groq = piece.x_groq.and_then(|it| it.usage);
         self.usage = piece.usage.or(of_groq).or(self.usage.take());

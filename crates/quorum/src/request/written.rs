@@ -1,0 +1,144 @@
+//! How the parts of a request are read: objects by their keys and not as lists, every key known and written once.
+
+use std::{collections::BTreeMap, fmt, marker::PhantomData};
+
+use quorum_core::model::debate::Part;
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeSeed, Error, MapAccess, Visitor, value::MapAccessDeserializer},
+};
+
+use crate::request::{Seat, Seating};
+
+/// An object. What is written as a list would else be taken for its fields in their order.
+#[derive(Debug)]
+pub struct Named<T>(pub T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Named<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(AnObject(PhantomData)).map(Named)
+    }
+}
+
+/// The same for a field that may be left out.
+pub fn named<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    let read = Option::<Named<T>>::deserialize(deserializer)?;
+    Ok(read.map(|Named(value)| value))
+}
+
+struct AnObject<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for AnObject<T> {
+    type Value = T;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map))
+    }
+}
+
+/// An object with keys of the user's own. Who writes one twice is told so instead of being taken by the last word.
+#[derive(Debug)]
+pub struct Once<V>(pub BTreeMap<String, V>);
+
+impl<'de, V: Deserialize<'de>> Deserialize<'de> for Once<V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(EachOnce(PhantomData))
+    }
+}
+
+/// The same for a field that may be left out.
+pub(super) fn once<'de, D: Deserializer<'de>, V: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<BTreeMap<String, V>>, D::Error> {
+    let read = Option::<Once<V>>::deserialize(deserializer)?;
+    Ok(read.map(|Once(entries)| entries))
+}
+
+struct EachOnce<V>(PhantomData<V>);
+
+impl<'de, V: Deserialize<'de>> Visitor<'de> for EachOnce<V> {
+    type Value = Once<V>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Once<V>, A::Error> {
+        let mut entries = BTreeMap::new();
+        while let Some(key) = map.next_key_seed(NewKey(&entries))? {
+            entries.insert(key, map.next_value()?);
+        }
+        Ok(Once(entries))
+    }
+}
+
+/// Refused while the key is being read, so that whoever tracks the path names it.
+struct NewKey<'e, V>(&'e BTreeMap<String, V>);
+
+impl<'de, V> DeserializeSeed<'de> for NewKey<'_, V> {
+    type Value = String;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
+        let key = String::deserialize(deserializer)?;
+        if self.0.contains_key(&key) {
+            return Err(D::Error::custom(format!("duplicate field `{key}`")));
+        }
+        Ok(key)
+    }
+}
+
+/// What a debater argues. In the records a key of tomorrow may stand beside these; in an order it is a slip.
+#[derive(Deserialize)]
+#[serde(remote = "Part", rename_all = "camelCase", deny_unknown_fields)]
+struct Position {
+    participant: String,
+    position: String,
+    #[serde(default)]
+    persona: String,
+    #[serde(default)]
+    key_arguments: Vec<String>,
+}
+
+struct Positioned(Part);
+
+impl<'de> Deserialize<'de> for Positioned {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Position::deserialize(deserializer).map(Positioned)
+    }
+}
+
+/// What the debaters argue.
+pub(super) fn positions<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<Part>>, D::Error> {
+    let read = Option::<Vec<Named<Positioned>>>::deserialize(deserializer)?;
+    Ok(read.map(|parts| parts.into_iter().map(|Named(Positioned(part))| part).collect()))
+}
+
+impl<'de> Deserialize<'de> for Seating {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ASeat)
+    }
+}
+
+struct ASeat;
+
+impl<'de> Visitor<'de> for ASeat {
+    type Value = Seating;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(
+            "who takes part: \"claude\", \"claude/MODEL\", \"me:person\", or an object with person and user",
+        )
+    }
+
+    fn visit_str<E: Error>(self, written: &str) -> Result<Seating, E> {
+        Ok(Seating::Written(written.to_owned()))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Seating, A::Error> {
+        Seat::deserialize(MapAccessDeserializer::new(map)).map(Seating::Person)
+    }
+}
