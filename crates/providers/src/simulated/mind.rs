@@ -75,6 +75,11 @@ impl<'a> Mind<'a> {
         self.passing.of(what)
     }
 
+    /// A draw for this purpose that is the same in every step.
+    pub(super) fn conviction(&self, what: &str) -> Chance {
+        self.lasting.of(what)
+    }
+
     /// One of these sentences, with its places filled.
     pub(super) fn say(&self, sentences: &'static [String], with: &[(&str, &str)]) -> String {
         let Some(head) = sentences.first() else { return String::new() };

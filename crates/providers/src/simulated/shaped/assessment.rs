@@ -1,7 +1,7 @@
 //! A judge's look at one round (D06).
 
 use quorum_core::call::Shape;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{
     super::{mind::Mind, table::Heard},
@@ -15,6 +15,9 @@ const ENOUGH: u32 = 3;
 /// Where the form says whom it is about.
 const LABELS: &str = "/properties/assessments/items/properties/participant/enum";
 
+/// Where the form says what each is marked for.
+const CRITERIA: &str = "/properties/assessments/items/properties/criteria/properties";
+
 pub(super) fn assessment(mind: &Mind<'_>, shape: &Shape) -> String {
     let judge = &mind.bank.judge;
     let heard = judged(mind, shape);
@@ -27,7 +30,7 @@ pub(super) fn assessment(mind: &Mind<'_>, shape: &Shape) -> String {
     let assessment = json!({
         "shouldContinue": goes_on,
         "qualityScore": ((mean - tired).max(0.0) * 10.0).round() / 10.0,
-        "assessments": heard.iter().map(|it| of_one(mind, it)).collect::<Vec<_>>(),
+        "assessments": heard.iter().map(|it| of_one(mind, it, shape)).collect::<Vec<_>>(),
         "flags": {
             "repetitive": round > ENOUGH,
             "drifting": false,
@@ -47,12 +50,24 @@ fn judged<'m>(mind: &'m Mind<'_>, shape: &Shape) -> Vec<&'m Heard<'m>> {
     mind.table.others.iter().filter(is_judged).collect()
 }
 
-fn of_one(mind: &Mind<'_>, heard: &Heard<'_>) -> Value {
+fn of_one(mind: &Mind<'_>, heard: &Heard<'_>, shape: &Shape) -> Value {
     let judge = &mind.bank.judge;
     json!({
         "participant": heard.name,
         "strengths": [mind.fill(&judge.strength, &[("quote", &quoted(mind, heard))])],
         "weaknesses": [mind.say(&judge.weakness, &[])],
         "score": score(mind, heard),
+        "criteria": criteria(mind, heard, shape),
     })
+}
+
+/// A mark for each criterion, up to one above or below the score as a whole.
+fn criteria(mind: &Mind<'_>, heard: &Heard<'_>, shape: &Shape) -> Map<String, Value> {
+    let asked = shape.schema.as_ref().and_then(|it| it.pointer(CRITERIA)).and_then(Value::as_object);
+    let mark = |key: &String| {
+        let apart = 2.0 * mind.chance(key).of(heard.name).share() - 1.0;
+        let mark = (score(mind, heard) + apart).clamp(0.0, 10.0);
+        (key.clone(), json!((mark * 10.0).round() / 10.0))
+    };
+    asked.into_iter().flat_map(Map::keys).map(mark).collect()
 }

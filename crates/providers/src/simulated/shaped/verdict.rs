@@ -34,11 +34,13 @@ pub(super) fn verdict(mind: &Mind<'_>, _: &Shape) -> String {
     })
 }
 
-/// How well it argued, 0 to 10: a mood, and a bonus for having answered the others by name.
+/// How well it argued, 0 to 10: an impression that lasts, a mood, and a bonus for having answered the others by name. Names are
+/// drawn anew each time, so the impression goes by the first words.
 pub(super) fn score(mind: &Mind<'_>, heard: &Heard<'_>) -> f64 {
     let answered = mind.table.others.iter().filter(|it| heard.mentions(it.name)).count();
+    let impression = mind.conviction("score").of(heard.said.first().map_or("", |it| it)).share();
     let mood = mind.chance("score").of(heard.name).share();
-    let score = 5.5 + 2.5 * mood + 0.5 * answered.min(3) as f64;
+    let score = 5.2 + 2.0 * impression + 0.8 * mood + 0.5 * answered.min(3) as f64;
     (score * 10.0).round() / 10.0
 }
 

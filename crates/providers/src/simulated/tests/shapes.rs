@@ -95,6 +95,26 @@ async fn d06_an_assessment_has_every_part_and_what_else_the_schema_demands() {
 }
 
 #[tokio::test]
+async fn every_debater_got_the_same_marks() {
+    let seats = [("ann", Role::Proponent), ("bob", Role::Opponent), ("dan", Role::Judge)];
+    let debate = meeting("Kotlin vs Java").seats(&seats).held(1).await;
+    let marks = json!({ "type": "object", "required": ["logic", "clarity"], "properties": {
+        "logic": { "type": "number" }, "clarity": { "type": "number" } } });
+    let item = json!({ "type": "object", "required": ["criteria"], "properties": { "criteria": marks } });
+    let schema = json!({ "type": "object", "required": ["assessments"], "properties": {
+        "assessments": { "type": "array", "items": item } } });
+    let asked = Some(Shape { name: "assessment", schema: Some(schema) });
+    let reply: Value = serde_json::from_str(&debate.answer(1, "judging", "dan", asked).await).unwrap();
+    let [ann, bob] = [0, 1].map(|at| reply["assessments"][at]["criteria"].clone());
+    assert_ne!(ann, bob);
+    for (mark, score) in [(ann, &reply["assessments"][0]["score"]), (bob, &reply["assessments"][1]["score"])]
+    {
+        let apart = mark["logic"].as_f64().unwrap() - score.as_f64().unwrap();
+        assert!(apart.abs() <= 1.05, "{mark} {score}");
+    }
+}
+
+#[tokio::test]
 async fn inv_disc_200_a_synthesis_has_a_point_of_everyone() {
     for topic in TOPICS {
         let held = meeting(topic).held(2).await;
