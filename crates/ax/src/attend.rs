@@ -61,6 +61,23 @@ pub(crate) async fn attend(quorum: &Quorum, handle: Handle, ending: Ending) -> a
     attending.all_runs(handle).await.map_err(|error| kept(error, id))
 }
 
+/// The same for a discussion somebody has just had their word in, where it goes on here.
+pub(crate) async fn attend_after(
+    quorum: &Quorum,
+    id: DiscussionId,
+    said: Steered,
+    ending: Ending,
+) -> anyhow::Result<Exit> {
+    match said {
+        Steered::Here(handle) => attend(quorum, handle, ending).await,
+        Steered::Sent { to } => {
+            note(&format!("Said. {to} goes on with it; `ax show {id}` has what comes of it."));
+            Ok(Exit::Done)
+        }
+        Steered::Idle(_) => Ok(Exit::Done),
+    }
+}
+
 /// What could not be printed is paid for, and still there.
 fn kept(error: anyhow::Error, id: DiscussionId) -> anyhow::Error {
     error.downcast::<Unwritable>().map_or_else(|other| other, |it| it.of(id).into())

@@ -1,13 +1,13 @@
 //! `ax judge`: who judges now, where the judge failed and the debate waits for a word.
 
 use quorum::{
-    Quorum, Steered,
+    Quorum,
     model::vacancy::{Ruling, Vacancy},
 };
 
 use crate::{
     args::Judge,
-    attend::{Ending, attend},
+    attend::{Ending, attend_after},
     exit::{Exit, Usage},
     render::note,
 };
@@ -19,14 +19,8 @@ pub(crate) const RULINGS: [&str; 3] = ["swap", "none", "end"];
 pub(crate) async fn judge(quorum: &Quorum, args: &Judge) -> anyhow::Result<Exit> {
     let ruling = ruling(args)?;
     let id = quorum.find(&args.which.id).await?;
-    match quorum.judge(id, ruling).await? {
-        Steered::Here(handle) => attend(quorum, handle, Ending::shown(args.output)).await,
-        Steered::Sent { to } => {
-            note(&format!("Said. {to} goes on with it; `ax show {id}` has what comes of it."));
-            Ok(Exit::Done)
-        }
-        Steered::Idle(_) => Ok(Exit::Done),
-    }
+    let ruled = quorum.judge(id, ruling).await?;
+    attend_after(quorum, id, ruled, Ending::shown(args.output)).await
 }
 
 fn ruling(args: &Judge) -> Result<Ruling, Usage> {

@@ -20,20 +20,17 @@ use quorum_core::{
     craft::Crafts,
     engine::{Engine, shared::Shared},
     model::{
-        debate::DebateSpec,
         error::ProviderError,
         money::{Price, Usage, Usd},
         participant::Participant,
-        spec::{
-            ConsensusSpec, Dialogue, Limits, Manner, SYNTHESIS_RESERVE_MS, Spec, Timing, Tolerance,
-            WindowSpec,
-        },
+        spec::{Manner, SYNTHESIS_RESERVE_MS, Spec, Timing, Tolerance},
         time::Timestamp,
         transcript::Finish,
     },
     seams::{Chunk, Clock, Provider, Store, Voice, Voices},
 };
 use quorum_store::SqliteStore;
+use quorum_testkit::spec::spec;
 use tokio::time::sleep;
 
 pub(crate) const CRAFTS: Crafts = Crafts {
@@ -83,30 +80,12 @@ pub(crate) fn order(pattern: &str, rounds: u32, voices: usize) -> Spec {
     let seat = |index: usize| Participant { name: format!("voice{index}"), ..Participant::of("fixed") };
     Spec {
         topic: "What does it cost?".to_owned(),
-        background: None,
-        pattern: pattern.to_owned(),
         rounds,
         participants: (0..voices).map(seat).collect(),
-        options: Vec::new(),
-        consensus: ConsensusSpec {
-            method: "synthesis".to_owned(),
-            synthesizer: None,
-            threshold: 0.5,
-            include_dissent: true,
-            prompt: None,
-        },
         manner: Manner { temperature: 0.7, max_tokens: 2_048 },
         timing: Timing { step_ms: 300_000, total_ms: 36_000_000, reserve_ms: SYNTHESIS_RESERVE_MS },
         tolerance: Tolerance { go_on: true, min_providers: 1 },
-        limits: Limits::default(),
-        recursion: None,
-        early_exit: None,
-        dialogue: Dialogue::default(),
-        debate: DebateSpec::default(),
-        window: WindowSpec::default(),
-        session: None,
-        tenant: Default::default(),
-        simulation: None,
+        ..spec(pattern)
     }
 }
 

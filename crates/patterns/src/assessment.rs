@@ -1,4 +1,6 @@
-//! A judge's assessment of one round (D06): its form, and how it is read from behind the veil.
+//! A judge's assessment of one round (D06), and how it is read from behind the veil.
+
+mod form;
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -14,7 +16,7 @@ use quorum_core::{
     },
 };
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
     json::last_object_with,
@@ -143,7 +145,7 @@ impl Reader for Assessments {
         let mut labels: Vec<&str> = self.judged.iter().filter_map(|name| self.veil.label(name)).collect();
         // The seats must not show in the order of the labels.
         labels.sort_unstable();
-        Shape { name: "assessment", schema: Some(schema(&labels).into()) }
+        Shape { name: "assessment", schema: Some(form::schema(&labels).into()) }
     }
 
     fn read(&self, reply: &str) -> Option<Assessment> {
@@ -179,65 +181,10 @@ impl Reader for Assessments {
     }
 }
 
-fn schema(labels: &[&str]) -> Value {
-    let texts = |description: &str| json!({ "type": "array", "items": { "type": "string" }, "description": description });
-    let of_ten = |description: &str| json!({ "type": "number", "minimum": 0, "maximum": 10, "description": description });
-    let names = Criteria::WEIGHTS.map(|(name, _)| name);
-    let criteria = json!({
-        "type": "object",
-        "properties": {
-            "logic": of_ten("Whether it follows and does not contradict itself"),
-            "evidence": of_ten("Whether claims are supported by data, examples or research"),
-            "engagement": of_ten("Whether the others' points are met"),
-            "novelty": of_ten("Whether it is new; 0 for pure repetition"),
-            "clarity": of_ten("Whether it is clear and convincing"),
-            "relevance": of_ten("Whether it is about the question"),
-        },
-        "required": names,
-        "additionalProperties": false,
-    });
-    let entry = json!({
-        "type": "object",
-        "properties": {
-            "participant": { "type": "string", "enum": labels, "description": "The debater's label" },
-            "strengths": texts("What was good"),
-            "weaknesses": texts("What was not"),
-            "score": of_ten("This debater in this round"),
-            "criteria": criteria,
-        },
-        "required": ["participant", "strengths", "weaknesses", "score", "criteria"],
-        "additionalProperties": false,
-    });
-    let flag = |description: &str| json!({ "type": "boolean", "description": description });
-    let flags = json!({
-        "type": "object",
-        "properties": {
-            "repetitive": flag("Arguments come again"),
-            "drifting": flag("It is no longer about the question"),
-            "diminishingReturns": flag("Less comes with every round"),
-            "convergenceReached": flag("They have met, or it is clear what they differ on"),
-        },
-        "required": ["repetitive", "drifting", "diminishingReturns", "convergenceReached"],
-        "additionalProperties": false,
-    });
-    json!({
-        "type": "object",
-        "properties": {
-            "shouldContinue": flag("Whether another round would be worth it"),
-            "qualityScore": of_ten("The round as a whole"),
-            "assessments": { "type": "array", "items": entry, "description": "One for each debater" },
-            "flags": flags,
-            "reasoning": { "type": "string", "description": "Why, briefly" },
-            "recommendations": { "type": "string", "description": "What should happen next" },
-        },
-        "required": ["shouldContinue", "qualityScore", "assessments", "flags", "reasoning", "recommendations"],
-        "additionalProperties": false,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use quorum_core::model::participant::Participant;
+    use serde_json::json;
 
     use super::*;
 

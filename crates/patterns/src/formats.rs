@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use quorum_core::model::{
-    debate::{EndedBy, Format, Judging, Mode, TalkEnd},
+    debate::{EndedBy, Format, Judging, Mode, Part, TalkEnd},
     error::{Code, Refusal},
     spec::Spec,
 };
@@ -154,17 +154,7 @@ fn positions(spec: &Spec) -> Vec<Refusal> {
         } else if !held.insert(part.position.trim().to_lowercase()) {
             messages.push(format!("the position of `{who}` is another's as well; give each its own"));
         }
-        let texts = [&part.position, &part.persona].into_iter().chain(&part.key_arguments);
-        let longest = texts.map(|it| it.chars().count()).max().unwrap_or_default();
-        if LONGEST_PART < longest {
-            messages.push(format!(
-                "the part of `{who}` is {longest} characters long; {LONGEST_PART} are the most"
-            ));
-        }
-        let arguments = part.key_arguments.len();
-        if MOST_ARGUMENTS < arguments {
-            messages.push(format!("`{who}` has {arguments} arguments; {MOST_ARGUMENTS} are the most"));
-        }
+        messages.extend(too_much(part));
     }
     if spec.debate.casting.is_some() {
         messages
@@ -173,9 +163,26 @@ fn positions(spec: &Spec) -> Vec<Refusal> {
     messages.into_iter().map(|it| refuse("positions", it)).collect()
 }
 
+/// What nobody could read to the end is no part.
+fn too_much(part: &Part) -> Vec<String> {
+    let who = &part.participant;
+    let texts = [&part.position, &part.persona].into_iter().chain(&part.key_arguments);
+    let longest = texts.map(|it| it.chars().count()).max().unwrap_or_default();
+    let arguments = part.key_arguments.len();
+    let mut messages = Vec::new();
+    if LONGEST_PART < longest {
+        messages
+            .push(format!("the part of `{who}` is {longest} characters long; {LONGEST_PART} are the most"));
+    }
+    if MOST_ARGUMENTS < arguments {
+        messages.push(format!("`{who}` has {arguments} arguments; {MOST_ARGUMENTS} are the most"));
+    }
+    messages
+}
+
 #[cfg(test)]
 mod tests {
-    use quorum_core::model::debate::{DebateSpec, Diversity, Part};
+    use quorum_core::model::debate::{DebateSpec, Diversity};
     use quorum_testkit::spec::spec;
 
     use super::*;

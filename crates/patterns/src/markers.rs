@@ -1,4 +1,6 @@
-//! The answer to "have we reached consensus?": its markers, and how they are read (A07, A09).
+//! The answer to "have we reached consensus?": what is read from its markers, and what is assumed where there are none (A07, A09).
+
+mod form;
 
 use quorum_core::{
     call::Shape,
@@ -6,16 +8,9 @@ use quorum_core::{
     model::{ballot::ConsensusVote, event::Reading},
 };
 
-use crate::{
-    own::{own_words, unwrapped, without_code},
-    phrases,
-};
+use crate::phrases;
 
-const CHECK: &str = "[CONSENSUS_CHECK]";
-const ANSWER: &str = "HAS_CONSENSUS";
-const CONFIDENCE: &str = "[CONFIDENCE]";
-const REASONING: &str = "[REASONING]";
-const SOLUTION: &str = "[PROPOSED_SOLUTION]";
+use form::{Form, REASONING, SOLUTION};
 
 /// What is assumed of a vote that does not say how sure it is.
 const UNSTATED: u8 = 50;
@@ -111,103 +106,6 @@ fn plain_answer(reply: &str) -> Option<(bool, &str)> {
 
 fn is_solution(text: &str) -> bool {
     TOO_SHORT < text.chars().count() && !text.to_lowercase().contains("no consensus")
-}
-
-/// A reply, cut at its markers.
-struct Form<'r> {
-    reply: &'r str,
-    /// The reply with everything blanked that is not the voter's own.
-    own: String,
-    /// Where each marker begins, in order.
-    markers: Vec<(usize, &'static str)>,
-}
-
-impl<'r> Form<'r> {
-    fn of(reply: &'r str) -> Self {
-        let reply = unwrapped(reply);
-        let own = without_code(&own_words(reply));
-        let upper = own.to_ascii_uppercase();
-        let all = [CHECK, CONFIDENCE, REASONING, SOLUTION].into_iter();
-        let places =
-            |marker| upper.match_indices(marker).map(move |(at, _)| (at, marker)).collect::<Vec<_>>();
-        let mut markers: Vec<(usize, &'static str)> = all.flat_map(places).collect();
-        // In the middle of a line the check is spoken of, not made.
-        markers.retain(|(at, marker)| *marker != CHECK || begins_line(&upper, *at));
-        markers.sort_unstable();
-        Form { reply, own, markers }
-    }
-
-    /// What stands between each of these markers and the next one, as places.
-    fn sections(&self, marker: &str) -> impl DoubleEndedIterator<Item = (usize, usize)> {
-        let ends = self.markers.iter().map(|it| it.0).skip(1).chain([self.reply.len()]);
-        let sections = self.markers.iter().zip(ends.collect::<Vec<_>>());
-        let wanted = sections.filter(move |((_, it), _)| *it == marker);
-        wanted.map(|((at, it), end)| (at + it.len(), end)).collect::<Vec<_>>().into_iter()
-    }
-
-    /// The different answers given: none, one, or both.
-    fn answers(&self) -> Vec<bool> {
-        let mut answers: Vec<bool> =
-            self.sections(CHECK).filter_map(|(from, to)| answer(&self.own[from..to])).collect();
-        answers.sort_unstable();
-        answers.dedup();
-        answers
-    }
-
-    fn confidence(&self) -> Option<u8> {
-        self.sections(CONFIDENCE).rev().find_map(|(from, to)| percent(&self.own[from..to]))
-    }
-
-    fn last(&self, marker: &str) -> Option<&'r str> {
-        let texts = self.sections(marker).rev().map(|(from, to)| undressed(&self.reply[from..to]));
-        texts.into_iter().find(|it| !it.is_empty())
-    }
-}
-
-/// The text without what belongs to the dress of the markers around it: `**[REASONING]**: why\n**`.
-fn undressed(text: &str) -> &str {
-    let text = text.trim_start_matches([':', '*']).trim();
-    match text.rsplit_once('\n') {
-        Some((before, dress)) if is_dress(dress) => before.trim_end(),
-        _ => text,
-    }
-}
-
-fn is_dress(text: &str) -> bool {
-    text.chars().all(|it| it.is_whitespace() || "#*-_".contains(it))
-}
-
-fn begins_line(text: &str, at: usize) -> bool {
-    let line = text[..at].rsplit('\n').next().unwrap_or_default();
-    is_dress(line)
-}
-
-/// The yes or no after `HAS_CONSENSUS:`. The form itself, `[YES or NO]`, is no answer.
-fn answer(section: &str) -> Option<bool> {
-    let at = section.to_ascii_uppercase().find(ANSWER)? + ANSWER.len();
-    let line = section[at..].trim_start_matches(|it: char| !it.is_alphanumeric()).lines().next()?;
-    let upper = line.to_ascii_uppercase();
-    let words: Vec<&str> =
-        upper.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty()).collect();
-    match words[..] {
-        ["YES", "OR", "NO", ..] | ["YES", "NO"] => None,
-        ["YES", ..] => Some(true),
-        ["NO" | "NOT", ..] => Some(false),
-        _ => None,
-    }
-}
-
-/// The number right after `[CONFIDENCE]`, brought into 0 to 100.
-fn percent(section: &str) -> Option<u8> {
-    let text = section.trim_start_matches(|it: char| it.is_whitespace() || ":=*_`[(".contains(it));
-    let end =
-        text.char_indices().find(|(at, it)| !(it.is_ascii_digit() || *it == '.' || (*at == 0 && *it == '-')));
-    let number = text[..end.map_or(text.len(), |it| it.0)].trim_end_matches('.');
-    let value: f64 = number.parse().ok()?;
-    // Asked for a percentage, some answer with a share: 0.85.
-    let is_share = number.contains('.') && (0.0..=1.0).contains(&value);
-    let value = if is_share { value * 100.0 } else { value };
-    Some(value.clamp(0.0, 100.0).round() as u8)
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ use serde::{
     de::{DeserializeOwned, Error, MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer},
 };
 use serde_json::{Map, Value};
+use utoipa::IntoParams;
 
 use crate::{
     house::App,
@@ -205,7 +206,13 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Params<T> {
 }
 
 /// The discussion named in the path.
-pub(crate) struct Id(pub(crate) DiscussionId);
+#[derive(IntoParams)]
+#[into_params(names("id"), parameter_in = Path)]
+pub(crate) struct Id(
+    /// The discussion
+    #[param(value_type = String, format = "uuid")]
+    pub(crate) DiscussionId,
+);
 
 impl FromRequestParts<App> for Id {
     type Rejection = Problem;

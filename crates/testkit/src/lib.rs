@@ -2,6 +2,7 @@
 
 #![expect(clippy::expect_used, reason = "a test that can't go on should say so and stop")]
 
+pub mod call;
 pub mod clock;
 pub mod conformance;
 pub mod embedder;

@@ -91,15 +91,7 @@ impl Page {
                 self.lists.push(first);
             }
             Tag::Item => self.begin_item(),
-            Tag::CodeBlock(kind) => {
-                self.begin_block();
-                self.code = Some(String::new());
-                if let CodeBlockKind::Fenced(language) = kind
-                    && !language.is_empty()
-                {
-                    self.put(Line::of(&language, DIM));
-                }
-            }
+            Tag::CodeBlock(kind) => self.begin_code(&kind),
             Tag::Table(_) => {
                 self.begin_block();
                 self.table = Some(table::Rows::default());
@@ -196,6 +188,16 @@ impl Page {
         let fits = margin.always.width() + NARROWEST <= self.room();
         self.margins.push(if fits { margin } else { Margin::default() });
         self.fresh = true;
+    }
+
+    fn begin_code(&mut self, kind: &CodeBlockKind<'_>) {
+        self.begin_block();
+        self.code = Some(String::new());
+        if let CodeBlockKind::Fenced(language) = kind
+            && !language.is_empty()
+        {
+            self.put(Line::of(language, DIM));
+        }
     }
 
     fn end_code(&mut self) {

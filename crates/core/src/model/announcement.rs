@@ -111,18 +111,7 @@ fn told(state: &State, fact: &Fact) -> Option<(&'static str, Value)> {
             Some(("turn_completed", json!({ "turn": turn_of(state, turn) })))
         }
         Event::ReplyRead { participant, round, source, reading } => {
-            let vote = match reading {
-                Reading::ConsensusVote(vote) => json!({
-                    "hasConsensus": vote.agrees, "confidence": vote.confidence, "reasoning": vote.reasoning,
-                    "proposedSolution": vote.solution,
-                }),
-                Reading::Ballot(ballot) => json!(ballot),
-                Reading::Verdict(_)
-                | Reading::Synthesis(_)
-                | Reading::Assessment(_)
-                | Reading::Casting(_) => return None,
-            };
-            let (role, source) = (role(state, participant), source);
+            let (vote, role) = (vote_of(reading)?, role(state, participant));
             Some((
                 "consensus_vote",
                 json!({ "role": role, "participant": participant, "roundNumber": round, "source": source, "vote": vote }),
@@ -146,6 +135,18 @@ fn told(state: &State, fact: &Fact) -> Option<(&'static str, Value)> {
             Some(("discussion_error", json!({ "error": problem, "recoverable": problem.retryable })))
         }
         _ => None,
+    }
+}
+
+/// A vote, where the reply is one.
+fn vote_of(reading: &Reading) -> Option<Value> {
+    match reading {
+        Reading::ConsensusVote(vote) => Some(json!({
+            "hasConsensus": vote.agrees, "confidence": vote.confidence, "reasoning": vote.reasoning,
+            "proposedSolution": vote.solution,
+        })),
+        Reading::Ballot(ballot) => Some(json!(ballot)),
+        Reading::Verdict(_) | Reading::Synthesis(_) | Reading::Assessment(_) | Reading::Casting(_) => None,
     }
 }
 

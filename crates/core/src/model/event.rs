@@ -3,6 +3,10 @@
 //! This is a disk format: variants and fields are added, never renamed or removed, and every one has a golden line in
 //! `tests/golden/facts.jsonl`.
 
+mod call;
+mod ending;
+mod origin;
+
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -13,17 +17,20 @@ use crate::model::{
     command::{Command, CommandId},
     debate::{Cast, Detection, JudgeChange, TalkEnd},
     error::{ErrorClass, Problem},
-    id::{DiscussionId, Seq, Step},
+    id::{Seq, Step},
     judgement::{CastList, Synthesis, Verdict},
     lifecycle::Lifecycle,
     likeness::Comparison,
-    money::Spent,
-    outcome::{Decision, StoppingReason},
+    outcome::Decision,
     spec::Spec,
     time::Timestamp,
-    transcript::{Bill, Turn},
+    transcript::Turn,
     vacancy::Vacancy,
 };
+
+pub use call::{Abandoned, Broken, FailedTurn, Placed};
+pub use ending::{Conclusion, SubConcluded, WindUp};
+pub use origin::{Ancestor, Fork, Lineage};
 
 /// A fact in its place.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -213,39 +220,6 @@ pub enum Event {
     Unknown,
 }
 
-/// Where a sub-discussion comes from.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Lineage {
-    /// The discussion a person started.
-    pub root: DiscussionId,
-    /// The one that convened this.
-    pub parent: DiscussionId,
-    /// 1 for a child of the root, and so on (INV-DISC-603).
-    pub depth: u32,
-    /// Everything above, root first, with topics, so that no circle can close (INV-DISC-601).
-    pub chain: Vec<Ancestor>,
-    /// How long this level may take.
-    pub level_ms: u64,
-}
-
-/// Where a fork leaves the discussion it comes from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fork {
-    /// Which discussion.
-    pub of: DiscussionId,
-    /// Everything up to this step stands as it is; later answers stand where the question is the same.
-    pub at: Step,
-}
-
-/// One discussion above a sub-discussion.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Ancestor {
-    /// Its id.
-    pub id: DiscussionId,
-    /// Its topic.
-    pub topic: String,
-}
-
 /// A person whose turn has come.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Awaited {
@@ -278,46 +252,6 @@ pub struct Absent {
     pub message: String,
 }
 
-/// A call that is about to be made.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Placed {
-    /// Which attempt of the step, from 1; restarts go on counting.
-    pub attempt: u32,
-    /// Who is asked.
-    pub participant: String,
-    /// Which provider answers.
-    pub provider: String,
-    /// Which model, where one was named.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    /// The worst it can cost.
-    pub reserved: Spent,
-    /// The fence of this request.
-    pub nonce: String,
-    /// A short name for what is asked, by which a fork knows that it is the same.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub digest: Option<String>,
-    /// Whether an earlier attempt was cut off by the end of a process, so that it may have been paid.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub repeats: bool,
-    /// How many turns did not fit the model's window.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub unheard: u32,
-    /// How many tokens the request has by our own count.
-    #[serde(default, skip_serializing_if = "is_zero_tokens")]
-    pub counted: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero_tokens(count: &u64) -> bool {
-    *count == 0
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
-}
-
 /// A window that what was said nearly fills.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tight {
@@ -337,51 +271,6 @@ pub struct Summarised {
     /// What it says and what it cost; absent when it could not be had.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<Arc<Turn>>,
-}
-
-/// Why a call was left behind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Abandoned {
-    /// The others' answers were enough.
-    Enough,
-    /// The discussion's time was up.
-    Deadline,
-    /// The discussion was aborted.
-    Aborted,
-    /// The process ended while it was under way.
-    Crashed,
-}
-
-/// Someone who failed for good.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FailedTurn {
-    /// Who.
-    pub participant: String,
-    /// In which round.
-    pub round: u32,
-    /// In which phase.
-    pub phase: String,
-    /// The kind of the last failure.
-    pub class: ErrorClass,
-    /// What was said last.
-    pub message: String,
-    /// How often it was tried.
-    pub attempts: u32,
-    /// How long that took.
-    pub duration_ms: u64,
-    /// What had come of the last answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub broken: Option<Broken>,
-}
-
-/// An answer that was never finished: kept, and paid for as far as we can tell, but nobody's turn.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Broken {
-    /// What was said before it broke off.
-    pub text: Arc<str>,
-    /// What that will have cost: nobody reports it.
-    pub bill: Bill,
 }
 
 /// What a structured reply says.
@@ -417,73 +306,4 @@ pub struct Check {
     /// What was agreed on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub solution: Option<String>,
-}
-
-/// How a sub-discussion ended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SubConcluded {
-    /// Who asked for it.
-    pub participant: String,
-    /// Its id; absent when it was refused.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub child: Option<DiscussionId>,
-    /// What it found.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub synthesis: Option<String>,
-    /// Why there is nothing, or not all of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub problem: Option<Problem>,
-    /// What it and everything below it took from the budgets.
-    pub spent: Spent,
-    /// How long it ran. Not named as the fact's own active time, beside which it is written.
-    pub ran_ms: u64,
-}
-
-/// Why deliberation ended before the pattern was through.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "why")]
-pub enum WindUp {
-    /// A person said stop.
-    Stopped,
-    /// The calls are spent.
-    CallBudget,
-    /// The tokens are spent.
-    TokenBudget,
-    /// The money is spent.
-    CostBudget,
-    /// The time is spent.
-    Deadline,
-    /// Too few are left.
-    TooFew {
-        /// How many are.
-        left: u32,
-        /// How many must be.
-        needed: u32,
-    },
-    /// One failed and none may.
-    ProviderFailed {
-        /// Who.
-        participant: String,
-        /// How.
-        class: ErrorClass,
-    },
-    /// The talk is too long for someone's window, and was to end then.
-    WindowFull {
-        /// Whose.
-        participant: String,
-    },
-}
-
-/// The end of a discussion.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Conclusion {
-    /// Whether it did what it was asked for.
-    pub success: bool,
-    /// Why it ended (A04).
-    pub stopping: StoppingReason,
-    /// Whether less went into the result than was meant to.
-    pub degraded: bool,
-    /// What went wrong.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub problem: Option<Problem>,
 }

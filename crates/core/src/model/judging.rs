@@ -36,10 +36,10 @@ pub struct JudgingReport {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unassessed_rounds: Vec<u32>,
     /// Judgements made in both orders.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::model::is_zero")]
     pub swap_checked: u32,
     /// Those of them that came out the other way round.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::model::is_zero")]
     pub flipped: u32,
     /// Their share, where any were checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -66,11 +66,6 @@ pub struct JudgedRound {
     /// What it came to.
     #[serde(flatten)]
     pub assessment: Assessment,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 impl JudgingReport {

@@ -26,3 +26,8 @@ pub mod state;
 pub mod time;
 pub mod transcript;
 pub mod vacancy;
+
+/// Whether a count need not be written, because nothing was counted.
+pub(crate) fn is_zero<T: Default + PartialEq>(count: &T) -> bool {
+    *count == T::default()
+}

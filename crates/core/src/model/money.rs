@@ -99,16 +99,11 @@ pub struct Usage {
     /// Tokens the model wrote.
     pub completion: u64,
     /// How many of those read the provider remembered from before.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::model::is_zero")]
     pub cached: u64,
     /// How many of those written were thought and not said.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::model::is_zero")]
     pub reasoning: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 impl Usage {

@@ -1,5 +1,7 @@
 //! What a discussion amounts to so far: a pure fold over its facts, for status, history, results and pages alike.
 
+mod fold;
+
 use std::{collections::BTreeMap, sync::Arc};
 
 use serde::Serialize;
@@ -15,12 +17,11 @@ use crate::model::{
     },
     id::{DiscussionId, Seq, Step},
     lifecycle::Lifecycle,
-    likeness::Comparison,
     money::{Spent, Usage, Usd},
     outcome::Decision,
     spec::Spec,
     time::Timestamp,
-    transcript::{Bill, Turn},
+    transcript::Turn,
 };
 
 /// The read model. Built with [`State::opened`], kept up with [`State::apply`].
@@ -245,73 +246,6 @@ impl State {
         Some(state)
     }
 
-    /// Takes in the next fact.
-    pub fn apply(&mut self, fact: &Fact) {
-        (self.seq, self.last_at, self.active_ms) = (fact.seq, fact.at, fact.active_ms);
-        match &fact.event {
-            Event::LifecycleChanged { from, to } => self.move_on(from.name(), to.name(), fact.at, Some(*to)),
-            Event::PhaseEntered { phase, round } => self.enter(phase, *round, fact.at),
-            Event::PanelSeated { seated, absent } => {
-                (self.seated, self.absent) = (Some(seated.clone()), absent.clone());
-            }
-            Event::RoundOpened { round } => {
-                self.rounds.push(Span { round: *round, from_ms: fact.active_ms, to_ms: None });
-            }
-            Event::RoundClosed { round } => self.close_round(*round, fact.active_ms),
-            Event::ReplyRead { participant, round, source, reading } => self.readings.push(Heard {
-                step: fact.step.clone(),
-                participant: participant.clone(),
-                round: *round,
-                source: *source,
-                reading: reading.clone(),
-                at: fact.at,
-            }),
-            Event::ConsensusChecked(check) => self.checks.push(check.clone()),
-            Event::OrderDrawn { order } => {
-                fact.step.iter().for_each(|step| drop(self.orders.insert(step.clone(), order.clone())));
-            }
-            Event::PartsCast(_)
-            | Event::Detected(_)
-            | Event::JudgeAwaited(_)
-            | Event::JudgeChanged(_)
-            | Event::TalkEnded(_) => self.debate.apply(&fact.event),
-            Event::Compared(comparison) => {
-                self.settle(fact, comparison);
-                self.debate.apply(&fact.event);
-            }
-            Event::WindowTight(tight) => self.tight.push(tight.clone()),
-            Event::CommandTaken { id, command } => self.take(*id, command),
-            Event::PersonAwaited(awaited) => self.awaiting.push(awaited.clone()),
-            Event::WoundUp { reason } => {
-                self.awaiting.clear();
-                self.debate.vacancy = None;
-                // The first reason is the reason; a later one only says that deciding ran short as well.
-                self.wound_up.get_or_insert_with(|| reason.clone());
-                self.wish = None;
-            }
-            Event::Decided { decision } => self.decision = Some(decision.clone()),
-            Event::Concluded(conclusion) => self.conclusion = Some(conclusion.clone()),
-            Event::Failed { problem, absent } => {
-                self.failed = Some(problem.clone());
-                self.absent.extend(absent.iter().cloned());
-            }
-            Event::Retried => {
-                self.failed = None;
-                // Who could not take a seat is asked once more; who was absent from a seated panel stays so.
-                self.absent.retain(|_| self.seated.is_some());
-            }
-            Event::CallPlaced(_)
-            | Event::CallFailed { .. }
-            | Event::CallAbandoned { .. }
-            | Event::TurnCompleted { .. }
-            | Event::TurnFailed(_)
-            | Event::Summarised(_)
-            | Event::SubRequested { .. }
-            | Event::SubConcluded(_) => self.apply_call(fact),
-            Event::Opened { .. } | Event::GroupClosed { .. } | Event::Unknown => {}
-        }
-    }
-
     /// Everyone still able to speak: seated, and not failed since.
     #[must_use]
     pub fn present(&self) -> Vec<&str> {
@@ -340,148 +274,5 @@ impl State {
             Lifecycle::Error => "error",
             Lifecycle::Aborted => "aborted",
         }
-    }
-
-    fn apply_call(&mut self, fact: &Fact) {
-        match &fact.event {
-            Event::CallPlaced(placed) => self.place(fact, placed),
-            Event::CallFailed { retry_in_ms, participant, broken, .. } => {
-                self.release(fact);
-                self.charge(participant, broken.as_ref().map(|it| &it.bill));
-                self.wear.retries += u32::from(retry_in_ms.is_some());
-            }
-            Event::CallAbandoned { .. } => {
-                // What was reserved stays spent: it may have been paid.
-                self.under_way.retain(|step, _| Some(step) != fact.step.as_ref());
-                self.wear.abandoned += 1;
-            }
-            Event::TurnCompleted { turn } => {
-                self.bill(fact, turn);
-                self.awaiting.retain(|it| it.answers != turn.step);
-                self.turns.push(turn.clone());
-            }
-            Event::TurnFailed(failed) => {
-                self.release(fact);
-                self.charge(&failed.participant, failed.broken.as_ref().map(|it| &it.bill));
-                self.failures.push(failed.clone());
-            }
-            Event::Summarised(summary) => {
-                match &summary.turn {
-                    Some(turn) => self.bill(fact, turn),
-                    None => self.release(fact),
-                }
-                self.summaries.push(summary.clone());
-            }
-            Event::SubRequested { turn, topic } => {
-                self.bill(fact, turn);
-                let (participant, topic) = (turn.participant.clone(), topic.clone());
-                let step = fact.step.clone().unwrap_or_else(|| turn.step.clone());
-                self.subs.insert(step, Sub { participant, topic, end: None });
-            }
-            Event::SubConcluded(end) => {
-                self.spent += end.spent;
-                let sub = fact.step.as_ref().and_then(|step| self.subs.get_mut(step));
-                sub.into_iter().for_each(|sub| sub.end = Some(end.clone()));
-            }
-            _ => {}
-        }
-    }
-
-    fn move_on(&mut self, from: &str, to: &str, at: Timestamp, lifecycle: Option<Lifecycle>) {
-        self.transitions.push(Transition { from: from.to_owned(), to: to.to_owned(), at });
-        if let Some(lifecycle) = lifecycle {
-            self.lifecycle = lifecycle;
-            // A wish remains one until it is obeyed, or until it is too late for it.
-            self.wish = match (self.wish.take(), lifecycle) {
-                (Some(Command::Pause), Lifecycle::Paused | Lifecycle::Completing) => None,
-                (Some(Command::Resume), _) => None,
-                (wish, _) => wish,
-            };
-        }
-    }
-
-    fn enter(&mut self, phase: &str, round: u32, at: Timestamp) {
-        let from = self.phase.take().unwrap_or_else(|| self.lifecycle.name().to_owned());
-        self.move_on(&from, phase, at, None);
-        (self.phase, self.round) = (Some(phase.to_owned()), round);
-    }
-
-    fn close_round(&mut self, round: u32, active_ms: u64) {
-        let open = self.rounds.iter_mut().rfind(|span| span.round == round);
-        open.into_iter().for_each(|span| span.to_ms = Some(active_ms));
-    }
-
-    fn take(&mut self, id: CommandId, command: &Command) {
-        self.seen = id;
-        if let Command::Note(note) = command {
-            self.notes.push(note.text.as_str().into());
-        }
-        self.wish = match (self.wish.take(), command) {
-            // What a person says is a turn, a ruling is a fact of its own, and a remark is only shown; none is a wish.
-            (wish, Command::Say(_) | Command::Judge(_) | Command::Note(_)) => wish,
-            // Nothing takes back an abort, and only an abort outranks a stop.
-            (Some(Command::Abort), _) => Some(Command::Abort),
-            (Some(Command::Stop), Command::Pause | Command::Resume) => Some(Command::Stop),
-            // Resuming what is not paused only takes back a pause that was not obeyed yet.
-            (_, Command::Resume) if self.lifecycle != Lifecycle::Paused => None,
-            (_, command) => Some(command.clone()),
-        };
-    }
-
-    fn place(&mut self, fact: &Fact, placed: &Placed) {
-        let spending = self.spending.entry(placed.participant.clone()).or_default();
-        spending.calls += 1;
-        self.spent += placed.reserved;
-        self.wear.repeated += u32::from(placed.repeats);
-        // What was asked before the end of a process is the same question once more.
-        self.wear.unheard += if placed.repeats { 0 } else { placed.unheard };
-        if let Some(step) = &fact.step {
-            self.under_way.insert(step.clone(), placed.clone());
-        }
-    }
-
-    /// Gives back what a failed attempt did not use; the call itself was made.
-    fn release(&mut self, fact: &Fact) {
-        let Some(placed) = fact.step.as_ref().and_then(|step| self.under_way.remove(step)) else { return };
-        self.spent = self.spent.less(Spent { calls: 0, ..placed.reserved });
-    }
-
-    /// The same for a comparison, which is nobody's turn and billed under the model's name.
-    fn settle(&mut self, fact: &Fact, comparison: &Comparison) {
-        self.release(fact);
-        if comparison.found().is_none() {
-            return;
-        }
-        let (usage, cost) = (comparison.usage, comparison.cost);
-        self.spent += Spent { calls: 0, tokens: usage.total(), usd: cost.unwrap_or_default() };
-        let spending = self.spending.entry(comparison.model.clone()).or_default();
-        spending.usage += usage;
-        spending.cost += cost.unwrap_or_default();
-        spending.unpriced |= cost.is_none();
-    }
-
-    /// Replaces what was reserved by what was used.
-    fn bill(&mut self, fact: &Fact, turn: &Turn) {
-        let placed = self.under_way.remove(&turn.step).or_else(|| {
-            let step = fact.step.as_ref()?;
-            self.under_way.remove(step)
-        });
-        if let Some(placed) = placed {
-            self.spent = self.spent.less(Spent { calls: 0, ..placed.reserved });
-            if placed.counted > 0 && !turn.bill.estimated {
-                let counted = Counted { ours: placed.counted, theirs: turn.bill.usage.prompt };
-                self.counts.insert(turn.step.clone(), counted);
-            }
-        }
-        self.charge(&turn.participant, Some(&turn.bill));
-    }
-
-    fn charge(&mut self, participant: &str, bill: Option<&Bill>) {
-        let Some(bill) = bill else { return };
-        self.spent += Spent { calls: 0, ..bill.spent() };
-        let spending = self.spending.entry(participant.to_owned()).or_default();
-        spending.usage += bill.usage;
-        spending.cost += bill.cost.unwrap_or_default();
-        spending.unpriced |= bill.cost.is_none();
     }
 }

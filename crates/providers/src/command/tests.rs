@@ -3,19 +3,16 @@
 #[path = "../../tests/command/call.rs"]
 mod call;
 
-use std::sync::Arc;
-
 use quorum_core::{
     call::{Call, Message, Shape},
     model::{
         error::{ErrorClass, ProviderError},
-        id::Step,
         money::{Usage, Usd},
-        time::Timestamp,
-        transcript::{Bill, Finish, Turn},
+        transcript::Finish,
     },
     seams::Chunk,
 };
+use quorum_testkit::call::shown;
 
 use self::call::call;
 use super::{
@@ -167,27 +164,11 @@ fn e01_a_fenced_request_becomes_a_sub_discussion_only_where_allowed() {
     check(false, answer, Finish::Stop);
 }
 
-fn said(participant: &str, own: bool, text: &str) -> Message {
-    let turn = Turn {
-        step: Step::new(1, "speaking", participant),
-        participant: participant.to_owned(),
-        round: 1,
-        phase: "speaking".to_owned(),
-        text: text.into(),
-        started_at: Timestamp(0),
-        duration_ms: 0,
-        finish: Finish::Stop,
-        bill: Bill::default(),
-        reused: false,
-    };
-    Message::Said { turn: Arc::new(turn), own }
-}
-
 #[test]
 fn a_prompt_holds_everything_in_order() {
     let messages = vec![
-        said("codex", false, "No ledger."),
-        said("claude", true, "A ledger."),
+        shown("claude", "codex", "No ledger."),
+        shown("claude", "claude", "A ledger."),
         Message::Ask("And now?".into()),
     ];
     let schema = Some(serde_json::json!({ "type": "object" }));

@@ -1,21 +1,19 @@
 //! What the tests of all wires need: a call, an answer's bytes read as chunks, and the rules that every recording must pass.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::collections::VecDeque;
 
 use proptest::prelude::{Strategy, any, prop_assert, proptest};
 use quorum_core::{
     call::{Call, Message, Shape},
     model::{
         error::{ErrorClass, ProviderError},
-        id::{DiscussionId, Step},
         money::Usage,
-        participant::Participant,
-        time::Timestamp,
-        transcript::{Bill, Finish, Turn},
+        transcript::Finish,
     },
     seams::Chunk,
 };
-use serde_json::{Value, json};
+use quorum_testkit::call::shown;
+use serde_json::Value;
 
 mod fuzz;
 
@@ -23,29 +21,7 @@ use super::{Model, Quirks, Refused, Wire, frames::Frames};
 
 /// Ann is asked again after she and Bob have spoken.
 pub(super) fn call() -> Call {
-    let spec = json!({
-        "topic": "Tabs?", "pattern": "synthesis", "rounds": 2, "participants": [],
-        "consensus": { "method": "synthesis", "threshold": 0.5, "include_dissent": true },
-        "manner": { "temperature": 0.7, "max_tokens": 200 },
-        "timing": { "step_ms": 1, "total_ms": 1, "reserve_ms": 1 },
-        "tolerance": { "go_on": true, "min_providers": 2 },
-    });
-    Call {
-        discussion: DiscussionId::fresh(),
-        step: Step::new(2, "speaking", "ann"),
-        attempt: 1,
-        round: 2,
-        participant: Arc::new(Participant::of("ann")),
-        spec: Arc::new(serde_json::from_value(spec).unwrap()),
-        system: "Be brief.".into(),
-        messages: vec![said("ann", "Tabs."), said("bob", "Spaces."), Message::Ask("Who is right?".into())],
-        shape: None,
-        temperature: 0.5,
-        max_tokens: 300,
-        stop: Vec::new(),
-        may_convene: false,
-        nonce: "n1".to_owned(),
-    }
+    Call { nonce: "n1".to_owned(), ..quorum_testkit::call::call() }
 }
 
 /// The same after Bob spoke first.
@@ -63,26 +39,11 @@ pub(super) fn answering() -> Call {
 pub(super) const BOB: &str = "<said-n0nce by=\"bob\" round=\"1\">\nTabs.\n</said-n0nce>";
 
 fn said(who: &str, text: &str) -> Message {
-    Message::Said { turn: Arc::new(turn(who, text)), own: who == "ann" }
+    shown("ann", who, text)
 }
 
 /// What Ann reads of Bob and of what is asked, as one message.
 pub(super) const HEARD: &str = "<said-n1 by=\"bob\" round=\"1\">\nSpaces.\n</said-n1>\n\nWho is right?";
-
-fn turn(who: &str, text: &str) -> Turn {
-    Turn {
-        step: Step::new(1, "speaking", who),
-        participant: who.to_owned(),
-        round: 1,
-        phase: "speaking".to_owned(),
-        text: text.into(),
-        started_at: Timestamp(0),
-        duration_ms: 0,
-        finish: Finish::Stop,
-        bill: Bill::default(),
-        reused: false,
-    }
-}
 
 /// A form that a reply must have.
 pub(super) fn shape(schema: Value) -> Option<Shape> {

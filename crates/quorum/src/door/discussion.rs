@@ -18,7 +18,7 @@ use quorum_core::{
 use crate::{
     Error, Forking, Quorum, Request, Resumed, Scope, Started, Steered,
     clock::SystemClock,
-    door::{is_over, scope::OrderKey},
+    door::{scope::OrderKey, steering::is_over},
 };
 
 /// One discussion, as one tenant may reach it.

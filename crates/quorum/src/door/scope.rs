@@ -17,7 +17,7 @@ use uuid::Uuid;
 use crate::{
     Error, Plan, Quorum, Request,
     clock::SystemClock,
-    door::{GLANCE_MS, discussion::Discussion},
+    door::{discussion::Discussion, steering::GLANCE_MS},
     listing::{Entry, SessionEntry},
 };
 

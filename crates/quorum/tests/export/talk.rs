@@ -8,7 +8,7 @@ use quorum::{
     model::{
         ballot::{Ballot, CastBallot, Confidence, Source, Tally},
         event::{Conclusion, Event, Fact},
-        id::{DiscussionId, Seq, Step},
+        id::{DiscussionId, Seq},
         judgement::{Claim, Dissent},
         lifecycle::Lifecycle,
         money::Usage,
@@ -16,10 +16,11 @@ use quorum::{
         spec::Spec,
         state::State,
         time::Timestamp,
-        transcript::{Bill, Finish, Turn},
+        transcript::{Bill, Turn},
     },
     request::{Setting, check},
 };
+use quorum_testkit::call::turn;
 
 /// The discussion in which everything anyone wrote is this.
 pub(crate) struct Talk<'t> {
@@ -74,18 +75,9 @@ impl Talk<'_> {
     }
 
     fn turn(&self, participant: &str) -> Event {
-        let turn = Turn {
-            step: Step::new(1, "speaking", participant),
-            participant: participant.to_owned(),
-            round: 1,
-            phase: "speaking".into(),
-            text: self.words.into(),
-            started_at: moment(),
-            duration_ms: 1_200,
-            finish: Finish::Stop,
-            bill: Bill { usage: Usage::new(120, 34), ..Bill::default() },
-            reused: false,
-        };
+        let bill = Bill { usage: Usage::new(120, 34), ..Bill::default() };
+        let said = turn(1, "speaking", participant, self.words);
+        let turn = Turn { started_at: moment(), duration_ms: 1_200, bill, ..said };
         Event::TurnCompleted { turn: Arc::new(turn) }
     }
 

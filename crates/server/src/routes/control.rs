@@ -71,7 +71,7 @@ impl Taken {
 ///
 /// Nothing is lost and nobody new is asked until it is resumed, be it after a restart.
 #[utoipa::path(
-    post, path = "/api/discussions/{id}/pause", tag = "control", params(("id" = String, Path, format = "uuid", description = "The discussion")),
+    post, path = "/api/discussions/{id}/pause", tag = "control", params(Id),
     responses((status = 202, description = "It will be held", body = Taken))
 )]
 pub(super) async fn pause(
@@ -87,7 +87,7 @@ pub(super) async fn pause(
 ///
 /// What was answered before is not asked again.
 #[utoipa::path(
-    post, path = "/api/discussions/{id}/resume", tag = "control", params(("id" = String, Path, format = "uuid", description = "The discussion")),
+    post, path = "/api/discussions/{id}/resume", tag = "control", params(Id),
     responses((status = 202, description = "It goes on", body = Taken))
 )]
 pub(super) async fn resume(
@@ -107,7 +107,7 @@ pub(super) async fn resume(
 ///
 /// The result is made of the answers there are; that is one more call.
 #[utoipa::path(
-    post, path = "/api/discussions/{id}/stop", tag = "control", params(("id" = String, Path, format = "uuid", description = "The discussion")),
+    post, path = "/api/discussions/{id}/stop", tag = "control", params(Id),
     responses((status = 202, description = "It will be concluded", body = Taken))
 )]
 pub(super) async fn stop(
@@ -123,7 +123,7 @@ pub(super) async fn stop(
 ///
 /// What was said so far is kept, and there is no conclusion.
 #[utoipa::path(
-    post, path = "/api/discussions/{id}/abort", tag = "control", params(("id" = String, Path, format = "uuid", description = "The discussion")),
+    post, path = "/api/discussions/{id}/abort", tag = "control", params(Id),
     responses((status = 202, description = "It ends", body = Taken))
 )]
 pub(super) async fn abort(
@@ -157,7 +157,7 @@ pub(crate) struct Say {
 ///
 /// Refused, with nothing changed, when it is not that person's turn.
 #[utoipa::path(
-    post, path = "/api/discussions/{id}/say", tag = "control", params(("id" = String, Path, format = "uuid", description = "The discussion")),
+    post, path = "/api/discussions/{id}/say", tag = "control", params(Id),
     request_body = Say, responses((status = 202, description = "It was said", body = Taken))
 )]
 pub(super) async fn say(
@@ -213,7 +213,7 @@ impl Judging {
 ///
 /// `judgeAwaited` in the discussion says who was lost and who could judge.
 #[utoipa::path(
-    post, path = "/api/discussions/{id}/judge", tag = "control", params(("id" = String, Path, format = "uuid", description = "The discussion")),
+    post, path = "/api/discussions/{id}/judge", tag = "control", params(Id),
     request_body = Judging, responses((status = 202, description = "It goes on", body = Taken))
 )]
 pub(super) async fn judge(
@@ -241,7 +241,7 @@ pub(crate) struct Note {
 ///
 /// It takes nobody's turn, and answers that are under way do not see it.
 #[utoipa::path(
-    post, path = "/api/discussions/{id}/note", tag = "control", params(("id" = String, Path, format = "uuid", description = "The discussion")),
+    post, path = "/api/discussions/{id}/note", tag = "control", params(Id),
     request_body = Note, responses((status = 202, description = "It will be shown", body = Taken))
 )]
 pub(super) async fn note(

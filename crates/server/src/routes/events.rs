@@ -67,7 +67,7 @@ pub(crate) struct Told {
 #[utoipa::path(
     get, path = "/api/discussions/{id}/events", tag = "discussions",
     params(
-        ("id" = String, Path, format = "uuid", description = "The discussion"), From,
+        Id, From,
         ("Last-Event-ID" = inline(Option<u64>), Header, description = "Only events after this number")
     ),
     responses(

@@ -34,7 +34,7 @@ const LOOK: Duration = Duration::from_millis(100);
 ///
 /// Everything that was said, how often each has spoken, who sits where, and whose turn it is.
 #[utoipa::path(
-    get, path = "/api/discussions/{id}", tag = "discussions", params(("id" = String, Path, format = "uuid", description = "The discussion")),
+    get, path = "/api/discussions/{id}", tag = "discussions", params(Id),
     responses((status = 200, description = "Who said what, and whose turn it is", body = Conversation))
 )]
 pub(super) async fn show(Caller(scope): Caller, Id(id): Id) -> Result<Json<Conversation>, Problem> {
@@ -64,7 +64,7 @@ pub(crate) struct Message {
 ///
 /// The models speak until it is a person's turn again, or the discussion is over; then the answer comes.
 #[utoipa::path(
-    post, path = "/api/discussions/{id}", tag = "discussions", params(("id" = String, Path, format = "uuid", description = "The discussion")),
+    post, path = "/api/discussions/{id}", tag = "discussions", params(Id),
     request_body = Message,
     responses((status = 200, description = "Who said what, and whose turn it is", body = Conversation))
 )]
@@ -119,7 +119,7 @@ fn seat_of(standing: &Standing, user: &str) -> Option<String> {
 ///
 /// One that is being run must be stopped or aborted first.
 #[utoipa::path(
-    delete, path = "/api/discussions/{id}", tag = "discussions", params(("id" = String, Path, format = "uuid", description = "The discussion")),
+    delete, path = "/api/discussions/{id}", tag = "discussions", params(Id),
     responses((status = 204, description = "It is gone"))
 )]
 pub(super) async fn delete(Caller(scope): Caller, Id(id): Id) -> Result<StatusCode, Problem> {
@@ -131,7 +131,7 @@ pub(super) async fn delete(Caller(scope): Caller, Id(id): Id) -> Result<StatusCo
 ///
 /// At any moment: phase, rounds, what was said and voted, tokens by participant, who is awaited, what it cost, and every transition.
 #[utoipa::path(
-    get, path = "/api/discussions/{id}/state", tag = "discussions", params(("id" = String, Path, format = "uuid", description = "The discussion")),
+    get, path = "/api/discussions/{id}/state", tag = "discussions", params(Id),
     responses((status = 200, description = "Phase, rounds, votes, tokens, transitions", body = Object, example = json!({
         "id": "01890000-0000-7000-8000-000000000001", "phase": "model-b-turn", "lifecycle": "running", "currentRound": 1,
         "totalTokensUsed": { "modelA": { "prompt": 120, "completion": 80 }, "modelB": { "prompt": 0, "completion": 0 } },
@@ -145,7 +145,7 @@ pub(super) async fn state(Caller(scope): Caller, Id(id): Id) -> Result<Json<Valu
 ///
 /// While it goes on, `success` is false and there is no synthesis yet.
 #[utoipa::path(
-    get, path = "/api/discussions/{id}/result", tag = "discussions", params(("id" = String, Path, format = "uuid", description = "The discussion")),
+    get, path = "/api/discussions/{id}/result", tag = "discussions", params(Id),
     responses((status = 200, description = "The result document", body = Object, example = json!({
         "success": true, "pattern": "synthesis", "topic": "Tabs or spaces?", "synthesis": "Spaces, by three to one.", "status": "completed",
     })))
@@ -177,7 +177,7 @@ fn formats() -> utoipa::openapi::schema::Object {
 /// As Markdown, as a page that stands alone, as the result document, or as every event there was. What people and models wrote is text in all of them.
 #[utoipa::path(
     get, path = "/api/discussions/{id}/export", tag = "discussions",
-    params(("id" = String, Path, format = "uuid", description = "The discussion"), Form),
+    params(Id, Form),
     responses((status = 200, description = "The document, as a file", content(
         (String = "text/markdown"), (String = "text/html"), (Object = "application/json"), (String = "application/jsonl")
     )))

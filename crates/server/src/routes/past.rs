@@ -44,7 +44,7 @@ pub(crate) struct Fork {
 /// The past discussion stays as it is. What was answered in it up to that step stands in the new one and costs nothing.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/fork", tag = "control",
-    params(("id" = String, Path, format = "uuid", description = "The discussion"), ("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", max_length = 255)),
+    params(Id, ("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", max_length = 255)),
     request_body = Fork, responses((status = 202, description = "The new discussion runs", body = discussions::Accepted))
 )]
 pub(super) async fn fork(
@@ -81,7 +81,7 @@ fn of_fork(error: Error, Fields(changes): &Fields) -> Problem {
 /// Everybody is asked anew. What is not changed is as it was ordered then.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/again", tag = "control",
-    params(("id" = String, Path, format = "uuid", description = "The discussion"), ("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", max_length = 255)),
+    params(Id, ("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", max_length = 255)),
     request_body = order::Changes, responses((status = 202, description = "The new discussion runs", body = discussions::Accepted))
 )]
 pub(super) async fn again(
@@ -111,7 +111,7 @@ pub(crate) struct Rating {
 ///
 /// It is kept with who said it, and counted in `/metrics`.
 #[utoipa::path(
-    post, path = "/api/discussions/{id}/rating", tag = "control", params(("id" = String, Path, format = "uuid", description = "The discussion")),
+    post, path = "/api/discussions/{id}/rating", tag = "control", params(Id),
     request_body = Rating, responses((status = 204, description = "Thank you"))
 )]
 pub(super) async fn rate(

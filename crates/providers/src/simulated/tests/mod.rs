@@ -11,16 +11,18 @@ use quorum_core::{
     call::{Call, Message, Shape},
     model::{
         ballot::Ballot,
-        debate::DebateSpec,
         error::{ErrorClass, ProviderError},
-        id::{DiscussionId, Step},
+        id::Step,
         judgement::{Synthesis, Verdict},
         participant::{Participant, Role},
-        spec::{ConsensusSpec, Dialogue, Limits, Manner, Simulation, Spec, Timing, Tolerance},
-        time::Timestamp,
-        transcript::{Bill, Finish, Turn},
+        spec::{Simulation, Spec},
+        transcript::{Finish, Turn},
     },
     seams::{Chunk, Provider, Voices},
+};
+use quorum_testkit::{
+    call::{call, turn},
+    spec::spec,
 };
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -44,30 +46,10 @@ fn meeting(topic: &str) -> Meeting {
     let simulation = Simulation { seed: 7, latency_ms: 0, failure: 0.0, stubbornness: 0.5, dead: Vec::new() };
     let spec = Spec {
         topic: topic.to_owned(),
-        background: None,
-        pattern: "synthesis".to_owned(),
         rounds: 3,
         participants: ["claude", "glm", "qwen", "gemini"].map(Participant::of).to_vec(),
-        options: Vec::new(),
-        consensus: ConsensusSpec {
-            method: "synthesis".to_owned(),
-            synthesizer: None,
-            threshold: 0.5,
-            include_dissent: true,
-            prompt: None,
-        },
-        manner: Manner { temperature: 0.7, max_tokens: 2_048 },
-        timing: Timing { step_ms: 60_000, total_ms: 600_000, reserve_ms: 10_000 },
-        tolerance: Tolerance { go_on: true, min_providers: 2 },
-        limits: Limits::default(),
-        recursion: None,
-        early_exit: None,
-        dialogue: Dialogue::default(),
-        debate: DebateSpec::default(),
-        window: quorum_core::model::spec::WindowSpec::default(),
-        session: None,
-        tenant: Default::default(),
         simulation: Some(simulation),
+        ..spec("synthesis")
     };
     Meeting {
         spec,
@@ -103,18 +85,7 @@ impl Meeting {
     }
 
     fn hear(&mut self, round: u32, phase: &str, who: &str, text: &str) {
-        self.said.push(Arc::new(Turn {
-            step: Step::new(round, phase, who),
-            participant: who.to_owned(),
-            round,
-            phase: phase.to_owned(),
-            text: text.into(),
-            started_at: Timestamp(0),
-            duration_ms: 0,
-            finish: Finish::Stop,
-            bill: Bill::default(),
-            reused: false,
-        }));
+        self.said.push(Arc::new(turn(round, phase, who, text)));
     }
 
     fn call(&self, round: u32, phase: &str, who: &str, shape: Option<Shape>) -> Call {
@@ -125,20 +96,18 @@ impl Meeting {
             .iter()
             .map(|(topic, text)| Message::Found { topic: topic.clone(), text: text.clone() });
         Call {
-            discussion: DiscussionId::fresh(),
             step: Step::new(round, phase, who),
-            attempt: 1,
             round,
             participant: Arc::new(self.spec.seat(who).unwrap().clone()),
             spec: Arc::new(self.spec.clone()),
             system: "".into(),
             messages: said.chain(found).chain([Message::Ask(self.ask.as_str().into())]).collect(),
             shape,
-            temperature: 0.7,
             max_tokens: self.max_tokens,
             stop: self.stop.clone(),
             may_convene: self.may_convene,
             nonce: String::new(),
+            ..call()
         }
     }
 

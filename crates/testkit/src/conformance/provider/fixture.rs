@@ -1,27 +1,23 @@
-//! A call, an answer as it was heard, and waiting for what a server sees.
+//! Servers and voices, an answer as it was heard, and waiting for what a server sees.
 
 use std::{sync::Arc, time::Duration};
 
 use futures::StreamExt;
 use quorum_core::{
-    call::{Call, Message},
+    call::Call,
     model::{
         error::{ErrorClass, ProviderError},
-        id::{DiscussionId, Step},
         money::{Usage, Usd},
-        participant::Participant,
-        time::Timestamp,
-        transcript::{Bill, Finish, Turn},
+        transcript::Finish,
     },
     seams::{Chunk, Voice},
 };
 use tokio::time::{Instant, sleep, timeout};
 
 use super::{Seat, Subject};
-use crate::{
-    server::{Fault, Script, Server, server},
-    spec::spec,
-};
+use crate::server::{Fault, Script, Server, server};
+
+pub use crate::call::call;
 
 /// The model that is asked.
 pub const MODEL: &str = "alpha-1";
@@ -60,47 +56,6 @@ pub fn voice(subject: Subject, server: &Server) -> Voice {
 #[must_use]
 pub fn impatient(subject: Subject, server: &Server, ms: u64) -> Voice {
     (subject.voice)(&Seat { url: &server.url(), key: Some(KEY), first_ms: ms, idle_ms: ms })
-}
-
-/// Ann, who spoke first, is asked again after Bob.
-#[must_use]
-pub fn call() -> Call {
-    Call {
-        discussion: DiscussionId::fresh(),
-        step: Step::new(2, "speaking", "ann"),
-        attempt: 1,
-        round: 2,
-        participant: Arc::new(Participant::of("ann")),
-        spec: Arc::new(spec("synthesis")),
-        system: "Be brief.".into(),
-        messages: vec![
-            said("ann", "Tabs.", true),
-            said("bob", "Spaces.", false),
-            Message::Ask("Who is right?".into()),
-        ],
-        shape: None,
-        temperature: 0.5,
-        max_tokens: 300,
-        stop: Vec::new(),
-        may_convene: false,
-        nonce: "7d5e".to_owned(),
-    }
-}
-
-fn said(who: &str, text: &str, own: bool) -> Message {
-    let turn = Turn {
-        step: Step::new(1, "speaking", who),
-        participant: who.to_owned(),
-        round: 1,
-        phase: "speaking".to_owned(),
-        text: text.into(),
-        started_at: Timestamp(0),
-        duration_ms: 0,
-        finish: Finish::Stop,
-        bill: Bill::default(),
-        reused: false,
-    };
-    Message::Said { turn: Arc::new(turn), own }
 }
 
 /// An answer as it was heard.

@@ -5,17 +5,17 @@ use std::sync::Arc;
 use quorum_core::{
     model::{
         event::{Ancestor, Conclusion, Event, Fact, Lineage},
-        id::{DiscussionId, Seq, Step},
+        id::{DiscussionId, Seq},
         lifecycle::Lifecycle,
         outcome::{Decision, StoppingReason},
         spec::Spec,
         time::Timestamp,
-        transcript::{Bill, Finish, Turn},
+        transcript::Turn,
     },
     seams::{Append, Claim, Store, StoreError, Then},
 };
 
-use crate::spec::spec;
+use crate::{call::turn, spec::spec};
 
 /// Long enough for any test.
 pub const LEASE_MS: u64 = 30_000;
@@ -63,18 +63,7 @@ pub fn below(root: DiscussionId) -> Option<Lineage> {
 /// Somebody said this.
 #[must_use]
 pub fn said(who: &str, round: u32, text: &str) -> Event {
-    let turn = Turn {
-        step: Step::new(round, "speaking", who),
-        participant: who.to_owned(),
-        round,
-        phase: "speaking".to_owned(),
-        text: text.into(),
-        started_at: second(0),
-        duration_ms: 20,
-        finish: Finish::Stop,
-        bill: Bill::default(),
-        reused: false,
-    };
+    let turn = Turn { started_at: second(0), duration_ms: 20, ..turn(round, "speaking", who, text) };
     Event::TurnCompleted { turn: Arc::new(turn) }
 }
 

@@ -1,15 +1,14 @@
 //! Anthropic's Messages.
 
+mod answer;
+
 use serde_json::{Map, Value, json};
 
 use super::{
-    super::{
-        answer::{Ending, Said, Used},
-        request::{Asked, Request},
-    },
-    EVENTS, Frame, Refusal, Speech, Topic, Why,
+    super::request::{Asked, Request},
+    EVENTS, Refusal, Speech, Topic,
     fields::{self, Fields, Odd, Type, text, texts},
-    named_after, named_in, quoted, schema,
+    named_after, named_in, schema,
 };
 
 pub(super) const SPEECH: Speech = Speech {
@@ -17,27 +16,17 @@ pub(super) const SPEECH: Speech = Speech {
     hears,
     key: |request| request.header("x-api-key"),
     read,
-    stream,
+    stream: answer::stream,
     content_type: EVENTS,
-    whole,
+    whole: answer::whole,
     model: |name| model(name).to_string(),
     models: |names| {
         let data: Vec<Value> = names.iter().map(|name| model(name)).collect();
         let (first, last) = (names.first(), names.last());
         json!({ "data": data, "first_id": first, "has_more": false, "last_id": last }).to_string()
     },
-    refuse: |refusal| {
-        let (status, kind, message) = error(refusal);
-        let (kind, message) = (quoted(kind), quoted(&message));
-        let error = format!(r#"{{"type":{kind},"message":{message}}}"#);
-        (status, format!(r#"{{"type":"error","error":{error},"request_id":"req_011CQuorum"}}"#))
-    },
-    error: |_| {
-        event(
-            "error",
-            r#"{"type":"error","error":{"details":null,"type":"overloaded_error","message":"Overloaded"}}"#,
-        )
-    },
+    refuse: answer::refuse,
+    error: answer::break_off,
 };
 
 fn hears(request: &Request) -> Option<Topic> {
@@ -256,141 +245,5 @@ fn form(
     match tools.iter().find(|tool| text(tool, "name") == name) {
         Some(tool) => Ok((tool.get("input_schema").cloned(), Some(name.to_owned()))),
         None => Err(Refusal::invalid(format!("tool_choice: Tool '{name}' not found in provided tools"))),
-    }
-}
-
-fn event(name: &str, data: &str) -> String {
-    format!("event: {name}\ndata: {data}\n\n")
-}
-
-fn other(name: &str, data: &str) -> Frame {
-    Frame::other(event(name, data))
-}
-
-fn usage(used: &Used, output: u64) -> String {
-    let fresh = used.prompt.saturating_sub(used.cached);
-    let cached = used.cached;
-    format!(
-        r#"{{"input_tokens":{fresh},"cache_creation_input_tokens":0,"cache_read_input_tokens":{cached},"output_tokens":{output}}}"#
-    )
-}
-
-fn stop_reason(said: &Said) -> &'static str {
-    match said.ending {
-        Ending::Stop => "end_turn",
-        Ending::StopSequence => "stop_sequence",
-        Ending::Length => "max_tokens",
-        Ending::Refused => "refusal",
-        Ending::Tool => "tool_use",
-    }
-}
-
-fn stream(_asked: &Asked, said: &Said) -> Vec<Frame> {
-    let (id, model) = (quoted(&format!("msg_01{}", said.id)), quoted(&said.model));
-    let beginning = usage(&said.used, 1);
-    let mut frames = vec![other(
-        "message_start",
-        &format!(
-            r#"{{"type":"message_start","message":{{"model":{model},"id":{id},"type":"message","role":"assistant","content":[],"stop_reason":null,"stop_sequence":null,"usage":{beginning}}}}}"#
-        ),
-    )];
-    let mut index = 0;
-    if !said.thoughts.is_empty() {
-        frames.extend(thinking(index, &said.thoughts));
-        index += 1;
-    }
-    if !said.pieces.is_empty() {
-        let empty = r#"{"type":"text","text":""}"#;
-        let pieces = said.pieces.iter().map(|piece| {
-            Frame::piece(delta(index, &format!(r#"{{"type":"text_delta","text":{}}}"#, quoted(piece))))
-        });
-        frames.extend(block(index, empty, pieces.collect()));
-        index += 1;
-    }
-    frames.insert(2.min(frames.len()), other("ping", r#"{"type": "ping"}"#));
-    if let Some(tool) = &said.tool {
-        let (id, name) = (quoted(&format!("toolu_01{}", said.id)), quoted(&tool.name));
-        let empty = format!(r#"{{"type":"tool_use","id":{id},"name":{name},"input":{{}}}}"#);
-        let halves = tool.arguments.split_at(tool.arguments.floor_char_boundary(tool.arguments.len() / 2));
-        let parts = ["", halves.0, halves.1].map(|part| {
-            Frame::other(delta(
-                index,
-                &format!(r#"{{"type":"input_json_delta","partial_json":{}}}"#, quoted(part)),
-            ))
-        });
-        frames.extend(block(index, &empty, parts.into()));
-    }
-    let (reason, at) = (stop_reason(said), said.stopped_at.as_deref().map_or("null".to_owned(), quoted));
-    let ending = usage(&said.used, said.used.completion);
-    let last = format!(
-        r#"{{"type":"message_delta","delta":{{"stop_reason":"{reason}","stop_sequence":{at}}},"usage":{ending}}}"#
-    );
-    frames.extend([other("message_delta", &last), other("message_stop", r#"{"type":"message_stop"}"#)]);
-    frames
-}
-
-fn thinking(index: usize, thoughts: &str) -> Vec<Frame> {
-    let thought = format!(r#"{{"type":"thinking_delta","thinking":{}}}"#, quoted(thoughts));
-    let signature = r#"{"type":"signature_delta","signature":"EqQBCgIYAhIM"}"#;
-    let parts = [thought.as_str(), signature].map(|it| Frame::other(delta(index, it)));
-    block(index, r#"{"type":"thinking","thinking":"","signature":""}"#, parts.into())
-}
-
-fn block(index: usize, empty: &str, parts: Vec<Frame>) -> Vec<Frame> {
-    let start = format!(r#"{{"type":"content_block_start","index":{index},"content_block":{empty}}}"#);
-    let stop = format!(r#"{{"type":"content_block_stop","index":{index}}}"#);
-    let start = other("content_block_start", &start);
-    [start].into_iter().chain(parts).chain([other("content_block_stop", &stop)]).collect()
-}
-
-fn delta(index: usize, delta: &str) -> String {
-    event(
-        "content_block_delta",
-        &format!(r#"{{"type":"content_block_delta","index":{index},"delta":{delta}}}"#),
-    )
-}
-
-fn whole(_asked: &Asked, said: &Said) -> String {
-    let (id, model) = (quoted(&format!("msg_01{}", said.id)), quoted(&said.model));
-    let mut content = Vec::new();
-    if !said.thoughts.is_empty() {
-        let thoughts = quoted(&said.thoughts);
-        content.push(format!(r#"{{"type":"thinking","thinking":{thoughts},"signature":"EqQBCgIYAhIM"}}"#));
-    }
-    if !said.pieces.is_empty() {
-        content.push(format!(r#"{{"type":"text","text":{}}}"#, quoted(&said.text())));
-    }
-    if let Some(tool) = &said.tool {
-        let (id, name, input) =
-            (quoted(&format!("toolu_01{}", said.id)), quoted(&tool.name), &tool.arguments);
-        content.push(format!(r#"{{"type":"tool_use","id":{id},"name":{name},"input":{input}}}"#));
-    }
-    let (content, reason) = (content.join(","), stop_reason(said));
-    let at = said.stopped_at.as_deref().map_or("null".to_owned(), quoted);
-    let usage = usage(&said.used, said.used.completion);
-    format!(
-        r#"{{"model":{model},"id":{id},"type":"message","role":"assistant","content":[{content}],"stop_reason":"{reason}","stop_sequence":{at},"usage":{usage}}}"#
-    )
-}
-
-fn error(refusal: &Refusal) -> (u16, &'static str, String) {
-    let message = refusal.message.clone();
-    match refusal.why {
-        Why::Invalid => (400, "invalid_request_error", message),
-        Why::NoKey => (401, "authentication_error", "x-api-key header is required".to_owned()),
-        Why::WrongKey => (401, "authentication_error", "invalid x-api-key".to_owned()),
-        Why::EchoedKey => (401, "authentication_error", message),
-        Why::UnknownModel => (404, "not_found_error", format!("model: {message}")),
-        Why::TooLong => {
-            let message = "prompt is too long: 210000 tokens > 200000 maximum".to_owned();
-            (400, "invalid_request_error", message)
-        }
-        Why::RateLimited => {
-            let message = "This request would exceed your account's rate limit. Please try again later.";
-            (429, "rate_limit_error", format!("{message}{}", refusal.delay()))
-        }
-        Why::Status(529) => (529, "overloaded_error", "Overloaded".to_owned()),
-        Why::Status(404) => (404, "not_found_error", "Not Found".to_owned()),
-        Why::Status(status) => (status, "api_error", "Internal server error".to_owned()),
     }
 }

@@ -1,0 +1,168 @@
+//! How a member of a panel answers: by the last of its lines that has to do with the call.
+
+use std::{
+    sync::{Arc, PoisonError},
+    time::Duration,
+};
+
+use futures::{
+    StreamExt,
+    future::BoxFuture,
+    stream::{self, BoxStream},
+};
+use quorum_core::{
+    call::{Call, Message, tokens::Family},
+    model::{
+        error::{ErrorClass, ProviderError},
+        money::Usage,
+        participant::Participant,
+        transcript::Finish,
+    },
+    seams::{Chunk, Provider},
+};
+use serde_json::json;
+use tokio::time::sleep;
+
+use super::{AskedCall, Line, Panel};
+use crate::replies::{default_text, labelled};
+
+/// The voice of anyone on this panel.
+pub(super) struct Scripted(pub(super) Panel);
+
+impl Provider for Scripted {
+    fn reply(&self, call: Arc<Call>) -> BoxStream<'static, Result<Chunk, ProviderError>> {
+        let asked = AskedCall { step: call.step.clone(), attempt: call.attempt, call: call.clone() };
+        self.0.asked.lock().unwrap_or_else(PoisonError::into_inner).push(asked);
+        let latency = self.latency(&call);
+        let chunks = self.chunks(&call);
+        let panics = self.0.of(&call.participant.name).any(|line| matches!(line, Line::Panics));
+        let waiting = async move {
+            sleep(Duration::from_millis(latency)).await;
+            assert!(!panics, "a fault by script");
+        };
+        stream::once(waiting).flat_map(move |()| chunks_stream(&chunks)).boxed()
+    }
+
+    fn check<'a>(&'a self, who: &'a Participant) -> BoxFuture<'a, Result<(), ProviderError>> {
+        let away = self.0.of(&who.name).any(|line| matches!(line, Line::Away));
+        let checked =
+            if away { Err(ProviderError::new(ErrorClass::Network, "nobody there")) } else { Ok(()) };
+        Box::pin(std::future::ready(checked))
+    }
+}
+
+/// What comes, and then either the end of the stream or silence.
+struct Chunks {
+    chunks: Vec<Result<Chunk, ProviderError>>,
+    silent: bool,
+}
+
+fn chunks_stream(chunks: &Chunks) -> BoxStream<'static, Result<Chunk, ProviderError>> {
+    let said = stream::iter(chunks.chunks.clone());
+    if chunks.silent { said.chain(stream::pending()).boxed() } else { said.boxed() }
+}
+
+impl Scripted {
+    /// Fixed by the step, so that a resumed discussion goes as the first would have.
+    fn latency(&self, call: &Call) -> u64 {
+        let scripted = self.0.of(&call.participant.name).rev().find_map(|line| match line {
+            Line::Takes(ms) => Some(*ms),
+            _ => None,
+        });
+        scripted.unwrap_or_else(|| 5 + call.step.as_str().bytes().map(u64::from).sum::<u64>() % 50)
+    }
+
+    fn chunks(&self, call: &Call) -> Chunks {
+        let name = &call.participant.name;
+        for line in self.0.of(name).rev() {
+            match line {
+                Line::Fails { class, times, retry_after_ms } if call.attempt <= *times => {
+                    let error = ProviderError::new(*class, format!("{name} failed by script"));
+                    let error = ProviderError { retry_after_ms: *retry_after_ms, ..error };
+                    return Chunks { chunks: vec![Err(error)], silent: false };
+                }
+                Line::WaitsToSumUp(wait_ms) if is_summary(call) && call.attempt == 1 => {
+                    let error =
+                        ProviderError::new(ErrorClass::RateLimit, format!("{name} is busy by script"));
+                    let error = ProviderError { retry_after_ms: Some(*wait_ms), ..error };
+                    return Chunks { chunks: vec![Err(error)], silent: false };
+                }
+                Line::FailsToSumUp if is_summary(call) => {
+                    return failing(ErrorClass::ApiError, format!("{name} failed to sum up by script"));
+                }
+                Line::TakesIn(tokens) if tokens_of(call) > *tokens && !is_summary(call) => {
+                    return failing(ErrorClass::ContextOverflow, format!("too long for {name} by script"));
+                }
+                Line::Hangs => return Chunks { chunks: Vec::new(), silent: true },
+                Line::Breaks => {
+                    return Chunks { chunks: vec![Ok(Chunk::Text("half a wo".into()))], silent: false };
+                }
+                Line::Convenes(topic) if wants_help(call) => {
+                    let topic = topic.replace("{topic}", &call.spec.topic);
+                    let said = vec![Ok(Chunk::Text("Let me ask.".into())), Ok(Chunk::Convene { topic })];
+                    return self.ended(call, said, Finish::Convene);
+                }
+                _ => {}
+            }
+        }
+        let text = self.text(call);
+        self.ended(call, vec![Ok(Chunk::Text(text))], Finish::Stop)
+    }
+
+    fn ended(&self, call: &Call, mut chunks: Vec<Result<Chunk, ProviderError>>, finish: Finish) -> Chunks {
+        let scripted = self.0.of(&call.participant.name).rev().find_map(|line| match line {
+            Line::Uses(usage) => Some(*usage),
+            Line::Counts(times_ours) => Some(Usage::new((tokens_of(call) as f64 * times_ours) as u64, 20)),
+            _ => None,
+        });
+        let usage = scripted.unwrap_or(Usage::new(10 * call.messages.len() as u64, 20));
+        chunks.push(Ok(Chunk::End { finish, usage: Some(usage), cost: None }));
+        Chunks { chunks, silent: false }
+    }
+
+    fn text(&self, call: &Call) -> String {
+        let shape = call.shape.as_ref().map(|shape| shape.name);
+        let name = &call.participant.name;
+        let scripted = self.0.of(name).rev().find_map(|line| match (line, shape) {
+            (Line::SumsUp, None) if is_summary(call) => {
+                Some("so it was said ".repeat(call.max_tokens as usize / 5))
+            }
+            (Line::Says { round, text }, None) if round.is_none_or(|it| it == call.round) => {
+                Some(text.clone())
+            }
+            (Line::Writes { shape, round, text }, Some(asked))
+                if *shape == asked && round.is_none_or(|it| it == call.round) =>
+            {
+                Some(labelled(call, text))
+            }
+            (Line::Votes { choice, confidence }, Some("ballot")) => {
+                let reasoning = format!("{name} likes {choice}");
+                Some(json!({"choice": choice, "confidence": confidence, "reasoning": reasoning}).to_string())
+            }
+            _ => None,
+        });
+        scripted.unwrap_or_else(|| default_text(call, shape))
+    }
+}
+
+/// The tokens of a whole request by our own count, fences and all.
+#[must_use]
+pub fn tokens_of(call: &Call) -> u64 {
+    let family = Family::of(&call.participant);
+    let messages = call.render();
+    family.estimate(&call.system) + messages.iter().map(|(_, text)| family.estimate(text)).sum::<u64>()
+}
+
+fn failing(class: ErrorClass, message: String) -> Chunks {
+    Chunks { chunks: vec![Err(ProviderError::new(class, message))], silent: false }
+}
+
+fn is_summary(call: &Call) -> bool {
+    call.step.as_str().starts_with("summary/")
+}
+
+fn wants_help(call: &Call) -> bool {
+    call.may_convene
+        && call.shape.is_none()
+        && !call.messages.iter().any(|it| matches!(it, Message::Found { .. }))
+}
