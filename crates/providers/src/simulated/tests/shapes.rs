@@ -103,7 +103,7 @@ async fn every_debater_got_the_same_marks() {
     let item = json!({ "type": "object", "required": ["criteria"], "properties": { "criteria": marks } });
     let schema = json!({ "type": "object", "required": ["assessments"], "properties": {
         "assessments": { "type": "array", "items": item } } });
-    let asked = Some(Shape { name: "assessment", schema: Some(schema) });
+    let asked = Some(Shape { name: "assessment", schema: Some(schema.into()) });
     let reply: Value = serde_json::from_str(&debate.answer(1, "judging", "dan", asked).await).unwrap();
     let [ann, bob] = [0, 1].map(|at| reply["assessments"][at]["criteria"].clone());
     assert_ne!(ann, bob);
