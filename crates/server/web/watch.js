@@ -26,43 +26,25 @@ export function watch(id, main) {
   const paints = [];
   let [shown, position, heardAt, isDue, connection] = [whole, null, 0, false, 'live'];
 
-  const title = h('h1');
-  const [kind, where, origin] = [h('span.chip'), h('span.chip.state'), h('span')];
-  const told = h('p.banner', { hidden: true });
+  const steering = controls(id, () => again());
+  // In the order in which they stand on the page.
   const parts = {
-    controls: controls(id, () => again()),
+    head: heading(steering.root),
     strip: strip(),
-    synthesis: synthesis(),
+    banner: banner(),
     person: person(id),
+    synthesis: synthesis(),
     columns: columns(),
-    panels: panels(),
     timeline: timeline((to) => {
       position = to;
       shown = to === null ? whole : past(shown, to);
       draw();
     }),
+    panels: panels(),
     talk: talk((step) => fork(id, whole, step)),
   };
-  const head = h(
-    'header.head',
-    {},
-    h('div.question', {}, title, h('p.chips', {}, kind, where, origin)),
-    parts.controls.root,
-  );
-  const all = [
-    head,
-    parts.strip.root,
-    told,
-    parts.person.root,
-    parts.synthesis.root,
-    parts.columns.root,
-    parts.timeline.root,
-    parts.panels.root,
-    parts.talk.root,
-  ];
-  fill(main, told);
+  fill(main, parts.banner.root);
   main.setAttribute('aria-busy', 'true');
-  const named = memo();
   let isFirst = true;
 
   /** What was so many facts in: further on from what is shown, or from the beginning. */
@@ -83,32 +65,22 @@ export function watch(id, main) {
 
   function render() {
     const isNow = position === null;
-    banner(told, connection, shown);
+    parts.banner.update(shown, connection);
     if (!shown.spec) return;
-    named(shown.spec.topic, () => {
-      document.title = `${shown.spec.topic} · Quorum`;
-      say(title, shown.spec.topic);
-      say(kind, rounds(shown));
-      fill(
-        origin,
-        shown.spec.simulation &&
-          h('span.chip.warn', { title: 'No model is asked; what they say is made up' }, 'simulated'),
-        shown.fork && h('a.chip', { href: `/d/${shown.fork.of}` }, 'forked'),
-        shown.lineage && h('a.chip', { href: `/d/${shown.lineage.parent}` }, 'part of another'),
-      );
-    });
-    say(where, isNow ? standing(shown) : `replay · ${standing(shown)}`);
-    where.dataset.lifecycle = shown.awaiting.length || shown.vacancy ? 'awaiting' : shown.lifecycle;
+    parts.head.update(shown, isNow);
     const goesOn = isNow && shown.underWay.size > 0 && !isOver(shown);
     parts.strip.update(shown, goesOn ? performance.now() - heardAt : 0);
     parts.synthesis.update(shown);
     parts.person.update(shown, isNow);
     parts.columns.update(shown, isNow ? texts : new Map());
-    parts.controls.update(whole);
+    steering.update(whole);
     // What is further down is made once something can be seen.
     if (isFirst) {
       main.removeAttribute('aria-busy');
-      fill(main, all);
+      fill(
+        main,
+        Object.values(parts).map((it) => it.root),
+      );
       draw();
     } else below();
     isFirst = false;
@@ -162,15 +134,41 @@ export function watch(id, main) {
   // For the console, and for those who try whether anything was missed.
   globalThis.quorum = { facts, texts, state: () => shown, whole, latencies };
   return {
-    p: () => parts.controls.run(whole.lifecycle === 'paused' || whole.wish === 'pause' ? 'resume' : 'pause'),
-    n: () => parts.controls.run('note'),
-    s: () => parts.controls.run('stop'),
-    e: () => parts.controls.openExport(),
+    p: () => steering.run(whole.lifecycle === 'paused' || whole.wish === 'pause' ? 'resume' : 'pause'),
+    n: () => steering.run('note'),
+    s: () => steering.run('stop'),
+    e: () => steering.openExport(),
     r: () => parts.person.focus(),
     ArrowLeft: () => parts.timeline.step(-1),
     ArrowRight: () => parts.timeline.step(1),
     l: () => parts.timeline.now(),
     k: () => parts.timeline.toggle(),
+  };
+}
+
+/** The question, what kind of discussion it is, and where it stands. */
+function heading(controls) {
+  const [title, kind, where, origin] = ['h1', 'span.chip', 'span.chip.state', 'span'].map((it) => h(it));
+  const named = memo();
+  const name = (state) => {
+    const { spec, fork, lineage } = state;
+    document.title = `${spec.topic} · Quorum`;
+    say(title, spec.topic);
+    say(kind, rounds(state));
+    fill(
+      origin,
+      spec.simulation && h('span.chip.warn', { title: 'No model is asked; what they say is made up' }, 'simulated'),
+      fork && h('a.chip', { href: `/d/${fork.of}` }, 'forked'),
+      lineage && h('a.chip', { href: `/d/${lineage.parent}` }, 'part of another'),
+    );
+  };
+  return {
+    root: h('header.head', {}, h('div.question', {}, title, h('p.chips', {}, kind, where, origin)), controls),
+    update: (state, isNow) => {
+      named(state.spec.topic, () => name(state));
+      say(where, isNow ? standing(state) : `replay · ${standing(state)}`);
+      where.dataset.lifecycle = state.awaiting.length || state.vacancy ? 'awaiting' : state.lifecycle;
+    },
   };
 }
 
@@ -184,13 +182,18 @@ function missing(main, [title, text]) {
   fill(main, h('div.missing', {}, h('h1', {}, title), h('p', {}, text), h('a.button', { href: '/' }, 'All discussions')));
 }
 
-function banner(told, connection, state) {
-  const text =
-    CONNECTION[connection] ??
-    (state.lifecycle === 'paused' ? 'Paused: nothing is asked until you resume.' : ending(state));
-  told.hidden = !text;
-  told.dataset.kind = CONNECTION[connection] || state.problem ? 'error' : 'info';
-  say(told, text);
+/** What everybody should know at the moment, where there is something. */
+function banner() {
+  const root = h('p.banner', { hidden: true });
+  const update = (state, connection) => {
+    const text =
+      CONNECTION[connection] ??
+      (state.lifecycle === 'paused' ? 'Paused: nothing is asked until you resume.' : ending(state));
+    root.hidden = !text;
+    root.dataset.kind = CONNECTION[connection] || state.problem ? 'error' : 'info';
+    say(root, text);
+  };
+  return { root, update };
 }
 
 function tell(fact) {
