@@ -56,9 +56,6 @@ pub(crate) fn to_write(file: &Path, options: &Options) -> Result<Connection, Sto
         connection.pragma_update(None, "journal_mode", "wal")?;
         connection.pragma_update(None, "synchronous", "full")?;
         connection.pragma_update(None, "foreign_keys", "on")?;
-        // A list of names in a CHECK is made into a table of its own for every row that is written. What we write there are
-        // the names of enums, and every test writes with the checks on; for all others they hold anyway.
-        connection.pragma_update(None, "ignore_check_constraints", !cfg!(debug_assertions))?;
         connection.pragma_update(None, "wal_autocheckpoint", LONGEST_LOG)?;
         if let Some(pages) = options.max_pages {
             connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
