@@ -102,8 +102,8 @@ fn helped(mut error: clap::Error) -> clap::Error {
     };
     let typed: Vec<String> = std::env::args().skip(1).skip_while(|it| it == "help").collect();
     let command = Cli::command();
-    let before = typed.iter().take_while(|it| **it != unknown);
-    let below = before.fold(Some(&command), |at, word| at?.find_subcommand(word));
+    let mut before = typed.iter().take_while(|it| **it != unknown);
+    let below = before.try_fold(&command, |at, word| at.find_subcommand(word));
     let known = below.iter().flat_map(|it| it.get_subcommands()).map(Command::get_name);
     if let Some(meant) = nearest(&unknown, known) {
         error.insert(ContextKind::SuggestedSubcommand, ContextValue::String(meant.to_owned()));

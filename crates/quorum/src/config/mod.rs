@@ -4,6 +4,7 @@ mod places;
 mod presets;
 mod providers;
 pub mod server;
+mod words;
 
 use std::{
     collections::BTreeMap,
@@ -287,44 +288,8 @@ fn read_default(flag: &Flag, written: &toml::Value) -> Result<Value, String> {
         return Err("nan and inf are no numbers to go by".to_owned());
     }
     let alone = json!({ "topic": "", flag.field: value });
-    serde_json::from_value::<Request>(alone).map_err(|error| plainly(&error.to_string()))?;
+    serde_json::from_value::<Request>(alone).map_err(|error| words::plainly(&error.to_string()))?;
     Ok(value)
-}
-
-/// What was expected and what is there, for people who don't know the reader's names for either.
-fn plainly(message: &str) -> String {
-    let wrong = |kind: &str| message.strip_prefix(kind)?.rsplit_once(", expected ");
-    match (wrong("invalid type: "), wrong("invalid value: ")) {
-        (Some((there, wanted)), _) => format!("must be {}, not {}", in_words(wanted, WANTED), found(there)),
-        (None, Some((there, wanted))) => {
-            format!("must be {}, not {}", in_words(wanted, BOUNDED), found(there))
-        }
-        (None, None) => message.to_owned(),
-    }
-}
-
-/// What the reader wants to have, in words.
-const WANTED: &[(&str, &str)] = &[
-    ("u32", "a whole number"),
-    ("u64", "a whole number"),
-    ("f64", "a number"),
-    ("a boolean", "true or false"),
-    ("a sequence", "a list"),
-    ("a map", "a table"),
-];
-
-/// The same where it is of the right kind and of no use.
-const BOUNDED: &[(&str, &str)] =
-    &[("u32", "a whole number from 0 to 4294967295"), ("u64", "a whole number from 0 on")];
-
-fn in_words<'w>(name: &'w str, words: &[(&str, &'w str)]) -> &'w str {
-    words.iter().find(|(it, _)| *it == name).map_or(name, |(_, words)| words)
-}
-
-/// A value as it is written in the file: `integer \`5\`` is 5, `string "two"` is "two".
-fn found(there: &str) -> &str {
-    let quoted = there.strip_prefix("string ").or_else(|| there.split('`').nth(1));
-    quoted.unwrap_or_else(|| in_words(there, &[("sequence", "a list"), ("map", "a table")]))
 }
 
 /// Whether something in it was NaN or infinite. JSON has no such numbers: they become null, which would pass for left out.
