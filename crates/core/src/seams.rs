@@ -76,8 +76,8 @@ pub trait Voices: Send + Sync {
     /// The voice for this participant of this discussion.
     fn voice(&self, spec: &Spec, who: &Participant) -> Option<Voice>;
 
-    /// The embedding model this discussion was ordered with; `None` when there is none of that name.
-    fn embedder(&self, _spec: &Spec) -> Option<Arc<dyn Embedder>> {
+    /// The embedding model of this name, `provider/model`; `None` when there is none.
+    fn embedder(&self, _spec: &Spec, _model: &str) -> Option<Arc<dyn Embedder>> {
         None
     }
 }

@@ -23,6 +23,7 @@ use crate::{
         transcript::{Finish, Turn},
     },
     seams::{Chunk, Provider},
+    vocabulary::form::Form,
 };
 
 /// What a longer answer is cut off at; no honest answer comes near it.
@@ -85,8 +86,8 @@ pub enum Message {
 /// The form an answer must have.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shape {
-    /// What kind of reply this is: `ballot`, `verdict`.
-    pub name: &'static str,
+    /// What kind of reply this is.
+    pub form: &'static Form,
     /// A JSON schema, for providers that can hold a model to one; `None` where the form is given in the prompt. Shared, since a
     /// question is copied on its way.
     pub schema: Option<Arc<serde_json::Value>>,

@@ -3,31 +3,30 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    craft::Loss,
     floor::Floor,
     model::{
-        ballot::Source,
         error::{Code, ErrorClass, Problem},
         event::{Conclusion, FailedTurn, WindUp},
-        judging::unassessed_rounds,
         outcome::{Decision, StoppingReason},
-        participant::Role,
+        phase::DECIDING,
+        reading::Source,
         state::State,
-        transcript::Finish,
+        transcript::{Finish, Turn},
     },
+    registry::{Loss, Pattern},
 };
 
 pub(crate) fn nothing_said(floor: &Floor) -> bool {
     floor.record.state.turns.is_empty()
 }
 
-/// The best of what was recorded, for when nobody can be asked any more: the last word of someone who is no judge.
+/// The best of what was recorded, for when nobody can be asked any more: the last speech of somebody
+/// who takes part in the talk, else whatever was said last.
 pub(crate) fn best_answer(floor: &Floor) -> Decision {
     let state = &floor.record.state;
-    let is_judge = |name: &str| state.spec.seat(name).is_some_and(|it| it.role == Role::Judge);
-    let mut talk =
-        state.turns.iter().filter(|turn| floor_heard(turn.phase.as_str()) && !is_judge(&turn.participant));
-    let last = talk.next_back().or_else(|| state.turns.last());
+    let speaks = |name: &str| state.spec.seat(name).is_some_and(|it| !it.aside);
+    let is_talk = |turn: &&std::sync::Arc<Turn>| turn.phase != DECIDING && speaks(&turn.participant);
+    let last = state.turns.iter().rfind(is_talk).or_else(|| state.turns.last());
     Decision {
         synthesis: last.map(|turn| turn.text.to_string()).unwrap_or_default(),
         synthesizer: last.map(|turn| turn.participant.clone()),
@@ -36,21 +35,17 @@ pub(crate) fn best_answer(floor: &Floor) -> Decision {
     }
 }
 
-fn floor_heard(phase: &str) -> bool {
-    phase != crate::floor::DECIDING
-}
-
 /// How it ended.
 pub(crate) fn conclusion(floor: &Floor, decision: &Decision) -> Conclusion {
     let state = &floor.record.state;
     let problem = problem(state, floor.pattern.loss, decision);
-    let degraded = is_degraded(state, decision);
+    let degraded = is_degraded(state, floor.pattern, decision);
     Conclusion { success: problem.is_none(), stopping: stopping(state, decision), degraded, problem }
 }
 
 pub(crate) fn aborted() -> Conclusion {
     let problem = Some(Problem::new(Code::Aborted, "a person aborted the discussion"));
-    Conclusion { success: false, stopping: StoppingReason::UserAbort, degraded: true, problem }
+    Conclusion { success: false, stopping: StoppingReason::USER_ABORT, degraded: true, problem }
 }
 
 fn problem(state: &State, loss: Loss, decision: &Decision) -> Option<Problem> {
@@ -145,25 +140,33 @@ fn too_few_spoke(state: &State) -> Option<Problem> {
 
 fn stopping(state: &State, decision: &Decision) -> StoppingReason {
     match &state.wound_up {
-        Some(WindUp::Stopped) => StoppingReason::UserStop,
-        Some(WindUp::CallBudget | WindUp::TokenBudget | WindUp::CostBudget) => StoppingReason::Budget,
-        Some(WindUp::Deadline) => StoppingReason::Timeout,
-        Some(WindUp::TooFew { .. }) => StoppingReason::ModelUnavailable,
-        Some(WindUp::ProviderFailed { .. } | WindUp::WindowFull { .. }) => StoppingReason::Error,
-        None if state.checks.is_empty() => StoppingReason::Completed,
-        None if state.checks.last().is_some_and(|check| check.agreed) => StoppingReason::ConsensusReached,
-        None if decision.problem.is_some() => StoppingReason::Error,
-        None => StoppingReason::MaxIterations,
+        Some(WindUp::Stopped) => StoppingReason::USER_STOP,
+        Some(WindUp::CallBudget | WindUp::TokenBudget | WindUp::CostBudget) => StoppingReason::BUDGET,
+        Some(WindUp::Deadline) => StoppingReason::TIMEOUT,
+        Some(WindUp::TooFew { .. }) => StoppingReason::MODEL_UNAVAILABLE,
+        Some(WindUp::ProviderFailed { .. } | WindUp::WindowFull { .. }) => StoppingReason::ERROR,
+        None => ended(state, decision),
     }
 }
 
-fn is_degraded(state: &State, decision: &Decision) -> bool {
+/// An ending of the pattern's own is the reason, unless what it was to end in could not be had.
+fn ended(state: &State, decision: &Decision) -> StoppingReason {
+    match &state.ended {
+        Some(end) if end.stopping != StoppingReason::COMPLETED && decision.problem.is_some() => {
+            StoppingReason::ERROR
+        }
+        Some(end) => end.stopping.clone(),
+        None => StoppingReason::COMPLETED,
+    }
+}
+
+fn is_degraded(state: &State, pattern: &Pattern, decision: &Decision) -> bool {
     decision.degraded
         || state.wound_up.is_some()
         || !state.absent.is_empty()
         || !state.failures.is_empty()
         || state.wear.unheard > 0
-        || !unassessed_rounds(state).is_empty()
+        || !(pattern.lacks)(state).is_empty()
         || state.readings.iter().any(|it| it.source != Source::Stated)
         || state.turns.iter().any(|turn| turn.finish == Finish::Length)
 }

@@ -11,7 +11,6 @@ use futures::{FutureExt, future::BoxFuture};
 
 use crate::{
     call::ledger::Ledger,
-    craft::{Consensus, Pattern},
     engine::{
         conclude::{best_answer, conclusion, nothing_said},
         control::Control,
@@ -22,7 +21,7 @@ use crate::{
         shared::Shared,
     },
     floor::{
-        DECIDING, Floor, Now,
+        Floor, Now,
         halt::{Failure, Halt, Why},
         reuse::Source,
     },
@@ -33,9 +32,11 @@ use crate::{
         id::{DiscussionId, Seq, Step},
         lifecycle::Lifecycle,
         outcome::Decision,
+        phase::DECIDING,
         spec::Spec,
         state::State,
     },
+    registry::{Consensus, Pattern},
     seams::{Claim, StoreError, Then},
 };
 
@@ -79,7 +80,7 @@ pub(crate) struct Below {
 /// Holds a sub-discussion under its root's claim. `None` when it is suspended or the record is lost to another.
 pub(crate) async fn hold_below(below: Below) -> Option<SubConcluded> {
     let Below { shared, claim, feed, control, above, id, spec, lineage } = below;
-    let pattern = shared.crafts.pattern(&spec.pattern)?;
+    let pattern = shared.registry.pattern(&spec.pattern)?;
     let opened =
         Event::Opened { spec: Arc::new(spec), flow: pattern.flow, lineage: Some(lineage), fork: None };
     let first = first_facts(&shared, opened);
@@ -107,7 +108,7 @@ pub(crate) async fn conduct(
     above: Option<Arc<Ledger>>,
 ) -> Result<Ended, Failure> {
     let spec = record.state.spec.clone();
-    let (pattern, method) = crafts(&shared, &spec, record.state.flow)?;
+    let (pattern, method) = vocabulary(&shared, &spec, record.state.flow)?;
     let taken = record.state.spent;
     let ledger = Arc::new(Ledger::new(spec.limits, taken, above));
     let source = source(&shared, &record).await?;
@@ -193,15 +194,15 @@ impl Floor {
     }
 }
 
-fn crafts(
+fn vocabulary(
     shared: &Shared,
     spec: &Spec,
     flow: u32,
 ) -> Result<(&'static Pattern, &'static Consensus), Failure> {
     let unknown =
         |what: &str, name: &str| StoreError::Unusable(format!("this version has no {what} named {name}"));
-    let pattern = shared.crafts.pattern(&spec.pattern).ok_or_else(|| unknown("pattern", &spec.pattern))?;
-    let method = shared.crafts.method(&spec.consensus.method);
+    let pattern = shared.registry.pattern(&spec.pattern).ok_or_else(|| unknown("pattern", &spec.pattern))?;
+    let method = shared.registry.method(&spec.consensus.method);
     let method = method.ok_or_else(|| unknown("consensus method", &spec.consensus.method))?;
     if pattern.flow != flow {
         let (name, now) = (pattern.name, pattern.flow);
@@ -246,7 +247,7 @@ async fn leave_pause(floor: &mut Floor, is_root: bool) -> Result<bool, Failure> 
         Some(Command::Resume) => floor.record.become_next(Lifecycle::Running).map(|()| true),
         None if !is_root => floor.record.become_next(Lifecycle::Running).map(|()| true),
         Some(Command::Stop) => Ok(true),
-        Some(Command::Pause | Command::Abort | Command::Say(_) | Command::Judge(_) | Command::Note(_))
+        Some(Command::Pause | Command::Abort | Command::Say(_) | Command::Rule(_) | Command::Note(_))
         | None => {
             let seen = floor.record.state.seen;
             floor.record.append_then(Vec::new(), Then::Park { seen }).await?;
@@ -411,7 +412,7 @@ async fn fail(floor: &mut Floor, failed: Event) -> Result<(), Failure> {
 
 fn problem_of(failure: &Failure) -> Problem {
     let code = match failure {
-        Failure::Store(_) => Code::Unknown,
+        Failure::Store(_) | Failure::Unwritable(_) => Code::Unknown,
         Failure::Illegal(StateInvalid { .. }) | Failure::TakenTwice(_) => Code::StateInvalid,
         Failure::Diverged(_) => Code::RecordDiverged,
     };

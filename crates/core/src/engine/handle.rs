@@ -18,8 +18,8 @@ use crate::{
     model::{
         id::{DiscussionId, Seq},
         outcome::Outcome,
-        state::State,
     },
+    registry::{Registry, Snapshot},
     seams::Store,
 };
 
@@ -28,6 +28,7 @@ pub struct Handle {
     id: DiscussionId,
     ear: Ear,
     store: Arc<dyn Store>,
+    registry: Registry,
     end: Shared<BoxFuture<'static, Result<Ended, RunError>>>,
 }
 
@@ -35,9 +36,9 @@ pub struct Handle {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Finished {
     /// The discussion is over.
-    Over(Box<State>),
-    /// It waits for a person; `ax resume` goes on.
-    Waiting(Box<State>),
+    Over(Snapshot),
+    /// It waits for a person, and goes on when it is resumed.
+    Waiting(Snapshot),
 }
 
 impl Finished {
@@ -45,7 +46,7 @@ impl Finished {
     #[must_use]
     pub fn outcome(&self) -> Outcome {
         match self {
-            Finished::Over(state) | Finished::Waiting(state) => Outcome::of(state),
+            Finished::Over(state) | Finished::Waiting(state) => state.outcome(),
         }
     }
 }
@@ -77,18 +78,19 @@ impl Handle {
     /// Waits for the end of this run.
     pub async fn finished(&self) -> Result<Finished, RunError> {
         match self.end.clone().await? {
-            Ended::Over(state) => Ok(Finished::Over(state)),
-            Ended::Suspended(state) => Ok(Finished::Waiting(state)),
+            Ended::Over(state) => Ok(Finished::Over(Snapshot::new(state, self.registry.clone()))),
+            Ended::Suspended(state) => Ok(Finished::Waiting(Snapshot::new(state, self.registry.clone()))),
         }
     }
 
     pub(crate) fn new(
         id: DiscussionId,
         ear: Ear,
-        store: Arc<dyn Store>,
+        shared: &crate::engine::shared::Shared,
         end: BoxFuture<'static, Result<Ended, RunError>>,
     ) -> Self {
-        Handle { id, ear, store, end: end.shared() }
+        let (store, registry) = (shared.store.clone(), shared.registry.clone());
+        Handle { id, ear, store, registry, end: end.shared() }
     }
 }
 

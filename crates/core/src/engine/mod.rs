@@ -38,9 +38,10 @@ use crate::{
         event::{Event, Fact, Fork},
         id::{DiscussionId, Seq, Step},
         spec::Spec,
-        state::State,
     },
+    registry::Snapshot,
     seams::{Claim, StoreError},
+    vocabulary::option::Kind,
 };
 
 /// How long a claim holds without being prolonged.
@@ -114,7 +115,7 @@ impl From<Failure> for RunError {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Store(error) => RunError::Store(error),
-            Failure::Illegal(_) | Failure::TakenTwice(_) | Failure::Diverged(_) => {
+            Failure::Illegal(_) | Failure::TakenTwice(_) | Failure::Unwritable(_) | Failure::Diverged(_) => {
                 RunError::Fault(failure.to_string())
             }
         }
@@ -192,7 +193,7 @@ impl Engine {
     /// The first facts of an order, unless something speaks against it.
     fn ordered(&self, spec: Spec) -> Result<Vec<Fact>, OpenError> {
         let refusals = self.refusals(&spec);
-        let Some(pattern) = self.0.shared.crafts.pattern(&spec.pattern).filter(|_| refusals.is_empty())
+        let Some(pattern) = self.0.shared.registry.pattern(&spec.pattern).filter(|_| refusals.is_empty())
         else {
             return Err(OpenError::Refused(refusals));
         };
@@ -218,7 +219,7 @@ impl Engine {
             let message = format!("nothing was answered at {}; there are {}", fork.at, known.join(", "));
             refusals.push(Refusal::new("at", Code::InvalidRequest, message));
         }
-        let Some(pattern) = self.0.shared.crafts.pattern(&spec.pattern).filter(|_| refusals.is_empty())
+        let Some(pattern) = self.0.shared.registry.pattern(&spec.pattern).filter(|_| refusals.is_empty())
         else {
             return Err(OpenError::Refused(refusals));
         };
@@ -231,45 +232,27 @@ impl Engine {
     /// Everything that speaks against this order.
     #[must_use]
     pub fn refusals(&self, spec: &Spec) -> Vec<Refusal> {
-        let crafts = &self.0.shared.crafts;
-        let mut refusals = Vec::new();
-        match crafts.pattern(&spec.pattern) {
-            Some(pattern) => refusals.extend((pattern.check)(spec)),
-            None => {
-                let names: Vec<&str> = crafts.patterns.iter().map(|it| it.name).collect();
-                let message =
-                    format!("there is no pattern named {}; there are {}", spec.pattern, names.join(", "));
-                refusals.push(Refusal::new("pattern", Code::InvalidPattern, message));
-            }
-        }
-        match crafts.method(&spec.consensus.method) {
-            Some(method) => refusals.extend((method.check)(spec)),
-            None => {
-                let names: Vec<&str> = crafts.consensus.iter().map(|it| it.name).collect();
-                let method = &spec.consensus.method;
-                let message =
-                    format!("there is no consensus method named {method}; there are {}", names.join(", "));
-                refusals.push(Refusal::new("consensus", Code::InvalidRequest, message));
-            }
-        }
-        refusals.extend(self.no_such_strategy(spec));
+        let mut refusals = self.0.shared.registry.refusals(spec);
         refusals.extend(self.no_such_embedder(spec));
         refusals.extend(self.unpriced(spec));
         refusals
     }
 
-    fn no_such_strategy(&self, spec: &Spec) -> Option<Refusal> {
-        let (crafts, name) = (&self.0.shared.crafts, &spec.window.strategy);
-        let names: Vec<&str> = crafts.contexts.iter().map(|it| it.name).collect();
-        let message = format!("there is no context strategy named {name}; there are {}", names.join(", "));
-        crafts.context(name).is_none().then(|| Refusal::new("windowStrategy", Code::InvalidRequest, message))
+    fn no_such_embedder(&self, spec: &Spec) -> Vec<Refusal> {
+        let voices = &self.0.shared.voices;
+        let missing = self.embedders(spec).filter(|(_, model)| voices.embedder(spec, model).is_none());
+        let refusal = |(option, model): (&str, &str)| {
+            let message = format!("nobody embeds texts as {model}; leave it out, and words are compared");
+            Refusal::new(option, Code::InvalidRequest, message)
+        };
+        missing.map(refusal).collect()
     }
 
-    fn no_such_embedder(&self, spec: &Spec) -> Option<Refusal> {
-        let name = spec.debate.embeddings.as_deref()?;
-        let message = format!("nobody embeds texts as {name}; leave it out, and words are compared");
-        let missing = self.0.shared.voices.embedder(spec).is_none();
-        missing.then(|| Refusal::new("embeddings", Code::InvalidRequest, message))
+    /// The embedding models that were ordered, each with its option.
+    fn embedders<'s>(&'s self, spec: &'s Spec) -> impl Iterator<Item = (&'static str, &'s str)> {
+        let declared = self.0.shared.registry.options().into_iter();
+        let models = declared.filter(|it| it.kind == Kind::Embedder).map(|it| it.name);
+        models.filter_map(|name| Some((name, spec.settings.get(name)?.as_str()?)))
     }
 
     /// A budget of money is no budget for someone whose price nobody knows.
@@ -283,9 +266,9 @@ impl Engine {
             voice.is_some_and(|voice| voice.price.is_none())
         };
         let seated = spec.participants.iter().map(|it| it.name.as_str()).filter(|it| is_unpriced(it));
-        let embedder = voices.embedder(spec).filter(|it| it.price().is_none());
-        let embedder = embedder.and(spec.debate.embeddings.as_deref());
-        let names: Vec<&str> = seated.chain(embedder).collect();
+        let is_free = |model: &str| voices.embedder(spec, model).is_some_and(|it| it.price().is_none());
+        let embedders = self.embedders(spec).map(|it| it.1).filter(|model| is_free(model));
+        let names: Vec<&str> = seated.chain(embedders).collect();
         let message = format!(
             "nobody knows the price of {}, so a budget in USD can't be kept; leave them out, or allow unpriced providers",
             names.join(", ")
@@ -327,7 +310,7 @@ impl Engine {
             ended
         });
         let end = task.map(|joined| joined.unwrap_or_else(|panic| Err(RunError::Fault(panic.to_string()))));
-        Handle::new(id, ear, self.0.shared.store.clone(), end.boxed())
+        Handle::new(id, ear, &self.0.shared, end.boxed())
     }
 
     /// Whether this process runs it.
@@ -361,8 +344,9 @@ impl Engine {
     }
 
     /// What a discussion amounts to so far, whoever runs it (A16).
-    pub async fn state(&self, id: DiscussionId) -> Result<State, StoreError> {
-        read_state(&self.0.shared, id).await?.ok_or(StoreError::Unknown(id))
+    pub async fn state(&self, id: DiscussionId) -> Result<Snapshot, StoreError> {
+        let state = read_state(&self.0.shared, id).await?.ok_or(StoreError::Unknown(id))?;
+        Ok(Snapshot::new(Box::new(state), self.0.shared.registry.clone()))
     }
 
     pub(crate) fn running(&self) -> std::sync::MutexGuard<'_, HashMap<DiscussionId, Running>> {

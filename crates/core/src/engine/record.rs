@@ -238,9 +238,9 @@ impl Record {
                 let turn = self.spoken(say)?;
                 Some((Some(turn.step.clone()), Event::TurnCompleted { turn }))
             }
-            Command::Judge(ruling) => {
-                let vacancy = self.state.debate.vacancy.as_ref().filter(|it| it.admits(ruling))?;
-                Some((Some(vacancy.answers.clone()), Event::JudgeChanged(vacancy.filled_by(ruling))))
+            Command::Rule(ruling) => {
+                let awaited = self.state.ruling.as_ref().filter(|it| it.admits(ruling).is_ok())?;
+                Some((Some(awaited.answers.clone()), Event::Ruled(awaited.decided(ruling))))
             }
             Command::Pause | Command::Resume | Command::Stop | Command::Abort | Command::Note(_) => None,
         }
@@ -256,6 +256,7 @@ impl Record {
             participant: say.participant.clone(),
             round: awaited.round,
             phase: awaited.phase.clone(),
+            form: awaited.shape.clone(),
             text: say.text.as_str().into(),
             started_at: self.shared.clock.now(),
             duration_ms: 0,

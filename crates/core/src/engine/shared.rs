@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    craft::Crafts,
+    registry::Registry,
     seams::{Clock, Store, Voices},
 };
 
@@ -15,6 +15,6 @@ pub struct Shared {
     pub voices: Arc<dyn Voices>,
     /// Time and chance.
     pub clock: Arc<dyn Clock>,
-    /// The patterns and methods there are.
-    pub crafts: Crafts,
+    /// The patterns, methods, strategies and detectors there are.
+    pub registry: Registry,
 }

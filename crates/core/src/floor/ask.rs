@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     call::{Message, Shape, retry::Retries},
-    floor::veil::Veil,
+    model::mask::Mask,
 };
 
 /// A question to one participant. Everything but the words has a sensible default.
@@ -24,7 +24,7 @@ pub struct Ask {
     /// What the speech ends at (C03); sent to the provider, and enforced on what comes back.
     pub(crate) stop: Vec<String>,
     /// Set when nobody's name may be seen.
-    pub(crate) veil: Option<Arc<Veil>>,
+    pub(crate) mask: Option<Arc<Mask>>,
     /// Set beneath the floor when this is a summary of a part of what was said.
     pub(crate) stretch: Option<Stretch>,
     /// Set beneath the floor when the answer is heard by the others afterwards.
@@ -64,7 +64,7 @@ impl Ask {
             purpose: None,
             exchange: Vec::new(),
             stop: Vec::new(),
-            veil: None,
+            mask: None,
             stretch: None,
             spoken: false,
         }
@@ -102,8 +102,8 @@ impl Ask {
 
     /// Shows what was said under labels, round by round and in the labels' order, so that nobody can be favoured by name.
     #[must_use]
-    pub fn veiled(self, veil: &Arc<Veil>) -> Self {
-        Ask { veil: Some(veil.clone()), ..self }
+    pub fn masked(self, mask: &Arc<Mask>) -> Self {
+        Ask { mask: Some(mask.clone()), ..self }
     }
 
     /// How often a failing call is repeated at most.

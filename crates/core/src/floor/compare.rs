@@ -67,11 +67,16 @@ struct Wanted {
 }
 
 impl Floor {
-    /// How much of these speeches was said before, by meaning; `None` where no embedding model was ordered, or it could not be had.
-    pub async fn compare(&mut self, speeches: &[Compare]) -> Result<Option<Vec<Similarity>>, Halt> {
-        let Some(model) = self.record.state.spec.debate.embeddings.clone() else { return Ok(None) };
+    /// How much of these speeches was said before, by meaning, as this embedding model finds; `None`
+    /// where it could not be had.
+    pub async fn compare(
+        &mut self,
+        model: &str,
+        speeches: &[Compare],
+    ) -> Result<Option<Vec<Similarity>>, Halt> {
+        let model = model.to_owned();
         let (round, step) = (self.now.round, Step::comparison(self.now.round));
-        if let Some(known) = self.record.state.debate.comparisons.iter().find(|it| it.round == round) {
+        if let Some(known) = self.record.state.comparisons.iter().find(|it| it.round == round) {
             return Ok(known.found().map(<[Similarity]>::to_vec));
         }
         if speeches.is_empty() {
@@ -114,7 +119,7 @@ impl Floor {
         digest: String,
     ) -> Result<Result<Measured, String>, Halt> {
         let spec = self.record.state.spec.clone();
-        let Some(embedder) = self.shared.voices.embedder(&spec) else {
+        let Some(embedder) = self.shared.voices.embedder(&spec, model) else {
             return Ok(Err(format!("nobody embeds texts as {model}")));
         };
         let all: BTreeSet<&str> = texts_of(speeches).collect();
@@ -229,6 +234,7 @@ impl Wanted {
             model: Some(model.to_owned()),
             reserved: self.reserved,
             nonce: String::new(),
+            labels: Vec::new(),
             digest: Some(self.digest.clone()),
             repeats,
             unheard: 0,

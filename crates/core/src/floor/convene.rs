@@ -14,9 +14,6 @@ use crate::{
     },
 };
 
-/// What a sub-discussion is held as: everyone at once, then one synthesis.
-const SUB_PATTERN: &str = "synthesis";
-
 impl Floor {
     /// Holds the sub-discussion that `who` asked for at this step, or says why not. `None` when it is suspended.
     pub(crate) fn sub_discussion(
@@ -78,24 +75,27 @@ impl Floor {
         Ok(())
     }
 
-    /// Everyone at the table, without parts to play, for one round.
+    /// Everyone at the table, without parts to play, for one round of the default pattern.
     fn sub_spec(&self, topic: &str) -> Spec {
         let spec = &self.record.state.spec;
+        let registry = &self.shared.registry;
         let present = self.present(&spec.participants);
         // A person who was asked into every side-talk would never be done.
         let models = present.into_iter().filter(|it| !it.is_person());
-        let plain = models.map(|it| Participant { brief: None, ..it.playing(Role::Speaker) });
+        let plain = models.map(|it| Participant { brief: None, aside: false, ..it.playing(Role::SPEAKER) });
+        let pattern = registry.patterns().first().map_or("", |it| it.name);
+        let method = registry.methods().first().map_or("", |it| it.name);
+        let inherited = registry.options_for(pattern, method, &spec.window.strategy);
+        let mut settings = spec.settings.clone();
+        settings.retain(|name| inherited.iter().any(|it| it.name == name && it.inherited));
         Spec {
             topic: topic.to_owned(),
-            pattern: SUB_PATTERN.to_owned(),
+            pattern: pattern.to_owned(),
             rounds: 1,
             participants: plain.collect(),
             options: Vec::new(),
-            consensus: ConsensusSpec {
-                method: SUB_PATTERN.to_owned(),
-                prompt: None,
-                ..spec.consensus.clone()
-            },
+            consensus: ConsensusSpec { method: method.to_owned(), ..spec.consensus.clone() },
+            settings,
             ..(**spec).clone()
         }
     }

@@ -9,9 +9,9 @@ use crate::{
         ask::Ask,
         group::{Asked, hold},
         halt::{Halt, Why},
-        reading::{Reader, Reminder, Understood},
+        reading::{Misread, Reader, Reminder, Understood, recorded, shape},
     },
-    model::{ballot::Source, event::Event, id::Step, participant::Participant, transcript::Turn},
+    model::{event::Event, id::Step, participant::Participant, reading::Source, transcript::Turn},
 };
 
 impl Floor {
@@ -44,7 +44,7 @@ impl Floor {
         reader: &R,
         enough: impl Fn(&[R::Value]) -> bool + Send + Sync,
     ) -> Result<Vec<Understood<R::Value>>, Halt> {
-        let shaped = |who: &Participant| Ask { shape: Some(reader.shape()), ..ask(who) };
+        let shaped = |who: &Participant| Ask { shape: Some(shape(reader)), ..ask(who) };
         let seats = self.seats(who).map(|who| Asked::new(who, self.step(who), shaped(who)));
         let mut asked: Vec<Asked> = seats.collect();
         let order: Vec<String> = asked.iter().map(|it| it.who.name.clone()).collect();
@@ -60,7 +60,7 @@ impl Floor {
                 understood.extend(self.give_up(reader, &unread).await?);
                 break;
             };
-            asked = unread.into_iter().map(|(asked, turn)| asked.reminded(&turn, next)).collect();
+            asked = unread.into_iter().map(|it| it.asked.reminded(&it.turn, next, &it.wrong)).collect();
         }
         understood.sort_by_key(|it| order.iter().position(|name| *name == it.participant));
         Ok(understood)
@@ -90,7 +90,7 @@ impl Floor {
         let round = self.now.round;
         let mut facts = Vec::new();
         for (step, understood) in read {
-            let reading = reader.fact(&understood.value);
+            let reading = recorded(reader, &understood.value);
             let (participant, source) = (understood.participant.clone(), understood.source);
             let mark = step.purpose("read");
             if !self.record.has_mark(&mark) {
@@ -108,7 +108,7 @@ impl Floor {
         unread: &Unread,
     ) -> Result<Vec<Understood<R::Value>>, Halt> {
         let Some(value) = reader.give_up() else { return Ok(Vec::new()) };
-        let assumed = unread.iter().map(|(asked, _)| {
+        let assumed = unread.iter().map(|Unreadable { asked, .. }| {
             let (participant, source) = (asked.who.name.clone(), Source::Assumed);
             (asked.step.clone(), Understood { participant, source, value: value.clone() })
         });
@@ -119,15 +119,22 @@ impl Floor {
 }
 
 type Read<V> = Vec<(Step, Understood<V>)>;
-type Unread = Vec<(Asked, Arc<Turn>)>;
+type Unread = Vec<Unreadable>;
 
-fn read<R: Reader>(reader: &R, text: &str) -> Option<(Source, R::Value)> {
+/// A reply that could not be read.
+struct Unreadable {
+    asked: Asked,
+    turn: Arc<Turn>,
+    wrong: Misread,
+}
+
+fn read<R: Reader>(reader: &R, text: &str) -> Result<(Source, R::Value), Misread> {
     let stated = reader.read(text).map(|value| (Source::Stated, value));
-    stated.or_else(|| reader.infer(text).map(|value| (Source::Inferred, value)))
+    stated.or_else(|wrong| reader.infer(text).map(|value| (Source::Inferred, value)).ok_or(wrong))
 }
 
 fn with_read<R: Reader>(reader: &R, before: &[R::Value], turns: &[Arc<Turn>]) -> Vec<R::Value> {
-    let now = turns.iter().filter_map(|turn| read(reader, &turn.text)).map(|it| it.1);
+    let now = turns.iter().filter_map(|turn| read(reader, &turn.text).ok()).map(|it| it.1);
     before.iter().cloned().chain(now).collect()
 }
 
@@ -140,25 +147,30 @@ fn sort_out<R: Reader>(
     let (mut understood, mut unread) = (Vec::new(), Vec::new());
     for (asked, turn) in asked.into_iter().zip(turns) {
         let Some(turn) = turn else { continue };
-        let by_person = asked.who.is_person().then(|| reader.read_from_person(&turn.text)).flatten();
-        match by_person.map(|value| (Source::Stated, value)).or_else(|| read(reader, &turn.text)) {
-            Some((source, value)) => {
+        match read_from(reader, &asked, &turn.text) {
+            Ok((source, value)) => {
                 let participant = turn.participant.clone();
                 understood.push((asked.step, Understood { participant, source, value }));
             }
-            None => unread.push((asked, turn)),
+            Err(wrong) => unread.push(Unreadable { asked, turn, wrong }),
         }
     }
     (understood, unread)
 }
 
+/// Reads what this participant replied; people need not know the form.
+fn read_from<R: Reader>(reader: &R, asked: &Asked, text: &str) -> Result<(Source, R::Value), Misread> {
+    let by_person = asked.who.is_person().then(|| reader.read_from_person(text).ok()).flatten();
+    by_person.map_or_else(|| read(reader, text), |value| Ok((Source::Stated, value)))
+}
+
 impl Asked {
-    /// The same question again, with the answer that could not be read and a word about it.
-    fn reminded(self, turn: &Arc<Turn>, reminder: &Reminder) -> Asked {
+    /// The same question again, with the answer that could not be read and what was wrong with it.
+    fn reminded(self, turn: &Arc<Turn>, reminder: &Reminder, wrong: &Misread) -> Asked {
         let mut ask = self.ask;
         ask.exchange.push(Message::Ask(ask.prompt.clone()));
         ask.exchange.push(Message::Said { turn: turn.clone(), own: true });
-        ask.prompt = if self.who.is_person() { once_more(&ask) } else { reminder.words.into() };
+        ask.prompt = if self.who.is_person() { once_more(&ask) } else { reminder.about(wrong).into() };
         Asked { ask, step: self.base.purpose(reminder.purpose), base: self.base, who: self.who }
     }
 }

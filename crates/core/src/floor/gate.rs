@@ -64,7 +64,7 @@ impl Floor {
                 | Command::Stop
                 | Command::Resume
                 | Command::Say(_)
-                | Command::Judge(_)
+                | Command::Rule(_)
                 | Command::Note(_),
             )
             | None => Ok(None),
@@ -162,7 +162,7 @@ impl Floor {
             return Spent::default();
         }
         let calls =
-            self.shared.crafts.method(&spec.consensus.method).map_or(1, |method| (method.calls)(spec));
+            self.shared.registry.method(&spec.consensus.method).map_or(1, |method| (method.calls)(spec));
         let voices = || spec.participants.iter().filter_map(|who| self.shared.voices.voice(spec, who));
         // Nobody is shown more than fits, however long the talk.
         let largest = voices().map(|voice| voice.window).max().unwrap_or(u64::MAX);

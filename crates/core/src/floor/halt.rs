@@ -32,6 +32,8 @@ pub(crate) enum Failure {
     Store(#[from] StoreError),
     #[error(transparent)]
     Illegal(#[from] StateInvalid),
+    #[error("what the pattern notes can't be written: {0}")]
+    Unwritable(String),
     #[error("step {0} was taken twice in one run; a pattern must name each effect once")]
     TakenTwice(Step),
     #[error(

@@ -11,12 +11,11 @@ mod forms;
 mod gate;
 mod group;
 pub mod halt;
-mod notes;
+pub mod notes;
 pub mod reading;
 pub(crate) mod reuse;
 mod seat;
 mod summing;
-pub mod veil;
 pub(crate) mod view;
 mod window;
 
@@ -30,7 +29,6 @@ use crate::{
         ledger::Ledger,
         tokens::{self, Family},
     },
-    craft::Pattern,
     engine::{control::Control, record::Record, shared::Shared},
     floor::{
         ask::Ask,
@@ -41,18 +39,12 @@ use crate::{
         window::{FENCE, Lengths, Ratio, SummarySize},
     },
     model::{
-        error::StateInvalid,
-        event::{Event, Reading},
-        id::Step,
-        participant::Participant,
-        phase::Phase,
-        spec::Spec,
-        transcript::Turn,
+        error::StateInvalid, event::Event, id::Step, participant::Participant, phase::Phase,
+        reading::Reading, spec::Spec, transcript::Turn,
     },
+    registry::{Pattern, Registry},
+    vocabulary::option::{Opt, OptionValue},
 };
-
-/// The phase in which a consensus method works, after every pattern.
-pub(crate) const DECIDING: &str = "deciding";
 
 /// The floor is held by one speaker at a time, and the borrow checker sees to it:
 ///
@@ -114,6 +106,24 @@ impl Floor {
     #[must_use]
     pub fn spec(&self) -> Arc<Spec> {
         self.record.state.spec.clone()
+    }
+
+    /// The value of this option.
+    #[must_use]
+    pub fn option<T: OptionValue + 'static>(&self, option: &Opt<T>) -> T {
+        option.of(&self.record.state.spec.settings)
+    }
+
+    /// Everything that is registered.
+    #[must_use]
+    pub fn registry(&self) -> &Registry {
+        &self.shared.registry
+    }
+
+    /// Those who take turns in the talk and are still able to, in seating order.
+    #[must_use]
+    pub fn speakers(&self) -> Vec<Participant> {
+        self.present(&self.record.state.spec.speakers())
     }
 
     /// Everything said so far for all to hear.

@@ -1,21 +1,59 @@
-//! What a pattern records besides what is said: checks, lots, parts, what was noticed. Each once, under a name of its own.
+//! What a pattern records besides what is said: notes of its own, lots, rulings, its end. Each once,
+//! under a name of its own.
+
+use serde::Serialize;
 
 use crate::{
-    floor::{Floor, halt::Halt},
-    model::{
-        debate::{Cast, Detection, JudgeChange, TalkEnd},
-        event::{Check, Event},
-        id::Step,
-        participant::Participant,
-        vacancy::Vacancy,
+    floor::{
+        Floor,
+        halt::{Failure, Halt},
     },
+    model::{
+        error::StateInvalid,
+        event::{Event, Noted, TalkEnd},
+        id::Step,
+        outcome::StoppingReason,
+        participant::Participant,
+        ruling::{AwaitedChoice, Ruled, RulingAwaited},
+    },
+    vocabulary::ruling::{RulingChoice, RulingKind},
 };
 
+/// Something to be recorded in a pattern's own terms.
+pub struct Note<'n, T> {
+    /// What it is: `cast`.
+    pub kind: &'n str,
+    /// What tells it from others of its kind in the same round and phase; may be empty.
+    pub key: &'n str,
+    /// The round it is about.
+    pub round: u32,
+    /// The thing itself.
+    pub value: &'n T,
+    /// The same in one line for people, where it is worth one.
+    pub told: Option<String>,
+}
+
 impl Floor {
-    /// Records how a dialogue's consensus check came out.
-    pub async fn note_check(&mut self, check: Check) -> Result<(), Halt> {
-        let step = Step::new(check.round, "consensus-check", "result");
-        self.record.once(step, Event::ConsensusChecked(check));
+    /// Records something in the pattern's own terms; the same kind and key once in a round and phase.
+    pub fn note<T: Serialize>(&mut self, note: Note<'_, T>) -> Result<(), Halt> {
+        let Note { kind, key, round, value, told } = note;
+        let step = self.note_step(&if key.is_empty() { kind.to_owned() } else { format!("{kind} {key}") });
+        let value = serde_json::to_value(value).map_err(|error| Failure::Unwritable(error.to_string()))?;
+        self.record.once(step, Event::Noted(Noted { kind: kind.to_owned(), round, value, told }));
+        Ok(())
+    }
+
+    /// Records that the talk ended by its own rules; the pattern must declare the ending.
+    pub fn end(&mut self, why: &'static str, round: u32, detail: Option<String>) -> Result<(), Halt> {
+        let Some(ending) = self.pattern.ending(why) else {
+            let from = format!("the pattern {}", self.pattern.name);
+            return Err(
+                Failure::Illegal(StateInvalid { from, to: format!("the undeclared ending {why}") }).into()
+            );
+        };
+        let stopping = StoppingReason::named(ending.stopping);
+        let end = TalkEnd { round, why: why.to_owned(), detail, stopping };
+        self.record.once(self.note_step("end"), Event::TalkEnded(end));
         Ok(())
     }
 
@@ -42,64 +80,54 @@ impl Floor {
         order
     }
 
-    /// Records who argues what.
-    pub fn note_cast(&mut self, cast: Cast) {
-        let step = self.note_step("cast");
-        self.record.once(step, Event::PartsCast(cast));
-    }
-
-    /// Records what a detector noticed; the same about the same round is recorded once.
-    pub fn note_detection(&mut self, found: &Detection) {
-        let of = Step::new(found.round, "detected", found.participant.as_deref().unwrap_or("*"));
-        let step = of.purpose(&found.detector).purpose(&found.measure);
-        self.record.once(step, Event::Detected(found.clone()));
-    }
-
-    /// Records that the judge failed and what became of the seat.
-    pub fn note_judge(&mut self, change: JudgeChange) {
-        let step = self.seat_step(&change.from);
-        self.record.once(step, Event::JudgeChanged(change));
-    }
-
-    /// What people ruled about the seat of a judge who failed. Leaves where nobody has ruled yet: a later run finds it in the record.
-    pub async fn ruling(&mut self, lost: &Participant, able: &[Participant]) -> Result<JudgeChange, Halt> {
-        let step = self.seat_step(&lost.name);
-        if let Some(change) = self.ruled(lost) {
-            return Ok(change);
+    /// The decision of people about one participant. Leaves where nobody has decided yet: a later run
+    /// finds it in the record.
+    pub async fn ruling(
+        &mut self,
+        kind: &RulingKind,
+        about: &Participant,
+        candidates: &[Participant],
+    ) -> Result<Ruled, Halt> {
+        let step = self.note_step(&format!("{} after {}", kind.name, about.name));
+        if let Some(ruled) = self.ruled(kind, about) {
+            return Ok(ruled);
         }
         if self.now.closing || self.record.has_mark(&step.purpose("wound-up")) {
             return Err(Halt::wind_up());
         }
         self.gate(&step).await?;
         // It may have been in the inbox just now.
-        if let Some(change) = self.ruled(lost) {
-            return Ok(change);
+        if let Some(ruled) = self.ruled(kind, about) {
+            return Ok(ruled);
         }
-        let (round, reason) = (self.now.round, self.record.state.why_missing(&lost.name));
-        let candidates = able.iter().map(|it| it.name.clone()).collect();
-        let vacancy = Vacancy { lost: lost.name.clone(), answers: step.clone(), round, reason, candidates };
-        self.record.once(step.purpose("awaited"), Event::JudgeAwaited(vacancy));
+        let awaited = RulingAwaited {
+            kind: kind.name.to_owned(),
+            about: about.name.clone(),
+            answers: step.clone(),
+            round: self.now.round,
+            reason: self.record.state.why_missing(&about.name),
+            choices: kind.choices.iter().map(AwaitedChoice::from).collect(),
+            candidates: candidates.iter().map(|it| it.name.clone()).collect(),
+        };
+        self.record.once(step.purpose("awaited"), Event::RulingAwaited(awaited));
         Err(Halt::awaiting())
     }
 
-    /// Who failed is out for good, so nobody loses the seat twice.
-    fn ruled(&self, lost: &Participant) -> Option<JudgeChange> {
-        self.record.state.debate.judges.iter().find(|it| it.from == lost.name).cloned()
-    }
-
-    fn seat_step(&self, lost: &str) -> Step {
-        self.note_step(&format!("judge after {lost}"))
-    }
-
-    /// Records why a debate ended before its last round.
-    pub fn note_end(&mut self, end: TalkEnd) {
-        let step = self.note_step("end");
-        self.record.once(step, Event::TalkEnded(end));
+    /// A participant that failed is out for good, so nobody decides about it twice.
+    fn ruled(&self, kind: &RulingKind, about: &Participant) -> Option<Ruled> {
+        let mut ruled = self.record.state.ruled.iter();
+        ruled.find(|it| it.ruling.kind == kind.name && it.about == about.name).cloned()
     }
 
     fn note_step(&self, what: &str) -> Step {
         // No participant's name begins with a star, so none can be taken for a note.
         Step::new(self.now.round, self.now.phase.unwrap_or("opening"), &format!("*{what}"))
+    }
+}
+
+impl From<&RulingChoice> for AwaitedChoice {
+    fn from(choice: &RulingChoice) -> Self {
+        AwaitedChoice { name: choice.name.to_owned(), takes_candidate: choice.takes_candidate }
     }
 }
 

@@ -1,52 +1,80 @@
 //! Answers with a form: how they are read, and what happens when they can't be.
 
+use std::{borrow::Cow, sync::Arc};
+
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+
 use crate::{
     call::Shape,
-    model::{ballot::Source, event::Reading},
+    model::reading::{Reading, Source},
+    vocabulary::form::Form,
 };
 
 /// Reads one kind of structured reply. Reading is pure, so a replay reads the same.
 ///
-/// The order is: `read`, then `infer`, then the next reminder, and when there is none left, `give_up`.
+/// The order is: `read`, then `infer`, then the next reminder, and when there is none left,
+/// `give_up`.
 pub trait Reader: Send + Sync {
     /// What is read.
-    type Value: Clone + Send + Sync;
+    type Value: Clone + Send + Sync + Serialize + DeserializeOwned;
 
-    /// The form, for providers that can hold a model to it and for simulated voices.
-    fn shape(&self) -> Shape;
+    /// The form as every surface knows it.
+    fn form(&self) -> &'static Form;
 
-    /// Reads a reply that has the form.
-    fn read(&self, reply: &str) -> Option<Self::Value>;
+    /// The JSON schema, its properties in the order the model should write them; `None` where the
+    /// form is described in the prompt.
+    fn schema(&self) -> Option<Value>;
 
-    /// Reads what a person wrote, who need not know the form; the same unless the reader knows better.
-    fn read_from_person(&self, reply: &str) -> Option<Self::Value> {
+    /// Reads a reply that has the form, or says what is wrong with it.
+    fn read(&self, reply: &str) -> Result<Self::Value, Misread>;
+
+    /// Reads what a person wrote, who need not know the form; the same unless the reader knows
+    /// better.
+    fn read_from_person(&self, reply: &str) -> Result<Self::Value, Misread> {
         self.read(reply)
     }
 
-    /// Guesses at one that has not.
+    /// Guesses at a reply that has not the form.
     fn infer(&self, _reply: &str) -> Option<Self::Value> {
         None
     }
 
-    /// What the participant is told when its reply could not be read, one after the other: a step's purpose and the words.
+    /// What a participant is told when its reply could not be read, one after the other.
     fn reminders(&self) -> &[Reminder];
 
     /// What is assumed when nothing helped; `None` leaves the participant out.
     fn give_up(&self) -> Option<Self::Value> {
         None
     }
-
-    /// The reading as the record keeps it.
-    fn fact(&self, value: &Self::Value) -> Reading;
 }
 
-/// A word to someone whose reply could not be read.
+/// What is wrong with a reply, as a clause that the participant is told: `confidence is missing`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Misread(pub Cow<'static, str>);
+
+impl Misread {
+    /// This is wrong.
+    #[must_use]
+    pub fn new(wrong: impl Into<Cow<'static, str>>) -> Self {
+        Misread(wrong.into())
+    }
+}
+
+/// What a participant is told when its reply could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reminder {
     /// The purpose in the step's name: `remind1`, `strict`.
     pub purpose: &'static str,
-    /// What the participant is told.
+    /// What the participant is told after what was wrong.
     pub words: &'static str,
+}
+
+impl Reminder {
+    /// What was wrong, and what to do about it.
+    pub(crate) fn about(&self, wrong: &Misread) -> String {
+        format!("Your answer could not be read: {}. {}", wrong.0, self.words)
+    }
 }
 
 /// A structured reply, understood.
@@ -58,4 +86,61 @@ pub struct Understood<V> {
     pub source: Source,
     /// What it says.
     pub value: V,
+}
+
+/// A reader whose schema is always the same: the simplest way to declare a form.
+///
+/// ```
+/// use quorum_core::{floor::reading::{Misread, Reminder, Static}, vocabulary::form::Form};
+///
+/// const YEAR: Form = Form::new("year");
+/// const YEARS: Static<u32> = Static {
+///     form: &YEAR,
+///     schema: || None,
+///     read: |reply| reply.trim().parse().map_err(|_| Misread::new("it is not a year")),
+///     reminders: &[Reminder { purpose: "remind1", words: "Answer with the year alone." }],
+/// };
+/// ```
+pub struct Static<T: 'static> {
+    /// The form.
+    pub form: &'static Form,
+    /// Its schema.
+    pub schema: fn() -> Option<Value>,
+    /// Reads a reply.
+    pub read: fn(&str) -> Result<T, Misread>,
+    /// What a participant is told when its reply could not be read.
+    pub reminders: &'static [Reminder],
+}
+
+impl<T: Clone + Send + Sync + Serialize + DeserializeOwned> Reader for Static<T> {
+    type Value = T;
+
+    fn form(&self) -> &'static Form {
+        self.form
+    }
+
+    fn schema(&self) -> Option<Value> {
+        (self.schema)()
+    }
+
+    fn read(&self, reply: &str) -> Result<T, Misread> {
+        (self.read)(reply)
+    }
+
+    fn reminders(&self) -> &[Reminder] {
+        self.reminders
+    }
+}
+
+/// The form as a provider's wire gets it.
+pub(crate) fn shape<R: Reader>(reader: &R) -> Shape {
+    Shape { form: reader.form(), schema: reader.schema().map(Arc::new) }
+}
+
+/// The reading as the record keeps it. A value that can't be written is kept as null.
+pub(crate) fn recorded<R: Reader>(reader: &R, value: &R::Value) -> Reading {
+    let form = reader.form();
+    let value = serde_json::to_value(value).unwrap_or(Value::Null);
+    let (told, stance) = ((form.tell)(&value), (form.stance)(&value));
+    Reading { kind: form.kind.to_owned(), version: form.version, value, told, stance }
 }

@@ -133,7 +133,7 @@ pub(crate) fn digest_of<'t>(texts: impl Iterator<Item = &'t str>) -> String {
 pub(crate) fn digest(ask: &Ask, messages: &[Message]) -> String {
     let mut hash = Mix::default();
     hash.text(&ask.system);
-    hash.text(ask.shape.as_ref().map_or("", |shape| shape.name));
+    hash.text(ask.shape.as_ref().map_or("", |shape| shape.form.kind));
     for message in messages {
         match message {
             Message::Said { turn, own } => {

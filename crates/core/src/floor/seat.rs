@@ -264,6 +264,7 @@ impl Seat {
             nonce: nonce.clone(),
             digest: Some(digest(&self.asked.ask, &view.messages)),
             repeats: std::mem::take(&mut self.cut_off),
+            labels: ask.mask.as_ref().map(|mask| mask.labels()).unwrap_or_default(),
             unheard: view.unheard,
             counted: view.counted,
         };

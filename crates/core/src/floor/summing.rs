@@ -2,7 +2,6 @@
 //! paid like any other; when it can't be had, the talk goes on without.
 
 use crate::{
-    craft::SumUp,
     floor::{
         Floor,
         ask::{Ask, Stretch},
@@ -14,8 +13,8 @@ use crate::{
         event::{Event, Summarised, Tight},
         id::Step,
         participant::Participant,
-        spec::Overflow,
     },
+    registry::{OnOverflow, SumUp},
 };
 
 impl Group<'_, '_> {
@@ -73,8 +72,9 @@ impl Floor {
             return None;
         }
         let spec = &self.record.state.spec;
-        let names = [spec.window.strategy.as_str(), Overflow::Summarise.name()];
-        let strategy = names.iter().find_map(|name| self.shared.crafts.context(name))?;
+        let registry = &self.shared.registry;
+        let sums_up = || registry.strategies().iter().copied().find(|it| it.overflow == OnOverflow::SumsUp);
+        let strategy = registry.strategy(&spec.window.strategy).or_else(sums_up)?;
         let most = u32::try_from(wanted.most).unwrap_or(u32::MAX);
         let stretch = Some(Stretch { from, to: wanted.turns });
         let ask = Ask { stretch, ..(strategy.words)(spec, most).max_tokens(most) };
@@ -101,6 +101,6 @@ impl Stretch {
 impl Seat {
     /// Whether it was shown too much, and waits until what was said is summed up.
     pub(crate) fn wants_summary(&self, floor: &Floor) -> bool {
-        matches!(self.stage, Stage::Fresh) && self.may_shrink() && floor.overflow() == Overflow::Summarise
+        matches!(self.stage, Stage::Fresh) && self.may_shrink() && floor.overflow().sums_up()
     }
 }

@@ -7,7 +7,6 @@ use crate::{
         Message,
         tokens::{self, Family},
     },
-    craft::{Before, Covered, Fit, Length, SumUp},
     floor::{
         ask::{Ask, Hears, Stretch},
         window::{FENCE, Window},
@@ -17,6 +16,7 @@ use crate::{
         state::State,
         transcript::{Bill, Finish, Turn},
     },
+    registry::{Before, Covered, Fit, Length, SumUp},
 };
 
 /// The messages for one request, and what had to be left out.
@@ -47,8 +47,8 @@ impl View {
     /// Shows what was remarked from outside, right before the question.
     pub(crate) fn show(&mut self, ask: &Ask, state: &State) {
         let question = self.messages.len().saturating_sub(1);
-        let covered = |text: &Arc<str>| match &ask.veil {
-            Some(veil) => veil.cover(text).into(),
+        let covered = |text: &Arc<str>| match &ask.mask {
+            Some(mask) => mask.cover(text).into(),
             None => text.clone(),
         };
         let remarks: Vec<Arc<str>> = state.notes.iter().map(covered).collect();
@@ -70,6 +70,7 @@ fn remark(state: &State, text: Arc<str>) -> Arc<Turn> {
         participant: OUTSIDE.to_owned(),
         round: state.round,
         phase: String::new(),
+        form: None,
         text,
         started_at: state.last_at,
         duration_ms: 0,
@@ -89,7 +90,7 @@ pub(crate) fn view(who: &str, ask: &Ask, window: &Window<'_>) -> View {
     let heard = heard(ask, window, window.room.saturating_sub(asked));
     let bytes = asked_bytes + heard.turns.iter().map(|turn| turn.text.len()).sum::<usize>();
     // Who sums up, or may see nobody's name, has said nothing itself.
-    let is_own = |turn: &Turn| ask.veil.is_none() && ask.stretch.is_none() && turn.participant == who;
+    let is_own = |turn: &Turn| ask.mask.is_none() && ask.stretch.is_none() && turn.participant == who;
     let said = heard.turns.into_iter().map(|turn| Message::Said { own: is_own(&turn), turn });
     let asking = [Message::Ask(ask.prompt.clone())];
     // In a second try the question was put before the failed answer; what is said now comes last.
@@ -110,7 +111,7 @@ struct Heard {
 
 fn heard(ask: &Ask, window: &Window<'_>, room: u64) -> Heard {
     let covered = window.summary.map(|it| Covered { turns: it.summary.covers as usize, size: it.size });
-    let talk = Length { sums: window.sums, summary: covered, room, summaries: window.summaries };
+    let talk = Length { sums: window.sums, summary: covered, room, settings: window.settings };
     let (fit, to) = match (ask.hears, ask.stretch) {
         (_, Some(stretch)) => (stretched(&talk, stretch), stretch.to),
         (Hears::Nothing, None) => return Heard::default(),
@@ -150,9 +151,9 @@ fn stretched(talk: &Length<'_>, stretch: Stretch) -> Fit {
 
 /// The turns as this one is shown them: in order, or by name, or under labels.
 fn arranged(ask: &Ask, mut turns: Vec<Arc<Turn>>) -> Vec<Arc<Turn>> {
-    if let Some(veil) = &ask.veil {
-        turns.iter_mut().for_each(|turn| *turn = veil.over(turn));
-        turns.sort_by_key(|turn| (turn.round, veil.place(&turn.participant)));
+    if let Some(mask) = &ask.mask {
+        turns.iter_mut().for_each(|turn| *turn = mask.over(turn));
+        turns.sort_by_key(|turn| (turn.round, mask.place(&turn.participant)));
     } else if ask.hears == Hears::Alphabetically {
         turns.sort_by(|one, other| (one.round, &one.participant).cmp(&(other.round, &other.participant)));
     }
@@ -162,7 +163,7 @@ fn arranged(ask: &Ask, mut turns: Vec<Arc<Turn>>) -> Vec<Arc<Turn>> {
 /// The summary before everything else, with nobody's name in it where that is so ordered.
 fn in_front(ask: &Ask, summary: Turn) -> Arc<Turn> {
     let text =
-        ask.veil.as_ref().map_or_else(|| summary.text.clone(), |veil| veil.cover(&summary.text).into());
+        ask.mask.as_ref().map_or_else(|| summary.text.clone(), |mask| mask.cover(&summary.text).into());
     Arc::new(Turn { text, ..summary })
 }
 
@@ -185,9 +186,8 @@ fn tokens_of(message: &Message, family: Family) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::craft::{ContextStrategy, Summaries};
     use crate::floor::{
-        veil::Veil,
+        mask::Mask,
         window::{Lengths, Weighed},
     };
     use crate::model::{
@@ -196,6 +196,7 @@ mod tests {
         time::Timestamp,
         transcript::{Bill, Finish},
     };
+    use crate::registry::{ContextStrategy, Summaries};
 
     fn turn(participant: &str, round: u32, text: &str) -> Arc<Turn> {
         Arc::new(Turn {
@@ -203,6 +204,7 @@ mod tests {
             participant: participant.to_owned(),
             round,
             phase: "speaking".to_owned(),
+            form: None,
             text: text.into(),
             started_at: Timestamp(0),
             duration_ms: 0,
@@ -293,13 +295,13 @@ mod tests {
     }
 
     #[test]
-    fn a_veiled_view_has_labels_in_their_order_and_nobodys_name() {
+    fn a_masked_view_has_labels_in_their_order_and_nobodys_name() {
         let table = ["ann", "bob"].map(crate::model::participant::Participant::of);
         let labels = [(&table[1], "Debater A"), (&table[0], "Debater B")];
-        let veil = Arc::new(Veil::new(&labels));
+        let mask = Arc::new(Mask::new(&labels));
         let transcript =
             [turn("ann", 1, "I am Ann"), turn("bob", 1, "no, ANN's wrong"), turn("ann", 2, "annex")];
-        let view = shown("ann", &transcript, &Ask::new("", "now").veiled(&veil), 100_000, None);
+        let view = shown("ann", &transcript, &Ask::new("", "now").masked(&mask), 100_000, None);
         assert_eq!(heard(&view), ["no, Debater B's wrong", "I am Debater B", "annex", "now"]);
         let labels: Vec<(&str, bool)> = view
             .messages

@@ -4,14 +4,15 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
     call::tokens::Family,
-    craft::{ContextStrategy, Summaries},
     floor::{Floor, seat::Seat},
     model::{
         event::Summarised,
-        spec::Overflow,
+        settings::Settings,
+        spec::WindowSpec,
         state::Counted,
         transcript::{Bill, Turn},
     },
+    registry::{ContextStrategy, OnOverflow},
 };
 
 /// Tokens kept free in every window beside the answer (D09); in a small one a quarter.
@@ -86,13 +87,40 @@ impl Ratio {
     }
 }
 
+/// What follows when a request is too long.
+#[derive(Clone, Copy)]
+pub(crate) enum Overflow {
+    /// The talk is wound up.
+    End,
+    /// One more try with half the room, by this strategy.
+    Again(Option<&'static ContextStrategy>),
+}
+
+impl Overflow {
+    pub(crate) fn strategy(self) -> Option<&'static ContextStrategy> {
+        match self {
+            Overflow::End => None,
+            Overflow::Again(strategy) => strategy,
+        }
+    }
+
+    pub(crate) fn ends(self) -> bool {
+        matches!(self, Overflow::End)
+    }
+
+    /// Whether what is older is summed up before the next try.
+    pub(crate) fn sums_up(self) -> bool {
+        self.strategy().is_some_and(|it| it.overflow == OnOverflow::SumsUp)
+    }
+}
+
 /// One participant's window, and everything that decides what is shown in it.
 pub(crate) struct Window<'f> {
     pub(crate) family: Family,
     /// What there is room for beside the answer and the reserve, in tokens as we count them.
     pub(crate) room: u64,
     pub(crate) strategy: Option<&'static ContextStrategy>,
-    pub(crate) summaries: Summaries,
+    pub(crate) settings: &'f Settings,
     pub(crate) transcript: &'f [Arc<Turn>],
     pub(crate) sums: &'f [u64],
     pub(crate) summary: Option<Weighed<'f>>,
@@ -108,12 +136,12 @@ impl Floor {
         let ratio = self.now.ratios.get(seat.name()).copied().unwrap_or_default().value();
         let room = tokens.saturating_sub(RESERVE.min(tokens / 4) + answer);
         let room = (room as f64 / ratio) as u64;
-        let name = if seat.overflowed() { self.overflow().name() } else { &spec.window.strategy };
+        let usual = || self.shared.registry.strategy(&spec.window.strategy);
         Window {
             family,
             room: if seat.overflowed() { room / 2 } else { room },
-            strategy: self.shared.crafts.context(name),
-            summaries: if spec.window.summaries { Summaries::On } else { Summaries::Off },
+            strategy: if seat.overflowed() { self.overflow().strategy() } else { usual() },
+            settings: &spec.settings,
             transcript: &self.now.transcript,
             sums: self.now.lengths.sums(family),
             summary: self.summary().map(|summary| Weighed { summary, size: self.size_of(summary, family) }),
@@ -122,9 +150,13 @@ impl Floor {
 
     /// What follows when a request is too long. Deciding is the end already, and must get through.
     pub(crate) fn overflow(&self) -> Overflow {
-        match self.record.state.spec.window.overflow {
-            Overflow::End if !self.now.is_talking() => Overflow::Truncate,
-            overflow => overflow,
+        let (registry, wanted) = (&self.shared.registry, &self.record.state.spec.window.overflow);
+        let shrinking =
+            || registry.strategies().iter().copied().find(|it| it.overflow == OnOverflow::Shrinks);
+        match registry.strategy(wanted) {
+            Some(strategy) => Overflow::Again(Some(strategy)),
+            None if wanted == WindowSpec::END && self.now.is_talking() => Overflow::End,
+            None => Overflow::Again(shrinking()),
         }
     }
 

@@ -23,8 +23,8 @@ use crate::{
         event::Fact,
         id::{DiscussionId, Seq},
         lifecycle::Lifecycle,
+        ruling::RulingAwaited,
         state::State,
-        vacancy::Vacancy,
     },
     seams::{Append, Claim, Created, Deed, Reservation, Session, Store, StoreError, Then, admit},
 };
@@ -237,7 +237,7 @@ impl Shelf {
         }
         match &command {
             Command::Say(say) => discussion.expects(&say.participant)?,
-            Command::Judge(ruling) => admit(id, discussion.vacancy(), ruling)?,
+            Command::Rule(ruling) => admit(id, discussion.ruling(), ruling)?,
             Command::Pause | Command::Resume | Command::Stop | Command::Abort | Command::Note(_) => {}
         }
         discussion.commands.push(command);
@@ -274,10 +274,10 @@ impl Discussion {
         Err(StoreError::NotAwaited { participant: participant.to_owned(), awaited })
     }
 
-    /// The judge's seat, unless what becomes of it has been said already and was not heard yet.
-    fn vacancy(&self) -> Option<&Vacancy> {
-        let is_ruled = self.unheard().any(|it| matches!(it, Command::Judge(_)));
-        self.state.debate.vacancy.as_ref().filter(|_| !is_ruled)
+    /// The decision that is awaited, unless it was made already and not taken in yet.
+    fn ruling(&self) -> Option<&RulingAwaited> {
+        let is_made = self.unheard().any(|it| matches!(it, Command::Rule(_)));
+        self.state.ruling.as_ref().filter(|_| !is_made)
     }
 
     fn unheard(&self) -> impl Iterator<Item = &Command> {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::vacancy::Ruling;
+use crate::model::ruling::Ruling;
 
 /// A command in a discussion's inbox. Whoever runs the discussion takes it and records that.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,8 +20,8 @@ pub enum Command {
     Abort,
     /// A person's turn, for a seat that is awaited.
     Say(Say),
-    /// What becomes of the judge's seat, where that is awaited.
-    Judge(Ruling),
+    /// A decision of people, where one is awaited.
+    Rule(Ruling),
     /// A remark that everyone asked from now on is shown; nobody's turn.
     Note(Note),
 }
@@ -52,7 +52,7 @@ impl Command {
             | Command::Resume
             | Command::Stop
             | Command::Abort
-            | Command::Judge(_)
+            | Command::Rule(_)
             | Command::Note(_) => None,
         }
     }
@@ -66,7 +66,7 @@ impl Command {
             Command::Stop => "stop",
             Command::Abort => "abort",
             Command::Say(_) => "say",
-            Command::Judge(_) => "judge",
+            Command::Rule(_) => "rule",
             Command::Note(_) => "note",
         }
     }

@@ -10,22 +10,20 @@ mod origin;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::model::{
-    assessment::Assessment,
-    ballot::{Ballot, ConsensusVote, Source},
     command::{Command, CommandId},
-    debate::{Cast, Detection, JudgeChange, TalkEnd},
     error::{ErrorClass, Problem},
     id::{Seq, Step},
-    judgement::{CastList, Synthesis, Verdict},
     lifecycle::Lifecycle,
     likeness::Comparison,
-    outcome::Decision,
+    outcome::{Decision, StoppingReason},
+    reading::{Reading, Source},
+    ruling::{Ruled, RulingAwaited},
     spec::Spec,
     time::Timestamp,
     transcript::Turn,
-    vacancy::Vacancy,
 };
 
 pub use call::{Abandoned, Broken, FailedTurn, Placed};
@@ -151,24 +149,20 @@ pub enum Event {
         /// What it says.
         reading: Reading,
     },
-    /// A dialogue's consensus was checked.
-    ConsensusChecked(Check),
-    /// An order was drawn by lot, in which a judge sees the debaters, for instance.
+    /// A pattern or a method recorded something of its own.
+    Noted(Noted),
+    /// An order was drawn by lot.
     OrderDrawn {
         /// The places, each once: first who is first.
         order: Vec<usize>,
     },
-    /// Positions and personas were given out.
-    PartsCast(Cast),
     /// The speeches of a round were compared with earlier ones by meaning, or could not be.
     Compared(Comparison),
-    /// A detector noticed something.
-    Detected(Detection),
-    /// The judge failed, and people are to say what becomes of the seat; nothing waits in memory for it.
-    JudgeAwaited(Vacancy),
-    /// The judge failed, and the seat went to another or stays empty.
-    JudgeChanged(JudgeChange),
-    /// A debate ended before its last round, by its own rules.
+    /// A decision of people is awaited; nothing waits in memory for it.
+    RulingAwaited(RulingAwaited),
+    /// People decided.
+    Ruled(Ruled),
+    /// The talk ended by its pattern's own rules.
     TalkEnded(TalkEnd),
     /// What was said has come near the size of someone's window, for the first time.
     WindowTight(Tight),
@@ -273,37 +267,41 @@ pub struct Summarised {
     pub turn: Option<Arc<Turn>>,
 }
 
-/// What a structured reply says.
+/// Something a pattern or a method recorded, in terms of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Reading {
-    /// A vote for an option.
-    Ballot(Ballot),
-    /// A vote on consensus.
-    ConsensusVote(ConsensusVote),
-    /// A judge's final word.
-    Verdict(Verdict),
-    /// A synthesis.
-    Synthesis(Synthesis),
-    /// A judge's look at one round.
-    Assessment(Assessment),
-    /// Positions and personas for the debaters.
-    Casting(CastList),
-}
-
-/// How a dialogue's consensus check came out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Check {
+pub struct Noted {
+    /// What it is: `cast`, `detection`.
+    pub kind: String,
     /// In which round.
     pub round: u32,
-    /// Whether consensus is reached.
-    pub agreed: bool,
-    /// Whether it was too early to ask; then both votes are a no of confidence 0.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub skipped: bool,
-    /// Both votes, A first.
-    pub votes: Vec<(String, ConsensusVote)>,
-    /// What was agreed on.
+    /// The thing itself.
+    pub value: Value,
+    /// The same in one line for people, where it is worth one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub solution: Option<String>,
+    pub told: Option<String>,
+}
+
+impl Noted {
+    /// The value as the type it was made of; `None` where it is of another kind.
+    #[must_use]
+    pub fn read<T: serde::de::DeserializeOwned>(&self, kind: &str) -> Option<T> {
+        if self.kind != kind {
+            return None;
+        }
+        serde_json::from_value(self.value.clone()).ok()
+    }
+}
+
+/// A talk that ended by its pattern's own rules.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TalkEnd {
+    /// After which round.
+    pub round: u32,
+    /// Why: one of the endings its pattern declares.
+    pub why: String,
+    /// What else is to be said about it: the detector that ended it, for instance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// What results give as the stopping reason.
+    pub stopping: StoppingReason,
 }

@@ -1,25 +1,18 @@
-//! The flip ledger: who held what in which round, who changed its mind when, from what to what, and why, folded from the votes and
-//! checks on record.
+//! Who held what in which round, and who changed its mind when and why: folded from the positions on
+//! record.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    floor::DECIDING,
-    model::{
-        assessment::rounded,
-        ballot::Source,
-        event::Reading,
-        state::{Heard, State},
-    },
+use crate::model::{
+    phase::DECIDING,
+    reading::Source,
+    state::{Heard, State},
 };
 
 /// What stands for a reason that was not given.
 pub const UNEXPLAINED: &str = "unexplained";
-
-const CONSENSUS: &str = "consensus";
-const NO_CONSENSUS: &str = "no consensus";
 
 /// What one participant held in one round.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,9 +45,9 @@ pub struct Flip {
 pub struct RoundAgreement {
     /// Which round.
     pub round: u32,
-    /// What most hold; one of the most where several have it.
+    /// What most hold; one of the most where several have it, empty where nobody agrees on anything.
     pub leading: String,
-    /// The share of the weight behind it, 0 to 1. Of a dialogue's partners, the share that finds consensus.
+    /// The share of the weight behind it, 0 to 1.
     pub agreement: f64,
 }
 
@@ -109,34 +102,26 @@ struct Held<'s> {
     position: String,
     reason: &'s str,
     weight: f64,
-    kind: Kind,
+    joins: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Vote,
-    Check,
-}
-
-/// The positions taken in the talk. What was only assumed of somebody is no position, and the method's vote is another question.
+/// The positions taken in the talk. What was only assumed of a participant is no position, and the
+/// method's vote is another question.
 fn positions(state: &State) -> impl Iterator<Item = Held<'_>> {
     let taken = state.readings.iter().filter(|it| it.source != Source::Assumed && !is_deciding(it));
     taken.filter_map(|heard| {
-        let (kind, position, reason, sure) = match &heard.reading {
-            Reading::Ballot(ballot) => {
-                (Kind::Vote, ballot.choice.clone(), ballot.reasoning.as_str(), ballot.confidence.get())
-            }
-            Reading::ConsensusVote(vote) => {
-                let position = if vote.agrees { CONSENSUS } else { NO_CONSENSUS };
-                (Kind::Check, position.to_owned(), vote.reasoning.as_str(), 1.0)
-            }
-            Reading::Verdict(_) | Reading::Synthesis(_) | Reading::Assessment(_) | Reading::Casting(_) => {
-                return None;
-            }
-        };
+        let stance = heard.reading.stance.as_ref()?;
         let participant = heard.participant.as_str();
-        let weight = state.spec.seat(participant).map_or(1.0, |it| it.weight) * sure;
-        Some(Held { participant, round: heard.round, position, reason, weight, kind })
+        // How sure a voter is counts; whether two partners agree is a plain yes or no.
+        let sure = if stance.chooses { stance.confidence } else { 1.0 };
+        Some(Held {
+            participant,
+            round: heard.round,
+            position: stance.position.clone(),
+            reason: &stance.reason,
+            weight: state.spec.seat(participant).map_or(1.0, |it| it.weight) * sure,
+            joins: stance.joins,
+        })
     })
 }
 
@@ -149,15 +134,17 @@ fn agreement(round: u32, held: &[Held<'_>]) -> RoundAgreement {
     for it in held {
         *weights.entry(&it.position).or_default() += it.weight;
     }
-    let all: f64 = weights.values().sum();
-    // Two who both find no consensus agree on nothing.
-    let leading = if held.iter().all(|it| it.kind == Kind::Check) {
-        (CONSENSUS, weights.get(CONSENSUS).copied().unwrap_or_default())
-    } else {
-        weights
-            .iter()
-            .fold(("", 0.0), |most, (it, weight)| if most.1 < *weight { (it, *weight) } else { most })
-    };
+    let all: f64 = held.iter().map(|it| it.weight).sum();
+    let joining =
+        weights.iter().filter(|(position, _)| held.iter().any(|it| it.joins && it.position == **position));
+    let leading =
+        joining.fold(("", 0.0), |most, (it, weight)| if most.1 < *weight { (*it, *weight) } else { most });
     let share = if all > 0.0 { leading.1 / all } else { 0.0 };
     RoundAgreement { round, leading: leading.0.to_owned(), agreement: rounded(share) }
+}
+
+/// To three decimals, so that a sum of floats is the number a person would write.
+#[must_use]
+pub fn rounded(value: f64) -> f64 {
+    (value * 1_000.0).round() / 1_000.0
 }

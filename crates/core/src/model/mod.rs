@@ -3,29 +3,25 @@
 //! Reading order: [`spec`] what was asked for, [`event`] what happened, [`state`] what that amounts to,
 //! [`outcome`] what the user gets.
 
-pub mod announcement;
-pub mod assessment;
-pub mod ballot;
 pub mod command;
-pub mod debate;
 pub mod error;
 pub mod event;
 pub mod flips;
 pub mod id;
-pub mod judgement;
-pub mod judging;
 pub mod lifecycle;
 pub mod likeness;
+pub mod mask;
 pub mod money;
 pub mod outcome;
 pub mod participant;
 pub mod phase;
-pub mod report;
+pub mod reading;
+pub mod ruling;
+pub mod settings;
 pub mod spec;
 pub mod state;
 pub mod time;
 pub mod transcript;
-pub mod vacancy;
 
 /// Whether a count need not be written, because nothing was counted.
 pub(crate) fn is_zero<T: Default + PartialEq>(count: &T) -> bool {

@@ -4,21 +4,20 @@ mod consensus;
 mod integrity;
 mod metadata;
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::model::{
-    ballot::Tally,
-    debate::{Cast, Detection},
     error::Problem,
-    event::Check,
+    event::TalkEnd,
     flips::{Flip, Position, RoundAgreement},
     id::DiscussionId,
-    judgement::{Claim, Dissent, Synthesis, Verdict},
-    judging::JudgingReport,
     lifecycle::Lifecycle,
 };
 
-pub use consensus::{BallotReport, ConsensusReport, DissentReport, FinalConsensus, VotingResults};
+pub use consensus::{ConsensusReport, DissentReport};
 pub use integrity::{Integrity, Missing};
 pub use metadata::{CostSummary, Metadata, ProviderCost};
 
@@ -42,9 +41,9 @@ pub struct Decision {
     /// The arguments on the table.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<Claim>,
-    /// How the votes fell, where there were votes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tally: Option<Tally>,
+    /// What else the method found, by name.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub found: Map<String, Value>,
     /// Why this is not the consensus the method demands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<Problem>,
@@ -53,44 +52,63 @@ pub struct Decision {
     pub degraded: bool,
 }
 
-impl Decision {
-    /// A decision that is this synthesis by this participant.
-    #[must_use]
-    pub fn from_synthesis(synthesis: Synthesis, by: &str) -> Self {
-        Decision {
-            synthesis: synthesis.synthesis,
-            synthesizer: Some(by.to_owned()),
-            agreement: synthesis.agreement,
-            agreements: synthesis.agreements,
-            dissent: synthesis.dissent,
-            claims: synthesis.claims,
-            ..Decision::default()
-        }
-    }
+/// A minority view.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Dissent {
+    /// Whose.
+    pub participant: String,
+    /// What it is.
+    pub position: String,
 }
 
-/// Why a discussion ended: requirement A04's reasons and ours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StoppingReason {
+/// One argument on the table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Claim {
+    /// What is claimed.
+    pub text: String,
+    /// Who supports it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub supported_by: Vec<String>,
+    /// Who attacks it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attacked_by: Vec<String>,
+    /// Whether nobody answered it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unanswered: bool,
+}
+
+/// Why a discussion ended: requirement A04's reasons and ours. Patterns may add their own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct StoppingReason(Cow<'static, str>);
+
+impl StoppingReason {
     /// The pattern went through to its end.
-    Completed,
-    /// The dialogue's partners agree.
-    ConsensusReached,
-    /// The dialogue's rounds are used up.
-    MaxIterations,
+    pub const COMPLETED: StoppingReason = StoppingReason::named("completed");
     /// A person asked for the conclusion.
-    UserStop,
+    pub const USER_STOP: StoppingReason = StoppingReason::named("user_stop");
     /// A person ended it.
-    UserAbort,
+    pub const USER_ABORT: StoppingReason = StoppingReason::named("user_abort");
     /// A budget is spent.
-    Budget,
+    pub const BUDGET: StoppingReason = StoppingReason::named("budget");
     /// The time is spent.
-    Timeout,
+    pub const TIMEOUT: StoppingReason = StoppingReason::named("timeout");
     /// Too few are left to talk.
-    ModelUnavailable,
+    pub const MODEL_UNAVAILABLE: StoppingReason = StoppingReason::named("model_unavailable");
     /// It could not go on.
-    Error,
+    pub const ERROR: StoppingReason = StoppingReason::named("error");
+
+    /// The reason of this name.
+    #[must_use]
+    pub const fn named(name: &'static str) -> Self {
+        StoppingReason(Cow::Borrowed(name))
+    }
+
+    /// The name in results.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.0
+    }
 }
 
 /// The result document. Absent values are left out, never null.
@@ -119,21 +137,6 @@ pub struct Outcome {
     pub synthesis: String,
     /// How it was reached.
     pub consensus: ConsensusReport,
-    /// How the votes fell.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub voting_results: Option<VotingResults>,
-    /// The judge's final word.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub verdict: Option<Verdict>,
-    /// What a debate's judge said on the way, and whether it held in both orders.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub judging: Option<JudgingReport>,
-    /// Who argued what, where positions were given out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub positions: Option<Cast>,
-    /// What the detectors noticed.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub detections: Vec<Detection>,
     /// What everyone held in each round, where the pattern has positions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub positions_by_round: Vec<Position>,
@@ -143,15 +146,12 @@ pub struct Outcome {
     /// How far they agreed after each round, where the pattern has positions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agreement_by_round: Vec<RoundAgreement>,
-    /// A dialogue's consensus checks, in order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub consensus_checks: Vec<Check>,
-    /// What a dialogue agreed on, with both contributions (A16).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub final_consensus: Option<FinalConsensus>,
     /// Discussions convened on the way.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sub_discussions: Vec<SubReport>,
+    /// How the talk ended by its pattern's own rules, where it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<TalkEnd>,
     /// Why it ended; absent while it goes on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopping_reason: Option<StoppingReason>,
@@ -164,6 +164,9 @@ pub struct Outcome {
     /// What went wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Problem>,
+    /// The fields that the pattern and the method add, by name.
+    #[serde(flatten)]
+    pub fields: Map<String, Value>,
 }
 
 /// One round with every response.

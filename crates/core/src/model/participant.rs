@@ -1,6 +1,6 @@
 //! Who sits at the table.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use serde::{Deserialize, Serialize};
 
@@ -28,9 +28,9 @@ pub struct Participant {
     /// Set when a person sits here, not a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<Person>,
-    /// What its speeches end at, where the pattern sends such; `None` is the pattern's own list (C03).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stop: Option<Vec<String>>,
+    /// Set where it takes no turns in the talk: a judge, for instance.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub aside: bool,
     /// What its provider is good at; decides who synthesises when nobody was named.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub strengths: Vec<String>,
@@ -45,11 +45,11 @@ impl Participant {
             provider: provider.to_owned(),
             aliases: Vec::new(),
             model: None,
-            role: Role::Speaker,
+            role: Role::SPEAKER,
             weight: 1.0,
             brief: None,
             person: None,
-            stop: None,
+            aside: false,
             strengths: Vec::new(),
         }
     }
@@ -71,6 +71,12 @@ impl Participant {
     pub fn playing(self, role: Role) -> Self {
         Participant { role, ..self }
     }
+
+    /// The same seat, taking no turns in the talk.
+    #[must_use]
+    pub fn aside(self) -> Self {
+        Participant { aside: true, ..self }
+    }
 }
 
 /// A person at the table.
@@ -81,68 +87,40 @@ pub struct Person {
     pub user: Option<String>,
 }
 
-/// A part to play. A debate and a roundtable tell them apart.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Role {
-    /// No particular part.
-    #[default]
-    Speaker,
-    /// Argues for.
-    Proponent,
-    /// Argues against.
-    Opponent,
-    /// Weighs what was said.
-    Judge,
-    /// Leads to a decision.
-    Moderator,
-    /// Gives a balanced view.
-    Neutral,
-    /// Runs the table.
-    Manager,
-    /// Leads a part of the work.
-    Leader,
-    /// Knows a subject.
-    Specialist,
-    /// The person for whom it is held.
-    User,
-}
+/// A part to play at the table. Patterns declare the roles they tell apart.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Role(Cow<'static, str>);
 
 impl Role {
-    /// Every part that can be assigned by name.
-    pub const ASSIGNABLE: [Role; 9] = [
-        Role::Proponent,
-        Role::Opponent,
-        Role::Judge,
-        Role::Moderator,
-        Role::Neutral,
-        Role::Manager,
-        Role::Leader,
-        Role::Specialist,
-        Role::User,
-    ];
+    /// No particular part.
+    pub const SPEAKER: Role = Role::named("speaker");
+
+    /// A person for whom the discussion is held.
+    pub const USER: Role = Role::named("user");
+
+    /// The role of this name.
+    #[must_use]
+    pub const fn named(name: &'static str) -> Self {
+        Role(Cow::Borrowed(name))
+    }
 
     /// The name in requests, results and prompts.
     #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Role::Speaker => "speaker",
-            Role::Proponent => "proponent",
-            Role::Opponent => "opponent",
-            Role::Judge => "judge",
-            Role::Moderator => "moderator",
-            Role::Neutral => "neutral",
-            Role::Manager => "manager",
-            Role::Leader => "leader",
-            Role::Specialist => "specialist",
-            Role::User => "user",
-        }
+    pub fn name(&self) -> &str {
+        &self.0
     }
+}
 
-    /// The part of that name, unless there is none.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Role> {
-        Role::ASSIGNABLE.into_iter().find(|role| role.name() == name)
+impl Default for Role {
+    fn default() -> Self {
+        Role::SPEAKER
+    }
+}
+
+impl From<&str> for Role {
+    fn from(name: &str) -> Self {
+        Role(Cow::Owned(name.to_owned()))
     }
 }
 

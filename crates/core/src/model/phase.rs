@@ -1,6 +1,9 @@
 //! Phases inside a running discussion, and the table that says which may follow which.
 
-/// A named stretch of a pattern: `speaking`, `judging`, `consensus-check-a`.
+/// The phase in which a consensus method works, after every pattern.
+pub const DECIDING: &str = "deciding";
+
+/// A named stretch of a pattern, such as `speaking`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Phase(pub &'static str);
 

@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::model::{
-    debate::DebateSpec,
     id::Tenant,
     money::Usd,
     participant::{Participant, Role},
+    settings::Settings,
 };
 
 /// The time kept for the synthesis at every level (INV-DISC-611).
@@ -47,14 +47,10 @@ pub struct Spec {
     /// Stop asking a group once an answer is this confident (INV-DISC-622); never before the minimum of providers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub early_exit: Option<f64>,
-    /// What only a dialogue looks at.
-    #[serde(default)]
-    pub dialogue: Dialogue,
-    /// What only a debate looks at.
-    #[serde(default, skip_serializing_if = "DebateSpec::is_default")]
-    pub debate: DebateSpec,
+    /// The options that were given, by name; what they mean is declared by who reads them.
+    #[serde(default, skip_serializing_if = "Settings::is_empty")]
+    pub settings: Settings,
     /// How a talk that outgrows a model's window is shown (D09).
-    #[serde(default, skip_serializing_if = "WindowSpec::is_default")]
     pub window: WindowSpec,
     /// The session it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -68,16 +64,16 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// Everyone who talks: all but the judges.
+    /// Everyone who takes turns in the talk.
     #[must_use]
     pub fn speakers(&self) -> Vec<Participant> {
-        self.participants.iter().filter(|it| it.role != Role::Judge).cloned().collect()
+        self.participants.iter().filter(|it| !it.aside).cloned().collect()
     }
 
     /// Everyone who plays this part.
     #[must_use]
-    pub fn playing(&self, role: Role) -> Vec<Participant> {
-        self.participants.iter().filter(|it| it.role == role).cloned().collect()
+    pub fn playing(&self, role: &Role) -> Vec<Participant> {
+        self.participants.iter().filter(|it| it.role == *role).cloned().collect()
     }
 
     /// The seat of that name.
@@ -92,16 +88,8 @@ impl Spec {
 pub struct ConsensusSpec {
     /// The method's name.
     pub method: String,
-    /// Who synthesises or moderates; the strongest one present when nobody is named.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub synthesizer: Option<String>,
-    /// The share that decides, 0 to 1.
-    pub threshold: f64,
     /// Whether minority views are part of the result.
     pub include_dissent: bool,
-    /// Instructions for the synthesis in place of ours.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub prompt: Option<String>,
 }
 
 /// How freely and how long participants speak.
@@ -203,72 +191,19 @@ impl TimeoutStrategy {
     }
 }
 
-/// What only a dialogue looks at (A02).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Dialogue {
-    /// Whether both must agree, or either is enough.
-    pub both_must_agree: bool,
-    /// Rounds before the first consensus check.
-    pub min_rounds: u32,
-}
-
-impl Default for Dialogue {
-    fn default() -> Self {
-        Dialogue { both_must_agree: true, min_rounds: 1 }
-    }
-}
-
 /// How a talk that outgrows a model's window is shown (D09).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
 pub struct WindowSpec {
     /// The context strategy's name.
     pub strategy: String,
-    /// Whether a strategy that can do without may pay for summaries.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub summaries: bool,
-    /// What follows when a provider says that a request is too long all the same.
-    pub overflow: Overflow,
-}
-
-impl Default for WindowSpec {
-    fn default() -> Self {
-        WindowSpec { strategy: "slide".to_owned(), summaries: false, overflow: Overflow::default() }
-    }
+    /// What follows when a provider says that a request is too long all the same (D12): the name of
+    /// the strategy for one more try with half the room, or [`WindowSpec::END`].
+    pub overflow: String,
 }
 
 impl WindowSpec {
-    fn is_default(&self) -> bool {
-        *self == WindowSpec::default()
-    }
-}
-
-/// What follows when a provider says that a request is too long (D12).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Overflow {
-    /// One more try with half the room, the newest turns alone.
-    #[default]
-    Truncate,
-    /// One more try with half the room, what is older summed up.
-    Summarise,
-    /// The talk is wound up.
-    End,
-}
-
-impl Overflow {
-    /// All of them.
-    pub const ALL: [Overflow; 3] = [Overflow::Truncate, Overflow::Summarise, Overflow::End];
-
-    /// The name in requests; that of the context strategy for the second try, where there is one.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Overflow::Truncate => "truncate",
-            Overflow::Summarise => "summarise",
-            Overflow::End => "end",
-        }
-    }
+    /// The talk is wound up when a request is too long.
+    pub const END: &'static str = "end";
 }
 
 /// How simulated voices behave. Part of the record, so that a resumed discussion hears the same voices.

@@ -7,18 +7,20 @@ use std::{collections::BTreeMap, sync::Arc};
 use serde::Serialize;
 
 use crate::model::{
-    ballot::Source,
     command::{Command, CommandId},
-    debate::DebateState,
     error::Problem,
     event::{
-        Absent, Awaited, Check, Conclusion, Event, Fact, FailedTurn, Fork, Lineage, Placed, Reading,
-        SubConcluded, Summarised, Tight, WindUp,
+        Absent, Awaited, Conclusion, Event, Fact, FailedTurn, Fork, Lineage, Noted, Placed, SubConcluded,
+        Summarised, TalkEnd, Tight, WindUp,
     },
     id::{DiscussionId, Seq, Step},
     lifecycle::Lifecycle,
+    likeness::Comparison,
+    mask,
     money::{Spent, Usage, Usd},
     outcome::Decision,
+    reading::{Reading, Source},
+    ruling::{Ruled, RulingAwaited},
     spec::Spec,
     time::Timestamp,
     transcript::Turn,
@@ -55,10 +57,18 @@ pub struct State {
     pub failures: Vec<FailedTurn>,
     /// Every structured reply as it was read.
     pub readings: Vec<Heard>,
-    /// A dialogue's checks.
-    pub checks: Vec<Check>,
-    /// What a debate's own facts amount to.
-    pub debate: DebateState,
+    /// What the pattern and the method recorded in terms of their own, in order.
+    pub noted: Vec<Noted>,
+    /// What an embedding model found alike, round by round.
+    pub comparisons: Vec<Comparison>,
+    /// How the talk ended by its pattern's own rules.
+    pub ended: Option<TalkEnd>,
+    /// The decision of people that is awaited.
+    pub ruling: Option<RulingAwaited>,
+    /// The decisions of people so far.
+    pub ruled: Vec<Ruled>,
+    /// The labels that stood for names in what was shown, by the step of the call.
+    pub labels: BTreeMap<Step, Vec<(String, String)>>,
     /// Orders drawn by lot, by their step.
     pub orders: BTreeMap<Step, Vec<usize>>,
     /// The people whose turn it is.
@@ -210,8 +220,12 @@ impl State {
             turns: Vec::new(),
             failures: Vec::new(),
             readings: Vec::new(),
-            checks: Vec::new(),
-            debate: DebateState::default(),
+            noted: Vec::new(),
+            comparisons: Vec::new(),
+            ended: None,
+            ruling: None,
+            ruled: Vec::new(),
+            labels: BTreeMap::new(),
             orders: BTreeMap::new(),
             awaiting: Vec::new(),
             notes: Vec::new(),
@@ -251,6 +265,23 @@ impl State {
     pub fn present(&self) -> Vec<&str> {
         let seated = self.seated.iter().flatten().map(String::as_str);
         seated.filter(|name| !self.failures.iter().any(|it| it.participant == *name)).collect()
+    }
+
+    /// Everything of this kind that was recorded, in order, as the type it was made of.
+    pub fn noted<'s, T: serde::de::DeserializeOwned + 's>(
+        &'s self,
+        kind: &'s str,
+    ) -> impl Iterator<Item = T> + 's {
+        self.noted.iter().filter_map(move |it| it.read(kind))
+    }
+
+    /// What was said in this turn, with names in the place of the labels its speaker was shown.
+    #[must_use]
+    pub fn unmasked(&self, turn: &Turn) -> String {
+        match self.labels.get(&turn.step) {
+            Some(labels) => mask::reveal(&turn.text, labels),
+            None => turn.text.to_string(),
+        }
     }
 
     /// Why this one is not there any more, in the provider's words.

@@ -33,3 +33,9 @@ impl Timestamp {
         Timestamp(self.0.saturating_sub_unsigned(ms.saturating_mul(1_000)))
     }
 }
+
+/// A moment as results show it: ISO 8601, UTC, with a Z.
+#[must_use]
+pub fn iso(at: Timestamp) -> String {
+    jiff::Timestamp::from_microsecond(at.0).map(|it| it.to_string()).unwrap_or_default()
+}

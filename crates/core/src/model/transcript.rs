@@ -21,6 +21,9 @@ pub struct Turn {
     pub round: u32,
     /// In which phase.
     pub phase: String,
+    /// The form it was asked for in; absent where it was a speech.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub form: Option<String>,
     /// What was said.
     pub text: Arc<str>,
     /// When the answering call was placed.

@@ -9,7 +9,7 @@ use crate::model::{
     command::{Command, CommandId},
     event::Fact,
     id::{DiscussionId, Seq},
-    vacancy::{Ruling, Vacancy},
+    ruling::{Ruling, RulingAwaited, Unfit},
 };
 
 /// Where facts are kept, for one machine or many.
@@ -50,7 +50,7 @@ pub trait Store: Send + Sync {
 
     /// Puts a command into the inbox; refused for an unknown discussion and for one that is over. A person's turn is refused with
     /// [`StoreError::NotAwaited`] unless that seat is awaited, and again once one was taken in: the check and the writing are one. The same
-    /// holds for a ruling about the judge's seat, which [`admit`] looks at.
+    /// holds for a decision of people, which [`admit`] looks at.
     fn send(&self, id: DiscussionId, command: Command) -> BoxFuture<'_, Result<CommandId, StoreError>>;
 
     /// The commands after this one, in order.
@@ -157,15 +157,28 @@ pub enum StoreError {
         /// Whose turn it is.
         awaited: Vec<String>,
     },
-    /// Nobody is asked what becomes of the judge's seat.
-    #[error("no decision about the judge is awaited in discussion {0}; nothing was changed")]
-    JudgeNotAwaited(DiscussionId),
-    /// This one can't take the judge's seat.
-    #[error("{name} can't judge here; {}; nothing was changed", able(.candidates))]
-    CannotJudge {
-        /// Who was to.
-        name: String,
-        /// Who could.
+    /// No decision of this kind is awaited.
+    #[error("no decision of the kind `{kind}` is awaited in discussion {id}; nothing was changed")]
+    RulingNotAwaited {
+        /// Which discussion.
+        id: DiscussionId,
+        /// Which kind of decision.
+        kind: String,
+    },
+    /// This can't be decided here.
+    #[error("`{choice}` can't be decided here; possible are {}; nothing was changed", .choices.join(", "))]
+    NoSuchChoice {
+        /// What was to be decided.
+        choice: String,
+        /// What could be.
+        choices: Vec<String>,
+    },
+    /// The participant named is no candidate.
+    #[error("{}; {}; nothing was changed", not_a_candidate(.name.as_deref()), able(.candidates))]
+    NoSuchCandidate {
+        /// Who was named.
+        name: Option<String>,
+        /// Who could be.
         candidates: Vec<String>,
     },
     /// The discussion is over.
@@ -193,16 +206,30 @@ fn not_awaited(awaited: &[String], participant: &str) -> String {
     }
 }
 
+fn not_a_candidate(name: Option<&str>) -> String {
+    name.map_or_else(|| "the choice names no candidate".to_owned(), |name| format!("{name} is no candidate"))
+}
+
 fn able(candidates: &[String]) -> String {
     match candidates {
-        [] => "nobody is left who could".to_owned(),
-        candidates => format!("able to are {}", candidates.join(", ")),
+        [] => "there are no candidates".to_owned(),
+        candidates => format!("candidates are {}", candidates.join(", ")),
     }
 }
 
-/// Whether a ruling about the judge's seat may be taken in; the same for every store.
-pub fn admit(id: DiscussionId, vacancy: Option<&Vacancy>, ruling: &Ruling) -> Result<(), StoreError> {
-    let vacancy = vacancy.ok_or(StoreError::JudgeNotAwaited(id))?;
-    let (name, candidates) = (ruling.successor().unwrap_or_default().to_owned(), vacancy.candidates.clone());
-    vacancy.admits(ruling).then_some(()).ok_or(StoreError::CannotJudge { name, candidates })
+/// Whether a decision of people may be taken in; the same for every store.
+pub fn admit(id: DiscussionId, awaited: Option<&RulingAwaited>, ruling: &Ruling) -> Result<(), StoreError> {
+    let not_awaited = || StoreError::RulingNotAwaited { id, kind: ruling.kind.clone() };
+    let awaited = awaited.ok_or_else(not_awaited)?;
+    awaited.admits(ruling).map_err(|unfit| match unfit {
+        Unfit::NotAwaited => not_awaited(),
+        Unfit::NoSuchChoice => StoreError::NoSuchChoice {
+            choice: ruling.choice.clone(),
+            choices: awaited.choices.iter().map(|it| it.name.clone()).collect(),
+        },
+        Unfit::NoSuchCandidate => StoreError::NoSuchCandidate {
+            name: ruling.candidate.clone(),
+            candidates: awaited.candidates.clone(),
+        },
+    })
 }

@@ -14,12 +14,12 @@ use crate::{
     floor::{
         halt::Halt,
         seat::{Arrival, Failed, News, Stage},
+        window::Overflow,
     },
     model::{
         error::ErrorClass,
         event::{Event, WindUp},
         money::Spent,
-        spec::Overflow,
     },
 };
 
@@ -140,20 +140,20 @@ impl Group<'_, '_> {
         let (attempt, participant) = (placed.attempt, placed.participant.clone());
         let overflow = (error.class == ErrorClass::ContextOverflow).then(|| self.floor.overflow());
         let (class, message) = (error.class, error.message.clone());
-        let retry_in_ms = (overflow != Some(Overflow::End)).then_some(wait_ms);
+        let (ends, sums_up) = (overflow.is_some_and(Overflow::ends), overflow.is_some_and(Overflow::sums_up));
+        let retry_in_ms = (!ends).then_some(wait_ms);
         facts.push((step, Event::CallFailed { attempt, participant, class, message, retry_in_ms, broken }));
         seat.stage = Stage::Fresh;
-        if let Some(Overflow::End | Overflow::Summarise) = overflow {
+        if ends || sums_up {
             self.floor.ledger.settle(reserved, Spent::default());
         } else {
             seat.reserved = Some(reserved);
         }
-        match overflow {
-            Some(Overflow::End) => Err(WindUp::WindowFull { participant: seat.name().to_owned() }),
-            // The others are heard first; then what was said is summed up for this one.
-            Some(Overflow::Summarise) => Ok(None),
-            Some(Overflow::Truncate) | None => Ok((!holding).then_some(Next::Wait(wait_ms))),
+        if ends {
+            return Err(WindUp::WindowFull { participant: seat.name().to_owned() });
         }
+        // Where what is older is summed up, the others are heard first.
+        Ok((!holding && !sums_up).then_some(Next::Wait(wait_ms)))
     }
 
     fn start(&mut self, index: usize, next: Next) {

@@ -22,7 +22,7 @@ impl Seat {
             round: floor.now.round,
             phase: floor.now.phase.unwrap_or_default().to_owned(),
             prompt: self.asked.ask.prompt.to_string(),
-            shape: self.asked.ask.shape.as_ref().map(|shape| shape.name.to_owned()),
+            shape: self.asked.ask.shape.as_ref().map(|shape| shape.form.kind.to_owned()),
             digest: Some(self.digest(floor)),
         }
     }
@@ -50,6 +50,7 @@ impl Seat {
             participant: self.name().to_owned(),
             round: floor.now.round,
             phase: floor.now.phase.unwrap_or_default().to_owned(),
+            form: self.asked.ask.shape.as_ref().map(|shape| shape.form.kind.to_owned()),
             text: reply.text.as_str().into(),
             started_at: self.placed_at,
             duration_ms: self.elapsed_ms(),

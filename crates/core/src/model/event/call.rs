@@ -28,6 +28,9 @@ pub struct Placed {
     /// Whether an earlier attempt was cut off by the end of a process, so that it may have been paid.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repeats: bool,
+    /// The labels that stood for names in what was shown, each with the name behind it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<(String, String)>,
     /// How many turns did not fit the model's window.
     #[serde(default, skip_serializing_if = "crate::model::is_zero")]
     pub unheard: u32,

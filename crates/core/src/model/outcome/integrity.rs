@@ -1,6 +1,7 @@
 //! Whether the result is all that was asked for, and what is missing where it is not.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::model::event::Tight;
 
@@ -34,9 +35,9 @@ pub struct Integrity {
     pub tight_windows: Vec<Tight>,
     /// Replies that ran into their token limit.
     pub cut_short: u32,
-    /// Rounds that were to be judged and have no assessment that counts.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub unassessed_rounds: Vec<u32>,
+    /// What its pattern finds missing, by name: `unassessedRounds`, for instance.
+    #[serde(flatten)]
+    pub lacks: Map<String, Value>,
     /// Yes when any of this made the result less than it was meant to be.
     pub degraded: bool,
 }

@@ -33,25 +33,26 @@ impl State {
                 reading: reading.clone(),
                 at: fact.at,
             }),
-            Event::ConsensusChecked(check) => self.checks.push(check.clone()),
+            Event::Noted(noted) => self.noted.push(noted.clone()),
             Event::OrderDrawn { order } => {
                 fact.step.iter().for_each(|step| drop(self.orders.insert(step.clone(), order.clone())));
             }
-            Event::PartsCast(_)
-            | Event::Detected(_)
-            | Event::JudgeAwaited(_)
-            | Event::JudgeChanged(_)
-            | Event::TalkEnded(_) => self.debate.apply(&fact.event),
+            Event::RulingAwaited(awaited) => self.ruling = Some(awaited.clone()),
+            Event::Ruled(ruled) => {
+                self.ruling = None;
+                self.ruled.push(ruled.clone());
+            }
+            Event::TalkEnded(end) => self.ended = Some(end.clone()),
             Event::Compared(comparison) => {
                 self.settle(fact, comparison);
-                self.debate.apply(&fact.event);
+                self.comparisons.push(comparison.clone());
             }
             Event::WindowTight(tight) => self.tight.push(tight.clone()),
             Event::CommandTaken { id, command } => self.take(*id, command),
             Event::PersonAwaited(awaited) => self.awaiting.push(awaited.clone()),
             Event::WoundUp { reason } => {
                 self.awaiting.clear();
-                self.debate.vacancy = None;
+                self.ruling = None;
                 // The first reason is the reason; a later one only says that deciding ran short as well.
                 self.wound_up.get_or_insert_with(|| reason.clone());
                 self.wish = None;
@@ -155,7 +156,7 @@ impl State {
         }
         self.wish = match (self.wish.take(), command) {
             // What a person says is a turn, a ruling is a fact of its own, and a remark is only shown; none is a wish.
-            (wish, Command::Say(_) | Command::Judge(_) | Command::Note(_)) => wish,
+            (wish, Command::Say(_) | Command::Rule(_) | Command::Note(_)) => wish,
             // Nothing takes back an abort, and only an abort outranks a stop.
             (Some(Command::Abort), _) => Some(Command::Abort),
             (Some(Command::Stop), Command::Pause | Command::Resume) => Some(Command::Stop),
@@ -174,6 +175,9 @@ impl State {
         self.wear.unheard += if placed.repeats { 0 } else { placed.unheard };
         if let Some(step) = &fact.step {
             self.under_way.insert(step.clone(), placed.clone());
+            if !placed.labels.is_empty() {
+                self.labels.insert(step.clone(), placed.labels.clone());
+            }
         }
     }
 

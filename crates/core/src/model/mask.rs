@@ -1,19 +1,15 @@
-//! The veil before a judge: everyone under a label, in an order drawn by lot, and nobody's name in anything that was said.
+//! Masks: participants under labels, so that the one who reads a talk can't favour anybody by name.
 
 use std::{cmp::Reverse, collections::BTreeMap, sync::Arc};
 
-use crate::model::{
-    participant::{Participant, Role},
-    spec::Spec,
-    transcript::Turn,
-};
+use crate::model::{participant::Participant, transcript::Turn};
 
 /// What stands for a word that gives away a provider without saying whose it is.
 const SOMEONE: &str = "a participant";
 
 /// Labels for a whole table. What is covered by it can be uncovered again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Veil {
+pub struct Mask {
     /// Names and labels, in the order in which they are shown.
     labels: Vec<(String, String)>,
     /// What is replaced, and by what; longer words first, so that a model's name goes before its maker's.
@@ -27,8 +23,8 @@ struct Word {
     becomes: String,
 }
 
-impl Veil {
-    /// A veil that shows each of them under a label, in this order.
+impl Mask {
+    /// A mask that shows each of them under a label, in this order.
     #[must_use]
     pub fn new(labels: &[(&Participant, &str)]) -> Self {
         let mut words: BTreeMap<String, String> = BTreeMap::new();
@@ -46,25 +42,13 @@ impl Veil {
         let pairs = labels.iter().map(|(who, label)| (who.name.clone(), (*label).to_owned()));
         let labels: Vec<(String, String)> = pairs.collect();
         let reveals = labels.iter().map(|(name, label)| (label.to_lowercase(), name.clone()));
-        Veil { covers: longest_first(words), reveals: longest_first(reveals), labels }
+        Mask { covers: longest_first(words), reveals: longest_first(reveals), labels }
     }
 
-    /// The veil before a debate's judge: the debaters in these places under labels in this order, then who speaks and takes no
-    /// side, then who judges.
+    /// The labels in the order in which they are shown, each with the name behind it.
     #[must_use]
-    pub fn of_debate(spec: &Spec, places: &[usize]) -> Self {
-        let debaters = spec.debaters();
-        let shown = places.iter().filter_map(|place| debaters.get(*place));
-        let mut labels: Vec<(&Participant, String)> =
-            shown.zip('A'..).map(|(who, letter)| (who, format!("Debater {letter}"))).collect();
-        let (judges, others): (Vec<&Participant>, Vec<&Participant>) = spec
-            .participants
-            .iter()
-            .filter(|it| !debaters.contains(it))
-            .partition(|it| it.role == Role::Judge);
-        labels.extend(others.into_iter().zip('A'..).map(|(who, letter)| (who, format!("Guest {letter}"))));
-        labels.extend(judges.into_iter().map(|who| (who, "the judge".to_owned())));
-        Veil::new(&labels.iter().map(|it| (it.0, it.1.as_str())).collect::<Vec<_>>())
+    pub fn labels(&self) -> Vec<(String, String)> {
+        self.labels.iter().map(|(name, label)| (label.clone(), name.clone())).collect()
     }
 
     /// The label of this name.
@@ -97,11 +81,18 @@ impl Veil {
         self.labels.iter().position(|it| it.1 == label).unwrap_or(usize::MAX)
     }
 
-    /// The turn as someone behind the veil sees it.
+    /// The turn as it is shown under this mask.
     pub(crate) fn over(&self, turn: &Turn) -> Arc<Turn> {
         let participant = self.label(&turn.participant).unwrap_or(SOMEONE).to_owned();
         Arc::new(Turn { participant, text: self.cover(&turn.text).into(), ..turn.clone() })
     }
+}
+
+/// The text with names in the place of these labels.
+#[must_use]
+pub fn reveal(text: &str, labels: &[(String, String)]) -> String {
+    let words = labels.iter().map(|(label, name)| (label.to_lowercase(), name.clone()));
+    replaced(text, &longest_first(words))
 }
 
 fn longest_first(words: impl IntoIterator<Item = (String, String)>) -> Vec<Word> {
@@ -171,7 +162,7 @@ mod tests {
         Participant { name: name.into(), model, ..Participant::of(provider) }
     }
 
-    fn veil() -> Veil {
+    fn mask() -> Mask {
         let table = [
             seat("Ann", "claude", Some("claude-opus-4")),
             Participant { aliases: vec!["google".into()], ..seat("bob", "gemini", None) },
@@ -179,12 +170,12 @@ mod tests {
             seat("Ümit", "太郎", None),
         ];
         let labels = ["Debater B", "Debater A", "the judge", "Guest A"];
-        Veil::new(&table.iter().zip(labels).collect::<Vec<_>>())
+        Mask::new(&table.iter().zip(labels).collect::<Vec<_>>())
     }
 
     #[track_caller]
     fn check(said: &str, expected: &str) {
-        assert_eq!(veil().cover(said), expected);
+        assert_eq!(mask().cover(said), expected);
     }
 
     #[test]
@@ -207,12 +198,12 @@ mod tests {
 
     #[test]
     fn what_was_covered_is_uncovered_again() {
-        let veil = veil();
+        let mask = mask();
         assert_eq!(
-            veil.reveal("debater a beat Debater B; Debater AB did not"),
+            mask.reveal("debater a beat Debater B; Debater AB did not"),
             "bob beat Ann; Debater AB did not"
         );
-        assert_eq!((veil.name(" debater b "), veil.name("Debater C")), (Some("Ann"), None));
-        assert_eq!((veil.label("Ann"), veil.label("ann")), (Some("Debater B"), None));
+        assert_eq!((mask.name(" debater b "), mask.name("Debater C")), (Some("Ann"), None));
+        assert_eq!((mask.label("Ann"), mask.label("ann")), (Some("Debater B"), None));
     }
 }

@@ -2,31 +2,32 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::{Map, Value};
+
 use crate::{
-    floor::DECIDING,
     model::{
-        ballot::{Source, Tally},
-        event::Reading,
         flips,
         id::Step,
-        judging::{self, JudgingReport},
         lifecycle::Lifecycle,
         money::Usd,
         outcome::{
-            BallotReport, ConsensusReport, CostSummary, Decision, DissentReport, FinalConsensus, Integrity,
-            Metadata, Missing, Outcome, ProviderCost, Response, Round, SubReport, VotingResults,
+            ConsensusReport, CostSummary, Decision, DissentReport, Integrity, Metadata, Missing, Outcome,
+            ProviderCost, Response, Round, SubReport,
         },
         participant::Role,
+        phase::DECIDING,
+        reading::Source,
         state::State,
-        time::Timestamp,
+        time::iso,
         transcript::{Finish, Turn},
     },
+    registry::Registry,
 };
 
-impl Outcome {
-    /// What the user gets of this discussion.
+impl Registry {
+    /// The result of this discussion, finished or not.
     #[must_use]
-    pub fn of(state: &State) -> Outcome {
+    pub fn outcome(&self, state: &State) -> Outcome {
         let conclusion = state.conclusion.as_ref();
         let decision = state.decision.as_deref().cloned().unwrap_or_default();
         Outcome {
@@ -41,30 +42,29 @@ impl Outcome {
             rounds: rounds(state),
             synthesis: decision.synthesis.clone(),
             consensus: consensus(state, &decision),
-            voting_results: decision.tally.as_ref().map(voting),
-            verdict: judging::verdict(state),
-            judging: JudgingReport::of(state),
-            positions: state.debate.cast.clone(),
-            detections: state.debate.detections.clone(),
             positions_by_round: flips::positions_by_round(state),
             flips: flips::flips(state),
             agreement_by_round: flips::agreement_by_round(state),
-            consensus_checks: state.checks.clone(),
-            final_consensus: final_consensus(state),
             sub_discussions: subs(state),
-            stopping_reason: conclusion.map(|it| it.stopping),
+            ended: state.ended.clone(),
+            stopping_reason: conclusion.map(|it| it.stopping.clone()),
             total_duration_ms: state.active_ms,
             metadata: metadata(state),
-            integrity: integrity(state),
+            integrity: integrity(state, self.lacks(state)),
             error: conclusion.and_then(|it| it.problem.clone()).or_else(|| state.failed.clone()),
+            fields: self.fields(state),
         }
     }
-}
 
-/// A moment as results show it: ISO 8601, UTC, with a Z.
-#[must_use]
-pub fn iso(at: Timestamp) -> String {
-    jiff::Timestamp::from_microsecond(at.0).map(|it| it.to_string()).unwrap_or_default()
+    /// What the pattern finds missing in this discussion, by name.
+    fn lacks(&self, state: &State) -> Map<String, Value> {
+        self.pattern(&state.spec.pattern).map(|it| (it.lacks)(state)).unwrap_or_default()
+    }
+
+    fn fields(&self, state: &State) -> Map<String, Value> {
+        let declared = self.results_of(&state.spec).into_iter();
+        declared.filter_map(|field| Some((field.name.to_owned(), (field.of)(state)?))).collect()
+    }
 }
 
 fn seats(state: &State) -> impl Iterator<Item = &str> {
@@ -167,29 +167,23 @@ fn seat_of(state: &State, name: &str) -> usize {
 }
 
 fn role(state: &State, name: &str) -> Option<String> {
-    let role = state.spec.seat(name).map(|it| it.role).filter(|role| *role != Role::Speaker);
+    let role = state.spec.seat(name).map(|it| &it.role).filter(|role| **role != Role::SPEAKER);
     role.map(|role| role.name().to_owned())
 }
 
 fn response(state: &State, turn: &Turn) -> Response {
     let reply = turn.step.purpose("read");
-    let ballot =
-        state.readings.iter().find(|it| it.step.as_ref() == Some(&reply)).and_then(|it| match &it.reading {
-            Reading::Ballot(ballot) => Some(ballot),
-            Reading::ConsensusVote(_)
-            | Reading::Verdict(_)
-            | Reading::Synthesis(_)
-            | Reading::Assessment(_)
-            | Reading::Casting(_) => None,
-        });
+    let read = state.readings.iter().find(|it| it.step.as_ref() == Some(&reply));
+    // Those who only find that there is no agreement have chosen nothing.
+    let stance = read.and_then(|it| it.reading.stance.as_ref()).filter(|it| it.chooses);
     Response {
         provider: turn.participant.clone(),
-        content: judging::revealed(state, turn),
+        content: state.unmasked(turn),
         round: turn.round,
         phase: turn.phase.clone(),
         role: role(state, &turn.participant),
-        confidence: ballot.map(|it| it.confidence.get()),
-        vote: ballot.map(|it| it.choice.clone()),
+        confidence: stance.map(|it| it.confidence),
+        vote: stance.map(|it| it.position.clone()),
         timestamp: iso(turn.started_at),
         duration_ms: turn.duration_ms,
         finish_reason: Some(turn.finish.name().to_owned()),
@@ -211,40 +205,6 @@ fn consensus(state: &State, decision: &Decision) -> ConsensusReport {
         dissent: spec.include_dissent.then(|| dissent.collect()),
         claims: decision.claims.clone(),
     }
-}
-
-fn voting(tally: &Tally) -> VotingResults {
-    let ballots = tally.ballots.iter().map(|cast| BallotReport {
-        provider: cast.participant.clone(),
-        round: cast.round,
-        choice: cast.ballot.choice.clone(),
-        confidence: cast.ballot.confidence.get(),
-        reasoning: cast.ballot.reasoning.clone(),
-    });
-    VotingResults {
-        winner: tally.winner.clone(),
-        tie: tally.tie.clone(),
-        votes: tally.votes.clone(),
-        weighted_votes: tally.weighted.clone(),
-        ballots: ballots.collect(),
-    }
-}
-
-fn final_consensus(state: &State) -> Option<FinalConsensus> {
-    let check = state.checks.last().filter(|check| check.agreed)?;
-    let contribution = |index: usize| {
-        let name = state.spec.participants.get(index).map(|it| it.name.as_str());
-        let said = |turn: &&std::sync::Arc<Turn>| {
-            Some(turn.participant.as_str()) == name && turn.phase.ends_with("-turn")
-        };
-        state.turns.iter().rfind(said).map(|turn| turn.text.to_string()).unwrap_or_default()
-    };
-    Some(FinalConsensus {
-        solution: check.solution.clone().unwrap_or_default(),
-        achieved_at_round: check.round,
-        model_a_contribution: contribution(0),
-        model_b_contribution: contribution(1),
-    })
 }
 
 fn subs(state: &State) -> Vec<SubReport> {
@@ -299,7 +259,7 @@ fn cost_summary(state: &State) -> CostSummary {
     CostSummary { total_calls: calls, total_tokens: tokens, estimated_cost_usd, unpriced, by_provider }
 }
 
-fn integrity(state: &State) -> Integrity {
+fn integrity(state: &State, lacks: Map<String, Value>) -> Integrity {
     let readings = |source| state.readings.iter().filter(|it| it.source == source).count() as u32;
     Integrity {
         expected: seats(state).map(str::to_owned).collect(),
@@ -314,7 +274,7 @@ fn integrity(state: &State) -> Integrity {
         summaries: state.summaries.iter().filter(|it| it.turn.is_some()).count() as u32,
         tight_windows: state.tight.clone(),
         cut_short: state.turns.iter().filter(|turn| turn.finish == Finish::Length).count() as u32,
-        unassessed_rounds: judging::unassessed_rounds(state),
+        lacks,
         degraded: state.conclusion.as_ref().map_or(!missing(state).is_empty(), |it| it.degraded),
     }
 }

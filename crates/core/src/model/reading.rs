@@ -1,0 +1,79 @@
+//! What a structured reply says, in terms that need no knowledge of its form.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// How a structured reply was understood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// Read as asked for.
+    Stated,
+    /// Guessed from phrases; results say so.
+    Inferred,
+    /// Nothing could be read, so the cautious answer was taken.
+    Assumed,
+}
+
+/// A structured reply as it is recorded: the kind of its form, and the value in that form.
+///
+/// The line for people and the position are recorded with it, so that a program without the form
+/// can still show the record and count the positions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Reading {
+    /// The form's kind: `ballot`.
+    pub kind: String,
+    /// The form's version.
+    #[serde(default = "first", skip_serializing_if = "is_first")]
+    pub version: u32,
+    /// What was read.
+    pub value: Value,
+    /// The same in one line for people, without the participant's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told: Option<String>,
+    /// The position it takes, where it takes one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stance: Option<Stance>,
+}
+
+fn first() -> u32 {
+    1
+}
+
+fn is_first(version: &u32) -> bool {
+    *version == 1
+}
+
+/// The position that a structured reply takes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Stance {
+    /// What is held; the same words for the same position.
+    pub position: String,
+    /// Why, in the participant's own words.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// How sure it is, 0 to 1.
+    pub confidence: f64,
+    /// Whether it is a choice among options. Whether somebody finds that there is agreement is none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub chooses: bool,
+    /// Whether those who share this position agree on something. Two partners who both find that
+    /// there is no consensus do not.
+    #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
+    pub joins: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Reading {
+    /// The value as the form's own type; `None` where it is of another kind or version.
+    #[must_use]
+    pub fn read<T: serde::de::DeserializeOwned>(&self, kind: &str) -> Option<T> {
+        if self.kind != kind {
+            return None;
+        }
+        serde_json::from_value(self.value.clone()).ok()
+    }
+}
