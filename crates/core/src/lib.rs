@@ -10,4 +10,5 @@ pub mod engine;
 pub mod floor;
 pub mod memory;
 pub mod model;
+mod record;
 pub mod seams;

@@ -5,8 +5,10 @@
 //! that patterns read like their description.
 
 pub mod ask;
+pub(crate) mod below;
+mod collect;
 pub mod compare;
-mod convene;
+pub(crate) mod convene;
 mod forms;
 mod gate;
 mod group;
@@ -15,6 +17,7 @@ mod notes;
 pub mod reading;
 pub(crate) mod reuse;
 mod seat;
+pub mod shared;
 mod summing;
 pub mod veil;
 pub(crate) mod view;
@@ -31,13 +34,14 @@ use crate::{
         tokens::{self, Family},
     },
     craft::Pattern,
-    engine::{control::Control, record::Record, shared::Shared},
     floor::{
         ask::Ask,
+        convene::HoldBelow,
         group::{Asked, hold},
-        halt::{Failure, Halt},
+        halt::Halt,
         reading::Understood,
         reuse::Source,
+        shared::Shared,
         window::{FENCE, Lengths, Ratio, SummarySize},
     },
     model::{
@@ -49,6 +53,7 @@ use crate::{
         spec::Spec,
         transcript::Turn,
     },
+    record::{Record, control::Control, failure::Failure},
 };
 
 /// The phase in which a consensus method works, after every pattern.
@@ -71,6 +76,8 @@ pub struct Floor {
     pub(crate) control: Arc<Control>,
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) source: Source,
+    /// Runs a sub-discussion; a function of the engine, which the floor itself knows nothing of.
+    pub(crate) hold_below: HoldBelow,
     pub(crate) now: Now,
 }
 
