@@ -10,5 +10,6 @@ pub mod floor;
 pub mod memory;
 pub mod model;
 pub mod registry;
+mod record;
 pub mod seams;
 pub mod vocabulary;

@@ -6,13 +6,11 @@ use crate::{
     engine::{
         Engine, LEASE_MS, OpenError, RunError, Running,
         conduct::{Ended, conduct},
-        control::Control,
-        feed::Feed,
         handle::Handle,
-        record::Record,
-        shared::Shared,
     },
+    floor::shared::Shared,
     model::{event::Fact, id::DiscussionId, spec::Spec},
+    record::{Record, control::Control, feed::Feed},
     seams::{Claim, StoreError},
 };
 
@@ -92,6 +90,6 @@ async fn hold(
     facts: Vec<Fact>,
 ) -> Result<Ended, RunError> {
     let id = claim.id;
-    let record = Record::begun(shared.clone(), id, claim, feed, &facts).ok_or(StoreError::Unknown(id))?;
+    let record = Record::begun(shared.backing(), id, claim, feed, &facts).ok_or(StoreError::Unknown(id))?;
     Ok(conduct(shared, record, control, None).await?)
 }

@@ -13,22 +13,20 @@ use crate::{
     call::ledger::Ledger,
     engine::{
         conclude::{best_answer, conclusion, nothing_said},
-        control::Control,
-        feed::Feed,
-        patience::patiently,
-        record::Record,
         seating::{NoPanel, seat_panel},
-        shared::Shared,
     },
     floor::{
         Floor, Now,
-        halt::{Failure, Halt, Why},
+        below::{WENT_ON, open_subs, reported},
+        convene::Below,
+        halt::{Halt, Why},
         reuse::Source,
+        shared::Shared,
     },
     model::{
         command::Command,
         error::{Code, Problem, StateInvalid},
-        event::{Event, Fact, Lineage, SubConcluded},
+        event::{Event, Fact, SubConcluded},
         id::{DiscussionId, Seq, Step},
         lifecycle::Lifecycle,
         outcome::Decision,
@@ -37,11 +35,9 @@ use crate::{
         state::State,
     },
     registry::{Consensus, Pattern},
-    seams::{Claim, StoreError, Then},
+    record::{Record, control::Control, failure::Failure, retry_store::patiently},
+    seams::{StoreError, Then},
 };
-
-/// Why a sub-discussion ends that is no longer waited for; the same words whether or not a crash came between.
-pub(crate) const WENT_ON: &str = "the discussion above went on without it";
 
 /// How a run of a discussion ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,39 +61,23 @@ pub(crate) fn first_facts(shared: &Shared, opened: Event) -> Vec<Fact> {
     events.into_iter().enumerate().map(number).collect()
 }
 
-/// A sub-discussion to be held.
-pub(crate) struct Below {
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) claim: Claim,
-    pub(crate) feed: Feed,
-    pub(crate) control: Arc<Control>,
-    pub(crate) above: Arc<Ledger>,
-    pub(crate) id: DiscussionId,
-    pub(crate) spec: Spec,
-    pub(crate) lineage: Lineage,
+/// What the floor calls to hold a sub-discussion.
+fn hold_below(below: Below) -> BoxFuture<'static, Option<SubConcluded>> {
+    Box::pin(conduct_below(below))
 }
 
-/// Holds a sub-discussion under its root's claim. `None` when it is suspended or the record is lost to another.
-pub(crate) async fn hold_below(below: Below) -> Option<SubConcluded> {
+async fn conduct_below(below: Below) -> Option<SubConcluded> {
     let Below { shared, claim, feed, control, above, id, spec, lineage } = below;
     let pattern = shared.registry.pattern(&spec.pattern)?;
     let opened =
         Event::Opened { spec: Arc::new(spec), flow: pattern.flow, lineage: Some(lineage), fork: None };
     let first = first_facts(&shared, opened);
     patiently(&feed, || shared.store.create(id, first.clone())).await.0.ok()?;
-    let record = Record::load(shared.clone(), id, claim, feed).await.ok()?;
+    let record = Record::load(shared.backing(), id, claim, feed).await.ok()?;
     match conduct(shared, record, control, Some(above)).await {
         Ok(Ended::Over(state)) => Some(reported(&state)),
         Ok(Ended::Suspended(_)) | Err(_) => None,
     }
-}
-
-fn reported(state: &State) -> SubConcluded {
-    let synthesis = state.decision.as_ref().map(|it| it.synthesis.clone()).filter(|text| !text.is_empty());
-    let problem =
-        state.conclusion.as_ref().and_then(|it| it.problem.clone()).or_else(|| state.failed.clone());
-    let (spent, ran_ms) = (state.spent, state.active_ms);
-    SubConcluded { participant: String::new(), child: None, synthesis, problem, spent, ran_ms }
 }
 
 /// Runs a discussion to its end, or until it must wait.
@@ -112,7 +92,8 @@ pub(crate) async fn conduct(
     let taken = record.state.spent;
     let ledger = Arc::new(Ledger::new(spec.limits, taken, above));
     let source = source(&shared, &record).await?;
-    let mut floor = Floor { shared, pattern, record, control, ledger, source, now: Now::default() };
+    let now = Now::default();
+    let mut floor = Floor { shared, pattern, record, control, ledger, source, hold_below, now };
     if !make_ready(&mut floor).await? {
         return Ok(floor.ended().await);
     }
@@ -268,10 +249,6 @@ async fn close_crashed(floor: &mut Floor) -> Result<(), Failure> {
     Ok(())
 }
 
-fn open_subs(state: &State) -> Vec<Step> {
-    state.subs.iter().filter(|(_, sub)| sub.end.is_none()).map(|(step, _)| step.clone()).collect()
-}
-
 /// The state of a discussion, read from its facts; `None` when there is none of that id.
 pub(crate) async fn read_state(shared: &Shared, id: DiscussionId) -> Result<Option<State>, StoreError> {
     match shared.store.read(id, Seq::START, usize::MAX).await {
@@ -360,48 +337,6 @@ async fn abort(floor: &mut Floor) -> Result<(), Failure> {
         floor.record.change(Lifecycle::Aborted)?,
     ];
     floor.record.append_then(facts, Then::Done).await
-}
-
-impl Floor {
-    /// Sub-discussions under way end with it, and what they took is counted. Nothing may be under way here.
-    pub(crate) async fn end_below(&mut self, why: &str) -> Result<(), Failure> {
-        if open_subs(&self.record.state).is_empty() {
-            return Ok(());
-        }
-        end_all_below(&self.shared, &mut self.record, why).await?;
-        // What they had reserved and not spent is free again: from now on the record is the account.
-        self.ledger.settle(self.ledger.taken(), self.record.state.spent);
-        Ok(())
-    }
-}
-
-fn end_all_below<'r>(
-    shared: &'r Arc<Shared>,
-    record: &'r mut Record,
-    why: &'r str,
-) -> BoxFuture<'r, Result<(), Failure>> {
-    Box::pin(async move {
-        for step in open_subs(&record.state) {
-            let child = record.state.id.derived(step.as_str());
-            let (claim, feed) = (record.claim().clone(), record.feed().clone());
-            let mut below = match Record::load(shared.clone(), child, claim, feed).await {
-                Ok(below) => below,
-                Err(StoreError::Unknown(_)) => continue,
-                Err(error) => return Err(error.into()),
-            };
-            if !below.state.lifecycle.is_terminal() {
-                end_all_below(shared, &mut below, why).await?;
-                let aborted = below.change(Lifecycle::Aborted)?;
-                below.append(vec![aborted]).await?;
-            }
-            let participant = record.state.subs.get(&step).map(|sub| sub.participant.clone());
-            let (participant, problem) =
-                (participant.unwrap_or_default(), Some(Problem::new(Code::Aborted, why)));
-            let end = SubConcluded { participant, child: Some(child), problem, ..reported(&below.state) };
-            record.append(vec![(Some(step), Event::SubConcluded(end))]).await?;
-        }
-        Ok(())
-    })
 }
 
 async fn fail(floor: &mut Floor, failed: Event) -> Result<(), Failure> {

@@ -10,16 +10,13 @@ use futures::{
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
 use crate::{
-    engine::{
-        RunError,
-        conduct::Ended,
-        feed::{Ear, Signal},
-    },
+    engine::{RunError, conduct::Ended},
     model::{
         id::{DiscussionId, Seq},
         outcome::Outcome,
     },
     registry::{Registry, Snapshot},
+    record::feed::{Ear, Signal},
     seams::Store,
 };
 

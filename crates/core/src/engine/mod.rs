@@ -3,14 +3,8 @@
 pub mod begin;
 pub(crate) mod conclude;
 pub(crate) mod conduct;
-pub(crate) mod control;
-pub mod feed;
 pub mod handle;
-pub(crate) mod patience;
-pub(crate) mod record;
 pub(crate) mod seating;
-pub mod shared;
-pub(crate) mod trace;
 mod warden;
 
 use std::{
@@ -25,13 +19,8 @@ use futures::FutureExt;
 use crate::{
     engine::{
         conduct::{Ended, conduct, first_facts, read_state},
-        control::Control,
-        feed::{Ear, Feed},
         handle::Handle,
-        record::Record,
-        shared::Shared,
     },
-    floor::halt::Failure,
     model::{
         command::{Command, CommandId, Say},
         error::{Code, Refusal},
@@ -40,9 +29,17 @@ use crate::{
         spec::Spec,
     },
     registry::Snapshot,
+    record::{
+        Record,
+        control::Control,
+        failure::Failure,
+        feed::{Ear, Feed},
+    },
     seams::{Claim, StoreError},
     vocabulary::option::Kind,
 };
+
+pub use crate::{floor::shared, record::feed};
 
 /// How long a claim holds without being prolonged.
 const LEASE_MS: u64 = 30_000;
@@ -123,13 +120,13 @@ impl From<Failure> for RunError {
 }
 
 async fn hold(
-    shared: Arc<Shared>,
+    shared: Arc<shared::Shared>,
     id: DiscussionId,
     claim: Claim,
     feed: Feed,
     control: Arc<Control>,
 ) -> Result<Ended, RunError> {
-    let record = Record::load(shared.clone(), id, claim, feed).await?;
+    let record = Record::load(shared.backing(), id, claim, feed).await?;
     Ok(conduct(shared, record, control, None).await?)
 }
 
@@ -144,7 +141,7 @@ fn fault(panic: &(dyn Any + Send)) -> RunError {
 pub struct Engine(Arc<Inner>);
 
 pub(crate) struct Inner {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<shared::Shared>,
     /// Who we are to the store.
     owner: String,
     pub(crate) running: Mutex<HashMap<DiscussionId, Running>>,
@@ -161,7 +158,7 @@ pub(crate) struct Running {
 impl Engine {
     /// An engine over these parts, known to the store by this name.
     #[must_use]
-    pub fn new(shared: Shared, owner: impl Into<String>) -> Self {
+    pub fn new(shared: shared::Shared, owner: impl Into<String>) -> Self {
         Engine(Arc::new(Inner {
             shared: Arc::new(shared),
             owner: owner.into(),
@@ -172,7 +169,7 @@ impl Engine {
 
     /// What the engine works with.
     #[must_use]
-    pub fn shared(&self) -> &Arc<Shared> {
+    pub fn shared(&self) -> &Arc<shared::Shared> {
         &self.0.shared
     }
 

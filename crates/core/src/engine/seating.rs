@@ -6,14 +6,14 @@ use futures::future::join_all;
 use tokio::time::timeout;
 
 use crate::{
-    engine::{record::Record, shared::Shared},
-    floor::halt::Failure,
+    floor::shared::Shared,
     model::{
         error::{Code, ErrorClass, Problem, ProviderError},
         event::{Absent, Event},
         participant::Participant,
         spec::Spec,
     },
+    record::{Record, failure::Failure},
 };
 
 /// A health check that takes longer, or longer than a step may, has failed. Providers give up sooner, and remember it.

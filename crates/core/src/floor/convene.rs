@@ -1,18 +1,38 @@
 //! Sub-discussions: a voice asks for one, the engine holds it, the voice goes on with what it found (E01).
 
+use std::sync::Arc;
+
 use futures::future::BoxFuture;
 
 use crate::{
-    engine::conduct::{Below, hold_below},
-    floor::Floor,
+    call::ledger::Ledger,
+    floor::{Floor, shared::Shared},
     model::{
         error::{Code, Problem},
         event::{Ancestor, Lineage, SubConcluded},
-        id::Step,
+        id::{DiscussionId, Step},
         participant::{Participant, Role},
         spec::{ConsensusSpec, Spec},
     },
+    record::{control::Control, feed::Feed},
+    seams::Claim,
 };
+
+/// A sub-discussion to be held.
+pub(crate) struct Below {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) claim: Claim,
+    pub(crate) feed: Feed,
+    pub(crate) control: Arc<Control>,
+    pub(crate) above: Arc<Ledger>,
+    pub(crate) id: DiscussionId,
+    pub(crate) spec: Spec,
+    pub(crate) lineage: Lineage,
+}
+
+/// Holds a sub-discussion under its root's claim. `None` when it is suspended or the record is lost
+/// to another process.
+pub(crate) type HoldBelow = fn(Below) -> BoxFuture<'static, Option<SubConcluded>>;
 
 impl Floor {
     /// Holds the sub-discussion that `who` asked for at this step, or says why not. `None` when it is suspended.
@@ -46,6 +66,7 @@ impl Floor {
             spec: self.sub_spec(topic),
             lineage: self.lineage_below(),
         };
+        let hold_below = self.hold_below;
         Box::pin(async move {
             let ended = hold_below(below).await?;
             Some(Box::new(SubConcluded { participant, child: Some(id), ..ended }))

@@ -8,12 +8,12 @@ use futures::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered}
 use tokio::{sync::watch, time::sleep_until};
 
 use crate::{
-    engine::{conduct::WENT_ON, control::Control, record::Entry},
     floor::{
         Floor,
         ask::Ask,
+        below::WENT_ON,
         gate::Holding,
-        halt::{Failure, Halt},
+        halt::Halt,
         seat::{Arrival, Fault, Seat, Stage},
     },
     model::{
@@ -24,6 +24,7 @@ use crate::{
         participant::Participant,
         transcript::Turn,
     },
+    record::{Entry, control::Control, failure::Failure},
 };
 
 /// One participant, what it is asked, and the name of that.

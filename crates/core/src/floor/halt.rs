@@ -1,9 +1,6 @@
 //! Why a pattern must leave. A pattern passes this on with `?` and never looks inside.
 
-use crate::{
-    model::{error::StateInvalid, id::Step},
-    seams::StoreError,
-};
+use crate::record::failure::Failure;
 
 /// Not an error of the pattern: an order to return now. Only the engine reads it.
 #[derive(Debug)]
@@ -23,24 +20,6 @@ pub(crate) enum Why {
     Aborted,
     /// No conclusion is possible.
     Failed(Failure),
-}
-
-/// Why no conclusion is possible.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub(crate) enum Failure {
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error(transparent)]
-    Illegal(#[from] StateInvalid),
-    #[error("what the pattern notes can't be written: {0}")]
-    Unwritable(String),
-    #[error("step {0} was taken twice in one run; a pattern must name each effect once")]
-    TakenTwice(Step),
-    #[error(
-        "the record has step {0}, which the pattern no longer takes: it was made by another version. \
-         Its answers are kept; start the discussion anew to go on"
-    )]
-    Diverged(Step),
 }
 
 impl Halt {

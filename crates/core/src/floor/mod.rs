@@ -5,8 +5,10 @@
 //! that patterns read like their description.
 
 pub mod ask;
+pub(crate) mod below;
+mod collect;
 pub mod compare;
-mod convene;
+pub(crate) mod convene;
 mod forms;
 mod gate;
 mod group;
@@ -15,6 +17,7 @@ pub mod notes;
 pub mod reading;
 pub(crate) mod reuse;
 mod seat;
+pub mod shared;
 mod summing;
 pub(crate) mod view;
 mod window;
@@ -29,13 +32,14 @@ use crate::{
         ledger::Ledger,
         tokens::{self, Family},
     },
-    engine::{control::Control, record::Record, shared::Shared},
     floor::{
         ask::Ask,
+        convene::HoldBelow,
         group::{Asked, hold},
-        halt::{Failure, Halt},
+        halt::Halt,
         reading::Understood,
         reuse::Source,
+        shared::Shared,
         window::{FENCE, Lengths, Ratio, SummarySize},
     },
     model::{
@@ -44,6 +48,7 @@ use crate::{
     },
     registry::{Pattern, Registry},
     vocabulary::option::{Opt, OptionValue},
+    record::{Record, control::Control, failure::Failure},
 };
 
 /// The floor is held by one speaker at a time, and the borrow checker sees to it:
@@ -63,6 +68,8 @@ pub struct Floor {
     pub(crate) control: Arc<Control>,
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) source: Source,
+    /// Runs a sub-discussion; a function of the engine, which the floor itself knows nothing of.
+    pub(crate) hold_below: HoldBelow,
     pub(crate) now: Now,
 }
 

@@ -4,10 +4,7 @@
 use serde::Serialize;
 
 use crate::{
-    floor::{
-        Floor,
-        halt::{Failure, Halt},
-    },
+    floor::{Floor, halt::Halt},
     model::{
         error::StateInvalid,
         event::{Event, Noted, TalkEnd},
@@ -16,6 +13,7 @@ use crate::{
         participant::Participant,
         ruling::{AwaitedChoice, Ruled, RulingAwaited},
     },
+    record::failure::Failure,
     vocabulary::ruling::{RulingChoice, RulingKind},
 };
 

@@ -10,12 +10,17 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::{
     call::{
-        Call, Message, Reply, collect,
+        Call, Message,
         lane::{Closed, Place},
         retry::{Failures, LONGEST_WAIT_MS},
     },
-    engine::record::{Record, Settled},
-    floor::{Floor, group::Asked, reuse::digest, view::View},
+    floor::{
+        Floor,
+        collect::{Reply, collect},
+        group::Asked,
+        reuse::digest,
+        view::View,
+    },
     model::{
         error::{ErrorClass, ProviderError},
         event::{Placed, SubConcluded},
@@ -24,6 +29,7 @@ use crate::{
         time::Timestamp,
         transcript::Turn,
     },
+    record::{Record, Settled},
     seams::Voice,
 };
 

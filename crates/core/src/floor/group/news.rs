@@ -10,7 +10,6 @@ use futures::{FutureExt, future::BoxFuture};
 use super::{Group, next};
 use crate::{
     call::{Call, lane::Place},
-    engine::record::Entry,
     floor::{
         halt::Halt,
         seat::{Arrival, Failed, News, Stage},
@@ -21,6 +20,7 @@ use crate::{
         event::{Event, WindUp},
         money::Spent,
     },
+    record::Entry,
 };
 
 /// What follows once the facts are recorded.

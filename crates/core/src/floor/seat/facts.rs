@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::{Failed, Seat, Stage};
 use crate::{
-    call::{Reply, tokens::Family},
-    floor::Floor,
+    call::tokens::Family,
+    floor::{Floor, collect::Reply},
     model::{
         event::{Awaited, Broken, Event, FailedTurn, Summarised},
         money::{Usage, Usd},

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     registry::Registry,
+    record::Backing,
     seams::{Clock, Store, Voices},
 };
 
@@ -17,4 +18,11 @@ pub struct Shared {
     pub clock: Arc<dyn Clock>,
     /// The patterns, methods, strategies and detectors there are.
     pub registry: Registry,
+}
+
+impl Shared {
+    /// What a record needs of it.
+    pub(crate) fn backing(&self) -> Backing {
+        Backing { store: self.store.clone(), clock: self.clock.clone() }
+    }
 }

@@ -1,4 +1,14 @@
 //! The record of one discussion: its facts as an index for replay, and the only way to add to them.
+//!
+//! Beside it: [`feed`] (how facts and text reach subscribers), [`control`] (how commands reach a
+//! running discussion), [`retry_store`] (waiting for a store that is unavailable) and [`failure`]
+//! (why a run can't go on).
+
+pub(crate) mod control;
+pub(crate) mod failure;
+pub mod feed;
+pub(crate) mod retry_store;
+mod trace;
 
 use std::{
     collections::{HashMap, HashSet},
@@ -9,13 +19,6 @@ use tokio::time::Instant;
 
 use crate::{
     call::retry::Failures,
-    engine::{
-        feed::Feed,
-        patience::{Waited, patiently},
-        shared::Shared,
-        trace,
-    },
-    floor::halt::Failure,
     model::{
         command::{Command, Say},
         error::ErrorClass,
@@ -27,7 +30,12 @@ use crate::{
         time::Timestamp,
         transcript::{Bill, Finish, Turn},
     },
-    seams::{Append, Claim, StoreError, Then},
+    record::{
+        failure::Failure,
+        feed::Feed,
+        retry_store::{Waited, patiently},
+    },
+    seams::{Append, Claim, Clock, Store, StoreError, Then},
 };
 
 /// How many facts are read at once.
@@ -46,7 +54,7 @@ pub(crate) struct Record {
     owing: bool,
     /// The last number that is durable.
     written: Seq,
-    shared: Arc<Shared>,
+    backing: Backing,
     claim: Claim,
     feed: Feed,
     /// Whether the claim ended with the last fact.
@@ -54,6 +62,13 @@ pub(crate) struct Record {
     /// Active time before this run, and when this run began.
     before_ms: u64,
     began: Instant,
+}
+
+/// What a record is kept with: the store of its facts, and the clock that dates them.
+#[derive(Clone)]
+pub(crate) struct Backing {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: Arc<dyn Clock>,
 }
 
 /// What a replay looks up.
@@ -89,15 +104,15 @@ pub(crate) struct Past {
 impl Record {
     /// Reads all facts of a discussion.
     pub(crate) async fn load(
-        shared: Arc<Shared>,
+        backing: Backing,
         id: DiscussionId,
         claim: Claim,
         feed: Feed,
     ) -> Result<Self, StoreError> {
-        let mut facts = shared.store.read(id, Seq::START, PAGE).await?;
-        let mut record = Record::of(shared, id, claim, feed, &facts).ok_or(StoreError::Unknown(id))?;
+        let mut facts = backing.store.read(id, Seq::START, PAGE).await?;
+        let mut record = Record::of(backing, id, claim, feed, &facts).ok_or(StoreError::Unknown(id))?;
         while facts.len() == PAGE {
-            facts = record.shared.store.read(id, record.state.seq, PAGE).await?;
+            facts = record.backing.store.read(id, record.state.seq, PAGE).await?;
             facts.iter().for_each(|fact| record.take_in(fact));
         }
         Ok(record.opened())
@@ -105,16 +120,16 @@ impl Record {
 
     /// The record of a discussion that began just now with these facts; `None` where they are no beginning.
     pub(crate) fn begun(
-        shared: Arc<Shared>,
+        backing: Backing,
         id: DiscussionId,
         claim: Claim,
         feed: Feed,
         facts: &[Fact],
     ) -> Option<Self> {
-        Record::of(shared, id, claim, feed, facts).map(Record::opened)
+        Record::of(backing, id, claim, feed, facts).map(Record::opened)
     }
 
-    fn of(shared: Arc<Shared>, id: DiscussionId, claim: Claim, feed: Feed, facts: &[Fact]) -> Option<Self> {
+    fn of(backing: Backing, id: DiscussionId, claim: Claim, feed: Feed, facts: &[Fact]) -> Option<Self> {
         let (first, rest) = facts.split_first()?;
         let state = State::opened(id, first)?;
         let mut record = Record {
@@ -124,7 +139,7 @@ impl Record {
             index: Index::default(),
             unwritten: Vec::new(),
             owing: false,
-            shared,
+            backing,
             claim,
             gave_up_claim: false,
             feed,
@@ -221,7 +236,7 @@ impl Record {
     pub(crate) async fn take_commands(&mut self) -> Result<(), Failure> {
         self.pay_up().await?;
         let (id, seen) = (self.state.id, self.state.seen);
-        let commands = patiently(&self.feed, || self.shared.store.commands(id, seen)).await.0?;
+        let commands = patiently(&self.feed, || self.backing.store.commands(id, seen)).await.0?;
         let mut entries = Vec::new();
         for (id, command) in commands {
             let answer = self.answer(&command);
@@ -258,7 +273,7 @@ impl Record {
             phase: awaited.phase.clone(),
             form: awaited.shape.clone(),
             text: say.text.as_str().into(),
-            started_at: self.shared.clock.now(),
+            started_at: self.backing.clock.now(),
             duration_ms: 0,
             finish: Finish::Stop,
             bill: Bill { usage, estimated: false, price: None, cost: Some(Usd::ZERO) },
@@ -328,7 +343,7 @@ impl Record {
     }
 
     fn numbered(&self, entries: Vec<Entry>) -> Vec<Fact> {
-        let (at, active_ms) = (self.shared.clock.now(), self.active_ms());
+        let (at, active_ms) = (self.backing.clock.now(), self.active_ms());
         let mut seq = self.state.seq;
         let number = |(step, event)| {
             seq = seq.next();
@@ -339,12 +354,12 @@ impl Record {
 
     /// An answer in hand is not given up because the store is away: it is tried until it is stored, or another has taken over.
     async fn store(&self, append: &Append) -> Result<(), StoreError> {
-        let (stored, waited) = patiently(&self.feed, || self.shared.store.append(append.clone())).await;
+        let (stored, waited) = patiently(&self.feed, || self.backing.store.append(append.clone())).await;
         match (stored, waited) {
             (Ok(_), _) => Ok(()),
             (Err(StoreError::Fenced(id)), Waited::Yes) => {
                 // The acknowledgement may have been lost, not the facts.
-                let there = self.shared.store.read(append.id, append.expected, append.facts.len()).await?;
+                let there = self.backing.store.read(append.id, append.expected, append.facts.len()).await?;
                 if there[..] == append.facts[..] { Ok(()) } else { Err(StoreError::Fenced(id)) }
             }
             (Err(error), _) => Err(error),

@@ -1,17 +1,18 @@
-//! Waiting for a store that is away: nothing that was paid for is given up because a disk is full or a database locked.
+//! Retries for a store that is unavailable: nothing that was paid for is given up because a disk is
+//! full or a database is locked.
 
 use std::time::Duration;
 
 use futures::future::BoxFuture;
 use tokio::time::sleep;
 
-use crate::{engine::feed::Feed, seams::StoreError};
+use crate::{record::feed::Feed, seams::StoreError};
 
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-/// Tries again while the store is unavailable, and tells whoever watches. Also says whether it had to: then an earlier try
-/// may have been stored although its answer was lost.
+/// Tries again while the store is unavailable, and tells subscribers. Also says whether it had to:
+/// then an earlier try may have been stored although its acknowledgement was lost.
 pub(crate) async fn patiently<'s, T>(
     feed: &Feed,
     try_once: impl Fn() -> BoxFuture<'s, Result<T, StoreError>>,

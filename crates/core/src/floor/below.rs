@@ -1,0 +1,76 @@
+//! Sub-discussions that are still open: which they are, and how they end together with the
+//! discussion above them.
+
+use futures::future::BoxFuture;
+
+use crate::{
+    floor::Floor,
+    model::{
+        error::{Code, Problem},
+        event::{Event, SubConcluded},
+        id::Step,
+        lifecycle::Lifecycle,
+        state::State,
+    },
+    record::{Backing, Record, failure::Failure},
+    seams::StoreError,
+};
+
+/// Why a sub-discussion ends that is no longer waited for; the same words with or without a crash in
+/// between.
+pub(crate) const WENT_ON: &str = "the discussion above went on without it";
+
+impl Floor {
+    /// Sub-discussions under way end with it, and what they took is counted. Nothing may be under way here.
+    pub(crate) async fn end_below(&mut self, why: &str) -> Result<(), Failure> {
+        if open_subs(&self.record.state).is_empty() {
+            return Ok(());
+        }
+        end_all_below(&self.shared.backing(), &mut self.record, why).await?;
+        // What they had reserved and not spent is free again: from now on the record is the account.
+        self.ledger.settle(self.ledger.taken(), self.record.state.spent);
+        Ok(())
+    }
+}
+
+fn end_all_below<'r>(
+    backing: &'r Backing,
+    record: &'r mut Record,
+    why: &'r str,
+) -> BoxFuture<'r, Result<(), Failure>> {
+    Box::pin(async move {
+        for step in open_subs(&record.state) {
+            let child = record.state.id.derived(step.as_str());
+            let (claim, feed) = (record.claim().clone(), record.feed().clone());
+            let mut below = match Record::load(backing.clone(), child, claim, feed).await {
+                Ok(below) => below,
+                Err(StoreError::Unknown(_)) => continue,
+                Err(error) => return Err(error.into()),
+            };
+            if !below.state.lifecycle.is_terminal() {
+                end_all_below(backing, &mut below, why).await?;
+                let aborted = below.change(Lifecycle::Aborted)?;
+                below.append(vec![aborted]).await?;
+            }
+            let participant = record.state.subs.get(&step).map(|sub| sub.participant.clone());
+            let (participant, problem) =
+                (participant.unwrap_or_default(), Some(Problem::new(Code::Aborted, why)));
+            let end = SubConcluded { participant, child: Some(child), problem, ..reported(&below.state) };
+            record.append(vec![(Some(step), Event::SubConcluded(end))]).await?;
+        }
+        Ok(())
+    })
+}
+
+pub(crate) fn open_subs(state: &State) -> Vec<Step> {
+    state.subs.iter().filter(|(_, sub)| sub.end.is_none()).map(|(step, _)| step.clone()).collect()
+}
+
+/// What a discussion that has ended reports to the one above it, which knows who asked for it.
+pub(crate) fn reported(state: &State) -> SubConcluded {
+    let synthesis = state.decision.as_ref().map(|it| it.synthesis.clone()).filter(|text| !text.is_empty());
+    let problem =
+        state.conclusion.as_ref().and_then(|it| it.problem.clone()).or_else(|| state.failed.clone());
+    let (spent, ran_ms) = (state.spent, state.active_ms);
+    SubConcluded { participant: String::new(), child: None, synthesis, problem, spent, ran_ms }
+}

@@ -1,0 +1,24 @@
+//! Why a run can't go on, and no conclusion is possible.
+
+use crate::{
+    model::{error::StateInvalid, id::Step},
+    seams::StoreError,
+};
+
+/// Why no conclusion is possible.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub(crate) enum Failure {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Illegal(#[from] StateInvalid),
+    #[error("what the pattern notes can't be written: {0}")]
+    Unwritable(String),
+    #[error("step {0} was taken twice in one run; a pattern must name each effect once")]
+    TakenTwice(Step),
+    #[error(
+        "the record has step {0}, which the pattern no longer takes: it was made by another version. \
+         Its answers are kept; start the discussion anew to go on"
+    )]
+    Diverged(Step),
+}
