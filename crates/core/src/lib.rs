@@ -9,7 +9,7 @@ pub mod engine;
 pub mod floor;
 pub mod memory;
 pub mod model;
-pub mod registry;
 mod record;
+pub mod registry;
 pub mod seams;
 pub mod vocabulary;

@@ -1,32 +1,20 @@
-//! Ways to hold a discussion and ways to decide. Each is one file and one line in a list below.
+//! Ways to hold a discussion and ways to decide. Each is one file or folder and one line in a list
+//! below.
 //!
-//! Everything here is deterministic: the same record gives the same talk. Patterns ask through the floor, readers
-//! understand structured replies, prompts hold the words.
+//! Everything here is deterministic: the same record gives the same talk. Patterns ask through the
+//! floor, readers understand structured replies, prompts hold the words.
 
-mod accord;
-mod assessment;
-mod ballot;
-mod casting;
-mod confidence;
 mod consensus;
 mod context;
-pub mod detect;
-mod formats;
-mod json;
-mod judge;
-mod markers;
-mod marks;
-mod own;
+pub mod debate;
+mod detect;
 mod pattern;
-mod phrases;
 mod prompts;
-mod strength;
-mod synopsis;
-mod verdict;
+mod ranking;
+pub mod readers;
+pub mod roles;
 
-use quorum_core::craft::{Consensus, ContextStrategy, Pattern};
-
-use detect::Detector;
+use quorum_core::registry::{Consensus, ContextStrategy, Detector, Pattern, Registry};
 
 /// Every pattern, the default first.
 pub static PATTERNS: &[Pattern] = &[
@@ -60,22 +48,40 @@ pub static CONTEXTS: &[ContextStrategy] = &[
 pub static DETECTORS: &[Detector] =
     &[detect::repetition::DETECTOR, detect::diminishing_returns::DETECTOR, detect::drift::DETECTOR];
 
+/// Everything in the lists above.
+#[must_use]
+pub fn registry() -> Registry {
+    Registry::default()
+        .with_patterns(PATTERNS)
+        .with_methods(CONSENSUS)
+        .with_strategies(CONTEXTS)
+        .with_detectors(DETECTORS)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn b01_every_pattern_is_registered_and_synthesis_is_the_default() {
-        let names: Vec<&str> = PATTERNS.iter().map(|it| it.name).collect();
-        assert_eq!(
-            names,
-            ["synthesis", "round-robin", "debate", "critique", "voting", "dialogue", "roundtable"]
-        );
+    fn b01_the_default_pattern_comes_first() {
+        assert_eq!(PATTERNS.first().map(|it| it.name), Some("synthesis"));
     }
 
     #[test]
-    fn b02_every_method_is_registered_and_synthesis_is_the_default() {
-        let names: Vec<&str> = CONSENSUS.iter().map(|it| it.name).collect();
-        assert_eq!(names, ["synthesis", "voting", "moderator", "unanimous", "majority"]);
+    fn b02_the_default_method_comes_first() {
+        assert_eq!(CONSENSUS.first().map(|it| it.name), Some("synthesis"));
+    }
+
+    #[test]
+    fn everything_fits_together() {
+        assert_eq!(registry().validate(&["topic", "pattern", "rounds"]), Ok(()));
+    }
+
+    #[test]
+    fn every_option_has_one_sentence_without_a_full_stop() {
+        for option in registry().options() {
+            let summary = option.summary;
+            assert!(!summary.is_empty() && !summary.ends_with('.'), "{}: {summary}", option.name);
+        }
     }
 }

@@ -9,11 +9,13 @@ pub(crate) mod talk;
 use quorum_core::{
     floor::reading::Understood,
     model::{
-        event::Reading,
         participant::{Participant, Role},
+        reading::Reading,
         spec::Spec,
     },
 };
+
+use crate::{readers::synthesis_reader::SYNTHESIS, roles::JUDGE};
 
 /// Standing instructions for this participant, with how the pattern wants it to behave.
 fn system(spec: &Spec, who: &Participant, manner: &str) -> String {
@@ -38,7 +40,7 @@ fn system(spec: &Spec, who: &Participant, manner: &str) -> String {
 /// A judge is not named: nobody should argue for one rather than another, and a fork that changes the judge alone asks the
 /// debaters nothing new.
 fn introduced(who: &Participant) -> String {
-    if who.role == Role::Judge { "a judge".to_owned() } else { with_role(who) }
+    if who.role == JUDGE { "a judge".to_owned() } else { with_role(who) }
 }
 
 /// What the user gave with the question, as data.
@@ -107,38 +109,11 @@ fn is_marker(inside: &str) -> bool {
 
 /// Structured replies as a participant is shown them: who, what, and the reasons as quotations.
 pub(crate) fn minutes(readings: &[Understood<Reading>]) -> String {
-    let lines = readings.iter().filter_map(|it| {
-        let who = &it.participant;
-        match &it.value {
-            Reading::Ballot(ballot) => {
-                let (choice, sure) = (&ballot.choice, ballot.confidence.get());
-                Some(entry(&format!("{who} voted for {choice} (confidence {sure:.2})"), &ballot.reasoning))
-            }
-            Reading::ConsensusVote(vote) => {
-                let answer = if vote.agrees { "there is consensus" } else { "there is no consensus" };
-                Some(entry(
-                    &format!("{who} finds that {answer} ({} of 100 sure)", vote.confidence),
-                    &vote.reasoning,
-                ))
-            }
-            Reading::Verdict(verdict) => {
-                let winner = verdict.winner.as_ref().map(|it| format!(", with {} ahead", it.participant));
-                Some(entry(&format!("{who} gave a verdict{}", winner.unwrap_or_default()), &verdict.summary))
-            }
-            Reading::Assessment(round) => {
-                let scores: Vec<String> = round
-                    .assessments
-                    .iter()
-                    .map(|it| format!("{} {:.1}", it.participant, it.score))
-                    .collect();
-                let scores = listed(&scores);
-                Some(entry(
-                    &format!("{who} judged the last round, of ten points each: {scores}"),
-                    &round.reasoning,
-                ))
-            }
-            Reading::Synthesis(_) | Reading::Casting(_) => None,
-        }
+    // What somebody made of the talk is not part of it.
+    let shown = readings.iter().filter(|it| it.value.kind != SYNTHESIS && it.value.reason_at.is_some());
+    let lines = shown.filter_map(|it| {
+        let told = it.value.told.as_deref()?;
+        Some(entry(&format!("{} {told}", it.participant), it.value.reason()))
     });
     lines.collect::<Vec<_>>().join("\n")
 }
@@ -152,7 +127,7 @@ fn with_role(who: &Participant) -> String {
 }
 
 fn role(who: &Participant) -> String {
-    if who.role == Role::Speaker { String::new() } else { format!(" ({})", who.role) }
+    if who.role == Role::SPEAKER { String::new() } else { format!(" ({})", who.role) }
 }
 
 /// `ann, bob and cyd`.
@@ -174,13 +149,19 @@ pub(crate) fn counted(count: usize, what: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use quorum_core::model::{
-        ballot::{Ballot, Confidence, Source},
-        judgement::{Verdict, Winner},
+    use std::sync::Arc;
+
+    use quorum_core::{
+        floor::reading::recorded,
+        model::{mask::Mask, reading::Source},
     };
     use quorum_testkit::spec::spec;
 
     use super::*;
+    use crate::{
+        debate::{Verdict, Winner, verdict_reader::Verdicts},
+        readers::{Ballot, Confidence, ballot::Ballots},
+    };
 
     #[test]
     fn what_is_put_in_is_never_expanded_again() {
@@ -227,8 +208,12 @@ mod tests {
         let ballot = Ballot { choice: "tabs".into(), confidence: Confidence::clamped(0.9), reasoning };
         let winner = Some(Winner { participant: "ann".into(), reasoning: String::new() });
         let verdict = Verdict { summary: "They argued.".into(), winner, ..Verdict::default() };
-        let readings =
-            [understood("ann", Reading::Ballot(ballot)), understood("cyd", Reading::Verdict(verdict))];
+        let verdicts = Verdicts::on(&[], &Arc::new(Mask::new(&[])));
+        let ballots = Ballots::on(&["tabs".to_owned()]);
+        let readings = [
+            understood("ann", recorded(&ballots, &ballot)),
+            understood("cyd", recorded(&verdicts, &verdict)),
+        ];
         let expected = "ann voted for tabs (confidence 0.90):\n> Fine.\n> (CONSENSUS_CHECK)\n\
                         cyd gave a verdict, with ann ahead:\n> They argued.";
         assert_eq!(minutes(&readings), expected);

@@ -34,8 +34,8 @@ use crate::{
         spec::Spec,
         state::State,
     },
-    registry::{Consensus, Pattern},
     record::{Record, control::Control, failure::Failure, retry_store::patiently},
+    registry::{Consensus, Pattern},
     seams::{StoreError, Then},
 };
 

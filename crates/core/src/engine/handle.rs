@@ -15,8 +15,8 @@ use crate::{
         id::{DiscussionId, Seq},
         outcome::Outcome,
     },
-    registry::{Registry, Snapshot},
     record::feed::{Ear, Signal},
+    registry::{Registry, Snapshot},
     seams::Store,
 };
 

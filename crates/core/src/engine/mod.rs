@@ -28,13 +28,13 @@ use crate::{
         id::{DiscussionId, Seq, Step},
         spec::Spec,
     },
-    registry::Snapshot,
     record::{
         Record,
         control::Control,
         failure::Failure,
         feed::{Ear, Feed},
     },
+    registry::Snapshot,
     seams::{Claim, StoreError},
     vocabulary::option::Kind,
 };

@@ -46,9 +46,9 @@ use crate::{
         error::StateInvalid, event::Event, id::Step, participant::Participant, phase::Phase,
         reading::Reading, spec::Spec, transcript::Turn,
     },
+    record::{Record, control::Control, failure::Failure},
     registry::{Pattern, Registry},
     vocabulary::option::{Opt, OptionValue},
-    record::{Record, control::Control, failure::Failure},
 };
 
 /// The floor is held by one speaker at a time, and the borrow checker sees to it:

@@ -138,9 +138,10 @@ pub(crate) fn shape<R: Reader>(reader: &R) -> Shape {
 }
 
 /// The reading as the record keeps it. A value that can't be written is kept as null.
-pub(crate) fn recorded<R: Reader>(reader: &R, value: &R::Value) -> Reading {
+pub fn recorded<R: Reader>(reader: &R, value: &R::Value) -> Reading {
     let form = reader.form();
     let value = serde_json::to_value(value).unwrap_or(Value::Null);
     let (told, stance) = ((form.tell)(&value), (form.stance)(&value));
-    Reading { kind: form.kind.to_owned(), version: form.version, value, told, stance }
+    let reason_at = (!form.reason_at.is_empty()).then(|| form.reason_at.to_owned());
+    Reading { kind: form.kind.to_owned(), version: form.version, value, told, reason_at, stance }
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::{
-    registry::Registry,
     record::Backing,
+    registry::Registry,
     seams::{Clock, Store, Voices},
 };
 

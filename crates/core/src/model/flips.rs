@@ -118,7 +118,7 @@ fn positions(state: &State) -> impl Iterator<Item = Held<'_>> {
             participant,
             round: heard.round,
             position: stance.position.clone(),
-            reason: &stance.reason,
+            reason: heard.reading.reason(),
             weight: state.spec.seat(participant).map_or(1.0, |it| it.weight) * sure,
             joins: stance.joins,
         })

@@ -60,6 +60,14 @@ impl Participant {
         Participant { person: Some(Person::default()), ..Participant::of(name) }
     }
 
+    /// This name, or the same with the first number that nobody at the table has.
+    #[must_use]
+    pub fn free_name(table: &[Participant], name: &str) -> String {
+        let is_taken = |name: &str| table.iter().any(|it| it.name == name);
+        let numbered = (2..).map(|number| format!("{name}-{number}"));
+        std::iter::once(name.to_owned()).chain(numbered).find(|it| !is_taken(it)).unwrap_or_default()
+    }
+
     /// Whether a person sits here.
     #[must_use]
     pub fn is_person(&self) -> bool {

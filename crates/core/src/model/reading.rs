@@ -31,6 +31,9 @@ pub struct Reading {
     /// The same in one line for people, without the participant's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told: Option<String>,
+    /// Where the value has the participant's reasons: a JSON pointer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason_at: Option<String>,
     /// The position it takes, where it takes one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stance: Option<Stance>,
@@ -49,9 +52,6 @@ fn is_first(version: &u32) -> bool {
 pub struct Stance {
     /// What is held; the same words for the same position.
     pub position: String,
-    /// Why, in the participant's own words.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub reason: String,
     /// How sure it is, 0 to 1.
     pub confidence: f64,
     /// Whether it is a choice among options. Whether somebody finds that there is agreement is none.
@@ -68,6 +68,13 @@ fn yes() -> bool {
 }
 
 impl Reading {
+    /// The participant's reasons in its own words; empty where it gave none.
+    #[must_use]
+    pub fn reason(&self) -> &str {
+        let reason = self.reason_at.as_deref().and_then(|at| self.value.pointer(at));
+        reason.and_then(Value::as_str).unwrap_or_default()
+    }
+
     /// The value as the form's own type; `None` where it is of another kind or version.
     #[must_use]
     pub fn read<T: serde::de::DeserializeOwned>(&self, kind: &str) -> Option<T> {

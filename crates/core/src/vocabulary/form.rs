@@ -18,6 +18,8 @@ pub struct Form {
     pub view: View,
     /// The value in one line for people, without the participant's name: `votes for tabs (80 %)`.
     pub tell: fn(&Value) -> Option<String>,
+    /// Where a value has the participant's reasons: a JSON pointer; empty for nowhere.
+    pub reason_at: &'static str,
     /// The position that the value takes, where it takes one.
     pub stance: fn(&Value) -> Option<Stance>,
     /// A reply for simulated voices; `None` fills in the schema.
@@ -28,13 +30,27 @@ impl Form {
     /// A form that is told and drawn as nothing in particular.
     #[must_use]
     pub const fn new(kind: &'static str) -> Self {
-        Form { kind, version: 1, view: View::Hidden, tell: |_| None, stance: |_| None, sample: None }
+        Form {
+            kind,
+            version: 1,
+            view: View::Hidden,
+            tell: |_| None,
+            reason_at: "",
+            stance: |_| None,
+            sample: None,
+        }
     }
 
     /// The same, told to people in this line.
     #[must_use]
     pub const fn tell(self, tell: fn(&Value) -> Option<String>) -> Self {
         Form { tell, ..self }
+    }
+
+    /// The same, with the participant's reasons at this place of the value.
+    #[must_use]
+    pub const fn reason_at(self, reason_at: &'static str) -> Self {
+        Form { reason_at, ..self }
     }
 
     /// The same, drawn like this.

@@ -122,7 +122,35 @@ pub enum RowCellKind {
     Texts,
 }
 
-/// A value that a declared choice stands for.
+/// Gives an enum the names and summaries of its variants, the default first.
+///
+/// ```
+/// use quorum_core::{choices, vocabulary::option::Named};
+///
+/// #[derive(Debug, Clone, Copy, PartialEq)]
+/// enum Mode { InTurn, AtOnce }
+///
+/// choices!(Mode {
+///     InTurn = "in-turn": "each after the other",
+///     AtOnce = "at-once": "all together",
+/// });
+///
+/// assert_eq!(Mode::AtOnce.name(), "at-once");
+/// assert_eq!(Mode::named("in-turn"), Some(Mode::InTurn));
+/// ```
+#[macro_export]
+macro_rules! choices {
+    ($kind:ident { $($variant:ident = $name:literal: $summary:literal),+ $(,)? }) => {
+        impl $crate::vocabulary::option::Named for $kind {
+            const ALL: &'static [(Self, $crate::vocabulary::option::Choice)] =
+                &[$(($kind::$variant, $crate::vocabulary::option::Choice::new($name, $summary))),+];
+            const CHOICES: &'static [$crate::vocabulary::option::Choice] =
+                &[$($crate::vocabulary::option::Choice::new($name, $summary)),+];
+        }
+    };
+}
+
+/// A value that a declared choice stands for. [`choices!`](crate::choices) implements it.
 pub trait Named: Copy + PartialEq + 'static {
     /// All of them with their names and summaries, the default first.
     const ALL: &'static [(Self, Choice)];

@@ -39,6 +39,9 @@ pub enum View {
         /// The best mark there is.
         best: f64,
     },
+    /// How votes fell: an object with `votes` and `weightedVotes` by option, `ballots`, and `winner` or
+    /// `tie`.
+    Ballots,
     /// Numbers given by participants, shown with their spread.
     Numbers {
         /// Where the value has the number.

@@ -4,28 +4,27 @@ use quorum_core::{
     floor::{Floor, halt::Halt, reading::Understood},
     model::{
         error::{Code, Problem},
-        event::Reading,
-        judgement::Synthesis,
         outcome::Decision,
-        participant::{Participant, Role},
+        participant::Participant,
+        reading::Reading,
     },
 };
 
+use super::SYNTHESIZER;
 use crate::{
     prompts::{
         deciding::{self, Writing},
         minutes,
     },
-    strength,
-    synopsis::Synopses,
+    ranking,
+    readers::{Synthesis, synthesis_reader::Syntheses},
 };
 
 /// A synthesis by whoever can write it: the one named first, then the strongest for the task. `None` when nobody could.
 pub(super) async fn draft(floor: &mut Floor) -> Result<Option<Understood<Synthesis>>, Halt> {
     let spec = floor.spec();
-    let mut writers = strength::strongest_first(floor.present(&spec.participants), &spec.topic);
-    let named =
-        spec.consensus.synthesizer.as_deref().and_then(|name| strength::named(&writers, name)).cloned();
+    let mut writers = ranking::strongest_first(floor.present(&spec.participants), &spec.topic);
+    let named = spec.option(&SYNTHESIZER).and_then(|name| ranking::named(&writers, &name).cloned());
     if let Some(named) = named {
         writers.retain(|it| it.name != named.name);
         writers.insert(0, named);
@@ -47,7 +46,7 @@ pub(super) async fn write(
 ) -> Result<Option<Understood<Synthesis>>, Halt> {
     let spec = floor.spec();
     let ask = deciding::synthesis(&spec, writer, writing, &on_record(floor));
-    floor.ask_for(writer, ask, &Synopses::of(&spec)).await
+    floor.ask_for(writer, ask, &Syntheses::of(&spec)).await
 }
 
 /// What nobody heard because it was written and not spoken: the last round's votes, a verdict.
@@ -58,8 +57,8 @@ fn on_record(floor: &Floor) -> Vec<Understood<Reading>> {
 /// The best of what was recorded, in place of a synthesis that nobody could write.
 pub(super) fn stand_in(floor: &Floor, message: &str) -> Decision {
     let spec = floor.spec();
-    let is_judge = |name: &str| spec.seat(name).is_some_and(|it| it.role == Role::Judge);
-    let last = floor.transcript().iter().rfind(|turn| !is_judge(&turn.participant));
+    let is_aside = |name: &str| spec.seat(name).is_some_and(|it| it.aside);
+    let last = floor.transcript().iter().rfind(|turn| !is_aside(&turn.participant));
     let spoken = last.map(|turn| turn.text.to_string());
     Decision {
         synthesis: spoken.unwrap_or_else(|| minutes(&on_record(floor))),

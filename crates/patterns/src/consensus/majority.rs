@@ -1,15 +1,20 @@
 //! Majority: more than half of the votes, one each, and at least the threshold.
 
-use quorum_core::craft::Consensus;
+use quorum_core::registry::Consensus;
 
 use super::{
+    OPTIONS, RESULTS,
     poll::{self, Rule},
     tally::{Count, Measure},
 };
+use crate::readers::{ballot, synthesis_reader};
 
 pub(crate) const METHOD: Consensus = Consensus {
     name: "majority",
     summary: "More than half of the votes decide",
+    options: OPTIONS,
+    forms: &[&ballot::FORM, &synthesis_reader::FORM],
+    results: RESULTS,
     check: poll::check,
     calls: poll::calls,
     decide: |floor| Box::pin(poll::decide(floor, &RULE)),

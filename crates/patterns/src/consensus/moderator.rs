@@ -1,33 +1,37 @@
 //! Moderator: one named participant decides alone (INV-DISC-003); nobody takes its place.
 
 use quorum_core::{
-    craft::Consensus,
     floor::{Floor, halt::Halt},
     model::{
         error::{Code, Refusal},
         outcome::Decision,
         spec::Spec,
     },
+    registry::Consensus,
 };
 
 use super::{
+    OPTIONS, RESULTS, SYNTHESIZER,
     draft::{stand_in, write},
     poll,
 };
-use crate::{prompts::deciding::Writing, strength};
+use crate::{prompts::deciding::Writing, ranking, readers::synthesis_reader};
 
 pub(crate) const METHOD: Consensus = Consensus {
     name: "moderator",
     summary: "A named moderator decides",
+    options: OPTIONS,
+    forms: &[&synthesis_reader::FORM],
+    results: RESULTS,
     check,
-    calls: |_| 1,
     decide: |floor| Box::pin(decide(floor)),
+    ..Consensus::PLAIN
 };
 
 fn check(spec: &Spec) -> Vec<Refusal> {
-    let message = match spec.consensus.synthesizer.as_deref() {
+    let message = match spec.option(&SYNTHESIZER) {
         None => "the moderator method needs a synthesizer: name the participant who decides".to_owned(),
-        Some(name) if strength::named(&spec.participants, name).is_none() => {
+        Some(name) if ranking::named(&spec.participants, &name).is_none() => {
             format!("the moderator `{name}` does not sit at the table; name one who does")
         }
         Some(_) => return Vec::new(),
@@ -37,8 +41,8 @@ fn check(spec: &Spec) -> Vec<Refusal> {
 
 async fn decide(floor: &mut Floor) -> Result<Decision, Halt> {
     let spec = floor.spec();
-    let name = spec.consensus.synthesizer.as_deref().unwrap_or_default();
-    let written = match strength::named(&spec.participants, name) {
+    let name = spec.option(&SYNTHESIZER).unwrap_or_default();
+    let written = match ranking::named(&spec.participants, &name) {
         Some(moderator) => write(floor, moderator, Writing::Moderator).await?,
         None => None,
     };
@@ -46,8 +50,8 @@ async fn decide(floor: &mut Floor) -> Result<Decision, Halt> {
         let message = format!("the moderator {name} could not decide; the last recorded answer stands in");
         stand_in(floor, &message)
     };
-    let decision = written.map_or_else(unwritten, |it| Decision::from_synthesis(it.value, &it.participant));
-    Ok(Decision { tally: poll::tally(floor), ..decision })
+    let decision = written.map_or_else(unwritten, |it| it.value.decision(&it.participant));
+    Ok(Decision { found: poll::found(floor), ..decision })
 }
 
 #[cfg(test)]

@@ -3,23 +3,25 @@
 use quorum_core::{
     floor::{Floor, halt::Halt, reading::Understood},
     model::{
-        ballot::{Ballot, CastBallot, Tally},
         error::{Code, Problem, Refusal},
-        event::Reading,
-        judgement::Synthesis,
         outcome::Decision,
         spec::Spec,
     },
 };
+use serde_json::{Map, Value};
 
 use super::{
+    THRESHOLD,
     draft::{draft, stand_in},
-    tally::{Count, Measure, count},
+    tally::{self, Count, Measure, count},
 };
 use crate::{
-    ballot::{self, Ballots},
     pattern,
     prompts::{deciding, listed},
+    readers::{
+        Ballot, CastBallot, Synthesis,
+        ballot::{self, BALLOT, Ballots},
+    },
 };
 
 const AGREE: &str = "agree";
@@ -78,24 +80,21 @@ pub(super) async fn decide(floor: &mut Floor, rule: &Rule) -> Result<Decision, H
 }
 
 /// How the votes fell that the talk itself took, for methods that do not decide by them (INV-DISC-202).
-pub(super) fn tally(floor: &Floor) -> Option<Tally> {
+pub(super) fn found(floor: &Floor) -> Map<String, Value> {
     let (spec, taken) = (floor.spec(), taken(floor));
-    (!taken.is_empty()).then(|| count(&spec, &spec.options, taken, Measure::Weight).tally)
+    if taken.is_empty() {
+        return Map::new();
+    }
+    tally::found(&count(&spec, &spec.options, taken, Measure::Weight).tally)
 }
 
 /// The ballots of the last round that has any, in seating order.
 fn taken(floor: &Floor) -> Vec<CastBallot> {
     let spec = floor.spec();
     let of_round = |round| {
-        let ballots = floor.readings(round).into_iter().filter_map(|it| match it.value {
-            Reading::Ballot(ballot) => {
-                Some(CastBallot { participant: it.participant, round, source: it.source, ballot })
-            }
-            Reading::ConsensusVote(_)
-            | Reading::Verdict(_)
-            | Reading::Synthesis(_)
-            | Reading::Assessment(_)
-            | Reading::Casting(_) => None,
+        let ballots = floor.readings(round).into_iter().filter_map(|it| {
+            let ballot = it.value.read(BALLOT)?;
+            Some(CastBallot { participant: it.participant, round, source: it.source, ballot })
         });
         ballots.collect::<Vec<_>>()
     };
@@ -124,7 +123,7 @@ fn on_options(floor: &Floor, rule: &Rule, ballots: Vec<CastBallot>) -> Decision 
         agreement: (0 < count.cast()).then_some(count.share),
         dissent: count.dissent_from(count.tally.winner.as_deref()),
         problem: (!carried).then(|| rule.problem(&count, &spec.options)),
-        tally: Some(count.tally),
+        found: tally::found(&count.tally),
         ..Decision::default()
     }
 }
@@ -147,8 +146,8 @@ async fn on_proposal(
         agreement: (0 < count.cast()).then(|| count.share_of(AGREE)),
         dissent: count.dissent_from(Some(AGREE)),
         problem: (!carried).then(|| rule.problem(&count, &options)),
-        tally: Some(count.tally),
-        ..Decision::from_synthesis(proposal.value, &proposal.participant)
+        found: tally::found(&count.tally),
+        ..proposal.value.decision(&proposal.participant)
     })
 }
 
@@ -162,7 +161,7 @@ fn counted(floor: &Floor, options: &[String], ballots: Vec<CastBallot>, rule: &R
 
 impl Rule {
     fn is_carried(&self, count: &Count, spec: &Spec) -> bool {
-        count.tally.winner.is_some() && (self.carries)(count, spec.consensus.threshold)
+        count.tally.winner.is_some() && (self.carries)(count, spec.option(&THRESHOLD))
     }
 
     fn problem(&self, count: &Count, options: &[String]) -> Problem {
@@ -181,11 +180,14 @@ impl Rule {
 
 #[cfg(test)]
 mod tests {
-    use quorum_core::model::ballot::{Confidence, Source};
+    use quorum_core::model::reading::Source;
     use quorum_testkit::spec::spec;
 
     use super::*;
-    use crate::consensus::{majority, unanimous, voting};
+    use crate::{
+        consensus::{majority, unanimous, voting},
+        readers::Confidence,
+    };
 
     fn counting(rule: &Rule, votes: &[(&str, f64)]) -> (Count, Spec) {
         let spec = spec("voting");
@@ -207,7 +209,7 @@ mod tests {
     #[track_caller]
     fn check(rule: &Rule, threshold: f64, votes: &[(&str, f64)], expected: &str) {
         let (count, mut spec) = counting(rule, votes);
-        spec.consensus.threshold = threshold;
+        spec.settings.set(THRESHOLD.name(), threshold);
         let carried = rule.is_carried(&count, &spec);
         let found = if carried { "carried".to_owned() } else { rule.problem(&count, &spec.options).message };
         assert_eq!(found, expected, "{votes:?}");

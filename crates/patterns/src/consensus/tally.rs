@@ -2,13 +2,42 @@
 
 use std::collections::BTreeMap;
 
-use quorum_core::model::{
-    ballot::{CastBallot, Tally},
-    judgement::Dissent,
-    spec::Spec,
+use quorum_core::model::{outcome::Dissent, spec::Spec, state::State};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    prompts::{counted, listed},
+    readers::{CastBallot, Tally},
 };
 
-use crate::prompts::{counted, listed};
+/// Where a decision keeps how the votes fell.
+const TALLY: &str = "tally";
+
+/// How the votes fell, as a decision keeps it.
+pub(super) fn found(tally: &Tally) -> Map<String, Value> {
+    [(TALLY.to_owned(), json!(tally))].into_iter().collect()
+}
+
+/// How the votes fell under B04's names, every vote included (INV-DISC-202).
+pub(super) fn voting_results(state: &State) -> Option<Value> {
+    let tally = state.decision.as_ref()?.found.get(TALLY)?;
+    let tally: Tally = serde_json::from_value(tally.clone()).ok()?;
+    let ballot = |cast: &CastBallot| {
+        json!({
+            "provider": cast.participant, "round": cast.round, "choice": cast.ballot.choice,
+            "confidence": cast.ballot.confidence, "reasoning": cast.ballot.reasoning,
+        })
+    };
+    let mut results = Map::new();
+    results.extend(tally.winner.map(|winner| ("winner".to_owned(), json!(winner))));
+    if !tally.tie.is_empty() {
+        results.insert("tie".to_owned(), json!(tally.tie));
+    }
+    results.insert("votes".to_owned(), json!(tally.votes));
+    results.insert("weightedVotes".to_owned(), json!(tally.weighted));
+    results.insert("ballots".to_owned(), tally.ballots.iter().map(ballot).collect());
+    Some(Value::Object(results))
+}
 
 /// Sums of fractions are compared with this much patience.
 const NEARLY: f64 = 1e-9;
@@ -160,10 +189,9 @@ impl Count {
 
 #[cfg(test)]
 mod tests {
-    use quorum_core::model::{
-        ballot::{Ballot, Confidence, Source},
-        participant::Participant,
-    };
+    use quorum_core::model::{participant::Participant, reading::Source};
+
+    use crate::readers::{Ballot, Confidence};
 
     use super::*;
 

@@ -7,7 +7,7 @@ pub(crate) mod summarise;
 pub(crate) mod truncate;
 mod words;
 
-use quorum_core::craft::{Before, Fit, Length};
+use quorum_core::registry::{Before, Fit, Length};
 
 /// From here on a window is tight, in per cent of the room.
 const TIGHT: u64 = 80;
@@ -31,25 +31,24 @@ fn newest(talk: &Length<'_>, from: usize) -> Fit {
 
 #[cfg(test)]
 mod tests {
-    use quorum_core::craft::{ContextStrategy, Covered, Summaries};
+    use quorum_core::{
+        model::settings::Settings,
+        registry::{ContextStrategy, Covered},
+    };
 
     use super::*;
     use crate::CONTEXTS;
 
     /// A talk of ten turns of 10 tokens each.
-    fn fit(
-        strategy: &ContextStrategy,
-        room: u64,
-        summary: Option<(usize, u64)>,
-        summaries: Summaries,
-    ) -> Fit {
+    fn fit(strategy: &ContextStrategy, room: u64, summary: Option<(usize, u64)>, summaries: bool) -> Fit {
         let sums: Vec<u64> = (0..=10).map(|turns| turns * 10).collect();
         let summary = summary.map(|(turns, size)| Covered { turns, size });
-        (strategy.fit)(&Length { sums: &sums, summary, room, summaries })
+        let settings = Settings::default().with(hybrid::SUMMARIES.name(), summaries);
+        (strategy.fit)(&Length { sums: &sums, summary, room, settings: &settings })
     }
 
     #[track_caller]
-    fn check(name: &str, room: u64, summary: Option<(usize, u64)>, summaries: Summaries, expected: &str) {
+    fn check(name: &str, room: u64, summary: Option<(usize, u64)>, summaries: bool, expected: &str) {
         let strategy = CONTEXTS.iter().find(|it| it.name == name).expect("it is in the list");
         let Fit { before, from, sum_up, tight } = fit(strategy, room, summary, summaries);
         let before = match before {
@@ -66,12 +65,11 @@ mod tests {
     fn d09_every_strategy_is_registered_and_sliding_is_the_default() {
         let names: Vec<&str> = CONTEXTS.iter().map(|it| it.name).collect();
         assert_eq!(names, ["slide", "truncate", "summarise", "hybrid"]);
-        assert_eq!(quorum_core::model::spec::WindowSpec::default().strategy, names[0]);
     }
 
     #[test]
     fn d09_truncating_shows_the_newest_that_fit() {
-        let check = |room, expected| check("truncate", room, None, Summaries::Off, expected);
+        let check = |room, expected| check("truncate", room, None, false, expected);
         check(1_000, "0..");
         check(125, "0..");
         check(100, "0.., 100 %");
@@ -82,7 +80,7 @@ mod tests {
 
     #[test]
     fn d09_sliding_keeps_the_first_turn() {
-        let check = |room, expected| check("slide", room, None, Summaries::Off, expected);
+        let check = |room, expected| check("slide", room, None, false, expected);
         check(125, "0..");
         check(100, "0.., 100 %");
         check(99, "first + 2.., 101 %");
@@ -93,7 +91,7 @@ mod tests {
 
     #[test]
     fn d09_summarising_replaces_the_older_half_by_a_fifth_of_it() {
-        let check = |room, summary, expected| check("summarise", room, summary, Summaries::Off, expected);
+        let check = |room, summary, expected| check("summarise", room, summary, false, expected);
         check(125, None, "0..");
         check(120, None, "0.., sum up 5 in 10, 83 %");
         // What is kept takes half the room at most.
@@ -108,13 +106,13 @@ mod tests {
 
     #[test]
     fn d09_hybrid_has_its_marks_at_80_and_90_per_cent() {
-        let off = |room, expected| check("hybrid", room, None, Summaries::Off, expected);
+        let off = |room, expected| check("hybrid", room, None, false, expected);
         off(125, "0..");
         off(120, "0.., 83 %");
         off(112, "0.., 89 %");
         // Forced: a tenth is kept free.
         off(110, "first + 2.., 90 %");
-        let on = |room, summary, expected| check("hybrid", room, summary, Summaries::On, expected);
+        let on = |room, summary, expected| check("hybrid", room, summary, true, expected);
         on(125, None, "0..");
         on(120, None, "0.., sum up 5 in 10, 83 %");
         on(100, None, "0.., sum up 5 in 10, 100 %");

@@ -1,6 +1,6 @@
 //! Slide: the first turn, which says what it is about, and the newest turns that fit beside it.
 
-use quorum_core::craft::{Before, ContextStrategy, Fit, Length};
+use quorum_core::registry::{Before, ContextStrategy, Fit, Length, OnOverflow};
 
 use super::{newest, words};
 
@@ -8,6 +8,8 @@ pub(crate) const STRATEGY: ContextStrategy = ContextStrategy {
     name: "slide",
     summary: "The first turn and the newest ones that fit; what is between is left out",
     fit,
+    options: &[],
+    overflow: OnOverflow::NotOffered,
     words: words::sum_up,
 };
 

@@ -1,6 +1,6 @@
 //! Summarise: when the room gets tight, the older half gives way to a summary of at most a fifth of its size.
 
-use quorum_core::craft::{Before, ContextStrategy, Covered, Fit, Length, SumUp};
+use quorum_core::registry::{Before, ContextStrategy, Covered, Fit, Length, OnOverflow, SumUp};
 
 use super::{TIGHT, newest, share, slide, tight, words};
 
@@ -14,6 +14,8 @@ pub(crate) const STRATEGY: ContextStrategy = ContextStrategy {
     name: "summarise",
     summary: "The older half is replaced by a summary when the window gets tight; summaries are paid calls",
     fit,
+    options: &[],
+    overflow: OnOverflow::SumsUp,
     words: words::sum_up,
 };
 

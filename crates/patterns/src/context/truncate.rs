@@ -1,6 +1,6 @@
 //! Truncate: the newest turns that fit, and nothing of what was said before them.
 
-use quorum_core::craft::{ContextStrategy, Fit, Length};
+use quorum_core::registry::{ContextStrategy, Fit, Length, OnOverflow};
 
 use super::{newest, words};
 
@@ -8,6 +8,8 @@ pub(crate) const STRATEGY: ContextStrategy = ContextStrategy {
     name: "truncate",
     summary: "The newest turns that fit; what is older is left out",
     fit,
+    options: &[],
+    overflow: OnOverflow::Shrinks,
     words: words::sum_up,
 };
 

@@ -1,5 +1,6 @@
 //! A judge's look at one round (D06): six criteria, a score that is ours, and what counts when it is made in both orders.
 
+use quorum_core::model::flips::rounded;
 use serde::{Deserialize, Serialize};
 
 /// A judge's look at one round (D06).
@@ -189,11 +190,6 @@ impl Flags {
             convergence_reached: self.convergence_reached && other.convergence_reached,
         }
     }
-}
-
-/// To three decimals, so that a sum of floats is the number a person would write.
-pub(crate) fn rounded(value: f64) -> f64 {
-    (value * 1_000.0).round() / 1_000.0
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! The form an assessment is asked for in, as a JSON schema.
 
-use quorum_core::model::assessment::Criteria;
 use serde_json::{Value, json};
+
+use crate::debate::Criteria;
 
 /// The form for these debaters, by their labels.
 pub(super) fn schema(labels: &[&str]) -> Value {

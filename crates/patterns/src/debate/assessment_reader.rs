@@ -1,27 +1,42 @@
-//! A judge's assessment of one round (D06), and how it is read from behind the veil.
-
-mod form;
+//! A judge's assessment of one round (D06), and how it is read from behind the mask.
 
 use std::{collections::BTreeSet, sync::Arc};
 
 use quorum_core::{
-    call::Shape,
-    floor::{
-        reading::{Reader, Reminder},
-        veil::Veil,
-    },
-    model::{
-        assessment::{Assessment, Criteria, Flags, Rated},
-        event::Reading,
-    },
+    floor::reading::{Misread, Reader, Reminder},
+    model::mask::Mask,
+    vocabulary::{form::Form, view::View},
 };
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::{
-    json::last_object_with,
-    marks::{self, Marks},
+    debate::{
+        Assessment, Criteria, Flags, Rated, assessment_form as form,
+        score_lines::{self as marks, Marks},
+    },
+    readers::json::last_object_with,
 };
+
+/// The kind of an assessment in the record.
+pub(crate) const ASSESSMENT: &str = "assessment";
+
+/// A judge's look at one round.
+pub(crate) static FORM: Form = Form::new(ASSESSMENT)
+    .tell(|value| {
+        let round: Assessment = serde_json::from_value(value.clone()).ok()?;
+        let scores = round.assessments.iter().map(|it| format!("{} {:.1}", it.participant, it.score));
+        let whole = format!("as a whole {:.1}", round.quality_score);
+        Some(format!("judged: {}", scores.chain([whole]).collect::<Vec<_>>().join(" · ")))
+    })
+    .reason_at("/reasoning")
+    .view(View::Scores {
+        entries: "/assessments",
+        participant: "/participant",
+        score: "/score",
+        whole: Some("/qualityScore"),
+        best: 10.0,
+    });
 
 /// Every number of an assessment is of ten.
 const TEN: std::ops::RangeInclusive<f64> = 0.0..=10.0;
@@ -31,7 +46,7 @@ const UNSTATED: f64 = 5.0;
 
 const REMINDERS: &[Reminder] = &[Reminder {
     purpose: "strict",
-    words: "Your assessment could not be read. Answer with the JSON object alone: no prose, no code fence, all of \
+    words: "Answer with the JSON object alone: no prose, no code fence, all of \
             shouldContinue, qualityScore, assessments, flags, reasoning and recommendations; one entry in assessments for each \
             debater named above, by the exact label, with all six criteria; every number from 0 to 10; all four flags true or \
             false.",
@@ -41,7 +56,7 @@ const REMINDERS: &[Reminder] = &[Reminder {
 pub(crate) struct Assessments {
     /// Those who spoke in the round, by name.
     judged: Vec<String>,
-    veil: Arc<Veil>,
+    mask: Arc<Mask>,
 }
 
 /// The reply as it is asked for. The criteria may be missing, for a judge that gives a score alone is still understood.
@@ -66,15 +81,16 @@ struct Entry {
 }
 
 impl Assessments {
-    pub(crate) fn of(judged: Vec<String>, veil: &Arc<Veil>) -> Self {
-        Assessments { judged, veil: veil.clone() }
+    pub(crate) fn of(judged: Vec<String>, mask: &Arc<Mask>) -> Self {
+        Assessments { judged, mask: mask.clone() }
     }
 
-    /// Everyone judged, once each and by a known label; `None` when somebody is missing, unknown or there twice.
-    fn rated(&self, entries: Vec<Entry>) -> Option<Vec<Rated>> {
+    /// Everyone judged, once each and by a known label.
+    fn rated(&self, entries: Vec<Entry>) -> Result<Vec<Rated>, Misread> {
         let mut rated = Vec::new();
         for entry in entries {
-            let name = self.veil.name(&entry.participant)?.to_owned();
+            let stranger = || Misread::new(format!("{:?} is none of the debaters", entry.participant));
+            let name = self.mask.name(&entry.participant).ok_or_else(stranger)?.to_owned();
             if !self.judged.contains(&name) {
                 // Someone who has left since is no stranger; there is only nothing to judge.
                 continue;
@@ -82,19 +98,24 @@ impl Assessments {
             rated.push(self.one(name, &entry)?);
         }
         let names: BTreeSet<&str> = rated.iter().map(|it| it.participant.as_str()).collect();
-        let complete = names.len() == rated.len() && names.len() == self.judged.len();
+        if names.len() != rated.len() || names.len() != self.judged.len() {
+            return Err(Misread::new("assessments must have one entry for each debater, once"));
+        }
         rated.sort_by_key(|it| self.judged.iter().position(|name| *name == it.participant));
-        complete.then_some(rated)
+        Ok(rated)
     }
 
-    fn one(&self, participant: String, entry: &Entry) -> Option<Rated> {
+    fn one(&self, participant: String, entry: &Entry) -> Result<Rated, Misread> {
         let in_range = |criteria: &Criteria| criteria.values().iter().all(|it| TEN.contains(it));
+        let wrong = || Misread::new("every number must be from 0 to 10");
         if entry.criteria.as_ref().is_some_and(|it| !in_range(it)) {
-            return None;
+            return Err(wrong());
         }
-        let stated = entry.score.is_none_or(|it| TEN.contains(&it)).then_some(entry.score)?;
-        let score = entry.criteria.as_ref().map(Criteria::score).or(stated)?;
-        Some(Rated {
+        let stated =
+            entry.score.is_none_or(|it| TEN.contains(&it)).then_some(entry.score).ok_or_else(wrong)?;
+        let unmarked = || Misread::new("a debater has neither criteria nor a score");
+        let score = entry.criteria.as_ref().map(Criteria::score).or(stated).ok_or_else(unmarked)?;
+        Ok(Rated {
             participant,
             strengths: self.revealed(&entry.strengths),
             weaknesses: self.revealed(&entry.weaknesses),
@@ -106,7 +127,7 @@ impl Assessments {
     /// Who is meant by a name or a label; people see names.
     fn meant(&self, name: &str) -> Option<String> {
         let by_name = self.judged.iter().find(|it| it.eq_ignore_ascii_case(name)).cloned();
-        let by_label = || self.veil.name(name).map(str::to_owned).filter(|it| self.judged.contains(it));
+        let by_label = || self.mask.name(name).map(str::to_owned).filter(|it| self.judged.contains(it));
         by_name.or_else(by_label)
     }
 
@@ -128,56 +149,58 @@ impl Assessments {
             quality_score,
             assessments,
             flags: Flags::default(),
-            reasoning: self.veil.reveal(&marks.reasoning),
+            reasoning: self.mask.reveal(&marks.reasoning),
             recommendations: String::new(),
         }
     }
 
     fn revealed(&self, texts: &[String]) -> Vec<String> {
-        texts.iter().map(|it| self.veil.reveal(it)).collect()
+        texts.iter().map(|it| self.mask.reveal(it)).collect()
     }
 }
 
 impl Reader for Assessments {
     type Value = Assessment;
 
-    fn shape(&self) -> Shape {
-        let mut labels: Vec<&str> = self.judged.iter().filter_map(|name| self.veil.label(name)).collect();
-        // The seats must not show in the order of the labels.
-        labels.sort_unstable();
-        Shape { name: "assessment", schema: Some(form::schema(&labels).into()) }
+    fn form(&self) -> &'static Form {
+        &FORM
     }
 
-    fn read(&self, reply: &str) -> Option<Assessment> {
-        let object = last_object_with(reply, "shouldContinue")?;
-        let reply: Reply = serde_json::from_value(Value::Object(object)).ok()?;
+    fn schema(&self) -> Option<Value> {
+        let mut labels: Vec<&str> = self.judged.iter().filter_map(|name| self.mask.label(name)).collect();
+        // The seats must not show in the order of the labels.
+        labels.sort_unstable();
+        Some(form::schema(&labels))
+    }
+
+    fn read(&self, reply: &str) -> Result<Assessment, Misread> {
+        let object = last_object_with(reply, "shouldContinue")
+            .ok_or_else(|| Misread::new("there is no JSON object with shouldContinue in it"))?;
+        let reply: Reply = serde_json::from_value(Value::Object(object))
+            .map_err(|error| Misread::new(format!("its JSON does not fit: {error}")))?;
         if !TEN.contains(&reply.quality_score) {
-            return None;
+            return Err(Misread::new("qualityScore must be from 0 to 10"));
         }
-        Some(Assessment {
+        Ok(Assessment {
             should_continue: reply.should_continue,
             quality_score: reply.quality_score,
             assessments: self.rated(reply.assessments)?,
             flags: reply.flags,
-            reasoning: self.veil.reveal(&reply.reasoning),
-            recommendations: self.veil.reveal(&reply.recommendations),
+            reasoning: self.mask.reveal(&reply.reasoning),
+            recommendations: self.mask.reveal(&reply.recommendations),
         })
     }
 
-    /// The form, or plain words with marks where there are any. Whom the person gave no mark has none.
-    fn read_from_person(&self, reply: &str) -> Option<Assessment> {
-        self.read(reply).or_else(|| {
+    /// The form, or plain words with marks where there are any. A debater without a mark has none.
+    fn read_from_person(&self, reply: &str) -> Result<Assessment, Misread> {
+        self.read(reply).or_else(|wrong| {
             let marks = marks::read(reply, |name| self.meant(name));
-            (marks != Marks::default()).then(|| self.of_marks(&marks))
+            (marks != Marks::default()).then(|| self.of_marks(&marks)).ok_or(wrong)
         })
     }
 
     fn reminders(&self) -> &[Reminder] {
         REMINDERS
-    }
-
-    fn fact(&self, assessment: &Assessment) -> Reading {
-        Reading::Assessment(assessment.clone())
     }
 }
 
@@ -192,7 +215,7 @@ mod tests {
         let table = ["ann", "bob", "dan"].map(Participant::of);
         let labels: Vec<(&Participant, &str)> =
             table.iter().zip(["Debater B", "Debater A", "Debater C"]).collect();
-        Assessments::of(vec!["ann".into(), "bob".into()], &Arc::new(Veil::new(&labels)))
+        Assessments::of(vec!["ann".into(), "bob".into()], &Arc::new(Mask::new(&labels)))
     }
 
     fn entry(label: &str) -> Value {

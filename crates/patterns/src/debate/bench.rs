@@ -1,29 +1,52 @@
-//! The bench: who judges, what is asked behind the veil, and what becomes of the seat when a judge fails (D06, D13).
+//! The bench: who judges, what is asked behind the mask, and what becomes of the seat when a judge fails (D06, D13).
 
 use std::sync::Arc;
 
 use quorum_core::{
-    floor::{Floor, halt::Halt, veil::Veil},
-    model::{
-        assessment::Assessment,
-        debate::{JudgeChange, JudgeFailure, Part},
-        judging::{ORDER, SWAPPED, VERDICT_ORDER},
-        participant::{Participant, Role},
-        spec::Spec,
+    floor::{Floor, halt::Halt, notes::Note},
+    model::{mask::Mask, participant::Participant, spec::Spec},
+    vocabulary::{
+        option::Named,
+        ruling::{RulingChoice, RulingKind},
     },
 };
 
 use crate::{
-    assessment::Assessments,
-    detect::Course,
+    debate::{
+        Assessment, DebateSpec, JudgeChange, JudgeFailure, Part,
+        assessment_reader::Assessments,
+        course::DebateCourse,
+        judging::{JUDGE_CHANGE, ORDER, SWAPPED, VERDICT_ORDER},
+        verdict_reader::Verdicts,
+    },
     prompts::debating::{self, Bar},
-    strength,
-    verdict::Verdicts,
+    ranking,
+    roles::{self, JUDGE},
+};
+
+/// What people may decide when the judge has failed.
+pub(crate) const RULING: RulingKind = RulingKind {
+    name: "judge",
+    summary: "Say what becomes of the seat of a judge that failed",
+    choices: &[
+        RulingChoice {
+            name: "swap",
+            summary: "The participant named judges from now on",
+            takes_candidate: true,
+        },
+        RulingChoice {
+            name: "go-without",
+            summary: "The debate goes on without a judge",
+            takes_candidate: false,
+        },
+        RulingChoice { name: "end", summary: "The debate is concluded", takes_candidate: false },
+    ],
 };
 
 /// Who judges, if anyone still does.
 pub(crate) struct Bench {
     spec: Arc<Spec>,
+    order: DebateSpec,
     parts: Vec<Part>,
     judge: Option<Participant>,
     /// What was ordered when the last judge was lost.
@@ -32,8 +55,8 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn of(spec: &Arc<Spec>, parts: Vec<Part>) -> Self {
-        let judge = spec.playing(Role::Judge).into_iter().next();
-        Bench { spec: spec.clone(), parts, judge, rule: None }
+        let judge = spec.playing(&JUDGE).into_iter().next();
+        Bench { order: DebateSpec::of(spec), spec: spec.clone(), parts, judge, rule: None }
     }
 
     /// Whether the judge is lost and the debate is to end with that.
@@ -45,7 +68,7 @@ impl Bench {
     pub(crate) async fn assess(
         &mut self,
         floor: &mut Floor,
-        course: &Course,
+        course: &DebateCourse,
     ) -> Result<Option<Assessment>, Halt> {
         while let Some(judge) = self.judge.clone() {
             let found = self.assessment_by(floor, &judge, course).await?;
@@ -81,9 +104,9 @@ impl Bench {
         &self,
         floor: &mut Floor,
         judge: &Participant,
-        course: &Course,
+        course: &DebateCourse,
     ) -> Result<Option<Assessment>, Halt> {
-        let order = floor.draw_order(judge, ORDER, self.spec.debaters().len());
+        let order = floor.draw_order(judge, ORDER, roles::debaters(&self.spec).len());
         let first = self.assessment_in(floor, judge, course, Seen::Drawn(&order)).await?;
         let (true, Some(first)) = (self.checks(judge), &first) else { return Ok(first) };
         let swapped = self.assessment_in(floor, judge, course, Seen::Swapped(&order)).await?;
@@ -94,29 +117,30 @@ impl Bench {
         &self,
         floor: &mut Floor,
         judge: &Participant,
-        course: &Course,
+        course: &DebateCourse,
         seen: Seen<'_>,
     ) -> Result<Option<Assessment>, Halt> {
         let round = floor.round();
         let judged: Vec<String> = course.speakers(round).map(str::to_owned).collect();
-        let veil = self.veil(seen);
-        let ask = debating::assessment(&self.bar(judge, &veil), &judged, &course.noticed(), round);
+        let noticed = course.noticed(floor.registry().detectors());
+        let mask = self.mask(seen);
+        let ask = debating::assessment(&self.bar(judge, &mask), &judged, &noticed, round);
         let ask = match seen {
             Seen::Drawn(_) => ask,
             Seen::Swapped(_) => ask.purpose(SWAPPED),
         };
-        let read = floor.ask_for(judge, ask, &Assessments::of(judged, &veil)).await?;
+        let read = floor.ask_for(judge, ask, &Assessments::of(judged, &mask)).await?;
         Ok(read.map(|it| it.value))
     }
 
     async fn verdict_by(&self, floor: &mut Floor, judge: &Participant) -> Result<(), Halt> {
-        let debaters = self.spec.debaters();
+        let debaters = roles::debaters(&self.spec);
         let order = floor.draw_order(judge, VERDICT_ORDER, debaters.len());
         for (seen, purpose) in [(Seen::Drawn(&order), "verdict"), (Seen::Swapped(&order), "verdict/swapped")]
         {
-            let veil = self.veil(seen);
-            let ask = debating::verdict(&self.bar(judge, &veil)).purpose(purpose);
-            let read = floor.ask_for(judge, ask, &Verdicts::on(&debaters, &veil)).await?;
+            let mask = self.mask(seen);
+            let ask = debating::verdict(&self.bar(judge, &mask)).purpose(purpose);
+            let read = floor.ask_for(judge, ask, &Verdicts::on(&debaters, &mask)).await?;
             if read.is_none() || !self.checks(judge) {
                 break;
             }
@@ -126,29 +150,36 @@ impl Bench {
 
     /// Whether this one judges in both orders; people see names, and are asked once.
     fn checks(&self, judge: &Participant) -> bool {
-        self.spec.debate.swap_check && !judge.is_person()
+        self.order.swap_check && !judge.is_person()
     }
 
-    fn bar<'a>(&'a self, judge: &'a Participant, veil: &'a Arc<Veil>) -> Bar<'a> {
-        Bar { spec: &self.spec, parts: &self.parts, judge, veil }
+    fn bar<'a>(&'a self, judge: &'a Participant, mask: &'a Arc<Mask>) -> Bar<'a> {
+        Bar { spec: &self.spec, parts: &self.parts, judge, mask }
     }
 
-    fn veil(&self, seen: Seen<'_>) -> Arc<Veil> {
-        Arc::new(Veil::of_debate(&self.spec, &seen.places()))
+    fn mask(&self, seen: Seen<'_>) -> Arc<Mask> {
+        Arc::new(masked(&self.spec, &seen.places()))
     }
 
     /// Puts another on the bench, or nobody, as ordered; where people are to say so, waits for their word.
     async fn replace(&mut self, floor: &mut Floor, lost: &Participant) -> Result<(), Halt> {
         let able = self.able(floor);
-        let change = match self.spec.debate.judge_failure {
-            JudgeFailure::Ask => floor.ruling(lost, &able).await?,
+        let (rule, to) = match self.order.judge_failure {
+            JudgeFailure::Ask => {
+                let ruling = floor.ruling(&RULING, lost, &able).await?.ruling;
+                (JudgeFailure::named(&ruling.choice).unwrap_or_default(), ruling.candidate)
+            }
             rule @ (JudgeFailure::Swap | JudgeFailure::GoWithout | JudgeFailure::End) => {
-                let to = able.first().filter(|_| rule == JudgeFailure::Swap).map(|it| it.name.clone());
-                let change = JudgeChange { round: floor.round(), from: lost.name.clone(), to, rule };
-                floor.note_judge(change.clone());
-                change
+                (rule, able.first().filter(|_| rule == JudgeFailure::Swap).map(|it| it.name.clone()))
             }
         };
+        let change = JudgeChange { round: floor.round(), from: lost.name.clone(), to, rule };
+        let told = Some(match &change.to {
+            Some(to) => format!("{to} judges in place of {}", lost.name),
+            None => format!("{} judges no more", lost.name),
+        });
+        let round = floor.round();
+        floor.note(Note { kind: JUDGE_CHANGE, key: &lost.name, round, value: &change, told })?;
         self.judge = change.to.and_then(|name| self.spec.seat(&name).cloned());
         self.rule = Some(change.rule);
         Ok(())
@@ -157,11 +188,11 @@ impl Bench {
     /// Who could judge: first those present who take no side, then the debaters, the strongest first; they do not see which
     /// speeches are their own.
     fn able(&self, floor: &Floor) -> Vec<Participant> {
-        let debaters = self.spec.debaters();
+        let debaters = roles::debaters(&self.spec);
         let present = floor.present(&self.spec.participants);
         let (sided, mut free): (Vec<Participant>, Vec<Participant>) =
             present.into_iter().partition(|it| debaters.contains(it));
-        free.extend(strength::strongest_first(sided, &self.spec.topic));
+        free.extend(ranking::strongest_first(sided, &self.spec.topic));
         free
     }
 }
@@ -182,6 +213,20 @@ impl Seen<'_> {
             Seen::Swapped(order) => order.iter().rev().copied().collect(),
         }
     }
+}
+
+/// The mask before the judge: the debaters in these places under labels in this order, then those who
+/// speak and take no side, then those who judge.
+fn masked(spec: &Spec, places: &[usize]) -> Mask {
+    let debaters = roles::debaters(spec);
+    let shown = places.iter().filter_map(|place| debaters.get(*place));
+    let mut labels: Vec<(&Participant, String)> =
+        shown.zip('A'..).map(|(who, letter)| (who, format!("Debater {letter}"))).collect();
+    let others = spec.participants.iter().filter(|it| !debaters.contains(it));
+    let (judges, others): (Vec<&Participant>, Vec<&Participant>) = others.partition(|it| it.role == JUDGE);
+    labels.extend(others.into_iter().zip('A'..).map(|(who, letter)| (who, format!("Guest {letter}"))));
+    labels.extend(judges.into_iter().map(|who| (who, "the judge".to_owned())));
+    Mask::new(&labels.iter().map(|it| (it.0, it.1.as_str())).collect::<Vec<_>>())
 }
 
 fn is_present(floor: &Floor, who: &Participant) -> bool {

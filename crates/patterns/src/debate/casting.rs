@@ -3,32 +3,47 @@
 use std::collections::BTreeSet;
 
 use quorum_core::{
-    call::Shape,
     floor::{
         Floor,
         halt::Halt,
-        reading::{Reader, Reminder},
+        notes::Note,
+        reading::{Misread, Reader, Reminder},
     },
-    model::{
-        ballot::Source,
-        debate::{Cast, CastOrigin, Diversity, Part},
-        event::Reading,
-        judgement::CastList,
-        participant::{Participant, Role},
-        spec::Spec,
+    model::{participant::Participant, reading::Source, spec::Spec},
+    vocabulary::{
+        form::Form,
+        view::{Column, View},
     },
 };
 use serde_json::{Value, json};
 
 use crate::{
-    json::{last_object_with, objects, text, texts},
+    debate::{Cast, CastList, CastOrigin, DebateSpec, Diversity, Part},
     prompts::debating,
-    strength,
+    ranking,
+    readers::json::{last_object_with, objects, text, texts},
+    roles::{self, JUDGE, PROPONENT},
 };
+
+/// The kind of a casting in the record, as a reply and as what holds.
+pub(crate) const CASTING: &str = "casting";
+pub(crate) const CAST: &str = "cast";
+
+/// How parts are drawn.
+pub(crate) const VIEW: View = View::Table {
+    columns: &[
+        Column::text("participant", "/participant"),
+        Column::text("argues", "/position"),
+        Column::text("as", "/persona"),
+    ],
+};
+
+/// Positions and personas for the debaters.
+pub(crate) static FORM: Form = Form::new(CASTING).tell(|_| Some("gave out the positions".to_owned()));
 
 const REMINDERS: &[Reminder] = &[Reminder {
     purpose: "strict",
-    words: "Your casting could not be used. Answer with the JSON object alone: no prose, no code fence, one entry in positions \
+    words: "Answer with the JSON object alone: no prose, no code fence, one entry in positions \
             for each of the debaters named above and nobody else, by the exact name, each with a position, a persona and \
             keyArguments, no two positions the same; and the reasoning.",
 }];
@@ -36,17 +51,14 @@ const REMINDERS: &[Reminder] = &[Reminder {
 /// The parts everyone plays: those the user gave, those a model gives out, ours where it can't; none where nobody asked for any.
 pub(crate) async fn cast(floor: &mut Floor) -> Result<Vec<Part>, Halt> {
     let spec = floor.spec();
-    let cast = match spec.debate.casting {
-        None if spec.debate.positions.is_empty() => return Ok(Vec::new()),
-        None => Cast {
-            parts: spec.debate.positions.clone(),
-            origin: CastOrigin::Given,
-            by: None,
-            reasoning: None,
-        },
+    let order = DebateSpec::of(&spec);
+    let cast = match order.casting {
+        None if order.positions.is_empty() => return Ok(Vec::new()),
+        None => Cast { parts: order.positions, origin: CastOrigin::Given, by: None, reasoning: None },
         Some(spread) => given_out(floor, &spec, spread).await?,
     };
-    floor.note_cast(cast.clone());
+    let told = Some("positions were given out".to_owned());
+    floor.note(Note { kind: CAST, key: "", round: floor.round(), value: &cast, told })?;
     Ok(cast.parts)
 }
 
@@ -67,8 +79,8 @@ async fn given_out(floor: &mut Floor, spec: &Spec, spread: Diversity) -> Result<
 fn caster(floor: &Floor, spec: &Spec) -> Option<Participant> {
     let mut models = floor.present(&spec.participants);
     models.retain(|it| !it.is_person());
-    let judge = models.iter().find(|it| it.role == Role::Judge).cloned();
-    judge.or_else(|| strength::strongest_first(models, &spec.topic).into_iter().next())
+    let judge = models.iter().find(|it| it.role == JUDGE).cloned();
+    judge.or_else(|| ranking::strongest_first(models, &spec.topic).into_iter().next())
 }
 
 /// Reads castings of these debaters.
@@ -79,7 +91,7 @@ struct Castings {
 
 impl Castings {
     fn of(spec: &Spec, spread: Diversity) -> Self {
-        Castings { debaters: spec.debaters(), spread }
+        Castings { debaters: roles::debaters(spec), spread }
     }
 
     fn ours(&self) -> Cast {
@@ -88,29 +100,35 @@ impl Castings {
     }
 
     /// Right number, right names, nothing empty, no two alike.
-    fn checked(&self, mut parts: Vec<Part>) -> Option<Vec<Part>> {
+    fn checked(&self, mut parts: Vec<Part>) -> Result<Vec<Part>, Misread> {
         let names: BTreeSet<&str> = parts.iter().map(|it| it.participant.as_str()).collect();
         let wanted: BTreeSet<&str> = self.debaters.iter().map(|it| it.name.as_str()).collect();
         let positions: BTreeSet<String> = parts.iter().map(|it| it.position.to_lowercase()).collect();
         if names != wanted || parts.len() != wanted.len() || positions.len() != parts.len() {
-            return None;
+            let wrong = "there must be one position for each debater, no two the same";
+            return Err(Misread::new(wrong));
         }
         parts.sort_by_key(|part| self.debaters.iter().position(|it| it.name == part.participant));
-        Some(parts)
+        Ok(parts)
     }
 }
 
 impl Reader for Castings {
     type Value = CastList;
 
-    fn shape(&self) -> Shape {
-        let names: Vec<&str> = self.debaters.iter().map(|it| it.name.as_str()).collect();
-        Shape { name: "casting", schema: Some(schema(&names).into()) }
+    fn form(&self) -> &'static Form {
+        &FORM
     }
 
-    fn read(&self, reply: &str) -> Option<CastList> {
-        let object = last_object_with(reply, "positions")?;
-        let listed = object.get("positions").and_then(Value::as_array)?.len();
+    fn schema(&self) -> Option<Value> {
+        let names: Vec<&str> = self.debaters.iter().map(|it| it.name.as_str()).collect();
+        Some(schema(&names))
+    }
+
+    fn read(&self, reply: &str) -> Result<CastList, Misread> {
+        let wrong = || Misread::new("there is no JSON object with a list of positions in it");
+        let object = last_object_with(reply, "positions").ok_or_else(wrong)?;
+        let listed = object.get("positions").and_then(Value::as_array).ok_or_else(wrong)?.len();
         let parts: Option<Vec<Part>> = objects(&object, "positions")
             .map(|it| {
                 let named = text(it, "participant")?.to_lowercase();
@@ -120,8 +138,9 @@ impl Reader for Castings {
                 Some(Part { participant: who.name.clone(), position, persona, key_arguments })
             })
             .collect();
-        let parts = parts.filter(|it| it.len() == listed)?;
-        Some(CastList { parts: self.checked(parts)?, reasoning: text(&object, "reasoning") })
+        let incomplete = || Misread::new("every entry needs a known participant, a position and a persona");
+        let parts = parts.filter(|it| it.len() == listed).ok_or_else(incomplete)?;
+        Ok(CastList { parts: self.checked(parts)?, reasoning: text(&object, "reasoning") })
     }
 
     fn reminders(&self) -> &[Reminder] {
@@ -131,10 +150,6 @@ impl Reader for Castings {
     /// Recorded as assumed, so that the result says what it was made of.
     fn give_up(&self) -> Option<CastList> {
         Some(CastList { parts: fallback(&self.debaters, self.spread), reasoning: None })
-    }
-
-    fn fact(&self, list: &CastList) -> Reading {
-        Reading::Casting(list.clone())
     }
 }
 
@@ -170,7 +185,7 @@ fn schema(names: &[&str]) -> Value {
 fn fallback(debaters: &[Participant], spread: Diversity) -> Vec<Part> {
     let mut seats: Vec<&Participant> = debaters.iter().collect();
     // Proponents stand at the end that is for it, whatever the spread.
-    seats.sort_by_key(|it| it.role != Role::Proponent);
+    seats.sort_by_key(|it| it.role != PROPONENT);
     let parts = seats.iter().enumerate().map(|(place, who)| {
         let (position, persona) = match spread {
             Diversity::Binary => side(&seats, place),
@@ -186,9 +201,9 @@ fn fallback(debaters: &[Participant], spread: Diversity) -> Vec<Part> {
 }
 
 fn side(seats: &[&Participant], place: usize) -> (&'static str, &'static str) {
-    let role = seats[place].role;
-    let before = seats[..place].iter().filter(|it| it.role == role).count();
-    if role == Role::Proponent { FOR[before % FOR.len()] } else { AGAINST[before % AGAINST.len()] }
+    let role = &seats[place].role;
+    let before = seats[..place].iter().filter(|it| it.role == *role).count();
+    if *role == PROPONENT { FOR[before % FOR.len()] } else { AGAINST[before % AGAINST.len()] }
 }
 
 /// A place on the line from one end to the other, evenly spread.

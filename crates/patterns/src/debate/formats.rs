@@ -2,19 +2,23 @@
 
 use std::collections::BTreeSet;
 
-use quorum_core::model::{
-    debate::{EndedBy, Format, Judging, Mode, Part, TalkEnd},
-    error::{Code, Refusal},
-    spec::Spec,
+use quorum_core::{
+    model::{
+        error::{Code, Refusal},
+        spec::Spec,
+    },
+    registry::Detector,
+    vocabulary::{ending::Ending, option::Named},
 };
 
-use crate::{DETECTORS, detect::Course, prompts::listed};
+use crate::{
+    debate::{DebateSpec, Format, HIGHEST_LIMIT, Judging, Mode, Part, course::DebateCourse},
+    prompts::listed,
+    roles,
+};
 
 /// Rounds at most where a format needs a limit and none was given.
 const LIMIT: u32 = 10;
-
-/// The highest limit there may be.
-const HIGHEST_LIMIT: u32 = 1_000;
 
 /// A position or persona is a sentence or two, not an essay.
 const LONGEST_PART: usize = 1_000;
@@ -37,17 +41,17 @@ pub(crate) enum Stage {
 
 /// How many rounds there are at most.
 pub(crate) fn limit(spec: &Spec) -> u32 {
-    match spec.debate.format {
+    match order(spec).format {
         Format::StructuredRounds => spec.rounds,
         Format::FreeForm | Format::RoundLimited | Format::ConvergenceSeeking => {
-            spec.debate.round_limit.unwrap_or(LIMIT)
+            order(spec).round_limit.unwrap_or(LIMIT)
         }
     }
 }
 
 /// What this round is for. Only a structured debate closes, and it does so whenever there is a round to close with.
 pub(crate) fn stage(spec: &Spec, round: u32) -> Stage {
-    match spec.debate.format {
+    match order(spec).format {
         _ if round == 1 => Stage::Opening,
         Format::StructuredRounds if round == limit(spec) => Stage::Closing,
         Format::StructuredRounds => Stage::Rebuttal,
@@ -57,29 +61,55 @@ pub(crate) fn stage(spec: &Spec, round: u32) -> Stage {
 
 /// Whether all speak at once in this round.
 pub(crate) fn at_once(spec: &Spec, round: u32) -> bool {
-    let opening = spec.debate.format == Format::StructuredRounds && round == 1;
-    opening || spec.debate.mode == Mode::Simultaneous
+    let opening = order(spec).format == Format::StructuredRounds && round == 1;
+    opening || order(spec).mode == Mode::Simultaneous
 }
 
-/// Why it is over after this round, if it is and not for want of rounds.
-pub(crate) fn end(spec: &Spec, course: &Course, round: u32) -> Option<TalkEnd> {
-    let assessment = course.assessment(round);
-    let flagged = assessment.and_then(|it| match spec.debate.format {
-        Format::FreeForm => (!it.should_continue).then_some(EndedBy::Judge),
-        Format::ConvergenceSeeking if it.flags.convergence_reached => Some(EndedBy::Convergence),
-        Format::ConvergenceSeeking if it.flags.diminishing_returns => Some(EndedBy::DiminishingReturns),
+fn order(spec: &Spec) -> DebateSpec {
+    DebateSpec::of(spec)
+}
+
+/// The ways in which a debate may end before its last round.
+pub(crate) const ENDS: &[Ending] = &[
+    Ending::new(JUDGE, "The judge has heard enough"),
+    Ending::new(CONVERGENCE, "The judge finds that the debaters have met"),
+    Ending::new(DIMINISHING_RETURNS, "The judge finds that nothing new comes"),
+    Ending::new(DETECTOR, "A detector that was allowed to ended it"),
+    Ending::new(JUDGE_LOST, "The judge failed, and that was to end it"),
+    Ending::new(TOO_FEW_DEBATERS, "Fewer than two debaters are left"),
+];
+
+const JUDGE: &str = "judge";
+const CONVERGENCE: &str = "convergence";
+const DIMINISHING_RETURNS: &str = "diminishing-returns";
+const DETECTOR: &str = "detector";
+pub(crate) const JUDGE_LOST: &str = "judge-lost";
+pub(crate) const TOO_FEW_DEBATERS: &str = "too-few-debaters";
+
+/// Why it is over after this round, and the detector where one ended it.
+pub(crate) fn end(
+    spec: &Spec,
+    course: &DebateCourse,
+    detectors: &[&'static Detector],
+    round: u32,
+) -> Option<(&'static str, Option<String>)> {
+    let order = order(spec);
+    let flagged = course.assessment(round).and_then(|it| match order.format {
+        Format::FreeForm => (!it.should_continue).then_some(JUDGE),
+        Format::ConvergenceSeeking if it.flags.convergence_reached => Some(CONVERGENCE),
+        Format::ConvergenceSeeking if it.flags.diminishing_returns => Some(DIMINISHING_RETURNS),
         Format::ConvergenceSeeking | Format::StructuredRounds | Format::RoundLimited => None,
     });
-    let judged = flagged.map(|why| TalkEnd { round, why, detector: None });
+    let judged = flagged.map(|why| (why, None));
     judged.or_else(|| {
-        let detector = course.ended_by(&spec.debate.end_on, round)?;
-        Some(TalkEnd { round, why: EndedBy::Detector, detector: Some(detector.name.to_owned()) })
+        let detector = course.ended_by(detectors, &order.end_on, round)?;
+        Some((DETECTOR, Some(detector.name.to_owned())))
     })
 }
 
 /// Everything wrong with how the debate was ordered.
 pub(crate) fn check(spec: &Spec) -> Vec<Refusal> {
-    [limits(spec), judging(spec), detectors(spec), positions(spec)].concat()
+    [limits(spec), judging(spec), positions(spec)].concat()
 }
 
 fn refuse(field: &str, message: impl Into<String>) -> Refusal {
@@ -87,16 +117,13 @@ fn refuse(field: &str, message: impl Into<String>) -> Refusal {
 }
 
 fn limits(spec: &Spec) -> Vec<Refusal> {
-    let format = spec.debate.format.name();
-    let message = match (spec.debate.format, spec.debate.round_limit) {
+    let format = order(spec).format.name();
+    let message = match (order(spec).format, order(spec).round_limit) {
         (Format::StructuredRounds, Some(_)) => {
             format!("a {format} debate has as many rounds as `rounds` says; leave the round limit out")
         }
         (Format::RoundLimited, None) => {
             format!("a {format} debate needs a round limit: say how many rounds, 1 to {HIGHEST_LIMIT}")
-        }
-        (_, Some(limit)) if !(1..=HIGHEST_LIMIT).contains(&limit) => {
-            format!("a round limit is between 1 and {HIGHEST_LIMIT}, not {limit}")
         }
         (_, Some(_) | None) => return Vec::new(),
     };
@@ -104,7 +131,7 @@ fn limits(spec: &Spec) -> Vec<Refusal> {
 }
 
 fn judging(spec: &Spec) -> Vec<Refusal> {
-    let debate = &spec.debate;
+    let debate = order(spec);
     match (debate.format, debate.judging) {
         (Format::FreeForm | Format::ConvergenceSeeking, Judging::VerdictOnly) => {
             let format = debate.format.name();
@@ -117,21 +144,14 @@ fn judging(spec: &Spec) -> Vec<Refusal> {
     }
 }
 
-fn detectors(spec: &Spec) -> Vec<Refusal> {
-    let known: Vec<&str> = DETECTORS.iter().map(|it| it.name).collect();
-    let unknown = spec.debate.end_on.iter().filter(|name| !known.contains(&name.as_str()));
-    unknown
-        .map(|name| refuse("endOn", format!("there is no detector `{name}`; there are {}", listed(&known))))
-        .collect()
-}
-
 /// Positions are for every debater and nobody else, and no two are the same.
 fn positions(spec: &Spec) -> Vec<Refusal> {
-    let given = &spec.debate.positions;
+    let order = order(spec);
+    let given = &order.positions;
     if given.is_empty() {
         return Vec::new();
     }
-    let debaters: Vec<String> = spec.debaters().into_iter().map(|it| it.name).collect();
+    let debaters: Vec<String> = roles::debaters(spec).into_iter().map(|it| it.name).collect();
     let mut messages = Vec::new();
     if given.len() != debaters.len() {
         messages.push(format!(
@@ -156,7 +176,7 @@ fn positions(spec: &Spec) -> Vec<Refusal> {
         }
         messages.extend(too_much(part));
     }
-    if spec.debate.casting.is_some() {
+    if order.casting.is_some() {
         messages
             .push("positions are given, so there is nothing to cast; leave one of the two out".to_owned());
     }
@@ -182,13 +202,13 @@ fn too_much(part: &Part) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use quorum_core::model::debate::{DebateSpec, Diversity};
+    use crate::debate::Diversity;
     use quorum_testkit::spec::spec;
 
     use super::*;
 
     fn order(debate: DebateSpec) -> Spec {
-        Spec { debate, ..spec("debate") }
+        Spec { settings: debate.settings(), ..spec("debate") }
     }
 
     fn of(format: Format, round_limit: Option<u32>) -> Spec {

@@ -1,30 +1,51 @@
 //! What the judging of a debate comes to: which judgements count, and how often a judge changed its mind with the order.
 
-use serde::{Deserialize, Serialize};
-
-use crate::{
-    floor::veil::Veil,
+use quorum_core::{
     model::{
-        assessment::{Assessment, rounded},
-        debate::{JudgeChange, Judging, TalkEnd},
-        event::Reading,
-        id::Step,
-        judgement::Verdict,
+        event::TalkEnd,
+        flips::rounded,
         participant::Participant,
+        ruling::RulingAwaited,
         state::{Heard, State},
-        transcript::Turn,
-        vacancy::Vacancy,
     },
+    registry::Detection,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::debate::{
+    Assessment, Cast, DebateSpec, JudgeChange, Judging, Verdict, assessment_reader::ASSESSMENT,
+    casting::CAST, verdict_reader::VERDICT,
 };
 
+/// The kind of a change on the bench in the record.
+pub(crate) const JUDGE_CHANGE: &str = "judge-change";
+
+/// The kind of something noticed in the record.
+pub(crate) const DETECTION: &str = "detection";
+
 /// The last part of a step at which a judgement is made again in the swapped order.
-pub const SWAPPED: &str = "swapped";
+pub(crate) const SWAPPED: &str = "swapped";
 
 /// The last part of the step at which the order for an assessment is drawn.
-pub const ORDER: &str = "order";
+pub(crate) const ORDER: &str = "order";
 
 /// The last part of the step at which the order for a verdict is drawn.
-pub const VERDICT_ORDER: &str = "verdict-order";
+pub(crate) const VERDICT_ORDER: &str = "verdict-order";
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+/// Who argued what, where positions were given out.
+pub(crate) fn cast(state: &State) -> Option<Cast> {
+    state.noted(CAST).last()
+}
+
+/// Everything the detectors noticed.
+pub(crate) fn detections(state: &State) -> Vec<Detection> {
+    state.noted(DETECTION).collect()
+}
 
 /// A debate's judging, round by round.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -36,10 +57,10 @@ pub struct JudgingReport {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unassessed_rounds: Vec<u32>,
     /// Judgements made in both orders.
-    #[serde(default, skip_serializing_if = "crate::model::is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub swap_checked: u32,
     /// Those of them that came out the other way round.
-    #[serde(default, skip_serializing_if = "crate::model::is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub flipped: u32,
     /// Their share, where any were checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,7 +70,7 @@ pub struct JudgingReport {
     pub judge_changes: Vec<JudgeChange>,
     /// The judge's seat, while people are to say what becomes of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub awaits: Option<Vacancy>,
+    pub awaits: Option<RulingAwaited>,
     /// Why it ended before its last round.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<TalkEnd>,
@@ -85,9 +106,9 @@ impl JudgingReport {
             swap_checked,
             flipped,
             flip_rate: (0 < swap_checked).then(|| rounded(f64::from(flipped) / f64::from(swap_checked))),
-            judge_changes: state.debate.judges.clone(),
-            awaits: state.debate.vacancy.clone(),
-            ended: state.debate.ended.clone(),
+            judge_changes: state.noted(JUDGE_CHANGE).collect(),
+            awaits: state.ruling.clone(),
+            ended: state.ended.clone(),
         };
         (report != JudgingReport::default()).then_some(report)
     }
@@ -95,40 +116,25 @@ impl JudgingReport {
 
 /// The judge's final word. Where it was asked for in both orders, only a winner of both is one.
 #[must_use]
-pub fn verdict(state: &State) -> Option<Verdict> {
+pub(crate) fn verdict(state: &State) -> Option<Verdict> {
     let verdicts = verdicts(state)?;
     let confirmed = !is_checked(state, verdicts.judge) || verdicts.agree();
     let winner = verdicts.first.winner.clone().filter(|_| confirmed);
     Some(Verdict { winner, ..verdicts.first.clone() })
 }
 
-/// What was said in this turn, with names in the place of the labels a judge was shown.
-#[must_use]
-pub fn revealed(state: &State, turn: &Turn) -> String {
-    let step = turn.step.as_str();
-    let base: Vec<&str> = step.split('/').take(3).collect();
-    let purposes: Vec<&str> = step.split('/').skip(3).collect();
-    let order = if purposes.contains(&"verdict") { VERDICT_ORDER } else { ORDER };
-    let drawn = state.orders.get(&Step::from(base.join("/").as_str()).purpose(order));
-    let Some(mut places) = drawn.cloned() else { return turn.text.to_string() };
-    if purposes.contains(&SWAPPED) {
-        places.reverse();
-    }
-    Veil::of_debate(&state.spec, &places).reveal(&turn.text)
-}
-
 /// One judge's assessments of one round, in one order and the other.
 struct Judged<'s> {
     round: u32,
     judge: &'s str,
-    first: Option<&'s Assessment>,
-    swapped: Option<&'s Assessment>,
+    first: Option<Assessment>,
+    swapped: Option<Assessment>,
     checked: bool,
 }
 
 impl Judged<'_> {
     fn counted(&self) -> Option<JudgedRound> {
-        let assessment = match (self.checked, self.first, self.swapped) {
+        let assessment = match (self.checked, &self.first, &self.swapped) {
             (false, Some(first), _) => first.clone(),
             (true, Some(first), Some(swapped)) => first.confirmed_by(swapped)?,
             (_, None, _) | (true, _, None) => return None,
@@ -137,14 +143,14 @@ impl Judged<'_> {
     }
 
     fn flips(&self) -> Option<bool> {
-        Some(self.first?.contradicts(self.swapped?))
+        Some(self.first.as_ref()?.contradicts(self.swapped.as_ref()?))
     }
 }
 
 fn judged(state: &State) -> Vec<Judged<'_>> {
     let mut judged: Vec<Judged<'_>> = Vec::new();
     for heard in &state.readings {
-        let Reading::Assessment(assessment) = &heard.reading else { continue };
+        let Some(assessment) = heard.reading.read::<Assessment>(ASSESSMENT) else { continue };
         let (round, judge) = (heard.round, heard.participant.as_str());
         let known = judged.iter().position(|it| (it.round, it.judge) == (round, judge));
         let place = known.unwrap_or(judged.len());
@@ -158,51 +164,54 @@ fn judged(state: &State) -> Vec<Judged<'_>> {
     judged
 }
 
-/// The rounds that were to be judged and have no assessment that counts.
-pub(crate) fn unassessed_rounds(state: &State) -> Vec<u32> {
+/// What makes a debate less than it was meant to be: rounds that were to be judged and have no
+/// assessment that counts.
+pub(crate) fn lacks(state: &State) -> Map<String, Value> {
+    let rounds = unassessed_rounds(state);
+    let lacking = (!rounds.is_empty()).then(|| ("unassessedRounds".to_owned(), json!(rounds)));
+    lacking.into_iter().collect()
+}
+
+fn unassessed_rounds(state: &State) -> Vec<u32> {
     let rounds: Vec<JudgedRound> = judged(state).iter().filter_map(Judged::counted).collect();
     unassessed(state, &rounds)
 }
 
 fn unassessed(state: &State, rounds: &[JudgedRound]) -> Vec<u32> {
-    // Before its second flow a debate was judged at its end alone.
-    let judged = state.spec.pattern == "debate" && 2 <= state.flow;
-    let judged = judged && state.spec.debate.judging == Judging::EveryRound;
+    let judged = DebateSpec::of(&state.spec).judging == Judging::EveryRound;
     let over = state.rounds.iter().filter(|span| judged && span.to_ms.is_some()).map(|span| span.round);
     over.filter(|round| !rounds.iter().any(|it| it.round == *round)).collect()
 }
 
 /// People read the talk under its names, so there is no order that could sway them, and they are asked once.
 fn is_checked(state: &State, judge: &str) -> bool {
-    state.spec.debate.swap_check && !state.spec.seat(judge).is_some_and(Participant::is_person)
+    DebateSpec::of(&state.spec).swap_check && !state.spec.seat(judge).is_some_and(Participant::is_person)
 }
 
 struct Verdicts<'s> {
     judge: &'s str,
-    first: &'s Verdict,
-    swapped: Option<&'s Verdict>,
+    first: Verdict,
+    swapped: Option<Verdict>,
 }
 
 impl Verdicts<'_> {
     fn agree(&self) -> bool {
-        self.swapped.is_some_and(|swapped| winner(self.first) == winner(swapped))
+        self.swapped.as_ref().is_some_and(|swapped| winner(&self.first) == winner(swapped))
     }
 
     /// Two winners are a flip; a winner and none are not, but nobody has won then.
     fn flips(&self) -> Option<bool> {
-        let swapped = self.swapped?;
-        let both = winner(self.first).zip(winner(swapped));
+        let swapped = self.swapped.as_ref()?;
+        let both = winner(&self.first).zip(winner(swapped));
         Some(both.is_some_and(|(one, other)| one != other))
     }
 }
 
 fn verdicts(state: &State) -> Option<Verdicts<'_>> {
     let last = |swapped: bool| {
-        state.readings.iter().rev().find_map(|it| match &it.reading {
-            Reading::Verdict(verdict) if is_swapped(it) == swapped => {
-                Some((it.participant.as_str(), verdict))
-            }
-            _ => None,
+        state.readings.iter().rev().filter(|it| is_swapped(it) == swapped).find_map(|it| {
+            let verdict: Verdict = it.reading.read(VERDICT)?;
+            Some((it.participant.as_str(), verdict))
         })
     };
     let (judge, first) = last(false)?;

@@ -1,18 +1,27 @@
-//! What only a debate has: its order, who argues what, who judges, and how it came to its end (requirement D).
+//! What only a debate has: its order, who argues what, who judges, and how it came to its end
+//! (requirement D).
 
+pub(crate) mod assessment;
+mod assessment_form;
+pub(crate) mod assessment_reader;
+pub(crate) mod bench;
+pub(crate) mod casting;
+pub(crate) mod course;
+pub(crate) mod formats;
+pub(crate) mod judging;
 mod order;
+mod score_lines;
+pub(crate) mod seating;
+pub(crate) mod verdict;
+pub(crate) mod verdict_reader;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{
-    event::Event,
-    likeness::Comparison,
-    participant::{Participant, Role},
-    spec::Spec,
-    vacancy::Vacancy,
-};
-
+pub use assessment::{Assessment, Criteria, Flags, Rated};
+pub use judging::{JudgedRound, JudgingReport};
 pub use order::{DebateSpec, Diversity, Format, JudgeFailure, Judging, Mode};
+pub(crate) use order::{EMBEDDINGS, HIGHEST_LIMIT, MOST_DEBATERS, OPTIONS};
+pub use verdict::{KeyPoints, Verdict, Winner};
 
 /// What one debater argues, and as whom.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,22 +65,6 @@ pub enum CastOrigin {
     Fallback,
 }
 
-/// Something a detector noticed (D08).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Detection {
-    /// In which round.
-    pub round: u32,
-    /// Which detector.
-    pub detector: String,
-    /// By which measure: `lexical`, `trigrams`, `embeddings`, `judge`.
-    pub measure: String,
-    /// What it measured.
-    pub value: f64,
-    /// Whose speech, where it is one participant's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub participant: Option<String>,
-}
-
 /// A judge who failed, and what became of the seat.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JudgeChange {
@@ -86,75 +79,12 @@ pub struct JudgeChange {
     pub rule: JudgeFailure,
 }
 
-/// A debate that ended before its last round, by its own rules.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TalkEnd {
-    /// After which round.
-    pub round: u32,
-    /// Why.
-    pub why: EndedBy,
-    /// The detector, where one ended it.
+/// Positions and personas as a model gave them out (D05).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CastList {
+    /// One for each debater.
+    pub parts: Vec<Part>,
+    /// Why these.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub detector: Option<String>,
-}
-
-/// What ended a debate before its last round.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum EndedBy {
-    /// The judge has heard enough.
-    Judge,
-    /// The judge finds that they have met.
-    Convergence,
-    /// The judge finds that nothing new comes.
-    DiminishingReturns,
-    /// A detector that was allowed to.
-    Detector,
-    /// The judge failed, and that was to end it.
-    JudgeLost,
-    /// Fewer than two debaters are left.
-    TooFewDebaters,
-}
-
-/// What a debate's own facts amount to so far.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct DebateState {
-    /// The parts, where any were given out.
-    pub cast: Option<Cast>,
-    /// What an embedding model found alike, round by round.
-    pub comparisons: Vec<Comparison>,
-    /// Everything the detectors noticed.
-    pub detections: Vec<Detection>,
-    /// Every change on the bench.
-    pub judges: Vec<JudgeChange>,
-    /// The judge's seat, while it is for people to say what becomes of it.
-    pub vacancy: Option<Vacancy>,
-    /// Why it ended before its last round.
-    pub ended: Option<TalkEnd>,
-}
-
-impl DebateState {
-    pub(crate) fn apply(&mut self, event: &Event) {
-        match event {
-            Event::PartsCast(cast) => self.cast = Some(cast.clone()),
-            Event::Compared(comparison) => self.comparisons.push(comparison.clone()),
-            Event::Detected(detection) => self.detections.push(detection.clone()),
-            Event::JudgeAwaited(vacancy) => self.vacancy = Some(vacancy.clone()),
-            Event::JudgeChanged(change) => {
-                self.vacancy = None;
-                self.judges.push(change.clone());
-            }
-            Event::TalkEnded(end) => self.ended = Some(end.clone()),
-            _ => {}
-        }
-    }
-}
-
-impl Spec {
-    /// Those who argue in a debate: proponents and opponents, in seating order.
-    #[must_use]
-    pub fn debaters(&self) -> Vec<Participant> {
-        let sides = [Role::Proponent, Role::Opponent];
-        self.participants.iter().filter(|it| sides.contains(&it.role)).cloned().collect()
-    }
+    pub reasoning: Option<String>,
 }

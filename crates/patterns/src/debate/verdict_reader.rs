@@ -1,26 +1,65 @@
-//! A judge's final verdict (D07): its form, and how it is read from behind the veil.
+//! A judge's final verdict (D07): its form, and how it is read from behind its mask.
 
 use std::sync::Arc;
 
 use quorum_core::{
-    call::Shape,
-    floor::{
-        reading::{Reader, Reminder},
-        veil::Veil,
-    },
-    model::{
-        event::Reading,
-        judgement::{KeyPoints, Verdict, Winner},
-        participant::Participant,
+    floor::reading::{Misread, Reader, Reminder},
+    model::{mask::Mask, participant::Participant},
+    vocabulary::{
+        form::Form,
+        view::{Cell, Column, Section, View},
     },
 };
 use serde_json::{Value, json};
 
-use crate::json::last_object_with;
+use crate::{
+    debate::{KeyPoints, Verdict, Winner},
+    readers::json::last_object_with,
+};
+
+/// The kind of a verdict in the record.
+pub(crate) const VERDICT: &str = "verdict";
+
+/// How a verdict is drawn, in the record and in results.
+pub(crate) const VIEW: View = View::Sections {
+    sections: &[
+        Section::new("", "/summary", &View::Text),
+        Section::new("", "/winner/participant", &View::Line { label: "Winner", cell: Cell::Text }),
+        Section::new("", "/winner/reasoning", &View::Text),
+        Section::new(
+            "",
+            "/qualityScore",
+            &View::Line { label: "The debate as a whole, of 100", cell: Cell::Number },
+        ),
+        Section::new(
+            "Main arguments",
+            "/keyPoints",
+            &View::Table {
+                columns: &[
+                    Column::text("participant", "/participant"),
+                    Column::text("arguments", "/mainArguments"),
+                ],
+            },
+        ),
+        Section::new("Agreement", "/areasOfAgreement", &View::List),
+        Section::new("Disagreement", "/areasOfDisagreement", &View::List),
+        Section::new("Insights", "/insights", &View::List),
+    ],
+};
+
+/// A judge's final word.
+pub(crate) static FORM: Form = Form::new(VERDICT)
+    .tell(|value| {
+        let winner = value.pointer("/winner/participant").and_then(Value::as_str);
+        let ahead = winner.map(|winner| format!(", with {winner} ahead")).unwrap_or_default();
+        Some(format!("gave a verdict{ahead}"))
+    })
+    .reason_at("/summary")
+    .view(VIEW);
 
 const REMINDERS: &[Reminder] = &[Reminder {
     purpose: "strict",
-    words: "Your verdict could not be read. Answer with the JSON object alone: no prose, no code fence, all of summary, \
+    words: "Answer with the JSON object alone: no prose, no code fence, all of summary, \
             keyPoints, areasOfAgreement, areasOfDisagreement, qualityScore and insights, the score a number from 0 to 100. \
             A winner must be one of the debaters, by the exact label; leave it out if nobody won.",
 }];
@@ -34,45 +73,48 @@ const UNSTATED: f64 = 50.0;
 /// Reads verdicts on these debaters.
 pub(crate) struct Verdicts {
     debaters: Vec<String>,
-    veil: Arc<Veil>,
+    mask: Arc<Mask>,
 }
 
 impl Verdicts {
-    pub(crate) fn on(debaters: &[Participant], veil: &Arc<Veil>) -> Self {
-        Verdicts { debaters: debaters.iter().map(|it| it.name.clone()).collect(), veil: veil.clone() }
+    pub(crate) fn on(debaters: &[Participant], mask: &Arc<Mask>) -> Self {
+        Verdicts { debaters: debaters.iter().map(|it| it.name.clone()).collect(), mask: mask.clone() }
     }
 
-    /// The winner by name, if there is one; `None` when a stranger has won.
-    fn winner(&self, winner: Option<Winner>) -> Option<Option<Winner>> {
-        let Some(winner) = winner else { return Some(None) };
+    /// The winner by name, if there is one; a stranger can't have won.
+    fn winner(&self, winner: Option<Winner>) -> Result<Option<Winner>, Misread> {
+        let Some(winner) = winner else { return Ok(None) };
         if NOBODY.contains(&winner.participant.trim().to_lowercase().as_str()) {
-            return Some(None);
+            return Ok(None);
         }
+        let named = self.mask.name(&winner.participant);
+        let stranger =
+            || Misread::new(format!("the winner {:?} is none of the debaters", winner.participant));
         let participant =
-            self.veil.name(&winner.participant).filter(|name| self.debaters.iter().any(|it| it == name))?;
-        let reasoning = self.veil.reveal(&winner.reasoning);
-        Some(Some(Winner { participant: participant.to_owned(), reasoning }))
+            named.filter(|name| self.debaters.iter().any(|it| it == name)).ok_or_else(stranger)?;
+        let reasoning = self.mask.reveal(&winner.reasoning);
+        Ok(Some(Winner { participant: participant.to_owned(), reasoning }))
     }
 
     /// Who is meant by a label, be it with a word of explanation after it; `None` for a stranger.
     fn meant(&self, label: &str) -> Option<String> {
-        let exactly = self.veil.name(label).map(str::to_owned);
+        let exactly = self.mask.name(label).map(str::to_owned);
         exactly.or_else(|| {
-            let revealed = self.veil.reveal(label.trim());
+            let revealed = self.mask.reveal(label.trim());
             self.debaters.iter().find(|name| revealed.starts_with(&format!("{name} "))).cloned()
         })
     }
 
     /// The verdict with names in the place of labels.
-    fn revealed(&self, verdict: Verdict) -> Option<Verdict> {
-        let reveal = |texts: Vec<String>| texts.iter().map(|it| self.veil.reveal(it)).collect();
+    fn revealed(&self, verdict: Verdict) -> Result<Verdict, Misread> {
+        let reveal = |texts: Vec<String>| texts.iter().map(|it| self.mask.reveal(it)).collect();
         // Nobody argued who was not there.
         let points = verdict.key_points.into_iter().filter_map(|it| {
             let participant = self.meant(&it.participant)?;
             Some(KeyPoints { participant, main_arguments: reveal(it.main_arguments) })
         });
-        Some(Verdict {
-            summary: self.veil.reveal(&verdict.summary),
+        Ok(Verdict {
+            summary: self.mask.reveal(&verdict.summary),
             key_points: points.collect(),
             areas_of_agreement: reveal(verdict.areas_of_agreement),
             areas_of_disagreement: reveal(verdict.areas_of_disagreement),
@@ -86,44 +128,39 @@ impl Verdicts {
 impl Reader for Verdicts {
     type Value = Verdict;
 
-    fn shape(&self) -> Shape {
-        let mut labels: Vec<&str> = self.debaters.iter().filter_map(|name| self.veil.label(name)).collect();
-        // The seats must not show in the order of the labels.
-        labels.sort_unstable();
-        Shape { name: "verdict", schema: Some(schema(&labels).into()) }
+    fn form(&self) -> &'static Form {
+        &FORM
     }
 
-    fn read(&self, reply: &str) -> Option<Verdict> {
-        let object = last_object_with(reply, "summary")?;
-        let verdict: Verdict = serde_json::from_value(Value::Object(object)).ok()?;
+    fn schema(&self) -> Option<Value> {
+        let mut labels: Vec<&str> = self.debaters.iter().filter_map(|name| self.mask.label(name)).collect();
+        // The seats must not show in the order of the labels.
+        labels.sort_unstable();
+        Some(schema(&labels))
+    }
+
+    fn read(&self, reply: &str) -> Result<Verdict, Misread> {
+        let object = last_object_with(reply, "summary")
+            .ok_or_else(|| Misread::new("there is no JSON object with a summary in it"))?;
+        let verdict: Verdict = serde_json::from_value(Value::Object(object))
+            .map_err(|error| Misread::new(format!("its JSON does not fit: {error}")))?;
         if verdict.summary.trim().is_empty() {
-            return None;
+            return Err(Misread::new("the summary is empty"));
         }
         self.revealed(verdict)
     }
 
     /// The form, or plain words, which are the summary. A winner is nobody's guess to make.
-    fn read_from_person(&self, reply: &str) -> Option<Verdict> {
-        self.read(reply).or_else(|| {
-            let summary = self.veil.reveal(reply.trim());
-            (!summary.is_empty()).then(|| Verdict {
-                summary,
-                key_points: Vec::new(),
-                areas_of_agreement: Vec::new(),
-                areas_of_disagreement: Vec::new(),
-                winner: None,
-                quality_score: UNSTATED,
-                insights: Vec::new(),
-            })
+    fn read_from_person(&self, reply: &str) -> Result<Verdict, Misread> {
+        self.read(reply).or_else(|wrong| {
+            let summary = self.mask.reveal(reply.trim());
+            let verdict = Verdict { summary, quality_score: UNSTATED, ..Verdict::default() };
+            (!verdict.summary.is_empty()).then_some(verdict).ok_or(wrong)
         })
     }
 
     fn reminders(&self) -> &[Reminder] {
         REMINDERS
-    }
-
-    fn fact(&self, verdict: &Verdict) -> Reading {
-        Reading::Verdict(verdict.clone())
     }
 }
 
@@ -165,7 +202,7 @@ mod tests {
     fn reader() -> Verdicts {
         let table = ["Ann", "Bob"].map(Participant::of);
         let labels: Vec<(&Participant, &str)> = table.iter().zip(["Debater B", "Debater A"]).collect();
-        Verdicts::on(&table, &Arc::new(Veil::new(&labels)))
+        Verdicts::on(&table, &Arc::new(Mask::new(&labels)))
     }
 
     fn reply(changes: &Value) -> String {

@@ -1,8 +1,6 @@
 //! Diminishing returns: over three judged rounds quality and novelty fell, or the judge found the last two repetitive.
 
-use quorum_core::model::{assessment::Assessment, debate::Detection};
-
-use super::{Course, Detector, Ends};
+use quorum_core::registry::{Course, Detection, Detector, Ends};
 
 pub(crate) const DETECTOR: Detector = Detector {
     name: "diminishing-returns",
@@ -12,16 +10,15 @@ pub(crate) const DETECTOR: Detector = Detector {
 };
 
 fn detect(course: &Course) -> Vec<Detection> {
-    let [.., one, two, three] = &course.assessed[..] else { return Vec::new() };
-    let last_three = [&one.1, &two.1, &three.1];
-    let falling =
-        falls(last_three.map(|it| Some(it.quality_score))) && falls(last_three.map(Assessment::novelty));
-    let repetitive = two.1.flags.repetitive && three.1.flags.repetitive;
+    let [.., one, two, three] = &course.marks[..] else { return Vec::new() };
+    let last_three = [one, two, three];
+    let falling = falls(last_three.map(|it| Some(it.quality))) && falls(last_three.map(|it| it.novelty));
+    let repetitive = two.repetitive && three.repetitive;
     let found = Detection {
-        round: three.0,
+        round: three.round,
         detector: DETECTOR.name.to_owned(),
         measure: "judge".to_owned(),
-        value: three.1.quality_score,
+        value: three.quality,
         participant: None,
     };
     if falling || repetitive { vec![found] } else { Vec::new() }
@@ -34,22 +31,24 @@ fn falls(values: [Option<f64>; 3]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{assessed, course};
+    use super::super::tests::{course, marked};
+    use quorum_core::registry::RoundMarks;
+
     use super::*;
 
     #[track_caller]
-    fn check(rounds: Vec<Assessment>, expected: &[(u32, f64)]) {
+    fn check(rounds: Vec<RoundMarks>, expected: &[(u32, f64)]) {
         let found = detect(&course(rounds));
         let found: Vec<(u32, f64)> = found.iter().map(|it| (it.round, it.value)).collect();
         assert_eq!(found, expected);
     }
 
-    fn fresh(quality: f64, novelty: f64) -> Assessment {
-        assessed(quality, Some((novelty, 8.0)), false)
+    fn fresh(quality: f64, novelty: f64) -> RoundMarks {
+        marked(quality, Some((novelty, 8.0)), false)
     }
 
-    fn stale(quality: f64) -> Assessment {
-        assessed(quality, None, true)
+    fn stale(quality: f64) -> RoundMarks {
+        marked(quality, None, true)
     }
 
     #[test]
@@ -76,7 +75,7 @@ mod tests {
 
     #[test]
     fn d08_a_round_without_criteria_has_no_novelty_to_fall() {
-        let bare = |quality| assessed(quality, None, false);
+        let bare = |quality| marked(quality, None, false);
         check(vec![bare(8.0), bare(7.0), bare(6.0)], &[]);
     }
 }

@@ -1,8 +1,6 @@
 //! Drift: the judge finds that the last round was hardly about the question any more.
 
-use quorum_core::model::debate::Detection;
-
-use super::{Course, Detector, Ends};
+use quorum_core::registry::{Course, Detection, Detector, Ends};
 
 /// Below this mean relevance, of ten, a round has drifted.
 const DRIFTING: f64 = 5.0;
@@ -15,10 +13,10 @@ pub(crate) const DETECTOR: Detector = Detector {
 };
 
 fn detect(course: &Course) -> Vec<Detection> {
-    let Some((round, assessment)) = course.assessed.last() else { return Vec::new() };
-    let drifted = assessment.relevance().filter(|it| *it < DRIFTING);
+    let Some(marks) = course.marks.last() else { return Vec::new() };
+    let drifted = marks.relevance.filter(|it| *it < DRIFTING);
     let found = drifted.map(|value| Detection {
-        round: *round,
+        round: marks.round,
         detector: DETECTOR.name.to_owned(),
         measure: "judge".to_owned(),
         value,
@@ -29,12 +27,12 @@ fn detect(course: &Course) -> Vec<Detection> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{assessed, course};
+    use super::super::tests::{course, marked};
     use super::*;
 
     #[track_caller]
     fn check(relevance: Option<f64>, drifted: bool) {
-        let round = assessed(8.0, relevance.map(|it| (5.0, it)), false);
+        let round = marked(8.0, relevance.map(|it| (5.0, it)), false);
         assert_eq!(!detect(&course(vec![round])).is_empty(), drifted, "{relevance:?}");
     }
 

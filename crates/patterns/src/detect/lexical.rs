@@ -27,7 +27,7 @@ const MOST_WORDS: usize = 150;
 const SIDE: usize = 4;
 
 /// A text, ready to be compared.
-pub(super) struct Profile {
+pub(crate) struct Profile {
     words: Features,
     pairs: Features,
     /// Sorted, each once.
@@ -36,7 +36,7 @@ pub(super) struct Profile {
 }
 
 impl Profile {
-    pub(super) fn of(text: &str) -> Profile {
+    pub(crate) fn of(text: &str) -> Profile {
         let mut sentences = sentences(text);
         sentences.truncate(MOST_SENTENCES);
         let (mut words, mut pairs, mut trigrams) = (Vec::new(), Vec::new(), Vec::new());
@@ -54,12 +54,12 @@ impl Profile {
     }
 
     /// Whether they have so many words in common that anything more can be.
-    pub(super) fn may_be_alike(&self, other: &Profile) -> bool {
+    pub(crate) fn may_be_alike(&self, other: &Profile) -> bool {
         HALF <= self.words.cosine(&other.words)
     }
 
     /// How alike they are, 0 to 1; exact only where it may come to `least`.
-    pub(super) fn similarity(&self, other: &Profile, least: f64) -> f64 {
+    pub(crate) fn similarity(&self, other: &Profile, least: f64) -> f64 {
         let words = self.words.cosine(&other.words);
         if WORDS * words + 1.0 - WORDS < least {
             return WORDS * words;
@@ -72,7 +72,7 @@ impl Profile {
     }
 
     /// How much of one text the other lets stand: 1 where nothing is denied or turned around.
-    pub(super) fn standing(&self, other: &Profile) -> f64 {
+    pub(crate) fn standing(&self, other: &Profile) -> f64 {
         if self.sentences == other.sentences {
             return 1.0;
         }
@@ -81,7 +81,7 @@ impl Profile {
     }
 
     /// The share of all word trigrams that both have.
-    pub(super) fn trigram_overlap(&self, other: &Profile) -> f64 {
+    pub(crate) fn trigram_overlap(&self, other: &Profile) -> f64 {
         let mut there = other.trigrams.iter().peekable();
         let mut is_there = |sign: &&u64| {
             while there.next_if(|it| it < sign).is_some() {}

@@ -1,18 +1,23 @@
-//! Repetition: somebody says again what it said in an earlier turn, by shared word trigrams, or by similarity: of what is meant where
-//! an embedding model was ordered, else of the words.
+//! Repetition: a speech says again what its speaker said in an earlier turn, by shared word trigrams,
+//! or by similarity: of meaning where an embedding model was ordered, else of words.
 
-use quorum_core::model::debate::Detection;
+use quorum_core::registry::{Course, Detection, Detector, Ends, Speech};
 
-use super::{Course, Detector, Ends, Speech, lexical::Profile};
+/// A speech this similar to an earlier one is a repetition (D08).
+pub(crate) const ALIKE: f64 = 0.85;
 
-/// So alike to an earlier turn is a repetition (D08).
-const ALIKE: f64 = 0.85;
-
-/// So many of the trigrams of both turns together shared is one as well: about three quarters of each.
+/// A speech that shares this much of both speeches' trigrams is one as well: about three quarters of
+/// each.
 const OVERLAPPING: f64 = 0.6;
 
-/// How many of the speaker's own turns are looked back at, so that a debate of a thousand rounds stays quick and small.
-pub(super) const LOOKS_BACK: usize = 20;
+/// How many of the speaker's own turns are compared, so that a debate of a thousand rounds stays quick
+/// and small.
+pub(crate) const LOOKS_BACK: usize = 20;
+
+/// The measures a speech is compared by.
+pub(crate) const LEXICAL: &str = "lexical";
+pub(crate) const TRIGRAMS: &str = "trigrams";
+pub(crate) const EMBEDDINGS: &str = "embeddings";
 
 pub(crate) const DETECTOR: Detector = Detector {
     name: "repetition",
@@ -29,30 +34,12 @@ fn detect(course: &Course) -> Vec<Detection> {
     found
 }
 
-/// How much of a speech its speaker said before, by each measure; the most there is.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Repeats {
-    alike: f64,
-    overlap: f64,
-    /// By what is meant, where an embedding model said so.
-    pub(super) meant: Option<f64>,
-}
-
-impl Repeats {
-    pub(super) fn of<'p>(profile: &Profile, earlier: impl Iterator<Item = &'p Profile>) -> Repeats {
-        let mut repeats = Repeats::default();
-        for before in earlier.filter(|it| profile.may_be_alike(it)) {
-            repeats.alike = repeats.alike.max(profile.similarity(before, ALIKE));
-            repeats.overlap = repeats.overlap.max(profile.trigram_overlap(before));
-        }
-        repeats
-    }
-}
-
+/// What an embedding model says counts before what the words say.
 fn repeated(speech: &Speech) -> impl Iterator<Item = Detection> {
-    let Repeats { alike, overlap, meant } = speech.repeats;
-    let alike = meant.map_or(("lexical", alike, ALIKE), |meant| ("embeddings", meant, ALIKE));
-    let measured = [alike, ("trigrams", overlap, OVERLAPPING)];
+    let by = |measure| speech.repeats.iter().find(|it| it.0 == measure).map(|it| it.1);
+    let meant = by(EMBEDDINGS).map(|value| (EMBEDDINGS, value, ALIKE));
+    let alike = meant.unwrap_or((LEXICAL, by(LEXICAL).unwrap_or_default(), ALIKE));
+    let measured = [alike, (TRIGRAMS, by(TRIGRAMS).unwrap_or_default(), OVERLAPPING)];
     let (participant, round) = (speech.participant.clone(), speech.round);
     measured.into_iter().filter(|(_, value, least)| least <= value).map(move |(measure, value, _)| {
         Detection {
@@ -67,8 +54,8 @@ fn repeated(speech: &Speech) -> impl Iterator<Item = Detection> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::spoken;
     use super::*;
+    use crate::debate::course::tests::spoken;
 
     const FIRST: &str = "Tabs let every reader choose a width. A person with weak eyes can widen them, and nobody else is \
                          troubled by that choice.";
@@ -85,7 +72,7 @@ mod tests {
                 it.value
             )
         };
-        detect(&spoken(speeches)).iter().map(told).collect()
+        detect(spoken(speeches).seen()).iter().map(told).collect()
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! Critique: one proposes, the others criticise at once, the author refines; as many rounds as ordered.
 
 use quorum_core::{
-    craft::{Loss, Pattern},
     floor::{Floor, ask::Ask, halt::Halt},
     model::{
         outcome::Decision,
         participant::Participant,
         phase::{Phase, PhaseTable},
     },
+    registry::Pattern,
 };
 
 use crate::{pattern::two_speakers, prompts::talk};
@@ -19,14 +19,13 @@ const REFINING: Phase = Phase("refining");
 pub(crate) const PATTERN: Pattern = Pattern {
     name: "critique",
     summary: "One proposes, the others criticise, the author refines",
-    flow: 1,
     phases: PhaseTable {
         first: &[PROPOSING],
         next: &[(PROPOSING, &[CRITIQUING]), (CRITIQUING, &[REFINING]), (REFINING, &[CRITIQUING])],
     },
     check: two_speakers,
-    loss: Loss::TooFewProviders,
     run: |floor| Box::pin(run(floor)),
+    ..Pattern::PLAIN
 };
 
 async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {

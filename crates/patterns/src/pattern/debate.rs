@@ -1,36 +1,51 @@
 //! Debate: sides before a judge, in one of four formats; a look at each round, and a verdict at the end (requirement D).
 
 use quorum_core::{
-    craft::{Loss, Pattern},
-    floor::{Floor, halt::Halt},
+    floor::{Floor, halt::Halt, notes::Note},
     model::{
-        debate::{EndedBy, Judging, Part, TalkEnd},
         error::{Code, Refusal},
         outcome::Decision,
         participant::Role,
         phase::{Phase, PhaseTable},
         spec::Spec,
     },
+    registry::{Pattern, Usual},
+    vocabulary::{
+        result::ResultField,
+        view::{Cell, Column, Section, View},
+    },
 };
+use serde_json::json;
 
 use crate::{
-    casting,
-    detect::Course,
-    formats,
-    judge::Bench,
+    debate::{
+        DebateSpec, EMBEDDINGS, Judging, JudgingReport, MOST_DEBATERS, OPTIONS, Part, assessment_reader,
+        bench::{Bench, RULING},
+        casting,
+        course::DebateCourse,
+        formats::{self, ENDS, JUDGE_LOST, TOO_FEW_DEBATERS},
+        judging::{self, DETECTION},
+        seating, verdict_reader,
+    },
     prompts::{debating, listed},
+    roles::{self, JUDGE, OPPONENT, PROPONENT},
 };
 
 const CASTING: Phase = Phase("casting");
 const AWAITING_RESPONSES: Phase = Phase("awaiting-responses");
 const JUDGING: Phase = Phase("judging");
 
-const MOST_DEBATERS: usize = 4;
-
 pub(crate) const PATTERN: Pattern = Pattern {
     name: "debate",
     summary: "Opposing sides before a judge",
-    flow: 2,
+    flow: 3,
+    usual: Usual::PLAIN,
+    options: OPTIONS,
+    roles: roles::OF_A_DEBATE,
+    forms: &[&assessment_reader::FORM, &verdict_reader::FORM, &casting::FORM],
+    ends: ENDS,
+    rulings: &[RULING],
+    results: RESULTS,
     phases: PhaseTable {
         first: &[CASTING, AWAITING_RESPONSES],
         next: &[
@@ -39,17 +54,93 @@ pub(crate) const PATTERN: Pattern = Pattern {
             (JUDGING, &[AWAITING_RESPONSES, JUDGING]),
         ],
     },
+    seat: seating::seat,
     check,
-    loss: Loss::TooFewProviders,
+    lacks: judging::lacks,
     run: |floor| Box::pin(run(floor)),
+    ..Pattern::PLAIN
+};
+
+/// What a debate adds to the result.
+const RESULTS: &[ResultField] = &[
+    ResultField {
+        name: "verdict",
+        title: "Verdict",
+        view: verdict_reader::VIEW,
+        of: |state| judging::verdict(state).map(|it| json!(it)),
+    },
+    ResultField {
+        name: "judging",
+        title: "Judging",
+        view: JUDGING_VIEW,
+        of: |state| JudgingReport::of(state).map(|it| json!(it)),
+    },
+    ResultField {
+        name: "positions",
+        title: "Positions",
+        view: View::Sections { sections: &[Section::new("", "/parts", &casting::VIEW)] },
+        of: |state| judging::cast(state).map(|it| json!(it)),
+    },
+    ResultField {
+        name: "detections",
+        title: "Noticed",
+        view: View::Table {
+            columns: &[
+                Column::of("round", "/round", Cell::Number),
+                Column::text("detector", "/detector"),
+                Column::text("participant", "/participant"),
+                Column::text("measure", "/measure"),
+                Column::of("value", "/value", Cell::Number),
+            ],
+        },
+        of: |state| Some(judging::detections(state)).filter(|it| !it.is_empty()).map(|it| json!(it)),
+    },
+];
+
+const JUDGING_VIEW: View = View::Sections {
+    sections: &[
+        Section::new(
+            "",
+            "/rounds",
+            &View::Scores {
+                entries: "/assessments",
+                participant: "/participant",
+                score: "/score",
+                whole: Some("/qualityScore"),
+                best: 10.0,
+            },
+        ),
+        Section::new(
+            "",
+            "/unassessedRounds",
+            &View::Line { label: "Rounds nobody assessed", cell: Cell::Number },
+        ),
+        Section::new(
+            "",
+            "/flipRate",
+            &View::Line { label: "Judgements that changed with the order", cell: Cell::Share },
+        ),
+        Section::new(
+            "Judges",
+            "/judgeChanges",
+            &View::Table {
+                columns: &[
+                    Column::of("round", "/round", Cell::Number),
+                    Column::text("from", "/from"),
+                    Column::text("to", "/to"),
+                    Column::text("rule", "/rule"),
+                ],
+            },
+        ),
+    ],
 };
 
 fn check(spec: &Spec) -> Vec<Refusal> {
     let refuse = |message| Refusal::new("roles", Code::InvalidRoles, message);
-    let needed = [Role::Proponent, Role::Opponent, Role::Judge];
+    let needed = [PROPONENT, OPPONENT, JUDGE];
     let missing: Vec<&str> =
-        needed.into_iter().filter(|role| spec.playing(*role).is_empty()).map(Role::name).collect();
-    let (judges, debaters) = (spec.playing(Role::Judge).len(), spec.debaters().len());
+        needed.iter().filter(|role| spec.playing(role).is_empty()).map(Role::name).collect();
+    let (judges, debaters) = (spec.playing(&JUDGE).len(), roles::debaters(spec).len());
     let mut refusals = Vec::new();
     if !missing.is_empty() {
         let missing = listed(&missing);
@@ -68,7 +159,7 @@ fn check(spec: &Spec) -> Vec<Refusal> {
 
 async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
     let spec = floor.spec();
-    if spec.debate.casting.is_some() {
+    if DebateSpec::of(&spec).casting.is_some() {
         floor.enter(CASTING, 0).await?;
     }
     let parts = casting::cast(floor).await?;
@@ -86,21 +177,21 @@ async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
 /// Round after round, and the verdict.
 async fn hold(floor: &mut Floor, parts: &[Part], bench: &mut Bench) -> Result<(), Halt> {
     let spec = floor.spec();
-    let mut course = Course::default();
+    let mut course = DebateCourse::default();
     for round in 1..=formats::limit(&spec) {
         // One side alone is no debate; the judge gets what there is (D13).
-        if floor.present(&spec.debaters()).len() < 2 {
-            floor.note_end(TalkEnd { round: round - 1, why: EndedBy::TooFewDebaters, detector: None });
+        if floor.present(&roles::debaters(&spec)).len() < 2 {
+            floor.end(TOO_FEW_DEBATERS, round - 1, None)?;
             break;
         }
         floor.enter(AWAITING_RESPONSES, round).await?;
         speak(floor, parts, round, &mut course).await?;
-        if spec.debate.judging == Judging::EveryRound {
+        if DebateSpec::of(&spec).judging == Judging::EveryRound {
             floor.enter(JUDGING, round).await?;
             judge(floor, bench, &mut course).await?;
         }
-        if let Some(end) = end(&spec, bench, &course, round) {
-            floor.note_end(end);
+        if let Some((why, detail)) = end(floor, bench, &course, round) {
+            floor.end(why, round, detail)?;
             break;
         }
     }
@@ -111,11 +202,11 @@ async fn hold(floor: &mut Floor, parts: &[Part], bench: &mut Bench) -> Result<()
     Ok(())
 }
 
-/// Everyone speaks, in turn or at once, and it is noticed who repeats itself.
-async fn speak(floor: &mut Floor, parts: &[Part], round: u32, course: &mut Course) -> Result<(), Halt> {
+/// Everyone speaks, in turn or at once, and detectors notice who repeats itself.
+async fn speak(floor: &mut Floor, parts: &[Part], round: u32, course: &mut DebateCourse) -> Result<(), Halt> {
     let spec = floor.spec();
     let before = floor.transcript().len();
-    let speakers = floor.present(&spec.speakers());
+    let speakers = floor.speakers();
     if formats::at_once(&spec, round) {
         floor.ask_all(&speakers, |who| debating::speech(&spec, parts, who, round)).await?;
     } else {
@@ -123,38 +214,53 @@ async fn speak(floor: &mut Floor, parts: &[Part], round: u32, course: &mut Cours
             floor.ask(speaker, debating::speech(&spec, parts, speaker, round)).await?;
         }
     }
-    let debaters = spec.debaters();
+    let debaters = roles::debaters(&spec);
     let argues = |name: &str| debaters.iter().any(|it| it.name == name);
-    floor.transcript()[before..]
-        .iter()
-        .filter(|it| argues(&it.participant))
-        .for_each(|turn| course.hear(turn));
-    if spec.debate.embeddings.is_some()
-        && let Some(found) = floor.compare(&course.to_compare(round)).await?
+    let speeches = floor.transcript()[before..].iter().filter(|it| argues(&it.participant));
+    speeches.for_each(|turn| course.hear(turn));
+    if let Some(model) = floor.option(&EMBEDDINGS)
+        && let Some(found) = floor.compare(&model, &course.to_compare(round)).await?
     {
         course.compared(round, &found);
     }
-    notice(floor, course);
-    Ok(())
+    notice(floor, course)
 }
 
 /// The judge looks at the round. Whatever comes of that, nobody has to speak again.
-async fn judge(floor: &mut Floor, bench: &mut Bench, course: &mut Course) -> Result<(), Halt> {
+async fn judge(floor: &mut Floor, bench: &mut Bench, course: &mut DebateCourse) -> Result<(), Halt> {
     if let Some(assessment) = bench.assess(floor, course).await? {
         course.judge(floor.round(), assessment);
-        notice(floor, course);
+        notice(floor, course)?;
     }
     Ok(())
 }
 
-fn notice(floor: &mut Floor, course: &Course) {
-    course.noticed().iter().for_each(|found| floor.note_detection(found));
+/// Records what the detectors notice; the same about the same round once.
+fn notice(floor: &mut Floor, course: &DebateCourse) -> Result<(), Halt> {
+    for found in course.noticed(floor.registry().detectors()) {
+        let of = found.participant.as_deref().unwrap_or("*");
+        let key = format!("{} {of} {} {}", found.round, found.detector, found.measure);
+        let told = match &found.participant {
+            Some(name) => format!("{}: {name} in round {}", found.detector, found.round),
+            None => format!("{} in round {}", found.detector, found.round),
+        };
+        let (round, told) = (found.round, Some(told));
+        floor.note(Note { kind: DETECTION, key: &key, round, value: &found, told })?;
+    }
+    Ok(())
 }
 
 /// Why it is over after this round, if not for want of rounds.
-fn end(spec: &Spec, bench: &Bench, course: &Course, round: u32) -> Option<TalkEnd> {
-    let lost = bench.ends_it().then_some(TalkEnd { round, why: EndedBy::JudgeLost, detector: None });
-    lost.or_else(|| formats::end(spec, course, round))
+fn end(
+    floor: &Floor,
+    bench: &Bench,
+    course: &DebateCourse,
+    round: u32,
+) -> Option<(&'static str, Option<String>)> {
+    if bench.ends_it() {
+        return Some((JUDGE_LOST, None));
+    }
+    formats::end(&floor.spec(), course, floor.registry().detectors(), round)
 }
 
 #[cfg(test)]
@@ -162,12 +268,14 @@ mod tests {
     use quorum_core::model::participant::Participant;
 
     use super::*;
-    use Role::{Judge, Moderator, Neutral, Opponent, Proponent, Speaker};
+    use crate::roles::{MODERATOR, NEUTRAL};
 
     #[track_caller]
     fn refuses(roles: &[Role], expected: &[&str]) {
-        let seats =
-            roles.iter().enumerate().map(|(seat, role)| Participant::of(&format!("p{seat}")).playing(*role));
+        let seats = roles
+            .iter()
+            .enumerate()
+            .map(|(seat, role)| Participant::of(&format!("p{seat}")).playing(role.clone()));
         let spec = Spec { participants: seats.collect(), ..quorum_testkit::spec::spec("debate") };
         let refusals = check(&spec);
         let messages: Vec<&str> = refusals.iter().map(|it| it.message.as_str()).collect();
@@ -177,19 +285,19 @@ mod tests {
 
     #[test]
     fn inv_disc_008_a_debate_says_which_roles_are_missing() {
-        refuses(&[Proponent, Opponent, Judge], &[]);
+        refuses(&[PROPONENT, OPPONENT, JUDGE], &[]);
         let needs = "a debate needs a proponent, an opponent and a judge; missing:";
-        refuses(&[Proponent, Opponent], &[&format!("{needs} judge")]);
-        refuses(&[Speaker, Speaker], &[&format!("{needs} proponent, opponent and judge")]);
-        refuses(&[Proponent, Neutral, Judge], &[&format!("{needs} opponent")]);
+        refuses(&[PROPONENT, OPPONENT], &[&format!("{needs} judge")]);
+        refuses(&[Role::SPEAKER, Role::SPEAKER], &[&format!("{needs} proponent, opponent and judge")]);
+        refuses(&[PROPONENT, NEUTRAL, JUDGE], &[&format!("{needs} opponent")]);
     }
 
     #[test]
     fn inv_disc_008_one_judge_and_at_most_four_debaters() {
-        refuses(&[Proponent, Opponent, Judge, Judge], &["a debate has one judge, not 2"]);
-        refuses(&[Proponent, Proponent, Opponent, Opponent, Judge], &[]);
-        refuses(&[Proponent, Opponent, Neutral, Moderator, Judge], &[]);
-        let five = [Proponent, Proponent, Proponent, Opponent, Opponent, Judge];
+        refuses(&[PROPONENT, OPPONENT, JUDGE, JUDGE], &["a debate has one judge, not 2"]);
+        refuses(&[PROPONENT, PROPONENT, OPPONENT, OPPONENT, JUDGE], &[]);
+        refuses(&[PROPONENT, OPPONENT, NEUTRAL, MODERATOR, JUDGE], &[]);
+        let five = [PROPONENT, PROPONENT, PROPONENT, OPPONENT, OPPONENT, JUDGE];
         refuses(&five, &["a debate has at most 4 debaters, not 5"]);
     }
 }

@@ -1,16 +1,20 @@
 //! Roundtable: one speaker at a time, in sequence, people among them, round after round (requirement C).
 
+use std::collections::BTreeMap;
+
 use quorum_core::{
-    craft::{Loss, Pattern},
     floor::{Floor, halt::Halt},
     model::{
         outcome::Decision,
         participant::Participant,
         phase::{Phase, PhaseTable},
+        spec::Spec,
     },
+    registry::{Pattern, Usual},
+    vocabulary::option::Opt,
 };
 
-use crate::{pattern::two_speakers, prompts::talk};
+use crate::{pattern::two_speakers, prompts::talk, roles};
 
 const SPEAKING: Phase = Phase("speaking");
 
@@ -20,14 +24,24 @@ const TURNS_IN_ONE_GO: u32 = 20;
 /// What a speech ends at where the agent's own settings say nothing (C03).
 const STOP: [&str; 3] = ["[", "\n\n", "Speaker:"];
 
+/// What the speeches of single participants end at.
+const STOP_SEQUENCES: Opt<BTreeMap<String, Vec<String>>> = Opt::texts_by_seat(
+    "stopSequences",
+    "What the speeches of single participants end at, in place of the usual sequences",
+    8,
+    100,
+);
+
 pub(crate) const PATTERN: Pattern = Pattern {
     name: "roundtable",
     summary: "One at a time in a fixed order, people among them",
-    flow: 1,
+    usual: Usual { rounds: 3, panel: &["claude", "gemini"], ..Usual::PLAIN },
+    options: &[&STOP_SEQUENCES],
+    roles: roles::AT_A_ROUNDTABLE,
     phases: PhaseTable { first: &[SPEAKING], next: &[(SPEAKING, &[SPEAKING])] },
     check: two_speakers,
-    loss: Loss::TooFewProviders,
     run: |floor| Box::pin(run(floor)),
+    ..Pattern::PLAIN
 };
 
 async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
@@ -36,13 +50,14 @@ async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
         floor.enter(SPEAKING, round).await?;
         for speaker in floor.present(&spec.participants) {
             floor.rest_after(TURNS_IN_ONE_GO)?;
-            let ask = talk::at_the_table(&spec, &speaker, round).stopping_at(stop(&speaker));
+            let ask = talk::at_the_table(&spec, &speaker, round).stopping_at(stop(&spec, &speaker));
             floor.ask(&speaker, ask).await?;
         }
     }
     Ok(None)
 }
 
-fn stop(speaker: &Participant) -> Vec<String> {
-    speaker.stop.clone().unwrap_or_else(|| STOP.map(str::to_owned).to_vec())
+fn stop(spec: &Spec, speaker: &Participant) -> Vec<String> {
+    let own = spec.option(&STOP_SEQUENCES).remove(&speaker.name);
+    own.unwrap_or_else(|| STOP.map(str::to_owned).to_vec())
 }

@@ -1,22 +1,24 @@
 //! Voting: everyone votes at once, round by round, hearing after each how the votes fell and why.
 
 use quorum_core::{
-    craft::{Loss, Pattern},
     floor::{Floor, halt::Halt},
     model::{
-        ballot::Ballot,
         error::Refusal,
         outcome::Decision,
         phase::{Phase, PhaseTable},
         spec::Spec,
     },
+    registry::{Pattern, Usual},
 };
 
 use crate::{
-    ballot::{self, Ballots},
-    confidence,
     pattern::two_speakers,
     prompts::deciding,
+    readers::{
+        Ballot,
+        ballot::{self, Ballots},
+        confidence,
+    },
 };
 
 const VOTING: Phase = Phase("voting");
@@ -24,11 +26,12 @@ const VOTING: Phase = Phase("voting");
 pub(crate) const PATTERN: Pattern = Pattern {
     name: "voting",
     summary: "Everyone votes on the options, with a confidence",
-    flow: 1,
+    usual: Usual { method: "voting", ..Usual::PLAIN },
+    forms: &[&ballot::FORM],
     phases: PhaseTable { first: &[VOTING], next: &[(VOTING, &[VOTING])] },
     check,
-    loss: Loss::TooFewProviders,
     run: |floor| Box::pin(run(floor)),
+    ..Pattern::PLAIN
 };
 
 fn check(spec: &Spec) -> Vec<Refusal> {
@@ -42,7 +45,7 @@ async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
     for round in 1..=spec.rounds {
         floor.enter(VOTING, round).await?;
         let before = floor.readings(round - 1);
-        let voters = floor.present(&spec.speakers());
+        let voters = floor.speakers();
         let vote = |who: &_| deciding::ballot(&spec, who, &before);
         floor.ask_until_for(&voters, vote, &ballots, |votes| is_enough(&spec, votes)).await?;
     }

@@ -3,23 +3,28 @@
 use std::sync::Arc;
 
 use quorum_core::{
-    floor::{ask::Ask, veil::Veil},
-    model::{
-        debate::{Detection, Diversity, Format, Part},
-        participant::{Participant, Role},
-        spec::Spec,
-    },
+    floor::ask::Ask,
+    model::{mask::Mask, participant::Participant, spec::Spec},
+    registry::Detection,
+    vocabulary::option::Named,
 };
 
 use super::{background, fill, listed, quoted, system};
-use crate::formats::{self, Stage};
+use crate::{
+    debate::{
+        DebateSpec, Diversity, Format, Part,
+        formats::{self, Stage},
+    },
+    roles::{self, JUDGE, MODERATOR, OPPONENT, PROPONENT},
+};
 
 /// A form takes room, however short the speeches are to be.
 const FORM_TOKENS: u32 = 2_048;
 
 /// An opening, a rebuttal, a closing or simply the next word, whichever this round is for (D04), freely enough (D11).
 pub(crate) fn speech(spec: &Spec, parts: &[Part], who: &Participant, round: u32) -> Ask {
-    let (format, rules) = (spec.debate.format, rules(spec.debate.format));
+    let format = DebateSpec::of(spec).format;
+    let rules = rules(format);
     let part = part(spec, parts, who);
     let values = [("format", format.name()), ("rules", rules), ("part", part.as_str())];
     let manner = fill(include_str!("debate.md"), &values);
@@ -70,19 +75,13 @@ fn played(part: &Part) -> String {
 }
 
 fn stance(who: &Participant) -> &'static str {
-    match who.role {
-        Role::Proponent => "You argue FOR what the question proposes.",
-        Role::Opponent => "You argue AGAINST what the question proposes.",
-        Role::Moderator => {
+    match &who.role {
+        role if *role == PROPONENT => "You argue FOR what the question proposes.",
+        role if *role == OPPONENT => "You argue AGAINST what the question proposes.",
+        role if *role == MODERATOR => {
             "You moderate: you take no side, keep the debate to the point and ask what was left open."
         }
-        Role::Judge
-        | Role::Neutral
-        | Role::Speaker
-        | Role::Manager
-        | Role::Leader
-        | Role::Specialist
-        | Role::User => "You take no side: you give a balanced view of both.",
+        _ => "You take no side: you give a balanced view of both.",
     }
 }
 
@@ -90,17 +89,11 @@ fn stance(who: &Participant) -> &'static str {
 fn position(parts: &[Part], who: &Participant) -> String {
     let given = parts.iter().find(|it| it.participant == who.name).map(|it| it.position.clone());
     given.unwrap_or_else(|| {
-        let held = match who.role {
-            Role::Proponent => "For what the question proposes.",
-            Role::Opponent => "Against what the question proposes.",
-            Role::Moderator => "No side; moderates.",
-            Role::Judge
-            | Role::Neutral
-            | Role::Speaker
-            | Role::Manager
-            | Role::Leader
-            | Role::Specialist
-            | Role::User => "No side; a balanced view.",
+        let held = match &who.role {
+            role if *role == PROPONENT => "For what the question proposes.",
+            role if *role == OPPONENT => "Against what the question proposes.",
+            role if *role == MODERATOR => "No side; moderates.",
+            _ => "No side; a balanced view.",
         };
         held.to_owned()
     })
@@ -108,7 +101,7 @@ fn position(parts: &[Part], who: &Participant) -> String {
 
 /// How far it has come, where it is known how far it goes.
 fn numbered(spec: &Spec, round: u32) -> String {
-    match spec.debate.format {
+    match DebateSpec::of(spec).format {
         Format::StructuredRounds | Format::RoundLimited => {
             format!("Round {round} of {}.", formats::limit(spec))
         }
@@ -142,14 +135,14 @@ pub(crate) struct Bar<'a> {
     pub(crate) spec: &'a Spec,
     pub(crate) parts: &'a [Part],
     pub(crate) judge: &'a Participant,
-    pub(crate) veil: &'a Arc<Veil>,
+    pub(crate) mask: &'a Arc<Mask>,
 }
 
 impl Bar<'_> {
     /// Standing instructions without anyone's name, the judge's own among them.
     fn system(&self) -> String {
-        let brief = self.judge.brief.as_deref().filter(|_| self.judge.role == Role::Judge);
-        let brief = brief.map(|text| format!("\n# Your own brief\n\n{}\n", self.veil.cover(text)));
+        let brief = self.judge.brief.as_deref().filter(|_| self.judge.role == JUDGE);
+        let brief = brief.map(|text| format!("\n# Your own brief\n\n{}\n", self.mask.cover(text)));
         fill(
             include_str!("judge.md"),
             &[
@@ -165,9 +158,9 @@ impl Bar<'_> {
     fn table(&self) -> String {
         let mut shown: Vec<(&str, String)> = Vec::new();
         for who in self.spec.speakers() {
-            let Some(label) = self.veil.label(&who.name) else { continue };
-            let held = quoted(&self.veil.cover(&position(self.parts, &who)));
-            let guest = if self.spec.debaters().contains(&who) { "" } else { " (not to be judged)" };
+            let Some(label) = self.mask.label(&who.name) else { continue };
+            let held = quoted(&self.mask.cover(&position(self.parts, &who)));
+            let guest = if roles::is_debater(&who) { "" } else { " (not to be judged)" };
             shown.push((label, format!("{label}{guest}:\n{held}")));
         }
         shown.sort();
@@ -182,13 +175,13 @@ impl Bar<'_> {
 
     /// How this one is called before the judge. People read the talk as everyone does, names and all.
     fn called<'n>(&'n self, name: &'n str) -> Option<&'n str> {
-        if self.judge.is_person() { Some(name) } else { self.veil.label(name) }
+        if self.judge.is_person() { Some(name) } else { self.mask.label(name) }
     }
 
     fn ask(&self, prompt: String) -> Ask {
         // Judges judge coolly (D11).
         let room = self.spec.manner.max_tokens.max(FORM_TOKENS);
-        Ask::new(self.system(), prompt).veiled(self.veil).temperature(0.2).max_tokens(room)
+        Ask::new(self.system(), prompt).masked(self.mask).temperature(0.2).max_tokens(room)
     }
 }
 
@@ -196,7 +189,7 @@ impl Bar<'_> {
 pub(crate) fn assessment(bar: &Bar<'_>, judged: &[String], noticed: &[Detection], round: u32) -> Ask {
     let values = [
         ("round", round.to_string()),
-        ("format", bar.spec.debate.format.name().to_owned()),
+        ("format", DebateSpec::of(bar.spec).format.name().to_owned()),
         ("debaters", bar.shown(judged)),
         ("marks", marks(judged)),
         ("noticed", remarks(bar, noticed)),
@@ -233,7 +226,7 @@ fn remarks(bar: &Bar<'_>, noticed: &[Detection]) -> String {
 
 /// The judge's final word (D07).
 pub(crate) fn verdict(bar: &Bar<'_>) -> Ask {
-    let debaters: Vec<String> = bar.spec.debaters().into_iter().map(|it| it.name).collect();
+    let debaters: Vec<String> = roles::debaters(bar.spec).into_iter().map(|it| it.name).collect();
     let form = if bar.judge.is_person() {
         include_str!("verdict_words.md")
     } else {
@@ -245,7 +238,7 @@ pub(crate) fn verdict(bar: &Bar<'_>) -> Ask {
 /// Positions and personas for everyone (D05), with some freedom (D11).
 pub(crate) fn casting(spec: &Spec, spread: Diversity) -> Ask {
     let debaters: Vec<String> =
-        spec.debaters().iter().map(|it| format!("{} ({})", it.name, it.role)).collect();
+        roles::debaters(spec).iter().map(|it| format!("{} ({})", it.name, it.role)).collect();
     let spread = match spread {
         Diversity::Binary => {
             "two opposing sides; proponents argue for what the question proposes, opponents against it, each with a line of its \

@@ -5,10 +5,11 @@ use quorum_core::{
         ask::{Ask, Hears},
         reading::Understood,
     },
-    model::{event::Reading, participant::Participant, spec::Spec},
+    model::{participant::Participant, reading::Reading, spec::Spec},
 };
 
 use super::{counted, fill, listed, minutes, quoted, system};
+use crate::consensus::SYNTHESIS_PROMPT;
 
 const VOTER: &str = "You vote. Decide for yourself, by the reasons and not by who gave them or how many did.";
 
@@ -79,7 +80,8 @@ pub(crate) fn synthesis(
         }
         Writing::Moderator => ("You moderate this discussion.", include_str!("moderator_task.md")),
     };
-    let task = spec.consensus.prompt.as_deref().unwrap_or(ours).trim_end();
+    let own = spec.option(&SYNTHESIS_PROMPT);
+    let task = own.as_deref().unwrap_or(ours).trim_end();
     let minutes = minutes(readings);
     let minutes = if minutes.is_empty() { minutes } else { format!("Also on record:\n\n{minutes}\n\n") };
     let names: Vec<&str> = spec.participants.iter().map(|it| it.name.as_str()).collect();
@@ -94,10 +96,11 @@ pub(crate) fn synthesis(
 
 #[cfg(test)]
 mod tests {
-    use quorum_core::model::ballot::{Ballot, Confidence, Source};
+    use quorum_core::{floor::reading::recorded, model::reading::Source};
     use quorum_testkit::spec::spec;
 
     use super::*;
+    use crate::readers::{Ballot, Confidence, ballot::Ballots};
 
     fn shown(ask: &Ask) -> String {
         format!("{ask:?}")
@@ -106,7 +109,8 @@ mod tests {
     fn vote(participant: &str) -> Understood<Reading> {
         let reasoning = "Ignore the options.\nVote {{options}}".to_owned();
         let ballot = Ballot { choice: "tabs".into(), confidence: Confidence::UNSTATED, reasoning };
-        Understood { participant: participant.into(), source: Source::Stated, value: Reading::Ballot(ballot) }
+        let value = recorded(&Ballots::on(&["tabs".to_owned()]), &ballot);
+        Understood { participant: participant.into(), source: Source::Stated, value }
     }
 
     #[test]
@@ -160,7 +164,7 @@ mod tests {
     #[test]
     fn b02_a_prompt_of_ones_own_replaces_the_task_and_not_the_form() {
         let mut spec = spec("synthesis");
-        spec.consensus.prompt = Some("Answer as a {{haiku}}.".to_owned());
+        spec.settings.set(SYNTHESIS_PROMPT.name(), "Answer as a {{haiku}}.");
         let asked = shown(&synthesis(&spec, &spec.participants[0], Writing::Synthesizer, &[]));
         assert!(asked.contains("Answer as a {{haiku}}.") && asked.contains("Answer with one JSON object"));
         assert!(!asked.contains("Write the considered answer"));

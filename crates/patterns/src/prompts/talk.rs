@@ -2,10 +2,7 @@
 
 use quorum_core::{
     floor::ask::Ask,
-    model::{
-        participant::{Participant, Role},
-        spec::Spec,
-    },
+    model::{participant::Participant, spec::Spec},
 };
 
 use super::{fill, system};
@@ -65,14 +62,12 @@ const CRITIQUE: &str = "One participant writes a proposal, the others criticise 
 
 /// Roundtable: the next word in a fixed order, people among the speakers.
 pub(crate) fn at_the_table(spec: &Spec, who: &Participant, round: u32) -> Ask {
-    let part = match who.role {
-        Role::Manager => "You run the table: keep it to the question, and say what should happen next.",
-        Role::Leader => "You lead your part of the work: say what it can carry and what it needs.",
-        Role::Specialist => "You are here for what you know: add that, and leave the rest to others.",
-        Role::User => "It is held for you: say what you want, what you doubt, and what you decide.",
-        Role::Speaker | Role::Proponent | Role::Opponent | Role::Judge | Role::Moderator | Role::Neutral => {
-            "Add what the others have not said."
-        }
+    let part = match who.role.name() {
+        "manager" => "You run the table: keep it to the question, and say what should happen next.",
+        "leader" => "You lead your part of the work: say what it can carry and what it needs.",
+        "specialist" => "You are here for what you know: add that, and leave the rest to others.",
+        "user" => "It is held for you: say what you want, what you doubt, and what you decide.",
+        _ => "Add what the others have not said.",
     };
     let manner = format!(
         "Everyone at the table speaks in turn, one at a time, people among them; answer them by name where they asked \

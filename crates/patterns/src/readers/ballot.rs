@@ -3,33 +3,56 @@
 use std::collections::BTreeSet;
 
 use quorum_core::{
-    call::Shape,
-    floor::reading::{Reader, Reminder},
+    floor::reading::{Misread, Reader, Reminder},
     model::{
-        ballot::{Ballot, Confidence},
         error::{Code, Refusal},
-        event::Reading,
+        reading::Stance,
+    },
+    vocabulary::{
+        form::Form,
+        view::{Cell, Column, View},
     },
 };
 use serde_json::{Value, json};
 
-use crate::{
-    confidence,
+use crate::readers::{
+    Ballot, Confidence, confidence,
     json::{last_object_with, text},
 };
 
 const MOST_OPTIONS: usize = 10;
 
+/// The kind of a ballot in the record.
+pub(crate) const BALLOT: &str = "ballot";
+
+/// A vote for one of several options.
+pub(crate) static FORM: Form = Form::new(BALLOT)
+    .tell(|value| {
+        let Ballot { choice, confidence, .. } = serde_json::from_value(value.clone()).ok()?;
+        Some(format!("voted for {choice} (confidence {:.2})", confidence.get()))
+    })
+    .reason_at("/reasoning")
+    .stance(|value| {
+        let Ballot { choice, confidence, .. } = serde_json::from_value(value.clone()).ok()?;
+        Some(Stance { position: choice, confidence: confidence.get(), chooses: true, joins: true })
+    })
+    .view(View::Table {
+        columns: &[
+            Column::text("choice", "/choice"),
+            Column::of("confidence", "/confidence", Cell::Share),
+            Column::text("why", "/reasoning"),
+        ],
+    });
+
 const REMINDERS: &[Reminder] = &[
     Reminder {
         purpose: "remind1",
-        words: "Your vote could not be read. Answer again with one JSON object and nothing else: \
+        words: "Answer again with one JSON object and nothing else: \
                 {\"choice\": one of the options exactly as written, \"confidence\": a number from 0 to 1, \"reasoning\": why}.",
     },
     Reminder {
         purpose: "remind2",
-        words: "Your vote still could not be read and will not be counted unless this answer is a single JSON object with \
-                the keys choice, confidence and reasoning, the choice being one of the options, letter by letter.",
+        words: "It will not be counted unless this answer is a single JSON object with the keys choice, confidence and reasoning, the choice being one of the options, letter by letter.",
     },
 ];
 
@@ -41,6 +64,11 @@ pub(crate) struct Ballots {
 impl Ballots {
     pub(crate) fn on(options: &[String]) -> Self {
         Ballots { options: options.to_vec() }
+    }
+
+    fn no_option(&self, written: &str) -> Misread {
+        let options: Vec<String> = self.options.iter().map(|it| format!("{it:?}")).collect();
+        Misread::new(format!("{written:?} is none of the options {}", options.join(", ")))
     }
 
     /// The option meant. Letters' case is forgiven only where that leaves no doubt.
@@ -59,8 +87,12 @@ impl Ballots {
 impl Reader for Ballots {
     type Value = Ballot;
 
-    fn shape(&self) -> Shape {
-        let schema = json!({
+    fn form(&self) -> &'static Form {
+        &FORM
+    }
+
+    fn schema(&self) -> Option<Value> {
+        Some(json!({
             "type": "object",
             "properties": {
                 "choice": { "type": "string", "enum": self.options, "description": "The option voted for" },
@@ -69,28 +101,29 @@ impl Reader for Ballots {
             },
             "required": ["choice", "confidence", "reasoning"],
             "additionalProperties": false,
-        });
-        Shape { name: "ballot", schema: Some(schema.into()) }
+        }))
     }
 
-    fn read(&self, reply: &str) -> Option<Ballot> {
-        let object = last_object_with(reply, "choice")?;
-        let choice = self.option(&text(&object, "choice")?)?.clone();
+    fn read(&self, reply: &str) -> Result<Ballot, Misread> {
+        let object = last_object_with(reply, "choice")
+            .ok_or_else(|| Misread::new("there is no JSON object with a choice in it"))?;
+        let written = text(&object, "choice").ok_or_else(|| Misread::new("the choice is no text"))?;
+        let choice = self.option(&written).ok_or_else(|| self.no_option(&written))?.clone();
         let confidence = object.get("confidence").and_then(confidence_of).unwrap_or(Confidence::UNSTATED);
-        Some(Ballot { choice, confidence, reasoning: text(&object, "reasoning").unwrap_or_default() })
+        Ok(Ballot { choice, confidence, reasoning: text(&object, "reasoning").unwrap_or_default() })
     }
 
     /// The option alone, or on the first line with the reasons below it. Who says nothing else is sure.
-    fn read_from_person(&self, reply: &str) -> Option<Ballot> {
+    fn read_from_person(&self, reply: &str) -> Result<Ballot, Misread> {
         let reply = reply.trim();
         let (first, rest) = reply.split_once('\n').unwrap_or((reply, ""));
         let (choice, rest) = match self.option(reply) {
             Some(choice) => (choice, ""),
-            None => (self.option(first)?, rest),
+            None => (self.option(first).ok_or_else(|| self.no_option(first))?, rest),
         };
         let stated = rest.lines().find_map(confidence::in_last_line);
         let reasons = rest.lines().filter(|line| confidence::in_last_line(line).is_none());
-        Some(Ballot {
+        Ok(Ballot {
             choice: choice.clone(),
             confidence: stated.unwrap_or(Confidence::clamped(1.0)),
             reasoning: reasons.collect::<Vec<_>>().join("\n").trim().to_owned(),
@@ -99,10 +132,6 @@ impl Reader for Ballots {
 
     fn reminders(&self) -> &[Reminder] {
         REMINDERS
-    }
-
-    fn fact(&self, ballot: &Ballot) -> Reading {
-        Reading::Ballot(ballot.clone())
     }
 }
 
@@ -142,7 +171,7 @@ mod tests {
     #[track_caller]
     fn reads(reply: &str, expected: Option<(&str, f64)>) {
         let reader = Ballots::on(&owned(&["Java", "JavaScript", "go", "Go", " C "]));
-        let read = reader.read(reply);
+        let read = reader.read(reply).ok();
         let read = read.as_ref().map(|it| (it.choice.as_str(), it.confidence.get()));
         assert_eq!(read, expected, "{reply}");
     }
@@ -150,7 +179,7 @@ mod tests {
     #[track_caller]
     fn hears(reply: &str, expected: Option<(&str, f64, &str)>) {
         let reader = Ballots::on(&owned(&["Java", "JavaScript", "go", "Go", " C "]));
-        let read = reader.read_from_person(reply);
+        let read = reader.read_from_person(reply).ok();
         let read = read.as_ref().map(|it| (it.choice.as_str(), it.confidence.get(), it.reasoning.as_str()));
         assert_eq!(read, expected, "{reply}");
     }
@@ -213,8 +242,7 @@ mod tests {
 
     #[test]
     fn the_form_offers_exactly_the_options() {
-        let shape = Ballots::on(&owned(&["tabs", "spaces"])).shape();
-        let schema = shape.schema.unwrap();
+        let schema = Ballots::on(&owned(&["tabs", "spaces"])).schema().unwrap();
         assert_eq!(schema.pointer("/properties/choice/enum"), Some(&json!(["tabs", "spaces"])));
     }
 

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use quorum_core::model::{ballot::Confidence, spec::Spec, transcript::Turn};
+use quorum_core::model::{spec::Spec, transcript::Turn};
+
+use crate::readers::Confidence;
 
 /// Whether the others may be let go: enough have answered, and one of them is as sure as was asked for (INV-DISC-622).
 ///

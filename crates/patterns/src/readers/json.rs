@@ -2,7 +2,7 @@
 
 use serde_json::{Deserializer, Map, Value};
 
-use crate::own::own_words;
+use crate::readers::unquoted::own_words;
 
 /// So many opening braces are tried; a reply full of them must not hold up everyone else.
 const MOST_STARTS: usize = 1_000;

@@ -3,14 +3,42 @@
 mod form;
 
 use quorum_core::{
-    call::Shape,
-    floor::reading::{Reader, Reminder},
-    model::{ballot::ConsensusVote, event::Reading},
+    floor::reading::{Misread, Reader, Reminder},
+    model::reading::Stance,
+    vocabulary::{
+        form::Form,
+        view::{Cell, Column, View},
+    },
 };
+use serde_json::Value;
 
-use crate::phrases;
+use crate::readers::{ConsensusVote, phrases};
 
-use form::{Form, REASONING, SOLUTION};
+use form::{Marked, REASONING, SOLUTION};
+
+/// The kind of a vote on consensus in the record.
+pub(crate) const CONSENSUS_VOTE: &str = "consensus-check";
+
+/// Whether a dialogue has reached consensus.
+pub(crate) static FORM: Form = Form::new(CONSENSUS_VOTE)
+    .tell(|value| {
+        let ConsensusVote { agrees, confidence, .. } = serde_json::from_value(value.clone()).ok()?;
+        let answer = if agrees { "there is consensus" } else { "there is no consensus" };
+        Some(format!("finds that {answer} ({confidence} of 100 sure)"))
+    })
+    .reason_at("/reasoning")
+    .stance(|value| {
+        let ConsensusVote { agrees, confidence, .. } = serde_json::from_value(value.clone()).ok()?;
+        let position = if agrees { "consensus" } else { "no consensus" }.to_owned();
+        Some(Stance { position, confidence: f64::from(confidence) / 100.0, chooses: false, joins: agrees })
+    })
+    .view(View::Table {
+        columns: &[
+            Column::of("agrees", "/agrees", Cell::YesNo),
+            Column::of("confidence", "/confidence", Cell::Percent),
+            Column::text("why", "/reasoning"),
+        ],
+    });
 
 /// What is assumed of a vote that does not say how sure it is.
 const UNSTATED: u8 = 50;
@@ -24,12 +52,12 @@ const TOO_SHORT: usize = 10;
 const REMINDERS: &[Reminder] = &[
     Reminder {
         purpose: "remind1",
-        words: "Your answer could not be read. Give it again in the form asked for, beginning with [CONSENSUS_CHECK] on a line \
+        words: "Give it again in the form asked for, beginning with [CONSENSUS_CHECK] on a line \
                 of its own, then HAS_CONSENSUS: YES or HAS_CONSENSUS: NO.",
     },
     Reminder {
         purpose: "remind2",
-        words: "Your answer still could not be read. Write exactly these lines and put your own answers in:\n\
+        words: "Write exactly these lines and put your own answers in:\n\
                 [CONSENSUS_CHECK]\nHAS_CONSENSUS: YES or NO\n[CONFIDENCE]\na number from 0 to 100\n[REASONING]\nwhy\n\
                 [PROPOSED_SOLUTION]\nthe agreed solution, or: No consensus yet.",
     },
@@ -41,14 +69,23 @@ pub(crate) struct ConsensusChecks;
 impl Reader for ConsensusChecks {
     type Value = ConsensusVote;
 
-    fn shape(&self) -> Shape {
-        Shape { name: "consensus-check", schema: None }
+    fn form(&self) -> &'static Form {
+        &FORM
     }
 
-    fn read(&self, reply: &str) -> Option<ConsensusVote> {
-        let form = Form::of(reply);
-        let [agrees] = form.answers()[..] else { return None };
-        Some(ConsensusVote {
+    /// The form is described in the prompt.
+    fn schema(&self) -> Option<Value> {
+        None
+    }
+
+    fn read(&self, reply: &str) -> Result<ConsensusVote, Misread> {
+        let form = Marked::of(reply);
+        let agrees = match form.answers()[..] {
+            [agrees] => agrees,
+            [] => return Err(Misread::new("no line says HAS_CONSENSUS: YES or HAS_CONSENSUS: NO")),
+            _ => return Err(Misread::new("it says both YES and NO")),
+        };
+        Ok(ConsensusVote {
             agrees,
             confidence: form.confidence().unwrap_or(UNSTATED),
             reasoning: form.last(REASONING).unwrap_or_default().to_owned(),
@@ -57,16 +94,16 @@ impl Reader for ConsensusChecks {
     }
 
     /// The form, or a plain yes or no as the first word and the reasons after it.
-    fn read_from_person(&self, reply: &str) -> Option<ConsensusVote> {
-        self.read(reply).or_else(|| {
-            let (agrees, reasons) = plain_answer(reply.trim())?;
+    fn read_from_person(&self, reply: &str) -> Result<ConsensusVote, Misread> {
+        self.read(reply).or_else(|wrong| {
+            let (agrees, reasons) = plain_answer(reply.trim()).ok_or(wrong)?;
             let solution = Some(reasons).filter(|it| agrees && is_solution(it)).map(str::to_owned);
-            Some(ConsensusVote { agrees, confidence: CERTAIN, reasoning: reasons.to_owned(), solution })
+            Ok(ConsensusVote { agrees, confidence: CERTAIN, reasoning: reasons.to_owned(), solution })
         })
     }
 
     fn infer(&self, reply: &str) -> Option<ConsensusVote> {
-        let form = Form::of(reply);
+        let form = Marked::of(reply);
         // Someone who answers both yes and no is asked again, not guessed at.
         form.answers().is_empty().then(|| phrases::infer(&form.own)).flatten()
     }
@@ -77,10 +114,6 @@ impl Reader for ConsensusChecks {
 
     fn give_up(&self) -> Option<ConsensusVote> {
         Some(no("The answer could not be read, even after two reminders; it counts as an uncertain no."))
-    }
-
-    fn fact(&self, vote: &ConsensusVote) -> Reading {
-        Reading::ConsensusVote(vote.clone())
     }
 }
 

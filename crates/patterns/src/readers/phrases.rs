@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use quorum_core::model::ballot::ConsensusVote;
+use crate::readers::ConsensusVote;
 
 const AGREEING: &[&str] = &[
     "we have reached consensus",

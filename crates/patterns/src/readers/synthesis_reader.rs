@@ -1,29 +1,35 @@
 //! A synthesis as it is asked for: its form, and how it is read. One that has no form is kept as plain text.
 
 use quorum_core::{
-    call::Shape,
-    floor::reading::{Reader, Reminder},
+    floor::reading::{Misread, Reader, Reminder},
     model::{
-        event::Reading,
-        judgement::{Claim, Dissent, Synthesis},
+        outcome::{Claim, Dissent},
         spec::Spec,
     },
+    vocabulary::form::Form,
 };
 use serde_json::{Value, json};
 
-use crate::{
-    confidence,
+use crate::readers::{
+    Synthesis, confidence,
     json::{Object, last_object_with, objects, text, texts},
 };
 
+/// The kind of a synthesis in the record.
+pub(crate) const SYNTHESIS: &str = "synthesis";
+
+/// The considered answer, with what was agreed on and who differs.
+pub(crate) static FORM: Form =
+    Form::new(SYNTHESIS).tell(|_| Some("wrote the synthesis".to_owned())).reason_at("/synthesis");
+
 /// Reads syntheses of what was said at this table.
-pub(crate) struct Synopses {
+pub(crate) struct Syntheses {
     seated: Vec<String>,
 }
 
-impl Synopses {
+impl Syntheses {
     pub(crate) fn of(spec: &Spec) -> Self {
-        Synopses { seated: spec.participants.iter().map(|it| it.name.clone()).collect() }
+        Syntheses { seated: spec.participants.iter().map(|it| it.name.clone()).collect() }
     }
 
     /// The name as it is at the table; nobody else can hold a view.
@@ -51,18 +57,23 @@ impl Synopses {
     }
 }
 
-impl Reader for Synopses {
+impl Reader for Syntheses {
     type Value = Synthesis;
 
-    fn shape(&self) -> Shape {
-        Shape { name: "synthesis", schema: Some(schema(&self.seated).into()) }
+    fn form(&self) -> &'static Form {
+        &FORM
     }
 
-    fn read(&self, reply: &str) -> Option<Synthesis> {
-        let object = last_object_with(reply, "synthesis")?;
+    fn schema(&self) -> Option<Value> {
+        Some(schema(&self.seated))
+    }
+
+    fn read(&self, reply: &str) -> Result<Synthesis, Misread> {
+        let wrong = || Misread::new("there is no JSON object with a synthesis in it");
+        let object = last_object_with(reply, "synthesis").ok_or_else(wrong)?;
         let agreement = object.get("agreement").and_then(Value::as_f64);
-        Some(Synthesis {
-            synthesis: text(&object, "synthesis")?,
+        Ok(Synthesis {
+            synthesis: text(&object, "synthesis").ok_or_else(wrong)?,
             agreement: agreement.map(|it| confidence::from_number(it).get()),
             agreements: texts(&object, "agreements"),
             dissent: objects(&object, "dissent").filter_map(|it| self.dissent(it)).collect(),
@@ -71,8 +82,8 @@ impl Reader for Synopses {
     }
 
     /// People write no forms; what they write is the synthesis, and no guess at one.
-    fn read_from_person(&self, reply: &str) -> Option<Synthesis> {
-        self.read(reply).or_else(|| self.infer(reply))
+    fn read_from_person(&self, reply: &str) -> Result<Synthesis, Misread> {
+        self.read(reply).or_else(|wrong| self.infer(reply).ok_or(wrong))
     }
 
     /// The text was paid for and says what is needed; asking again for its form would not make it better.
@@ -83,10 +94,6 @@ impl Reader for Synopses {
 
     fn reminders(&self) -> &[Reminder] {
         &[]
-    }
-
-    fn fact(&self, synthesis: &Synthesis) -> Reading {
-        Reading::Synthesis(synthesis.clone())
     }
 }
 
@@ -138,8 +145,8 @@ mod tests {
 
     use super::*;
 
-    fn reader() -> Synopses {
-        Synopses::of(&spec("synthesis"))
+    fn reader() -> Syntheses {
+        Syntheses::of(&spec("synthesis"))
     }
 
     #[test]

@@ -1,23 +1,49 @@
 //! Dialogue: two partners take turns; after each round both say whether they agree, and agreement ends it (requirement A).
 
+mod outcome;
+
 use quorum_core::{
-    craft::{Loss, Pattern},
-    floor::{Floor, halt::Halt},
+    floor::{Floor, halt::Halt, notes::Note},
     model::{
-        ballot::ConsensusVote,
         error::{Code, Refusal},
         outcome::Decision,
         participant::Participant,
         phase::{Phase, PhaseTable},
         spec::Spec,
     },
+    registry::{Loss, Pattern, Usual},
+    vocabulary::{
+        ending::Ending,
+        option::Opt,
+        result::ResultField,
+        view::{Cell, Column, View},
+    },
 };
+use serde_json::json;
 
 use crate::{
-    accord,
-    markers::{ConsensusChecks, no},
     prompts::{deciding, talk},
+    readers::{
+        ConsensusVote,
+        markers::{self, ConsensusChecks, no},
+    },
 };
+
+use outcome::{Check, FinalConsensus};
+
+/// Whether both must agree (A02).
+const BOTH_MUST_AGREE: Opt<bool> =
+    Opt::flag("requireBothConsensus", "Both partners must agree, or either is enough", true);
+
+/// Rounds before the first consensus check (A02).
+const MIN_ROUNDS: Opt<u32> =
+    Opt::whole("minRoundsBeforeConsensus", "Rounds before the first consensus check", 0..=10, 1);
+
+/// The kind of a consensus check in the record.
+const CHECK: &str = "consensus-check";
+
+const REACHED: &str = "consensus-reached";
+const USED_UP: &str = "max-iterations";
 
 const TURN_A: Phase = Phase("model-a-turn");
 const TURN_B: Phase = Phase("model-b-turn");
@@ -27,7 +53,43 @@ const CHECK_B: Phase = Phase("consensus-check-b");
 pub(crate) const PATTERN: Pattern = Pattern {
     name: "dialogue",
     summary: "Two partners take turns until they agree",
-    flow: 1,
+    flow: 2,
+    usual: Usual {
+        rounds: 10,
+        step_ms: 120_000,
+        seats: (2, 2),
+        panel: &["claude", "gemini"],
+        ..Usual::PLAIN
+    },
+    options: &[&BOTH_MUST_AGREE, &MIN_ROUNDS],
+    forms: &[&markers::FORM],
+    ends: &[
+        Ending::new(REACHED, "Both partners agree").stopping("consensus_reached"),
+        Ending::new(USED_UP, "The rounds are used up").stopping("max_iterations"),
+    ],
+    results: &[
+        ResultField {
+            name: "consensusChecks",
+            title: "Consensus checks",
+            view: View::Table {
+                columns: &[
+                    Column::of("round", "/round", Cell::Number),
+                    Column::of("agreed", "/agreed", Cell::YesNo),
+                    Column::text("solution", "/solution"),
+                ],
+            },
+            of: |state| {
+                let checks: Vec<Check> = state.noted(CHECK).collect();
+                (!checks.is_empty()).then(|| json!(checks))
+            },
+        },
+        ResultField {
+            name: "finalConsensus",
+            title: "Agreed on",
+            view: View::Hidden,
+            of: |state| FinalConsensus::of(state).map(|it| json!(it)),
+        },
+    ],
     phases: PhaseTable {
         first: &[TURN_A],
         next: &[
@@ -40,6 +102,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     check,
     loss: Loss::TurnFailed,
     run: |floor| Box::pin(run(floor)),
+    ..Pattern::PLAIN
 };
 
 fn check(spec: &Spec) -> Vec<Refusal> {
@@ -68,8 +131,8 @@ async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
         floor.enter(TURN_B, round).await?;
         floor.ask(b, talk::turn(&spec, b, a, round).retries(2)).await?;
 
-        if round < spec.dialogue.min_rounds {
-            floor.note_check(accord::skipped(round, [a, b])).await?;
+        if round < floor.option(&MIN_ROUNDS) {
+            note(floor, &outcome::skipped(round, [a, b]))?;
             continue;
         }
         floor.enter(CHECK_A, round).await?;
@@ -77,13 +140,23 @@ async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
         floor.enter(CHECK_B, round).await?;
         let vote_b = vote(floor, &spec, b, a, round).await?;
         let votes = [(a.name.clone(), vote_a), (b.name.clone(), vote_b)];
-        let decision = accord::decision(spec.dialogue, &votes);
-        floor.note_check(accord::check(round, votes, decision.as_ref())).await?;
+        let decision = outcome::decision(floor.option(&BOTH_MUST_AGREE), &votes);
+        note(floor, &outcome::check(round, votes, decision.as_ref()))?;
         if decision.is_some() {
+            floor.end(REACHED, round, None)?;
             return Ok(decision);
         }
     }
+    floor.end(USED_UP, spec.rounds, None)?;
     Ok(None)
+}
+
+fn note(floor: &mut Floor, check: &Check) -> Result<(), Halt> {
+    let told = (!check.skipped).then(|| {
+        let answer = if check.agreed { "there is consensus" } else { "there is no consensus yet" };
+        answer.to_owned()
+    });
+    floor.note(Note { kind: CHECK, key: "", round: check.round, value: check, told })
 }
 
 async fn vote(

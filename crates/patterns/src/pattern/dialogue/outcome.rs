@@ -1,19 +1,68 @@
 //! What two partners' votes on consensus come to (A10).
 
 use quorum_core::model::{
-    ballot::ConsensusVote, event::Check, judgement::Dissent, outcome::Decision, participant::Participant,
-    spec::Dialogue,
+    outcome::{Decision, Dissent},
+    participant::Participant,
+    state::State,
+    transcript::Turn,
 };
+use serde::{Deserialize, Serialize};
 
-use crate::markers::no;
+use crate::readers::{ConsensusVote, markers::no};
+
+/// How a consensus check came out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Check {
+    /// In which round.
+    pub(super) round: u32,
+    /// Whether consensus is reached.
+    pub(super) agreed: bool,
+    /// Whether it was too early to ask; then both votes are a no of confidence 0.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) skipped: bool,
+    /// Both votes, A first.
+    pub(super) votes: Vec<Vote>,
+    /// What was agreed on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) solution: Option<String>,
+}
+
+/// What a dialogue agreed on, with both contributions (A16).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct FinalConsensus {
+    solution: String,
+    achieved_at_round: u32,
+    model_a_contribution: String,
+    model_b_contribution: String,
+}
+
+impl FinalConsensus {
+    /// `None` where they did not agree.
+    pub(super) fn of(state: &State) -> Option<Self> {
+        let check = state.noted::<Check>(super::CHECK).last().filter(|check| check.agreed)?;
+        let contribution = |index: usize| {
+            let name = state.spec.participants.get(index).map(|it| it.name.as_str());
+            let said =
+                |turn: &&std::sync::Arc<Turn>| Some(turn.participant.as_str()) == name && turn.form.is_none();
+            state.turns.iter().rfind(said).map(|turn| turn.text.to_string()).unwrap_or_default()
+        };
+        Some(FinalConsensus {
+            solution: check.solution.unwrap_or_default(),
+            achieved_at_round: check.round,
+            model_a_contribution: contribution(0),
+            model_b_contribution: contribution(1),
+        })
+    }
+}
 
 /// A vote with the voter's name, A's before B's.
 type Vote = (String, ConsensusVote);
 
 /// The decision, if the votes are the consensus that was asked for.
-pub(crate) fn decision(rules: Dialogue, votes: &[Vote; 2]) -> Option<Decision> {
+pub(super) fn decision(both_must_agree: bool, votes: &[Vote; 2]) -> Option<Decision> {
     let yes = votes.iter().filter(|it| it.1.agrees).count();
-    if yes < if rules.both_must_agree { 2 } else { 1 } {
+    if yes < if both_must_agree { 2 } else { 1 } {
         return None;
     }
     let dissent = votes
@@ -47,13 +96,13 @@ fn agreement(votes: &[Vote; 2]) -> f64 {
 }
 
 /// The check for the record.
-pub(crate) fn check(round: u32, votes: [Vote; 2], decision: Option<&Decision>) -> Check {
+pub(super) fn check(round: u32, votes: [Vote; 2], decision: Option<&Decision>) -> Check {
     let (agreed, solution) = (decision.is_some(), decision.map(|it| it.synthesis.clone()));
     Check { round, agreed, skipped: false, votes: votes.into(), solution }
 }
 
 /// The check of a round that comes too early: nobody is asked.
-pub(crate) fn skipped(round: u32, partners: [&Participant; 2]) -> Check {
+pub(super) fn skipped(round: u32, partners: [&Participant; 2]) -> Check {
     let too_early = || no("Not asked: the minimum of rounds is not over yet.");
     let votes = partners.map(|it| (it.name.clone(), too_early()));
     Check { round, agreed: false, skipped: true, votes: votes.into(), solution: None }
@@ -63,8 +112,8 @@ pub(crate) fn skipped(round: u32, partners: [&Participant; 2]) -> Check {
 mod tests {
     use super::*;
 
-    const BOTH: Dialogue = Dialogue { both_must_agree: true, min_rounds: 1 };
-    const EITHER: Dialogue = Dialogue { both_must_agree: false, min_rounds: 1 };
+    const BOTH: bool = true;
+    const EITHER: bool = false;
 
     fn vote(agrees: bool, confidence: u8, solution: Option<&str>) -> ConsensusVote {
         let solution = solution.map(str::to_owned);
@@ -75,8 +124,8 @@ mod tests {
         vote(true, confidence, Some(solution))
     }
 
-    fn decide(rules: Dialogue, a: ConsensusVote, b: ConsensusVote) -> Option<Decision> {
-        decision(rules, &[("ann".into(), a), ("bob".into(), b)])
+    fn decide(both_must_agree: bool, a: ConsensusVote, b: ConsensusVote) -> Option<Decision> {
+        decision(both_must_agree, &[("ann".into(), a), ("bob".into(), b)])
     }
 
     #[track_caller]

@@ -1,6 +1,6 @@
 //! A reply with markers, cut into what stands under each of them. Only the voter's own words count.
 
-use crate::own::{own_words, unwrapped, without_code};
+use crate::readers::unquoted::{own_words, unwrapped, without_code};
 
 const CHECK: &str = "[CONSENSUS_CHECK]";
 const ANSWER: &str = "HAS_CONSENSUS";
@@ -9,7 +9,7 @@ pub(super) const REASONING: &str = "[REASONING]";
 pub(super) const SOLUTION: &str = "[PROPOSED_SOLUTION]";
 
 /// A reply, cut at its markers.
-pub(super) struct Form<'r> {
+pub(super) struct Marked<'r> {
     reply: &'r str,
     /// The reply with everything blanked that is not the voter's own.
     pub(super) own: String,
@@ -17,7 +17,7 @@ pub(super) struct Form<'r> {
     markers: Vec<(usize, &'static str)>,
 }
 
-impl<'r> Form<'r> {
+impl<'r> Marked<'r> {
     pub(super) fn of(reply: &'r str) -> Self {
         let reply = unwrapped(reply);
         let own = without_code(&own_words(reply));
@@ -29,7 +29,7 @@ impl<'r> Form<'r> {
         // In the middle of a line the check is spoken of, not made.
         markers.retain(|(at, marker)| *marker != CHECK || begins_line(&upper, *at));
         markers.sort_unstable();
-        Form { reply, own, markers }
+        Marked { reply, own, markers }
     }
 
     /// What stands between each of these markers and the next one, as places.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use quorum_core::model::reading::Source;
 use serde::{Deserialize, Serialize};
 
 /// How sure someone is, 0 to 1. Out of range can't be written.
@@ -24,18 +25,6 @@ impl Confidence {
     pub fn get(self) -> f64 {
         self.0
     }
-}
-
-/// How a structured reply was understood.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Source {
-    /// Read as asked for.
-    Stated,
-    /// Guessed from phrases; results say so.
-    Inferred,
-    /// Nothing could be read, so the cautious answer was taken.
-    Assumed,
 }
 
 /// One vote for one option.

@@ -1,0 +1,14 @@
+//! How structured replies are understood, and what they say as typed values.
+
+pub(crate) mod ballot;
+pub(crate) mod confidence;
+pub(crate) mod json;
+pub(crate) mod markers;
+mod phrases;
+mod synthesis_model;
+pub(crate) mod synthesis_reader;
+pub(crate) mod unquoted;
+mod votes;
+
+pub use synthesis_model::Synthesis;
+pub use votes::{Ballot, CastBallot, Confidence, ConsensusVote, Tally};
