@@ -24,35 +24,35 @@ use std::sync::Arc;
 
 use quorum::{Config, Quorum};
 
-use crate::{args::Verb, exit::Exit};
+use crate::{app::App, args::Verb, exit::Exit};
 
-/// Runs what was typed.
-pub(crate) fn run(verb: Verb) -> anyhow::Result<Exit> {
+/// Runs the verb that was typed.
+pub(crate) fn run(app: &App, verb: Verb) -> anyhow::Result<Exit> {
     // These need no store, and should work where it doesn't.
     match &verb {
-        Verb::Patterns(listed) => return patterns::patterns(listed),
+        Verb::Patterns(listed) => return patterns::patterns(app, listed),
         Verb::Models(listed) => return models::models(listed),
         Verb::Prices(args) => return models::prices(args),
         Verb::Keys(args) => return keys::keys(args),
-        Verb::Doctor(args) => return doctor::doctor(args),
+        Verb::Doctor(args) => return doctor::doctor(app, args),
         Verb::Config(args) => return config::config(&args.verb),
-        Verb::Completions { shell } => return shell::completions(*shell),
-        Verb::Man { verb, part } => return shell::man(verb.as_deref(), part.as_deref()),
+        Verb::Completions { shell } => return shell::completions(app, *shell),
+        Verb::Man { verb, part } => return shell::man(app, verb.as_deref(), part.as_deref()),
         _ => {}
     }
     if let Verb::Serve(args) = &verb {
-        return serve::serve(args);
+        return serve::serve(app, args);
     }
     let config = if matches!(verb, Verb::Demo(_)) { demo::config()? } else { Config::load()? };
-    let quorum = Arc::new(Quorum::open(config)?.assigning_roles());
+    let quorum = Arc::new(app.open(config)?.assigning_roles());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let exit = runtime.block_on(perform(&quorum, verb));
+    let exit = runtime.block_on(perform(app, &quorum, verb));
     // Nobody waits for what may still be under way: it is recorded, or it did not happen.
     runtime.shutdown_background();
     exit
 }
 
-async fn perform(quorum: &Arc<Quorum>, verb: Verb) -> anyhow::Result<Exit> {
+async fn perform(app: &App, quorum: &Arc<Quorum>, verb: Verb) -> anyhow::Result<Exit> {
     match verb {
         Verb::Discuss(args) => discuss::discuss(quorum, &args).await,
         Verb::Resume(args) => steer::resume(quorum, &args).await,
@@ -69,16 +69,16 @@ async fn perform(quorum: &Arc<Quorum>, verb: Verb) -> anyhow::Result<Exit> {
         Verb::Show(args) => history::show(quorum, &args).await,
         Verb::Export(args) => export::export(quorum, &args).await,
         Verb::Replay(args) => replay::replay(quorum, &args).await,
-        Verb::Serve(args) => serve::serve(&args),
+        Verb::Serve(args) => serve::serve(app, &args),
         Verb::Models(listed) => models::models(&listed),
         Verb::Prices(args) => models::prices(&args),
         Verb::Keys(args) => keys::keys(&args),
-        Verb::Doctor(args) => doctor::doctor(&args),
+        Verb::Doctor(args) => doctor::doctor(app, &args),
         Verb::Sessions(args) => sessions::sessions(quorum, &args).await,
         Verb::Demo(args) => demo::demo(quorum, &args).await,
-        Verb::Patterns(listed) => patterns::patterns(&listed),
+        Verb::Patterns(listed) => patterns::patterns(app, &listed),
         Verb::Config(args) => config::config(&args.verb),
-        Verb::Completions { shell } => shell::completions(shell),
-        Verb::Man { verb, part } => shell::man(verb.as_deref(), part.as_deref()),
+        Verb::Completions { shell } => shell::completions(app, shell),
+        Verb::Man { verb, part } => shell::man(app, verb.as_deref(), part.as_deref()),
     }
 }
