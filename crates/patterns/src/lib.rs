@@ -13,6 +13,7 @@ mod prompts;
 mod ranking;
 pub mod readers;
 pub mod roles;
+mod samples;
 
 use quorum_core::registry::{Consensus, ContextStrategy, Detector, Pattern, Registry};
 

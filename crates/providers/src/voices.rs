@@ -95,8 +95,8 @@ impl Voices for RealVoices {
         if spec.simulation.is_some() { None } else { self.real(who) }
     }
 
-    fn embedder(&self, spec: &Spec) -> Option<Arc<dyn Embedder>> {
-        let vectoriser = self.vectoriser(spec.debate.embeddings.as_deref()?)?;
+    fn embedder(&self, _: &Spec, model: &str) -> Option<Arc<dyn Embedder>> {
+        let vectoriser = self.vectoriser(model)?;
         Some(Arc::new(vectoriser))
     }
 }

@@ -1,6 +1,6 @@
 //! The words simulated voices have: one file of sentences for each language, with places to fill in.
 
-use std::sync::LazyLock;
+use std::{collections::BTreeMap, sync::LazyLock};
 
 use serde::Deserialize;
 
@@ -35,10 +35,9 @@ pub(super) struct Bank {
     pub(super) tails: Vec<Tail>,
     pub(super) speech: Speech,
     pub(super) critique: Critique,
-    pub(super) vote: Vote,
-    pub(super) check: Check,
-    pub(super) judge: Judge,
-    pub(super) synthesis: Synthesis,
+    /// Sentences for forms, by section and name.
+    #[serde(flatten)]
+    forms: BTreeMap<String, BTreeMap<String, Phrases>>,
 }
 
 /// How each kind of question begins.
@@ -137,57 +136,12 @@ pub(super) struct Critique {
     pub(super) unmoved: String,
 }
 
-/// Reasons for a vote.
+/// One sentence, or several to choose from.
 #[derive(Debug, Deserialize)]
-pub(super) struct Vote {
-    pub(super) choice: Vec<String>,
-    pub(super) agree: Vec<String>,
-    pub(super) r#yield: Vec<String>,
-    pub(super) disagree: Vec<String>,
-    pub(super) other: Vec<String>,
-}
-
-/// Reasons in a consensus check.
-#[derive(Debug, Deserialize)]
-pub(super) struct Check {
-    pub(super) same: String,
-    pub(super) near: String,
-    pub(super) apart: String,
-    pub(super) alone: String,
-    pub(super) none: String,
-    pub(super) solution: String,
-    pub(super) blend: String,
-}
-
-/// Sentences of a judge.
-#[derive(Debug, Deserialize)]
-pub(super) struct Judge {
-    pub(super) summary: String,
-    pub(super) stood: String,
-    pub(super) spoke: String,
-    pub(super) winner: Vec<String>,
-    pub(super) agreement: String,
-    pub(super) disagreement: String,
-    pub(super) insight: String,
-    pub(super) strength: String,
-    pub(super) weakness: Vec<String>,
-    pub(super) go_on: String,
-    pub(super) enough: String,
-    pub(super) advice: Vec<String>,
-}
-
-/// Sentences of a synthesis.
-#[derive(Debug, Deserialize)]
-pub(super) struct Synthesis {
-    pub(super) united: String,
-    pub(super) leaning: String,
-    pub(super) split: String,
-    pub(super) open: String,
-    pub(super) holds: String,
-    pub(super) says: String,
-    pub(super) closing: Vec<String>,
-    pub(super) agreed: String,
-    pub(super) moved: String,
+#[serde(untagged)]
+enum Phrases {
+    One(String),
+    Several(Vec<String>),
 }
 
 #[expect(clippy::expect_used, reason = "the files are part of the program and a test reads them")]
@@ -208,6 +162,24 @@ impl Bank {
             topic.split(|it: char| !it.is_alphanumeric()).map(str::to_lowercase).collect();
         let known = |bank: &&Bank| words.iter().filter(|word| bank.known_by.contains(word)).count() >= 2;
         Bank::all().iter().find(known).unwrap_or(&Bank::all()[0])
+    }
+
+    /// The sentences under this key: `section.name`, or `section.name.2` for the third of several.
+    pub(super) fn phrases(&self, key: &str) -> &[String] {
+        let mut parts = key.split('.');
+        let (section, name, number) = (parts.next(), parts.next(), parts.next());
+        let Some((section, name)) = section.zip(name) else {
+            return if key == "nothing" { std::slice::from_ref(&self.nothing) } else { &[] };
+        };
+        let all = match self.forms.get(section).and_then(|it| it.get(name)) {
+            Some(Phrases::One(sentence)) => std::slice::from_ref(sentence),
+            Some(Phrases::Several(sentences)) => sentences,
+            None => &[],
+        };
+        match number.map(str::parse::<usize>) {
+            Some(number) => number.ok().and_then(|it| all.get(it..=it)).unwrap_or_default(),
+            None => all,
+        }
     }
 
     /// Names in a row: "ann, bob and cyd".
@@ -313,6 +285,18 @@ mod tests {
         let position = |topic: &str| &*Bank::for_topic(topic).position;
         assert_eq!(position("Sollten wir auf Rust umstellen?"), "Meine Position: {position}.");
         assert_eq!(position("Should we die in Rust?"), "My position: {position}.");
+    }
+
+    #[test]
+    fn every_language_has_the_same_phrases_for_forms() {
+        let keys = |bank: &Bank| -> Vec<String> {
+            let sections = bank.forms.iter();
+            sections.flat_map(|(section, it)| it.keys().map(move |name| format!("{section}.{name}"))).collect()
+        };
+        let [english, german] = Bank::all() else { panic!("there are two languages") };
+        assert_eq!(keys(english), keys(german));
+        assert_eq!(english.phrases("judge.advice.1").len(), 1);
+        assert_eq!(english.phrases("judge.nonsense"), [""; 0]);
     }
 
     #[test]

@@ -10,8 +10,9 @@
 mod bank;
 mod chance;
 mod critique;
+mod filler;
+mod forms;
 mod mind;
-mod shaped;
 mod speech;
 mod stream;
 mod table;
@@ -107,7 +108,7 @@ fn answer(mind: &Mind<'_>) -> Answer {
         return Answer { text, convene: Some(topic) };
     }
     let text = match &mind.call.shape {
-        Some(shape) => shaped::answer(mind, shape),
+        Some(shape) => forms::answer(mind, shape),
         None => critique::speech_for(mind),
     };
     Answer { text, convene: None }

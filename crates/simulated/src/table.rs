@@ -2,7 +2,7 @@
 
 use quorum_core::{
     call::{Call, Message},
-    model::{participant::Role, transcript::Turn},
+    model::transcript::Turn,
 };
 
 use super::{bank::Bank, chance::Chance, topic::clipped};
@@ -53,7 +53,7 @@ impl<'a> Table<'a> {
     }
 
     fn hear(&mut self, call: &Call, turn: &'a Turn) {
-        let judges = call.spec.seat(&turn.participant).is_some_and(|it| it.role == Role::Judge);
+        let judges = call.spec.seat(&turn.participant).is_some_and(|it| it.aside);
         match self.others.iter_mut().find(|it| it.name == turn.participant) {
             _ if judges => {}
             Some(heard) => {

@@ -1,11 +1,16 @@
 //! What is asked: the answers a question allows, and how to speak about it.
 
 use quorum_core::model::{
-    participant::{Participant, Role},
+    participant::Participant,
     spec::Spec,
 };
 
 use super::bank::{Bank, Stance, fill};
+
+/// The roles by which a seat is bound to a side.
+const FOR: &str = "proponent";
+const AGAINST: &str = "opponent";
+const BETWEEN: &str = "neutral";
 
 /// More than this of a topic isn't repeated in a sentence.
 const MOST_LETTERS: usize = 90;
@@ -62,17 +67,11 @@ impl Question {
     /// The answer that is given for this seat by its part in a debate, if it has one.
     pub(super) fn bound(&self, who: &Participant) -> Option<usize> {
         let weighing = self.answers.len().checked_sub(1);
-        match who.role {
-            Role::Proponent => Some(0),
-            Role::Opponent => Some(1),
-            Role::Neutral => weighing,
-            Role::Speaker
-            | Role::Judge
-            | Role::Moderator
-            | Role::Manager
-            | Role::Leader
-            | Role::Specialist
-            | Role::User => None,
+        match who.role.name() {
+            FOR => Some(0),
+            AGAINST => Some(1),
+            BETWEEN => weighing,
+            _ => None,
         }
     }
 
@@ -87,7 +86,7 @@ fn answers(bank: &'static Bank, spec: &Spec, topic: &str, named: &[String]) -> V
     let has_sides = spec
         .participants
         .iter()
-        .any(|it| matches!(it.role, Role::Proponent | Role::Opponent | Role::Neutral));
+        .any(|it| [FOR, AGAINST, BETWEEN].contains(&it.role.name()));
     match (has_sides, named.len()) {
         (true, 0 | 1) => {
             let sides = &bank.sides;

@@ -36,7 +36,8 @@ pub(crate) static FORM: Form = Form::new(ASSESSMENT)
         score: "/score",
         whole: Some("/qualityScore"),
         best: 10.0,
-    });
+    })
+    .sample(crate::samples::assessment::sample);
 
 /// Every number of an assessment is of ten.
 const TEN: std::ops::RangeInclusive<f64> = 0.0..=10.0;

@@ -39,7 +39,9 @@ pub(crate) const VIEW: View = View::Table {
 };
 
 /// Positions and personas for the debaters.
-pub(crate) static FORM: Form = Form::new(CASTING).tell(|_| Some("gave out the positions".to_owned()));
+pub(crate) static FORM: Form = Form::new(CASTING)
+    .tell(|_| Some("gave out the positions".to_owned()))
+    .sample(crate::samples::casting::sample);
 
 const REMINDERS: &[Reminder] = &[Reminder {
     purpose: "strict",

@@ -55,7 +55,8 @@ pub(crate) static FORM: Form = Form::new(VERDICT)
         Some(format!("gave a verdict{ahead}"))
     })
     .reason_at("/summary")
-    .view(VIEW);
+    .view(VIEW)
+    .sample(crate::samples::verdict::sample);
 
 const REMINDERS: &[Reminder] = &[Reminder {
     purpose: "strict",

@@ -42,7 +42,8 @@ pub(crate) static FORM: Form = Form::new(BALLOT)
             Column::of("confidence", "/confidence", Cell::Share),
             Column::text("why", "/reasoning"),
         ],
-    });
+    })
+    .sample(crate::samples::ballot::sample);
 
 const REMINDERS: &[Reminder] = &[
     Reminder {

@@ -38,7 +38,8 @@ pub(crate) static FORM: Form = Form::new(CONSENSUS_VOTE)
             Column::of("confidence", "/confidence", Cell::Percent),
             Column::text("why", "/reasoning"),
         ],
-    });
+    })
+    .sample(crate::samples::consensus_check::sample);
 
 /// What is assumed of a vote that does not say how sure it is.
 const UNSTATED: u8 = 50;

@@ -19,8 +19,10 @@ use crate::readers::{
 pub(crate) const SYNTHESIS: &str = "synthesis";
 
 /// The considered answer, with what was agreed on and who differs.
-pub(crate) static FORM: Form =
-    Form::new(SYNTHESIS).tell(|_| Some("wrote the synthesis".to_owned())).reason_at("/synthesis");
+pub(crate) static FORM: Form = Form::new(SYNTHESIS)
+    .tell(|_| Some("wrote the synthesis".to_owned()))
+    .reason_at("/synthesis")
+    .sample(crate::samples::synthesis::sample);
 
 /// Reads syntheses of what was said at this table.
 pub(crate) struct Syntheses {

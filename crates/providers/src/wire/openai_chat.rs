@@ -84,7 +84,7 @@ fn response_format(call: &Call, how: Schema) -> Option<Value> {
     match how {
         Schema::Strict => Some(json!({
             "type": "json_schema",
-            "json_schema": { "name": shape.name, "schema": strict(schema), "strict": true },
+            "json_schema": { "name": shape.form.kind, "schema": strict(schema), "strict": true },
         })),
         Schema::Json => Some(json!({ "type": "json_object" })),
         Schema::Prompt => None,

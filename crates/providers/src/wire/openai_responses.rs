@@ -75,7 +75,7 @@ fn format(call: &Call, how: Schema) -> Option<Value> {
     let schema = shape.schema.as_deref()?;
     match how {
         Schema::Strict => Some(json!({
-            "type": "json_schema", "name": shape.name, "schema": strict(schema), "strict": true,
+            "type": "json_schema", "name": shape.form.kind, "schema": strict(schema), "strict": true,
         })),
         Schema::Json => Some(json!({ "type": "json_object" })),
         Schema::Prompt => None,

@@ -1,0 +1,106 @@
+//! A synthesis of everything heard: a point of every participant, who agrees, who does not
+//! (INV-DISC-200).
+
+use quorum_core::{
+    model::outcome::{Claim, Dissent},
+    vocabulary::sample::{Mind, Voice},
+};
+use serde_json::Value;
+
+use super::{json, verdict::quoted};
+use crate::readers::Synthesis;
+
+pub(crate) fn sample(mind: &dyn Mind, _: Option<&Value>) -> String {
+    let everyone = everyone(mind);
+    let leading = leading(mind, &everyone);
+    let behind = |answer: usize| everyone.iter().filter(|it| it.holds == Some(answer)).count();
+    let agreement = leading.map_or(0.5, |it| behind(it) as f64 / everyone.len() as f64);
+    let mut claims: Vec<Claim> = everyone.iter().filter_map(|it| claim(&everyone, it)).collect();
+    claims.dedup_by(|one, other| one.text == other.text);
+    json(&Synthesis {
+        synthesis: text(mind, &everyone, leading),
+        agreement: Some((agreement * 100.0).round() / 100.0),
+        agreements: agreements(mind, &everyone),
+        dissent: dissent(&everyone, leading),
+        claims,
+    })
+}
+
+/// All who spoke, the voice itself among them, by name.
+fn everyone(mind: &dyn Mind) -> Vec<Voice> {
+    let mut everyone: Vec<Voice> = mind.others().into_iter().chain(mind.own()).collect();
+    everyone.sort_by(|one, other| one.name.cmp(&other.name));
+    everyone
+}
+
+/// The answer with the most behind it; among equals the stronger one.
+fn leading(mind: &dyn Mind, everyone: &[Voice]) -> Option<usize> {
+    let answers = mind.answers();
+    let heads = |answer: &usize| everyone.iter().filter(|it| it.holds == Some(*answer)).count();
+    let weight = |answer: &usize| heads(answer) as f64 + answers[*answer].strength;
+    let held = (0..answers.len()).filter(|answer| heads(answer) > 0);
+    held.max_by(|one, other| weight(one).total_cmp(&weight(other)))
+}
+
+fn text(mind: &dyn Mind, everyone: &[Voice], leading: Option<usize>) -> String {
+    let points: Vec<String> = everyone.iter().map(|it| format!("- {}", point(mind, it))).collect();
+    let closing = mind.phrase("synthesis.closing", &[]);
+    [lead(mind, everyone, leading), points.join("\n"), closing].join("\n\n")
+}
+
+fn lead(mind: &dyn Mind, everyone: &[Voice], leading: Option<usize>) -> String {
+    let Some(leading) = leading else { return mind.phrase("synthesis.open", &[]) };
+    let names = holders(everyone, leading);
+    let (count, all) = (names.len(), everyone.len());
+    let sentence = if count == all {
+        "synthesis.united"
+    } else if count * 2 > all {
+        "synthesis.leaning"
+    } else {
+        "synthesis.split"
+    };
+    let position = mind.answers()[leading].position.clone();
+    let (names, count, all) = (mind.list(&names), count.to_string(), all.to_string());
+    mind.phrase(sentence, &[("position", &position), ("names", &names), ("count", &count), ("all", &all)])
+}
+
+fn point(mind: &dyn Mind, heard: &Voice) -> String {
+    let quote = quoted(mind, heard);
+    let position = heard.position.clone().unwrap_or_default();
+    let sentence = if position.is_empty() { "synthesis.says" } else { "synthesis.holds" };
+    mind.phrase(sentence, &[("name", &heard.name), ("position", &position), ("quote", &quote)])
+}
+
+fn holders(everyone: &[Voice], answer: usize) -> Vec<&str> {
+    everyone.iter().filter(|it| it.holds == Some(answer)).map(|it| it.name.as_str()).collect()
+}
+
+fn agreements(mind: &dyn Mind, everyone: &[Voice]) -> Vec<String> {
+    let answers = mind.answers();
+    let groups = (0..answers.len()).map(|it| (it, holders(everyone, it)));
+    let agreed = groups.filter(|(_, names)| names.len() > 1).map(|(answer, names)| {
+        let position = &answers[answer].position;
+        mind.phrase("synthesis.agreed", &[("names", &mind.list(&names)), ("position", position)])
+    });
+    let moved = everyone.iter().filter(|it| it.first_position != it.position);
+    agreed.chain(moved.map(|it| mind.phrase("synthesis.moved", &[("name", &it.name)]))).collect()
+}
+
+fn dissent(everyone: &[Voice], leading: Option<usize>) -> Vec<Dissent> {
+    let others = everyone.iter().filter(|it| it.holds != leading);
+    let dissent = others
+        .filter_map(|it| Some(Dissent { participant: it.name.clone(), position: it.position.clone()? }));
+    dissent.collect()
+}
+
+/// The point one of them made, with those who hold the same, and those who answered it from elsewhere.
+fn claim(everyone: &[Voice], of: &Voice) -> Option<Claim> {
+    let text = of.point.clone()?;
+    let same = |it: &&Voice| it.name == of.name || (of.holds.is_some() && it.holds == of.holds);
+    let attacks = |it: &&Voice| !same(it) && it.mentions(&of.name);
+    let names = |voices: Vec<&Voice>| voices.iter().map(|it| it.name.clone()).collect::<Vec<_>>();
+    let supported_by = names(everyone.iter().filter(same).collect());
+    let attacked_by = names(everyone.iter().filter(attacks).collect());
+    let answered = everyone.iter().any(|it| it.name != of.name && it.mentions(&of.name));
+    Some(Claim { text, supported_by, attacked_by, unanswered: !answered })
+}
