@@ -65,7 +65,7 @@ fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
 fn from_the_future(file: &Path, version: usize) -> StoreError {
     StoreError::Unusable(format!(
         "the database {} was made by a newer version of this program (its form is {version}, the newest known here is {}); \
-         update the program, or point AX_DATA_DIR elsewhere",
+         update the program",
         file.display(),
         MIGRATIONS.len()
     ))
@@ -73,7 +73,7 @@ fn from_the_future(file: &Path, version: usize) -> StoreError {
 
 fn of_another_program(file: &Path) -> StoreError {
     StoreError::Unusable(format!(
-        "{} is a database of another program; move it away, or point AX_DATA_DIR elsewhere",
+        "{} is a database of another program; move it away",
         file.display()
     ))
 }
