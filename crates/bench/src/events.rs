@@ -9,8 +9,8 @@ use futures::{StreamExt, TryStreamExt, stream};
 use quorum::{
     Config, Quorum,
     setup::{self, Machine},
+    voices::AllVoices,
 };
-use quorum_providers::AllVoices;
 use quorum_server::{Limits, Server, Settings};
 use serde_json::{Value, json};
 use tokio::{

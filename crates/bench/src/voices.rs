@@ -17,7 +17,7 @@ use quorum_core::{
     model::{participant::Participant, spec::Spec},
 };
 use quorum_providers::{
-    AllVoices,
+    RealVoices,
     source::{Endpoint, Facts, Patience, Source, Way},
     wire::{Quirks, wire},
 };
@@ -186,7 +186,7 @@ fn engine(place: &Place, url: &str) -> Result<Engine> {
         width: Width::at_once(10_000),
         patience: Patience::default(),
     };
-    let voices = Arc::new(AllVoices::of(vec![source]));
+    let voices = Arc::new(RealVoices::of(vec![source]));
     let shared = Shared { store: place.store.clone(), voices, clock: Arc::new(WallClock), crafts: CRAFTS };
     Ok(Engine::new(shared, "bench"))
 }

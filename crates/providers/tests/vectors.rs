@@ -9,7 +9,7 @@ use quorum_core::{
     seams::{Embedder, Voices},
 };
 use quorum_providers::{
-    AllVoices,
+    RealVoices,
     source::{Endpoint, Facts, Patience, Source, Way},
     wire::{Quirks, wire},
 };
@@ -37,8 +37,8 @@ fn source(base: &str, concurrency: usize) -> Source {
     }
 }
 
-fn voices(base: &str, concurrency: usize) -> AllVoices {
-    AllVoices::of(vec![source(base, concurrency)])
+fn voices(base: &str, concurrency: usize) -> RealVoices {
+    RealVoices::of(vec![source(base, concurrency)])
 }
 
 fn ordered(model: &str) -> Spec {
@@ -99,7 +99,8 @@ async fn d08_an_embedders_provider_may_be_called_by_its_other_names() {
         embedder("http://127.0.0.1:9", "Alpha/embed-1").is_none(),
         "names of one's own are as they are written"
     );
-    let voices = AllVoices::of(vec![Source { name: "gemini".to_owned(), ..source("http://127.0.0.1:9", 4) }]);
+    let voices =
+        RealVoices::of(vec![Source { name: "gemini".to_owned(), ..source("http://127.0.0.1:9", 4) }]);
     assert!(voices.embedder(&ordered("google/embed-1")).is_some());
 }
 

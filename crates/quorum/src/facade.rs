@@ -29,7 +29,6 @@ use quorum_core::{
     seams::{Archive, Store, StoreError, Voices},
 };
 use quorum_patterns::{CONSENSUS, CONTEXTS, DETECTORS, PATTERNS, detect::Detector};
-use quorum_providers::AllVoices;
 use quorum_store::SqliteStore;
 
 use crate::{
@@ -38,6 +37,7 @@ use crate::{
     config::make_directory,
     request::{MissingRoles, Setting, again::changed, draft, flags::field_of},
     setup::{self, Machine, Setup},
+    voices::AllVoices,
 };
 
 pub use configured::complaints;

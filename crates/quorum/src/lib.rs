@@ -21,6 +21,7 @@ pub mod listing;
 pub mod request;
 pub mod setup;
 pub mod text;
+pub mod voices;
 
 pub use config::Config;
 pub use door::{

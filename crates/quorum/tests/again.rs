@@ -16,9 +16,9 @@ use quorum::{
         spec::Spec,
     },
     request::{MissingRoles, Setting, draft},
+    voices,
 };
 use quorum_core::memory::MemoryStore;
-use quorum_providers::SimulatedVoices;
 use serde_json::{Value, json};
 
 fn request(fields: &Value) -> Request {
@@ -83,7 +83,7 @@ fn every_setting_comes_back() {
 /// A door with one past discussion.
 async fn past(fields: &Value, config: &str) -> (Quorum, DiscussionId) {
     let config = Config::parse(config, Path::new("config.toml"), PathBuf::new()).unwrap();
-    let voices = Arc::new(SimulatedVoices::default());
+    let voices = Arc::new(voices::simulated());
     let door = Quorum::over(config, Arc::new(MemoryStore::new()), voices).assigning_roles();
     let handle = door.start(&request(fields)).await.unwrap();
     handle.finished().await.unwrap();

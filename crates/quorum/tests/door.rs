@@ -18,13 +18,13 @@ use quorum::{
         spec::Spec,
         vacancy::Ruling,
     },
+    voices,
 };
 use quorum_core::{
     memory::MemoryStore,
     model::{event::Fact, id::Seq, lifecycle::Lifecycle, time::Timestamp},
     seams::{Append, Store, StoreError, Then},
 };
-use quorum_providers::SimulatedVoices;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -34,7 +34,7 @@ fn door(config: &str) -> Quorum {
 
 fn over(config: &str, store: Arc<MemoryStore>) -> Quorum {
     let config = Config::parse(config, Path::new("config.toml"), PathBuf::new()).unwrap();
-    Quorum::over(config, store, Arc::new(SimulatedVoices::default()))
+    Quorum::over(config, store, Arc::new(voices::simulated()))
 }
 
 fn request(fields: &Value) -> Request {

@@ -19,10 +19,10 @@ use quorum::{
         spec::{Recursion, Spec, TimeoutStrategy, Timing},
     },
     request::Simulate,
+    voices,
 };
 use quorum_core::{craft::Crafts, seams::Store};
 use quorum_patterns::{CONSENSUS, CONTEXTS, PATTERNS};
-use quorum_providers::SimulatedVoices;
 use quorum_store::SqliteStore;
 use quorum_testkit::{
     kill::resume_anywhere,
@@ -86,7 +86,7 @@ struct Doors {
 
 fn door(file: &Path) -> Quorum {
     let config = Config::parse("", Path::new("config.toml"), PathBuf::new()).unwrap();
-    Quorum::over(config, opened(file), Arc::new(SimulatedVoices::default()))
+    Quorum::over(config, opened(file), Arc::new(voices::simulated()))
 }
 
 async fn doors() -> Doors {

@@ -11,9 +11,9 @@ use quorum::{
     Config, Error, Quorum, Request, Resumed, Steered,
     model::{command::Command, lifecycle::Lifecycle},
     setup::{self, Machine},
+    voices::AllVoices,
 };
 use quorum_core::memory::MemoryStore;
-use quorum_providers::AllVoices;
 
 /// Nobody listens there; the discussion fails at its health check and may be tried again.
 const CONFIG: &str = r#"

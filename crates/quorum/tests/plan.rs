@@ -7,7 +7,11 @@ use std::{
     sync::Arc,
 };
 
-use quorum::{Config, Finished, Plan, Quorum, Request, request::Simulate};
+use quorum::{
+    Config, Finished, Plan, Quorum, Request,
+    request::Simulate,
+    voices::{SimulatedVoices, simulated},
+};
 use quorum_core::{
     memory::MemoryStore,
     model::{
@@ -17,7 +21,6 @@ use quorum_core::{
     },
     seams::{Voice, Voices},
 };
-use quorum_providers::SimulatedVoices;
 
 fn door_with(voices: impl Voices + 'static) -> Quorum {
     let config = Config::parse("", Path::new("config.toml"), PathBuf::new()).unwrap();
@@ -25,7 +28,7 @@ fn door_with(voices: impl Voices + 'static) -> Quorum {
 }
 
 fn door() -> Quorum {
-    door_with(SimulatedVoices::default())
+    door_with(simulated())
 }
 
 fn asking(pattern: &str, providers: &str) -> Request {
@@ -130,7 +133,7 @@ impl Voices for Priced {
 
 #[tokio::test]
 async fn money_is_counted_and_what_has_no_price_is_named() {
-    let door = door_with(Priced(SimulatedVoices::default()));
+    let door = door_with(Priced(simulated()));
     let plan = door.plan(&asking("synthesis", "claude,gemini")).await.unwrap();
     // Five answers of 2048 tokens at 10 USD a million, and what is read for them.
     assert!((0.1024..0.2).contains(&plan.usual.cost_usd), "{:?}", plan.usual);

@@ -12,9 +12,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("quorum-core", &[]),
     ("quorum-patterns", &["quorum-core"]),
     ("quorum-providers", &["quorum-core"]),
+    ("quorum-simulated", &["quorum-core"]),
     ("quorum-store", &["quorum-core"]),
     ("quorum-testkit", &["quorum-core"]),
-    ("quorum", &["quorum-core", "quorum-patterns", "quorum-providers", "quorum-store"]),
+    ("quorum", &["quorum-core", "quorum-patterns", "quorum-providers", "quorum-simulated", "quorum-store"]),
     ("quorum-server", &["quorum"]),
     ("ax", &["quorum", "quorum-server"]),
     (

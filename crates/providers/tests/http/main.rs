@@ -14,7 +14,7 @@ use quorum_core::{
     seams::{Voice, Voices},
 };
 use quorum_providers::{
-    AllVoices,
+    RealVoices,
     source::{Endpoint, Facts, Patience, Source, Way},
     wire::{Quirks, wire},
 };
@@ -48,7 +48,7 @@ fn voice_at(endpoint: Endpoint, seat: &Seat<'_>) -> Voice {
         width: Width::at_once(100),
         patience: Patience { first_ms: seat.first_ms, idle_ms: seat.idle_ms },
     };
-    AllVoices::of(vec![source]).voice(&spec("synthesis"), &Participant::of("alpha")).unwrap()
+    RealVoices::of(vec![source]).voice(&spec("synthesis"), &Participant::of("alpha")).unwrap()
 }
 
 mod anthropic {

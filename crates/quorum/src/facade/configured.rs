@@ -6,14 +6,13 @@ use quorum_core::{
     memory::MemoryStore,
     model::error::{Code, Refusal},
 };
-use quorum_providers::SimulatedVoices;
 
-use crate::{Config, Error, Quorum, Request, config::long_of};
+use crate::{Config, Error, Quorum, Request, config::long_of, voices};
 
 /// Everything that is set and can't be used, in words: defaults first, then each preset.
 #[must_use]
 pub fn complaints(config: &Config) -> Vec<String> {
-    let voices = Arc::new(SimulatedVoices::default());
+    let voices = Arc::new(voices::simulated());
     let door = Quorum::over(config.clone(), Arc::new(MemoryStore::new()), voices).assigning_roles();
     let presets = config.presets().map(|name| Some(name.to_owned()));
     let mut complaints = Vec::new();

@@ -15,8 +15,8 @@ use std::{
 };
 
 use futures::future::join_all;
-use quorum::{Finished, Quorum, export::FORMATS, model::id::Seq};
-use quorum_providers::{AllVoices, source::Source};
+use quorum::{Finished, Quorum, export::FORMATS, model::id::Seq, voices::AllVoices};
+use quorum_providers::source::Source;
 use quorum_store::SqliteStore;
 use quorum_testkit::server::{At, Break, Fault, Noise, Place, RetryAfter, Server, server};
 

@@ -16,9 +16,8 @@ use std::{
 };
 
 use proptest::test_runner::Config as Trials;
-use quorum::{Config, Quorum};
+use quorum::{Config, Quorum, voices};
 use quorum_core::memory::MemoryStore;
-use quorum_providers::SimulatedVoices;
 
 /// As many cases as wanted, a tenth of them where each takes longer.
 fn trials(share: u32) -> Trials {
@@ -29,7 +28,7 @@ fn trials(share: u32) -> Trials {
 /// A door over a store in memory.
 fn door() -> Quorum {
     let config = Config::parse("", Path::new("config.toml"), PathBuf::new()).unwrap();
-    let door = Quorum::over(config, Arc::new(MemoryStore::new()), Arc::new(SimulatedVoices::default()));
+    let door = Quorum::over(config, Arc::new(MemoryStore::new()), Arc::new(voices::simulated()));
     door.assigning_roles()
 }
 

@@ -11,7 +11,11 @@ use futures::{
     stream::{self, BoxStream, StreamExt},
 };
 use proptest::prelude::*;
-use quorum::{Config, Error, Plan, Quorum, Request, request::Simulate};
+use quorum::{
+    Config, Error, Plan, Quorum, Request,
+    request::Simulate,
+    voices::{SimulatedVoices, simulated},
+};
 use quorum_core::{
     call::Call,
     memory::MemoryStore,
@@ -23,7 +27,6 @@ use quorum_core::{
     },
     seams::{Chunk, Provider, Voice, Voices},
 };
-use quorum_providers::SimulatedVoices;
 
 use crate::{
     door, in_virtual_time,
@@ -84,7 +87,7 @@ fn any_class(drawn: u64) -> ErrorClass {
 
 fn wild_door(wild: Wild) -> Quorum {
     let config = Config::parse("", Path::new("config.toml"), PathBuf::new()).unwrap();
-    let voices = WildVoices(wild, SimulatedVoices::default());
+    let voices = WildVoices(wild, simulated());
     Quorum::over(config, Arc::new(MemoryStore::new()), Arc::new(voices)).assigning_roles()
 }
 

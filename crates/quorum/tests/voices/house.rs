@@ -2,14 +2,13 @@
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
-use quorum::{Config, Quorum, Request, model::event::Event};
+use quorum::{Config, Quorum, Request, model::event::Event, voices::AllVoices};
 use quorum_core::{
     call::lane::Width,
     model::event::Fact,
     seams::{Archive, Store},
 };
 use quorum_providers::{
-    AllVoices,
     source::{Endpoint, Facts, Patience, Source, Way},
     wire::{Quirks, wire},
 };

@@ -84,7 +84,7 @@ async fn failures_are_for_a_moment_and_the_same_every_time() {
 #[tokio::test]
 async fn dead_providers_fail_their_check_and_every_answer() {
     let meeting = meeting(TOPICS[0]).with(|it| it.dead = vec!["glm".to_owned()]);
-    let provider = Simulated::new(meeting.spec.simulation.clone().unwrap());
+    let provider = Simulated::new(meeting.spec.simulation.clone().unwrap(), &[]);
     let outage = ProviderError::new(ErrorClass::Network, "simulated outage");
     assert_eq!(provider.check(&Participant::of("glm")).await, Err(outage.clone()));
     assert_eq!(provider.check(&Participant::of("claude")).await, Ok(()));
@@ -94,7 +94,7 @@ async fn dead_providers_fail_their_check_and_every_answer() {
 #[test]
 fn only_simulated_discussions_have_simulated_voices() {
     let mut spec = meeting(TOPICS[0]).spec;
-    let voices = SimulatedVoices::default();
+    let voices = SimulatedVoices::new(profile);
     let gemini = voices.voice(&spec, &Participant::of("gemini")).unwrap();
     let unknown = voices.voice(&spec, &Participant::of("somebody-new")).unwrap();
     assert_eq!((gemini.window, unknown.window), (1_000_000, 128_000));

@@ -2,7 +2,7 @@
 
 use quorum_core::call::Shape;
 
-use super::super::{mind::Mind, table::Heard};
+use crate::{mind::Mind, table::Heard};
 
 /// So many rounds after the first even two of middling stubbornness have come together.
 const ROUNDS_APART: f64 = 3.0;

@@ -3,7 +3,7 @@
 use quorum_core::call::Shape;
 use serde_json::{Map, Number, Value};
 
-use super::super::mind::Mind;
+use crate::mind::Mind;
 
 /// Deeper than this a schema is not followed.
 const DEEPEST: u32 = 8;

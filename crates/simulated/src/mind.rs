@@ -2,15 +2,15 @@
 
 use std::cell::RefCell;
 
-use quorum_core::{call::Call, model::spec::Simulation};
+use quorum_core::call::Call;
 
 use super::{
+    Simulated,
     bank::{Bank, Lens, fill},
     chance::Chance,
     table::{Heard, Table, position},
     topic::{Answer, Question},
 };
-use crate::catalog;
 
 /// So many different views there are at a table at first; more would only be a list.
 const VIEWS: usize = 3;
@@ -23,6 +23,8 @@ pub(super) struct Mind<'a> {
     pub(super) table: Table<'a>,
     /// How rarely it gives in, 0 to 1.
     pub(super) stubbornness: f64,
+    /// What its provider is good at, for a seat that has no strengths of its own.
+    strengths: &'static [String],
     /// The answer it holds.
     pub(super) holds: usize,
     /// The answer it gave up just now, if it did.
@@ -38,7 +40,8 @@ pub(super) struct Mind<'a> {
 }
 
 impl<'a> Mind<'a> {
-    pub(super) fn of(call: &'a Call, simulation: &Simulation) -> Mind<'a> {
+    pub(super) fn of(call: &'a Call, provider: &Simulated) -> Mind<'a> {
+        let simulation = &provider.simulation;
         let shared = Chance::seeded(simulation.seed).of(&call.spec.topic);
         let lasting = shared.of(&call.participant.name);
         let question = Question::of(&call.spec);
@@ -48,6 +51,7 @@ impl<'a> Mind<'a> {
             question,
             table: Table::of(call),
             stubbornness: simulation.stubbornness.clamp(0.0, 1.0),
+            strengths: provider.strengths,
             holds: 0,
             gave_up: None,
             shared,
@@ -263,11 +267,7 @@ impl<'a> Mind<'a> {
 
     fn lenses(&self) -> Vec<&'static Lens> {
         let who = &self.call.participant;
-        let row = catalog::row(&who.provider);
-        let strengths = match row {
-            Some(row) if who.strengths.is_empty() => &row.strengths,
-            _ => &who.strengths,
-        };
+        let strengths = if who.strengths.is_empty() { self.strengths } else { &who.strengths };
         let mut lenses: Vec<&'static Lens> = Vec::new();
         for strength in strengths {
             let fits = |lens: &&Lens| lens.tags.contains(strength);

@@ -3,6 +3,9 @@
 //!
 //! What one says follows from the seed, its name, the topic and the step, and from what it heard; never from a clock or
 //! from chance. The words come from `bank/*.toml`. Results of such discussions are marked as simulated by the engine.
+//!
+//! The crate depends on `quorum-core` alone. What a voice copies from the provider whose name it has is looked up by a
+//! function that the program hands to [`SimulatedVoices::new`].
 
 mod bank;
 mod chance;
@@ -13,6 +16,7 @@ mod speech;
 mod stream;
 mod table;
 mod topic;
+mod voices;
 
 #[cfg(test)]
 mod tests;
@@ -33,6 +37,7 @@ use quorum_core::{
     seams::{Chunk, Provider},
 };
 
+pub use self::voices::{FindProfile, Profile, SimulatedVoices};
 use self::{chance::Chance, mind::Mind, stream::Answer};
 
 /// What a rate-limited voice asks us to wait.
@@ -42,13 +47,14 @@ const RETRY_AFTER_MS: u64 = 50;
 #[derive(Debug, Clone)]
 pub struct Simulated {
     simulation: Simulation,
+    strengths: &'static [String],
 }
 
 impl Simulated {
-    /// A provider that behaves like this.
+    /// A provider that behaves like this; the strengths are for seats that have none of their own.
     #[must_use]
-    pub fn new(simulation: Simulation) -> Self {
-        Simulated { simulation }
+    pub fn new(simulation: Simulation, strengths: &'static [String]) -> Self {
+        Simulated { simulation, strengths }
     }
 
     fn alive(&self, who: &Participant) -> Result<(), ProviderError> {
@@ -87,7 +93,7 @@ impl Provider for Simulated {
         let takes = self.takes(&call);
         match self.alive(&call.participant).err().or_else(|| self.failure(&call)) {
             Some(error) => stream::failing(error, takes),
-            None => stream::answering(&call, answer(&Mind::of(&call, &self.simulation)), takes),
+            None => stream::answering(&call, answer(&Mind::of(&call, self)), takes),
         }
     }
 

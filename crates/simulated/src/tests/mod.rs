@@ -4,7 +4,11 @@ mod behaviour;
 mod shapes;
 mod speaking;
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, LazyLock},
+    time::Duration,
+};
 
 use futures::StreamExt;
 use quorum_core::{
@@ -27,8 +31,22 @@ use quorum_testkit::{
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{Simulated, table::position};
-use crate::SimulatedVoices;
+use super::{Profile, Simulated, SimulatedVoices, table::position};
+
+/// The providers of these tests as a catalogue describes them.
+static STRENGTHS: LazyLock<BTreeMap<&str, Vec<String>>> = LazyLock::new(|| {
+    let rows = [
+        ("claude", "reasoning synthesis ethics nuance"),
+        ("gemini", "research documents long-context"),
+        ("glm", "cost agentic coding tools"),
+        ("qwen", "translation math multilingual ocr documents"),
+    ];
+    rows.map(|(name, strengths)| (name, strengths.split(' ').map(str::to_owned).collect())).into()
+});
+
+fn profile(provider: &str) -> Option<Profile> {
+    Some(Profile { strengths: STRENGTHS.get(provider)?, window: 1_000_000 })
+}
 
 /// A discussion in the making: who sits there, what was said, what is asked.
 #[derive(Clone)]
@@ -112,7 +130,7 @@ impl Meeting {
     }
 
     async fn chunks(&self, call: Call) -> Result<Vec<Chunk>, ProviderError> {
-        let voice = SimulatedVoices::default().voice(&self.spec, &call.participant).unwrap();
+        let voice = SimulatedVoices::new(profile).voice(&self.spec, &call.participant).unwrap();
         voice.provider.reply(Arc::new(call)).collect::<Vec<_>>().await.into_iter().collect()
     }
 
