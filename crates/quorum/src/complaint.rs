@@ -100,7 +100,9 @@ impl fmt::Display for Complaint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.field, self.message)?;
         match &self.origin {
-            Some(Origin::Configuration { section, .. }) => write!(f, " (from [{section}] in the configuration)"),
+            Some(Origin::Configuration { section, .. }) => {
+                write!(f, " (from [{section}] in the configuration)")
+            }
             Some(Origin::Past(id)) => write!(f, " (from discussion {id})"),
             None => Ok(()),
         }

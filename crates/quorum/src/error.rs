@@ -9,8 +9,7 @@ use quorum_core::{
     seams::StoreError,
 };
 
-pub use crate::complaint::{Complaint, Origin, Remedy};
-use crate::{config, setup::Missing};
+use crate::{Complaint, config, setup::Missing};
 
 /// What can go wrong between a request and its discussion.
 #[derive(Debug, thiserror::Error)]

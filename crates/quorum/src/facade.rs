@@ -1,132 +1,100 @@
-//! The door itself: what there is to choose from, checking and starting discussions, and what they amount to.
+//! All discussions of one store: built once, then reached through one [`Scope`] per tenant.
+//!
+//! What is done to discussions is done through [`Scope`] and [`Discussion`] alone. The first
+//! checks whose a discussion is, the second writes down who did what.
 
+mod builder;
+mod catalogue;
 mod configured;
 mod discussion;
 mod fork;
 mod health;
-mod judge;
+mod keyed_lock;
 mod lists;
 mod plan;
-mod providers;
 mod say;
 mod scope;
 mod steering;
-mod turnstile;
+mod take_over;
 
 use std::sync::Arc;
 
 use quorum_core::{
-    craft::{Consensus, ContextStrategy, Crafts, Pattern},
-    engine::{Engine, handle::Handle, shared::Shared},
+    craft::{Consensus, ContextStrategy, Pattern},
+    engine::Engine,
     model::{
         error::Refusal,
         event::Fact,
-        id::{DiscussionId, Seq},
-        outcome::Outcome,
+        id::{DiscussionId, Seq, Tenant},
         spec::Spec,
         state::State,
+        time::Timestamp,
     },
-    seams::{Archive, Store, StoreError, Voices},
+    seams::Archive,
 };
 use quorum_patterns::{CONSENSUS, CONTEXTS, DETECTORS, PATTERNS, detect::Detector};
-use quorum_store::SqliteStore;
 
 use crate::{
-    Config, Error, Request,
-    clock::{SystemClock, machine},
-    config::make_directory,
-    request::{MissingRoles, Setting, again::changed, draft, flags::field_of},
-    setup::{self, Machine, Setup},
-    voices::AllVoices,
+    Complaint, Config, Error, Origin, Request,
+    request::{Setting, again::changed, draft, flags::field_of},
+    setup::Setup,
 };
 
+pub use builder::Builder;
+pub use catalogue::{ModelEntry, PresetEntry, PriceEntry, ProviderEntry};
 pub use configured::complaints;
 pub use discussion::Discussion;
 pub use fork::Forking;
+pub use health::Unanswered;
 pub use plan::{Figures, Plan, PlannedPhase, PlannedSeat};
-pub use providers::{ModelEntry, PresetEntry, PriceEntry, ProviderEntry};
 pub use scope::{OrderKey, Scope, Started};
-pub use steering::{Resumed, Steered};
+pub use steering::Steered;
 
 /// How much of a record is read at once.
 const FACTS_AT_ONCE: usize = 1_000;
 
-/// All discussions of one store.
-pub struct Quorum {
+/// All discussions of one store. Cheap to clone; all clones are one.
+#[derive(Clone)]
+pub struct Quorum(Arc<Inner>);
+
+struct Inner {
     engine: Engine,
     archive: Arc<dyn Archive>,
     config: Config,
     setting: Setting,
     setup: Setup,
     owner: String,
-    turnstile: turnstile::Turnstile,
+    locks: keyed_lock::KeyedLock,
 }
 
 impl Quorum {
-    /// Opens the user's store.
-    pub fn open(config: Config) -> Result<Quorum, Error> {
-        let database = config.database();
-        make_directory(&config.data_dir).map_err(|error| {
-            let directory = config.data_dir.display();
-            StoreError::Unusable(format!(
-                "discussions can't be kept in {directory}: {error}; set AX_DATA_DIR to a directory that can be written to"
-            ))
-        })?;
-        let setup = setup::load(&config, &Machine::this())?;
-        let store = Arc::new(SqliteStore::open(&database)?);
-        let quorum = Quorum::over(config, store, Arc::new(AllVoices::of(setup.sources())));
-        Ok(quorum.set_up(setup))
+    /// Nothing is chosen yet: no voices, and a store that forgets.
+    #[must_use]
+    pub fn builder() -> Builder {
+        Builder::default()
     }
 
-    /// The same, knowing which providers can be asked.
+    /// Opens the user's own database and asks the providers they have set up.
+    pub fn open(config: Config) -> Result<Quorum, Error> {
+        Quorum::builder().user(config).build()
+    }
+
+    /// What this tenant may reach, done in the name of `who`.
     #[must_use]
-    pub fn set_up(mut self, setup: Setup) -> Self {
-        let missing_roles = self.setting.missing_roles;
-        self.setting = Setting { missing_roles, ..Setting::of(&setup) };
-        self.setup = setup;
-        self
+    pub fn scope(&self, tenant: Tenant, who: &str) -> Scope {
+        Scope { quorum: self.clone(), tenant, who: who.into() }
     }
 
     /// What the user has set up.
     #[must_use]
     pub fn setup(&self) -> &Setup {
-        &self.setup
-    }
-
-    /// Over any store and any voices; for tests and for programs that bring their own.
-    pub fn over<S: Store + Archive + 'static>(
-        config: Config,
-        store: Arc<S>,
-        voices: Arc<dyn Voices>,
-    ) -> Quorum {
-        let owner = format!("ax (process {} on {})", std::process::id(), machine());
-        let archive: Arc<dyn Archive> = store.clone();
-        let crafts = Crafts { patterns: PATTERNS, consensus: CONSENSUS, contexts: CONTEXTS };
-        let shared = Shared { store, voices, clock: Arc::new(SystemClock), crafts };
-        let engine = Engine::new(shared, owner.clone());
-        let (setting, setup) = (Setting::default(), Setup::default());
-        let turnstile = turnstile::Turnstile::default();
-        Quorum { engine, archive, config, setting, setup, owner, turnstile }
-    }
-
-    /// The same, handing out the roles a debate lacks instead of demanding them.
-    #[must_use]
-    pub fn assigning_roles(mut self) -> Self {
-        self.setting.missing_roles = MissingRoles::Assign;
-        self
-    }
-
-    /// The same with real voices for these providers; for programs that bring their own. Where there are none, voices are simulated.
-    #[must_use]
-    pub fn with_providers(mut self, available: Vec<String>) -> Self {
-        self.setting.available = available;
-        self
+        &self.0.setup
     }
 
     /// The user's configuration.
     #[must_use]
     pub fn config(&self) -> &Config {
-        &self.config
+        &self.0.config
     }
 
     /// The patterns there are.
@@ -153,79 +121,66 @@ impl Quorum {
         DETECTORS
     }
 
-    /// What a request amounts to, or everything that is wrong with it. Costs nothing.
-    pub fn check(&self, request: &Request) -> Result<Spec, Error> {
+    fn check(&self, request: &Request) -> Result<Spec, Error> {
         self.known_preset(request)?;
         let preset = request.preset.as_deref();
-        let (request, filled) = self.config.fill(request);
-        self.check_filled(&request).map_err(|refusals| {
-            Error::Refused(refusals.into_iter().map(|it| self.say_where(it, &filled, preset)).collect())
+        let (request, filled) = self.config().fill(request);
+        self.check_filled(&request).map_err(|complaints| {
+            let complaints = complaints.into_iter().map(|it| self.with_section(it, &filled, preset));
+            Error::Refused(complaints.collect())
         })
     }
 
-    /// The order of a past discussion with these changes, checked anew. Costs nothing.
-    pub async fn again(&self, id: DiscussionId, changes: &Request) -> Result<Spec, Error> {
+    /// The order of a past discussion with these changes, checked anew.
+    async fn again(&self, id: DiscussionId, changes: &Request) -> Result<Spec, Error> {
         self.known_preset(changes)?;
         let past = self.state(id).await?;
-        let request = changed(&Request::of(&past.spec), &self.config.fill_from_preset(changes));
-        // The past order has its defaults; those of today are not its own.
-        self.check_filled(&request).map_err(|refusals| {
-            let note = |it: Refusal| Refusal { message: format!("{} (again from {id})", it.message), ..it };
-            Error::Refused(refusals.into_iter().map(note).collect())
+        let request = changed(&Request::of(&past.spec), &self.config().fill_from_preset(changes));
+        // The past order has its own defaults; today's are not applied to it.
+        self.check_filled(&request).map_err(|complaints| {
+            let from_past = |it: Complaint| Complaint { origin: Some(Origin::Past(id)), ..it };
+            Error::Refused(complaints.into_iter().map(from_past).collect())
         })
     }
 
-    fn check_filled(&self, request: &Request) -> Result<Spec, Vec<Refusal>> {
-        let (spec, mut refusals) = draft(request, &self.setting);
-        let further = self.engine.refusals(&spec).into_iter().map(in_requests_words);
-        let is_new = |it: &Refusal| !refusals.iter().any(|known| known.field == it.field);
-        let further: Vec<Refusal> = further.filter(is_new).collect();
-        refusals.extend(further);
-        if refusals.is_empty() { Ok(spec) } else { Err(refusals) }
+    fn check_filled(&self, request: &Request) -> Result<Spec, Vec<Complaint>> {
+        let (spec, mut complaints) = draft(request, &self.0.setting);
+        let further = self.0.engine.refusals(&spec).into_iter().map(in_requests_words);
+        let is_new = |it: &Complaint| !complaints.iter().any(|known| known.field == it.field);
+        let further: Vec<Complaint> = further.filter(is_new).collect();
+        complaints.extend(further);
+        if complaints.is_empty() { Ok(spec) } else { Err(complaints) }
     }
 
-    /// Starts a discussion.
-    pub async fn start(&self, request: &Request) -> Result<Handle, Error> {
-        self.begin(self.check(request)?).await
+    async fn state(&self, id: DiscussionId) -> Result<State, Error> {
+        Ok(self.0.engine.state(id).await?)
     }
 
-    /// Starts the discussion that was checked.
-    pub async fn begin(&self, spec: Spec) -> Result<Handle, Error> {
-        self.switched_on()?;
-        Ok(self.engine.begin(spec).await?)
-    }
-
-    /// Records what was ordered, for somebody to resume.
-    pub async fn prepare(&self, spec: Spec) -> Result<DiscussionId, Error> {
-        self.switched_on()?;
-        Ok(self.engine.open(spec).await?)
-    }
-
-    /// What a discussion amounts to so far.
-    pub async fn state(&self, id: DiscussionId) -> Result<State, Error> {
-        Ok(self.engine.state(id).await?)
-    }
-
-    /// Its result, or as much as there is.
-    pub async fn outcome(&self, id: DiscussionId) -> Result<Outcome, Error> {
-        Ok(Outcome::of(&self.state(id).await?))
-    }
-
-    /// What happened in it after this number, in order.
-    pub async fn facts(&self, id: DiscussionId, after: Seq) -> Result<Vec<Fact>, Error> {
+    async fn facts(&self, id: DiscussionId, after: Seq) -> Result<Vec<Fact>, Error> {
         let mut facts: Vec<Fact> = Vec::new();
         loop {
             let last = facts.last().map_or(after, |fact| fact.seq);
-            let more = self.engine.shared().store.read(id, last, FACTS_AT_ONCE).await?;
+            let more = self.0.engine.shared().store.read(id, last, FACTS_AT_ONCE).await?;
             if more.is_empty() {
                 return Ok(facts);
             }
             facts.extend(more);
         }
     }
+
+    fn now(&self) -> Timestamp {
+        self.0.engine.shared().clock.now()
+    }
+
+    fn switched_on(&self) -> Result<(), Error> {
+        if self.config().discussions {
+            return Ok(());
+        }
+        Err(Error::SwitchedOff { file: self.config().file.clone() })
+    }
 }
 
 /// Patterns speak of a spec's fields; users know those of a request.
-fn in_requests_words(refusal: Refusal) -> Refusal {
-    Refusal { field: field_of(&refusal.field).to_owned(), ..refusal }
+fn in_requests_words(refusal: Refusal) -> Complaint {
+    Refusal { field: field_of(&refusal.field).to_owned(), ..refusal }.into()
 }

@@ -72,10 +72,7 @@ fn from_the_future(file: &Path, version: usize) -> StoreError {
 }
 
 fn of_another_program(file: &Path) -> StoreError {
-    StoreError::Unusable(format!(
-        "{} is a database of another program; move it away",
-        file.display()
-    ))
+    StoreError::Unusable(format!("{} is a database of another program; move it away", file.display()))
 }
 
 #[cfg(test)]

@@ -2,15 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use quorum_core::{
-    engine::handle::Handle,
-    model::{
-        error::{Code, Refusal},
-        event,
-        id::{DiscussionId, Step},
-        participant::{Participant, Role},
-        spec::Spec,
-    },
+use quorum_core::model::{
+    error::{Code, Refusal},
+    event,
+    id::{DiscussionId, Step},
+    participant::{Participant, Role},
+    spec::Spec,
 };
 
 use crate::{
@@ -36,18 +33,10 @@ pub struct Forking {
 }
 
 impl Quorum {
-    /// Goes on from a past discussion in another way. What was answered there is not asked again, as long as the question is the same.
-    pub async fn fork(&self, id: DiscussionId, forking: &Forking) -> Result<Handle, Error> {
-        self.switched_on()?;
-        let (fork, spec) = self.forked(id, forking).await?;
-        let fork = self.engine.fork(fork, spec).await?;
-        Ok(self.engine.run(fork).await?)
-    }
-
     /// Where it leaves, and what is ordered from there on.
     async fn forked(&self, id: DiscussionId, forking: &Forking) -> Result<(event::Fork, Spec), Error> {
         let past = self.state(id).await?;
-        let changes = changes(&past.spec, forking).map_err(|it| Error::Refused(vec![it]))?;
+        let changes = changes(&past.spec, forking).map_err(Error::refused)?;
         let request = changed(&Request::of(&past.spec), &changes);
         let spec = self.check_filled(&request).map_err(Error::Refused)?;
         let tenant = past.spec.tenant.clone();
@@ -56,7 +45,8 @@ impl Quorum {
 }
 
 impl Scope {
-    /// The same for this tenant's; the same key and fork again is the same discussion.
+    /// Goes on from a past discussion in another way. What was answered there is not asked again, as
+    /// long as the question is the same. The same key and fork again is the same discussion.
     pub(super) async fn fork(
         &self,
         of: DiscussionId,
@@ -66,12 +56,12 @@ impl Scope {
         self.quorum.switched_on()?;
         let (fork, spec) = self.quorum.forked(of, forking).await?;
         let (id, began) = self.place(key).await?;
-        let _passed = self.quorum.turnstile.pass(id).await;
+        let _locked = self.quorum.0.locks.lock(id).await;
         if began && let Ok(discussion) = self.discussion(id).await {
             return Ok(Started { discussion, handle: None });
         }
-        self.quorum.engine.fork_as(id, fork, spec).await?;
-        let handle = self.quorum.engine.run(id).await?;
+        self.quorum.0.engine.fork_as(id, fork, spec).await?;
+        let handle = self.quorum.0.engine.run(id).await?;
         Ok(Started { discussion: self.discussion(id).await?, handle: Some(handle) })
     }
 }

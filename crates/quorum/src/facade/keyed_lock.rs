@@ -1,26 +1,29 @@
-//! One at a time per discussion: whoever starts, steers or removes one waits for whoever is doing so in this process.
+//! Serialises what this process does to one discussion: starting, steering and removing it.
 
 use quorum_core::model::id::DiscussionId;
 use tokio::sync::{Mutex, MutexGuard};
 
-/// So many discussions can be begun or steered at the same moment; more of them share.
-const LANES: usize = 64;
+/// How many locks there are; discussions beyond that number share them.
+const LOCKS: usize = 64;
 
-/// Why it is needed: a claim may be taken again by its own process, and that fences the run that has it. Two who look,
-/// find nobody, and both run it would each take it from the other.
-pub(super) struct Turnstile([Mutex<()>; LANES]);
+/// A lock for each discussion.
+///
+/// A claim may be taken again by the process that has it, and that fences the run which holds the
+/// first claim. Two callers that look at the same discussion at once, find it idle and both run it
+/// would take it from each other.
+pub(super) struct KeyedLock([Mutex<()>; LOCKS]);
 
-impl Turnstile {
-    pub(super) async fn pass(&self, id: DiscussionId) -> MutexGuard<'_, ()> {
-        // The last digits of an id are chance, the first ones are time.
+impl KeyedLock {
+    pub(super) async fn lock(&self, id: DiscussionId) -> MutexGuard<'_, ()> {
+        // The last digits of an id are random, the first ones are its time.
         let bytes = id.to_string().into_bytes();
-        let lane = bytes.iter().rev().take(4).fold(0, |sum, byte| sum * 31 + usize::from(*byte));
-        self.0[lane % LANES].lock().await
+        let index = bytes.iter().rev().take(4).fold(0, |sum, byte| sum * 31 + usize::from(*byte));
+        self.0[index % LOCKS].lock().await
     }
 }
 
-impl Default for Turnstile {
+impl Default for KeyedLock {
     fn default() -> Self {
-        Turnstile(std::array::from_fn(|_| Mutex::new(())))
+        KeyedLock(std::array::from_fn(|_| Mutex::new(())))
     }
 }
