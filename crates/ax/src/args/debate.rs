@@ -1,4 +1,4 @@
-//! What can be typed after `ax discuss` for a debate.
+//! Flags of `ax discuss` for a debate.
 
 use std::path::Path;
 

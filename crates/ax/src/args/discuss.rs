@@ -1,4 +1,4 @@
-//! What can be typed after `ax discuss`.
+//! Arguments of `ax discuss`.
 
 use std::{collections::BTreeMap, path::PathBuf};
 

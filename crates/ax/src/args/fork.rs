@@ -1,4 +1,4 @@
-//! What can be typed after `ax fork`.
+//! Arguments of `ax fork`.
 
 use clap::Args;
 use quorum::{Forking, Request};

@@ -16,11 +16,11 @@ use quorum::config::nearest;
 use crate::{
     args::Cli,
     exit::{self, Exit},
-    live::terminal,
     render::{
         line::{Colour, Line, PLAIN},
         write,
     },
+    terminal,
 };
 
 /// The verbs by what they are for, each in one place.

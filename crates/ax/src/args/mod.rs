@@ -1,24 +1,26 @@
-//! What can be typed.
+//! The command line: verbs, their flags and arguments, help, and text that is typed or piped in.
 
 mod debate;
-mod desk;
 mod discuss;
 mod examples;
 mod fork;
+mod general;
 mod help;
+pub(crate) mod input;
 mod number;
-mod one;
+mod one_discussion;
 mod output;
+pub(crate) mod password;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-pub(crate) use desk::{ConfigVerb, Configuring, Demo, History, Place, Serve, SessionVerb, Sessions};
 pub(crate) use discuss::Discuss;
 pub(crate) use fork::Fork;
+pub(crate) use general::{ConfigVerb, Configuring, Demo, History, Place, Serve, SessionVerb, Sessions};
 pub(crate) use help::{command, parse};
-pub(crate) use one::{Delete, Export, Judge, Note, Rate, Replay, Resume, Say};
+pub(crate) use one_discussion::{Delete, Export, Judge, Note, Rate, Replay, Resume, Say};
 pub(crate) use output::{Output, Shape};
 
 /// Lets several models discuss a question and hands you one considered answer
