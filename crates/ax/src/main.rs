@@ -1,8 +1,9 @@
-//! The command. Reads what was typed, goes through the door, prints the result to stdout and everything else to stderr.
+//! The command. Reads what was typed, acts as the local tenant, prints the result to stdout and everything else to stderr.
 
 mod args;
 mod exit;
 mod live;
+mod local;
 mod render;
 mod terminal;
 mod verbs;

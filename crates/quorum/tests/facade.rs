@@ -1,4 +1,4 @@
-//! The door as a program uses it, over a store in memory.
+//! The library as a program uses it, over a store in memory.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
@@ -10,7 +10,7 @@ use std::{
 
 use futures::StreamExt;
 use quorum::{
-    Config, Error, Finished, Quorum, Request, Resumed, Scope, Signal, Steered,
+    Config, Discussion, Error, Finished, Handle, Quorum, Request, Scope, Signal, Steered,
     model::{
         command::Command,
         event::Event,
@@ -18,23 +18,31 @@ use quorum::{
         spec::Spec,
         vacancy::Ruling,
     },
-    voices,
 };
 use quorum_core::{
     memory::MemoryStore,
     model::{event::Fact, id::Seq, lifecycle::Lifecycle, time::Timestamp},
-    seams::{Append, Store, StoreError, Then},
+    seams::{Append, Clock, Store, StoreError, Then},
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-fn door(config: &str) -> Quorum {
+fn scope(config: &str) -> Scope {
     over(config, Arc::new(MemoryStore::new()))
 }
 
-fn over(config: &str, store: Arc<MemoryStore>) -> Quorum {
+fn over(config: &str, store: Arc<MemoryStore>) -> Scope {
     let config = Config::parse(config, Path::new("config.toml"), PathBuf::new()).unwrap();
-    Quorum::over(config, store, Arc::new(voices::simulated()))
+    let quorum = Quorum::builder().config(config).store(store).simulated().build().unwrap();
+    quorum.scope(Tenant::default(), "ann")
+}
+
+fn assigning_roles() -> Scope {
+    Quorum::builder().simulated().assigning_roles().build().unwrap().scope(Tenant::default(), "ann")
+}
+
+async fn start(scope: &Scope, fields: &Value) -> (Discussion, Handle) {
+    scope.start(scope.check(&request(fields)).unwrap()).await.unwrap()
 }
 
 fn request(fields: &Value) -> Request {
@@ -44,36 +52,35 @@ fn request(fields: &Value) -> Request {
 }
 
 #[track_caller]
-fn refuses(door: &Quorum, fields: &Value, expected: &[&str]) {
-    let Err(Error::Refused(refusals)) = door.check(&request(fields)) else { panic!("not refused") };
+fn refuses(scope: &Scope, fields: &Value, expected: &[&str]) {
+    let Err(Error::Refused(refusals)) = scope.check(&request(fields)) else { panic!("not refused") };
     let fields: Vec<String> = refusals.iter().map(|it| format!("{} {}", it.field, it.code)).collect();
     assert_eq!(fields, expected);
 }
 
 /// A discussion that was paused after the first answer.
-async fn paused(door: &Quorum) -> DiscussionId {
-    let slow = request(&json!({ "simulate": { "latencyMs": 1_000 } }));
-    let handle = door.start(&slow).await.unwrap();
+async fn paused(scope: &Scope) -> Discussion {
+    let (discussion, handle) = start(scope, &json!({ "simulate": { "latencyMs": 1_000 } })).await;
     let answer = |signal: Signal| async move {
         matches!(&signal, Signal::Fact { fact, .. } if matches!(fact.event, Event::TurnCompleted { .. }))
     };
     assert!(handle.signals().any(answer).await);
-    door.send(handle.id(), Command::Pause).await.unwrap();
+    discussion.send(Command::Pause).await.unwrap();
     assert!(matches!(handle.finished().await.unwrap(), Finished::Waiting(_)));
-    handle.id()
+    discussion
 }
 
 /// What was done, newest first.
 async fn deeds(scope: &Scope) -> Vec<String> {
-    let deeds = scope.deeds(9).await.unwrap();
+    let deeds = scope.audit(9).await.unwrap();
     deeds.into_iter().map(|it| format!("{} {} {}", it.who, it.action, it.result)).collect()
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_was_started_and_not_waited_for_ran_without_its_deed() {
-    let scope = Scope::new(Arc::new(door("")), Tenant::default(), "ann");
+    let scope = scope("");
     let order = scope.check(&request(&json!({}))).unwrap();
-    let started = scope.start(order, None);
+    let started = scope.start(order);
     assert!(tokio::time::timeout(Duration::ZERO, started).await.is_err(), "it is not waited for");
     // It sleeps because nobody holds a handle to wait with; the time is virtual.
     tokio::time::sleep(Duration::from_secs(60)).await;
@@ -84,17 +91,17 @@ async fn what_was_started_and_not_waited_for_ran_without_its_deed() {
 
 #[tokio::test(start_paused = true)]
 async fn what_could_not_be_started_is_written_down_as_refused() {
-    let scope = Scope::new(Arc::new(door("")), Tenant::default(), "ann");
+    let scope = scope("");
     let order = Spec { session: Some(Uuid::nil()), ..scope.check(&request(&json!({}))).unwrap() };
-    let error = scope.start(order, None).await.err().unwrap();
+    let error = scope.start(order).await.err().unwrap();
     assert_eq!(deeds(&scope).await, [format!("ann start refused: {error}"), "ann start done".to_owned()]);
 }
 
 #[test]
 fn inv_disc_008_a_program_names_the_roles_of_a_debate() {
     let expected = ["roles DISCUSSION_INVALID_ROLES"];
-    refuses(&door(""), &json!({ "pattern": "debate" }), &expected);
-    assert!(door("").assigning_roles().check(&request(&json!({ "pattern": "debate" }))).is_ok());
+    refuses(&scope(""), &json!({ "pattern": "debate" }), &expected);
+    assert!(assigning_roles().check(&request(&json!({ "pattern": "debate" }))).is_ok());
 }
 
 #[test]
@@ -104,13 +111,13 @@ fn what_the_pattern_refuses_stands_beside_what_the_request_breaks() {
         "pattern DISCUSSION_INVALID_PATTERN",
         "consensus DISCUSSION_INVALID_REQUEST",
     ];
-    refuses(&door(""), &json!({ "pattern": "shouting", "consensus": "dice", "rounds": 0 }), &expected);
-    refuses(&door(""), &json!({ "pattern": "voting" }), &["votingOptions DISCUSSION_INVALID_REQUEST"]);
+    refuses(&scope(""), &json!({ "pattern": "shouting", "consensus": "dice", "rounds": 0 }), &expected);
+    refuses(&scope(""), &json!({ "pattern": "voting" }), &["votingOptions DISCUSSION_INVALID_REQUEST"]);
 }
 
 #[test]
 fn a_complaint_is_made_once() {
-    refuses(&door(""), &json!({ "consensus": "moderator" }), &["synthesizer DISCUSSION_INVALID_REQUEST"]);
+    refuses(&scope(""), &json!({ "consensus": "moderator" }), &["synthesizer DISCUSSION_INVALID_REQUEST"]);
 }
 
 #[test]
@@ -119,7 +126,7 @@ fn a_budget_of_nan_or_without_end_is_refused_and_not_left_out() {
         let budget = Request { max_cost: Some(odd), ..Request::on("Tabs or spaces?") };
         let share = Request { threshold: Some(odd), ..Request::on("Tabs or spaces?") };
         for (request, field) in [(budget, "maxCost"), (share, "threshold")] {
-            let Err(Error::Refused(refusals)) = door("").check(&request) else { panic!("{field} is taken") };
+            let Err(Error::Refused(refusals)) = scope("").check(&request) else { panic!("{field} is taken") };
             assert_eq!(refusals[0].field, field);
         }
     }
@@ -127,39 +134,110 @@ fn a_budget_of_nan_or_without_end_is_refused_and_not_left_out() {
 
 #[tokio::test(start_paused = true)]
 async fn b12_switched_off_nothing_starts() {
-    let door = door("[features]\ndiscussions = false");
-    assert!(matches!(door.start(&request(&json!({}))).await, Err(Error::SwitchedOff(_))));
-    assert_eq!(door.list(0, None).await.unwrap(), []);
+    let scope = scope("[features]\ndiscussions = false");
+    let order = scope.check(&request(&json!({}))).unwrap();
+    assert!(matches!(scope.start(order.clone()).await, Err(Error::SwitchedOff { .. })));
+    assert!(matches!(scope.prepare(order).await, Err(Error::SwitchedOff { .. })));
+    assert_eq!(scope.list(0, None).await.unwrap(), []);
 }
 
 #[tokio::test(start_paused = true)]
 async fn paused_stopped_and_resumed_by_one_process() {
-    let door = door("");
-    let id = paused(&door).await;
-    assert!(matches!(door.steer(id, Command::Pause).await.unwrap(), Steered::Idle(_)));
-    let Resumed::Running(handle) = door.resume(id).await.unwrap() else { panic!("it is not over") };
+    let scope = scope("");
+    let paused = paused(&scope).await;
+    assert!(matches!(paused.steer(Command::Pause).await.unwrap(), Steered::Idle(_)));
+    let handle = paused.resume_here().await.unwrap();
     assert!(handle.finished().await.unwrap().outcome().success);
-    assert!(matches!(door.resume(id).await.unwrap(), Resumed::Over(_)));
-    assert!(door.steer(id, Command::Stop).await.is_err());
-    assert_eq!(door.find("last").await.unwrap(), id);
-    assert_eq!(door.find(&id.to_string()[..20]).await.unwrap(), id);
+    assert!(matches!(paused.resume_here().await, Err(Error::Store(StoreError::Over(_)))));
+    assert!(paused.steer(Command::Stop).await.is_err());
+    let id = paused.id();
+    assert_eq!(scope.find("last").await.unwrap().id(), id);
+    assert_eq!(scope.find(&id.to_string()[..20]).await.unwrap().id(), id);
+    let over = format!("refused: discussion {id} is over; nothing more can happen in it");
+    assert_eq!(
+        deeds(&scope).await,
+        [
+            format!("ann stop {over}"),
+            format!("ann resume {over}"),
+            "ann resume done".to_owned(),
+            "ann pause done".to_owned(),
+            "ann pause done".to_owned(),
+            "ann start done".to_owned(),
+        ]
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_pause_nobody_took_does_not_hold_a_resume_back() {
-    let door = door("");
-    let id = paused(&door).await;
-    door.send(id, Command::Resume).await.unwrap();
-    door.send(id, Command::Pause).await.unwrap();
-    let Resumed::Running(handle) = door.resume(id).await.unwrap() else { panic!("it is not over") };
+    let paused = paused(&scope("")).await;
+    paused.send(Command::Resume).await.unwrap();
+    paused.send(Command::Pause).await.unwrap();
+    let handle = paused.resume_here().await.unwrap();
     assert!(handle.finished().await.unwrap().outcome().success);
 }
 
+#[tokio::test(start_paused = true)]
+async fn what_is_prepared_is_run_later_and_started_once() {
+    let scope = scope("");
+    let prepared = scope.prepare(scope.check(&request(&json!({}))).unwrap()).await.unwrap();
+    assert_eq!(prepared.state().await.unwrap().lifecycle, Lifecycle::Ready);
+    let handle = prepared.run_prepared().await.unwrap();
+    assert!(handle.finished().await.unwrap().outcome().success);
+    assert_eq!(deeds(&scope).await, ["ann start done"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_tenant_finds_nothing() {
+    let own = scope("");
+    let (discussion, handle) = start(&own, &json!({})).await;
+    handle.finished().await.unwrap();
+    let session = own.create_session("ours").await.unwrap();
+    let (id, other) = (discussion.id(), own.quorum().scope(Tenant::named("acme"), "bob"));
+    assert!(matches!(other.find(&id.to_string()).await, Err(Error::Store(StoreError::Unknown(_)))));
+    assert!(matches!(other.find(&id.to_string()[..20]).await, Err(Error::NotFound(_))));
+    assert!(matches!(other.find("last").await, Err(Error::NoneYet)));
+    assert!(matches!(other.find_session("ours").await, Err(Error::NoSession(_))));
+    assert_eq!(own.find_session("ours").await.unwrap(), session.session_id);
+    assert_eq!((other.list(0, None).await.unwrap(), other.audit(9).await.unwrap()), (vec![], vec![]));
+}
+
+#[test]
+fn a_builder_without_voices_is_refused() {
+    assert!(matches!(Quorum::builder().build(), Err(Error::NoVoices)));
+}
+
+/// Time that stands still.
+struct Noon;
+
+impl Clock for Noon {
+    fn now(&self) -> Timestamp {
+        Timestamp(1_800_000_000_000_000)
+    }
+
+    fn draw(&self) -> u64 {
+        7
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_program_brings_its_own_voices_and_clock() {
+    let script = quorum_testkit::panel::panel().says("ann", "Tabs.").says("bob", "Spaces.");
+    let quorum = Quorum::builder().voices(Arc::new(script)).clock(Arc::new(Noon)).build().unwrap();
+    let scope = quorum.scope(Tenant::default(), "ann");
+    let request =
+        Request { providers: Some(vec!["ann".into(), "bob".into()]), ..Request::on("Tabs or spaces?") };
+    let (discussion, handle) = scope.start(scope.check(&request).unwrap()).await.unwrap();
+    let outcome = handle.finished().await.unwrap().outcome();
+    assert!(!outcome.simulated);
+    let facts = discussion.facts(Seq::START).await.unwrap();
+    assert!(facts.iter().all(|fact| fact.at == Noon.now()), "{facts:?}");
+}
+
 /// A discussion that was aborted in 1970.
-async fn abort_long_ago(store: &MemoryStore, door: &Quorum) {
+async fn abort_long_ago(store: &MemoryStore, scope: &Scope) {
     let fact =
         |seq, event| Fact { seq: Seq(seq), at: Timestamp(seq as i64), active_ms: 0, step: None, event };
-    let spec = Arc::new(door.check(&request(&json!({}))).unwrap());
+    let spec = Arc::new(scope.check(&request(&json!({}))).unwrap());
     let id = DiscussionId::fresh();
     store
         .create(id, vec![fact(1, Event::Opened { spec, flow: 1, lineage: None, fork: None })])
@@ -175,30 +253,28 @@ async fn abort_long_ago(store: &MemoryStore, door: &Quorum) {
 async fn inv_disc_632_what_is_old_is_forgotten_unless_that_is_switched_off() {
     for (config, expected) in [("", 1), ("[retention]\ndays = 3650", 1), ("[retention]\ndays = false", 0)] {
         let store = Arc::new(MemoryStore::new());
-        let door = over(config, store.clone());
-        abort_long_ago(&store, &door).await;
-        door.start(&request(&json!({}))).await.unwrap().finished().await.unwrap();
-        assert_eq!(door.forget_old().await.unwrap(), expected, "{config}");
-        assert_eq!(door.list(0, None).await.unwrap().len() as u64, 2 - expected, "{config}");
+        let scope = over(config, store.clone());
+        abort_long_ago(&store, &scope).await;
+        start(&scope, &json!({})).await.1.finished().await.unwrap();
+        assert_eq!(scope.quorum().forget_old().await.unwrap(), expected, "{config}");
+        assert_eq!(scope.list(0, None).await.unwrap().len() as u64, 2 - expected, "{config}");
     }
 }
 
 #[tokio::test]
 async fn d13_a_word_about_the_judge_goes_on_with_the_debate() {
-    let door = door("").assigning_roles();
+    let scope = assigning_roles();
     let asking = json!({
         "pattern": "debate", "providers": ["claude", "glm", "qwen"], "judge": "qwen", "judgeFailure": "ask",
         "simulate": { "latencyMs": 0, "dead": ["qwen"] },
     });
-    let handle = door.start(&request(&asking)).await.unwrap();
+    let (debate, handle) = start(&scope, &asking).await;
     let Finished::Waiting(state) = handle.finished().await.unwrap() else { panic!("nobody judges") };
     assert_eq!(state.debate.vacancy.unwrap().lost, "qwen");
-    let nobody = door.judge(handle.id(), Ruling::Swap { to: "zoe".to_owned() }).await;
+    let nobody = debate.judge(Ruling::Swap { to: "zoe".to_owned() }).await;
     let Err(Error::Store(StoreError::CannotJudge { name, .. })) = nobody else { panic!("zoe can't judge") };
     assert_eq!(name, "zoe");
-    let Ok(Steered::Here(handle)) = door.judge(handle.id(), Ruling::GoWithout).await else {
-        panic!("it goes on")
-    };
+    let Ok(Steered::Here(handle)) = debate.judge(Ruling::GoWithout).await else { panic!("it goes on") };
     let outcome = handle.finished().await.unwrap().outcome();
     assert!(outcome.success && outcome.integrity.degraded);
 }

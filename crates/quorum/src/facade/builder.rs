@@ -31,9 +31,18 @@ pub struct Builder {
     store: Storage,
     voices: Answering,
     clock: Option<Arc<dyn Clock>>,
-    voicing: Voicing,
+    simulating: Simulating,
     missing_roles: MissingRoles,
     program: Option<String>,
+}
+
+/// When simulated voices answer though a request does not ask for them.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Simulating {
+    #[default]
+    Never,
+    WithoutProviders,
+    Always,
 }
 
 /// Where discussions are kept.
@@ -107,7 +116,14 @@ impl Builder {
     /// Lets simulated voices answer in every discussion that is ordered here.
     #[must_use]
     pub fn simulated(mut self) -> Self {
-        self.voicing = Voicing::Simulated;
+        self.simulating = Simulating::Always;
+        self
+    }
+
+    /// The same, unless there is a provider that can be asked.
+    #[must_use]
+    pub fn simulated_without_providers(mut self) -> Self {
+        self.simulating = Simulating::WithoutProviders;
         self
     }
 
@@ -134,16 +150,16 @@ impl Builder {
 
     /// Puts it together. [`Error::NoVoices`] where nobody could answer.
     pub fn build(self) -> Result<Quorum, Error> {
-        let Builder { config, store, voices, clock, voicing, missing_roles, program } = self;
+        let Builder { config, store, voices, clock, simulating, missing_roles, program } = self;
         let config = config.unwrap_or_default();
         // A store that can't be opened is told before what the voices lack.
         let Kept { store, archive } = store.opened(&config)?;
-        let (voices, setup) = voices.found(&config, voicing)?;
+        let (voices, setup) = voices.found(&config, simulating)?;
         let program = program.as_deref().unwrap_or("quorum");
         let owner = format!("{program} (process {} on {})", std::process::id(), machine());
         let clock = clock.unwrap_or_else(|| Arc::new(SystemClock));
         let shared = Shared { store, voices, clock, crafts: registry() };
-        let setting = Setting { voicing, missing_roles, ..Setting::of(&setup) };
+        let setting = Setting { voicing: simulating.voicing(&setup), missing_roles, ..Setting::of(&setup) };
         let engine = Engine::new(shared, owner.clone());
         let inner = Inner { engine, archive, config, setting, setup, owner, locks: Default::default() };
         Ok(Quorum(Arc::new(inner)))
@@ -153,6 +169,16 @@ impl Builder {
 /// The patterns, methods and strategies that every [`Quorum`] has.
 fn registry() -> Crafts {
     Crafts { patterns: PATTERNS, consensus: CONSENSUS, contexts: CONTEXTS }
+}
+
+impl Simulating {
+    fn voicing(self, setup: &Setup) -> Voicing {
+        match self {
+            Simulating::Always => Voicing::Simulated,
+            Simulating::WithoutProviders if setup.sources().is_empty() => Voicing::Simulated,
+            Simulating::WithoutProviders | Simulating::Never => Voicing::Real,
+        }
+    }
 }
 
 impl Storage {
@@ -181,12 +207,10 @@ type Found = (Arc<dyn Voices>, Setup);
 
 impl Answering {
     /// The voices, and what is known of the providers behind them.
-    fn found(self, config: &Config, voicing: Voicing) -> Result<Found, Error> {
+    fn found(self, config: &Config, simulating: Simulating) -> Result<Found, Error> {
         match self {
-            Answering::Nobody if voicing == Voicing::Simulated => {
-                Ok((Arc::new(simulated()), Setup::default()))
-            }
-            Answering::Nobody => Err(Error::NoVoices),
+            Answering::Nobody if simulating == Simulating::Never => Err(Error::NoVoices),
+            Answering::Nobody => Ok((Arc::new(simulated()), Setup::default())),
             Answering::Given(voices) => Ok((Arc::new(AllVoices::beside(voices)), Setup::default())),
             Answering::SetUp(setup) => Ok(of_setup(setup)),
             Answering::OfUser => Ok(of_setup(setup::load(config, &Machine::this())?)),

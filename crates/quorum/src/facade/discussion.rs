@@ -169,10 +169,15 @@ impl Discussion {
         Ok(Spec { tenant: self.scope.tenant.clone(), ..spec })
     }
 
-    /// Goes on from it in another way, as a new discussion. The same key and fork again is the same
-    /// discussion.
-    pub async fn fork(&self, forking: &Forking, key: Option<&OrderKey>) -> Result<Started, Error> {
-        let forked = self.scope.fork(self.id, forking, key).await;
+    /// Goes on from it in another way, as a new discussion.
+    pub async fn fork(&self, forking: &Forking) -> Result<(Discussion, Handle), Error> {
+        let forked = self.scope.fork(self.id, forking).await;
+        self.logged("fork", forked).await
+    }
+
+    /// The same; the same key and fork again is the same discussion.
+    pub async fn fork_once(&self, forking: &Forking, key: Option<&OrderKey>) -> Result<Started, Error> {
+        let forked = self.scope.fork_once(self.id, forking, key).await;
         self.logged("fork", forked).await
     }
 

@@ -2,16 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use quorum_core::model::{
-    error::{Code, Refusal},
-    event,
-    id::{DiscussionId, Step},
-    participant::{Participant, Role},
-    spec::Spec,
+use quorum_core::{
+    engine::handle::Handle,
+    model::{
+        error::{Code, Refusal},
+        event,
+        id::{DiscussionId, Step},
+        participant::{Participant, Role},
+        spec::Spec,
+    },
 };
 
 use crate::{
-    Error, OrderKey, Quorum, Request, Scope, Started,
+    Discussion, Error, OrderKey, Quorum, Request, Scope, Started,
     request::{
         Seating,
         again::{changed, kept},
@@ -46,8 +49,19 @@ impl Quorum {
 
 impl Scope {
     /// Goes on from a past discussion in another way. What was answered there is not asked again, as
-    /// long as the question is the same. The same key and fork again is the same discussion.
+    /// long as the question is the same.
     pub(super) async fn fork(
+        &self,
+        of: DiscussionId,
+        forking: &Forking,
+    ) -> Result<(Discussion, Handle), Error> {
+        self.quorum.switched_on()?;
+        let (fork, spec) = self.quorum.forked(of, forking).await?;
+        self.fork_as(DiscussionId::fresh(), fork, spec).await
+    }
+
+    /// The same; the same key and fork again is the same discussion.
+    pub(super) async fn fork_once(
         &self,
         of: DiscussionId,
         forking: &Forking,
@@ -60,9 +74,19 @@ impl Scope {
         if began && let Ok(discussion) = self.discussion(id).await {
             return Ok(Started { discussion, handle: None });
         }
-        self.quorum.0.engine.fork_as(id, fork, spec).await?;
-        let handle = self.quorum.0.engine.run(id).await?;
-        Ok(Started { discussion: self.discussion(id).await?, handle: Some(handle) })
+        let (discussion, handle) = self.fork_as(id, fork, spec).await?;
+        Ok(Started { discussion, handle: Some(handle) })
+    }
+
+    async fn fork_as(
+        &self,
+        id: DiscussionId,
+        fork: event::Fork,
+        spec: Spec,
+    ) -> Result<(Discussion, Handle), Error> {
+        let engine = &self.quorum.0.engine;
+        engine.fork_as(id, fork, spec).await?;
+        Ok((self.named(id), engine.run(id).await?))
     }
 }
 

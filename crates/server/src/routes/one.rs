@@ -10,7 +10,7 @@ use axum::{
 };
 use quorum::{
     Discussion, Steered, export,
-    model::{id::Seq, lifecycle::Lifecycle, outcome::Outcome, state::State as Standing},
+    model::{lifecycle::Lifecycle, outcome::Outcome, state::State as Standing},
 };
 use serde::Deserialize;
 use serde_json::Value;

@@ -62,7 +62,8 @@ pub(super) async fn fork(
     let forking =
         Forking { at, without, judge, changes: changes(fields).map_err(|it| it.within("changes"))? };
     let place = discussions::place(&app)?;
-    let started = discussion.fork(&forking, key.as_ref()).await.map_err(|error| of_fork(error, &given))?;
+    let started =
+        discussion.fork_once(&forking, key.as_ref()).await.map_err(|error| of_fork(error, &given))?;
     Ok(discussions::accepted(&app.hub.take(started, place)))
 }
 
