@@ -4,14 +4,10 @@ use std::process::ExitCode;
 
 use quorum::{
     Error, StoreError,
-    model::{
-        error::{Code, Refusal},
-        outcome::Outcome,
-    },
-    request::flags,
+    model::{error::Code, outcome::Outcome},
 };
 
-use crate::render::{insist, note};
+use crate::render::{insist, note, wording};
 
 /// How the command ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,23 +85,16 @@ impl Demand {
 
 /// Says what went wrong with this verb and finds its code.
 pub(crate) fn report(error: &anyhow::Error, verb: &str) -> Exit {
-    if let Some(Error::Refused(refusals)) = error.downcast_ref() {
-        refusals.iter().for_each(|refusal| insist(&format!("error: {}", typed(refusal))));
+    let lines = match (error.downcast_ref(), error.downcast_ref()) {
+        (Some(error), _) => wording::error(error),
+        (None, Some(error)) => wording::config(error),
+        (None, None) => vec![format!("{error:#}")],
+    };
+    lines.iter().for_each(|line| insist(&format!("error: {line}")));
+    if matches!(error.downcast_ref(), Some(Error::Refused(_))) {
         note(&format!("Nothing was asked and nothing was spent. `ax {verb} --help` explains the flags."));
-    } else if let Some(quorum::config::Error::Wrong { file, message }) = error.downcast_ref() {
-        let between = format!("\n{file}: ");
-        message.split(&between).for_each(|it| insist(&format!("error: {file}: {}", it.trim_end())));
-    } else {
-        insist(&format!("error: {error:#}"));
     }
     of_error(error)
-}
-
-/// A refusal under the name the user typed.
-fn typed(refusal: &Refusal) -> String {
-    let other = ["at", "drop", "preset"].into_iter().find(|it| *it == refusal.field);
-    let name = flags::filling(&refusal.field).map(|flag| flag.long).or(other).map(|it| format!("--{it}"));
-    format!("{}: {}", name.unwrap_or_else(|| format!("<{}>", refusal.field)), refusal.message)
 }
 
 fn of_error(error: &anyhow::Error) -> Exit {
@@ -137,9 +126,9 @@ fn of_door(error: &Error) -> Exit {
         | Error::NobodyToSpeak(_)
         | Error::NoSession(_)
         | Error::AmbiguousSession { .. } => Exit::BadInput,
-        Error::Config(_) | Error::SwitchedOff(_) => Exit::Setup,
+        Error::Config(_) | Error::DataDirectory { .. } | Error::SwitchedOff { .. } => Exit::Setup,
         Error::Store(error) => of_store(error),
-        Error::Fault(_) => Exit::Internal,
+        Error::NoVoices | Error::Fault(_) => Exit::Internal,
     }
 }
 

@@ -13,6 +13,7 @@ mod app;
 mod args;
 mod exit;
 mod live;
+mod local;
 mod render;
 mod terminal;
 mod verbs;

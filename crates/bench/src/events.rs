@@ -2,7 +2,7 @@
 //!
 //! Vendor, server and clients are three processes; the server is this one, over the database of the place.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{net::SocketAddr, time::Duration};
 
 use anyhow::{Context, Result, ensure};
 use futures::{StreamExt, TryStreamExt, stream};
@@ -85,8 +85,8 @@ impl House {
         let config = config(&vendor.url)?;
         let bare = Machine { variable: &|_| None, program: &|_| None, listens: &|_| false };
         let setup = setup::load(&config, &bare)?;
-        let voices = Arc::new(AllVoices::of(setup.sources()));
-        let quorum = Quorum::over(config.clone(), place.store.clone(), voices).set_up(setup);
+        let quorum =
+            Quorum::builder().config(config.clone()).store(place.store.clone()).set_up(setup).build()?;
         let limits = Limits { burst: 100_000, ..Limits::default() };
         let settings = Settings { listen: "127.0.0.1:0".parse()?, limits, ..Settings::of(&config) };
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;

@@ -18,7 +18,8 @@ const LONGEST_KEY: usize = 4_096;
 /// No file of keys is near as long.
 const LONGEST_FILE: u64 = 1024 * 1024;
 
-const HEADING: &str = "# Written by `ax keys set`. Keys are secrets: nobody else may read this file.\n";
+const HEADING: &str =
+    "# API keys by the variables they stand for. They are secrets: nobody else may read this file.\n";
 
 /// Keys by the variable they stand for.
 #[derive(Debug, Clone, Default)]

@@ -58,6 +58,13 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// The prices that are kept can't be understood; importing a table replaces them.
+    Garbled {
+        /// Which.
+        file: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// It is too long to be a table of prices.
     TooLong(PathBuf),
     /// It is no table of prices.
@@ -72,7 +79,9 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Unreadable { file, reason } => write!(f, "{} can't be used: {reason}", file.display()),
+            Error::Unreadable { file, reason } | Error::Garbled { file, reason } => {
+                write!(f, "{} can't be used: {reason}", file.display())
+            }
             Error::TooLong(file) => {
                 let (file, most) = (file.display(), LONGEST / 1024 / 1024);
                 write!(f, "{file} has more than {most} MiB, so it is no table of prices")
@@ -126,10 +135,8 @@ impl Prices {
     /// Those kept in this file; no file is no prices.
     pub fn load(file: &Path) -> Result<Prices, Error> {
         let Some(text) = read(file)? else { return Ok(Prices::default()) };
-        serde_json::from_str(&text).map_err(|error| {
-            let reason = format!("{error}; delete it, or `ax prices import FILE` writes it anew");
-            Error::Unreadable { file: file.to_owned(), reason }
-        })
+        let garbled = |reason: String| Error::Garbled { file: file.to_owned(), reason };
+        serde_json::from_str(&text).map_err(|error| garbled(error.to_string()))
     }
 
     /// Keeps them in this file in the place of those it had.

@@ -1,45 +1,123 @@
-//! Looks at everything a discussion needs, and says of each thing whether it is well and what to do.
+//! Examines everything a discussion needs and reports what it found, as facts for surfaces to word.
 
 use std::{
     net::{SocketAddr, TcpListener},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
-use quorum_core::seams::{Archive, Clock, Wanted};
+use quorum_core::seams::{Archive, Clock, StoreError, Wanted};
 use quorum_store::SqliteStore;
-use serde::Serialize;
 
 use crate::{
-    Config, Quorum,
+    Config, Unanswered,
     clock::SystemClock,
-    config::make_directory,
-    setup::{self, KeyFrom, Machine, Prices, Provider, Setup, Way},
-    text::count,
+    config::{self, make_directory},
+    setup::{self, KeyFrom, Machine, Missing, Prices, Provider, Setup, Way},
 };
 
 /// A clock before this is wrong: 2026-01-01, in microseconds.
 const EARLIEST: i64 = 1_767_225_600_000_000;
 
-/// So many providers make a discussion.
-const LEAST: usize = 2;
+/// How many providers a discussion takes.
+pub const LEAST_PROVIDERS: usize = 2;
 
-/// Where `ax serve` listens unless it is told otherwise.
+/// Where the server listens unless the configuration says otherwise.
 const PORT: u16 = 3000;
 
 /// What was found out about one thing.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Finding {
-    /// What was looked at.
-    pub what: String,
-    /// How it is.
-    pub state: Health,
-    /// What was found, and what to do about it.
-    pub found: String,
+#[derive(Debug)]
+pub enum Finding {
+    /// The configuration can be used.
+    Configuration {
+        /// Which.
+        file: PathBuf,
+        /// Whether there is such a file; it need not exist.
+        exists: bool,
+    },
+    /// The configuration can't be used; nothing else was examined.
+    BadConfiguration(config::Error),
+    /// Where discussions are kept, and why nothing can be written there.
+    Data {
+        /// Which directory.
+        directory: PathBuf,
+        /// Why it can't be written to.
+        trouble: Option<String>,
+    },
+    /// The database, and what is damaged in it.
+    Database {
+        /// Which file.
+        file: PathBuf,
+        /// What is damaged.
+        damage: Option<String>,
+    },
+    /// The database can't be used.
+    BadDatabase(StoreError),
+    /// The clock is earlier than what was recorded.
+    EarlyClock,
+    /// The clock is later than everything recorded.
+    Clock,
+    /// The server's address, and why it can't be listened on.
+    Port {
+        /// Which.
+        address: SocketAddr,
+        /// Why not.
+        trouble: Option<String>,
+    },
+    /// The prices of this many models were imported.
+    Prices {
+        /// How many.
+        imported: usize,
+    },
+    /// The keys or prices can't be read.
+    BadSetup(config::Error),
+    /// How many providers can be asked.
+    Providers {
+        /// That many can.
+        available: usize,
+        /// Of that many.
+        known: usize,
+    },
+    /// A provider that can be asked.
+    Provider {
+        /// Its name.
+        name: String,
+        /// How it is reached.
+        reached: Reached,
+        /// Whether its usual model has a known price.
+        priced: bool,
+    },
+    /// A provider that can't be asked.
+    Lacking {
+        /// Its name.
+        name: String,
+        /// What it lacks.
+        missing: Missing,
+    },
+    /// Whether a provider would answer now.
+    Live {
+        /// Its name.
+        name: String,
+        /// Why it would not.
+        trouble: Option<Unanswered>,
+    },
+}
+
+/// How a provider is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reached {
+    /// Over HTTP.
+    Http {
+        /// At which address.
+        base: String,
+        /// Where its key comes from.
+        key: Option<KeyFrom>,
+    },
+    /// By a program on this machine.
+    Command(PathBuf),
 }
 
 /// How a thing is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Health {
     /// As it should be.
     Well,
@@ -49,137 +127,101 @@ pub enum Health {
     Wrong,
 }
 
-fn finding(what: &str, state: Health, found: impl Into<String>) -> Finding {
-    Finding { what: what.to_owned(), state, found: found.into() }
+impl Finding {
+    /// How this thing is.
+    #[must_use]
+    pub fn health(&self) -> Health {
+        match self {
+            Finding::BadConfiguration(_)
+            | Finding::BadDatabase(_)
+            | Finding::BadSetup(_)
+            | Finding::EarlyClock => Health::Wrong,
+            Finding::Data { trouble, .. } => wrong_if(trouble.is_some()),
+            Finding::Database { damage, .. } => wrong_if(damage.is_some()),
+            Finding::Live { trouble, .. } => wrong_if(trouble.is_some()),
+            Finding::Providers { available, .. } => wrong_if(*available < LEAST_PROVIDERS),
+            Finding::Lacking { .. } => Health::Note,
+            Finding::Port { trouble, .. } => note_if(trouble.is_some()),
+            Finding::Provider { priced, .. } => note_if(!priced),
+            Finding::Configuration { .. } | Finding::Clock | Finding::Prices { .. } => Health::Well,
+        }
+    }
 }
 
-/// Looks at configuration, keys, prices, data, clock, port and providers. Asks nobody.
+fn wrong_if(is_wrong: bool) -> Health {
+    if is_wrong { Health::Wrong } else { Health::Well }
+}
+
+fn note_if(is_worth_knowing: bool) -> Health {
+    if is_worth_knowing { Health::Note } else { Health::Well }
+}
+
+/// Examines configuration, keys, prices, data, clock, port and providers. Makes no request.
 pub async fn examine(machine: &Machine<'_>) -> Vec<Finding> {
     let config = match Config::load() {
         Ok(config) => config,
-        Err(error) => return vec![finding("configuration", Health::Wrong, error.to_string())],
+        Err(error) => return vec![Finding::BadConfiguration(error)],
     };
-    let mut findings = vec![configuration(&config), data(&config.data_dir)];
+    let exists = config.file.exists();
+    let mut findings = vec![Finding::Configuration { file: config.file.clone(), exists }];
+    findings.push(data(&config.data_dir));
     findings.extend(database(&config).await);
     findings.push(port(config.server.listen.unwrap_or(SocketAddr::from(([127, 0, 0, 1], PORT)))));
     findings.extend(prices(&config.prices_file()));
     match setup::load(&config, machine) {
         Ok(setup) => findings.extend(providers(&setup)),
-        Err(error) => findings.push(finding("keys and prices", Health::Wrong, error.to_string())),
+        Err(error) => findings.push(Finding::BadSetup(error)),
     }
     findings
-}
-
-fn configuration(config: &Config) -> Finding {
-    let file = config.file.display();
-    let is = if config.file.exists() { "is fine" } else { "is not there, and need not be" };
-    finding("configuration", Health::Well, format!("{file} {is}"))
 }
 
 fn data(directory: &Path) -> Finding {
     let probe = directory.join(format!(".writable-{}", std::process::id()));
     let written = make_directory(directory).and_then(|()| std::fs::write(&probe, b""));
     let _ = std::fs::remove_file(&probe);
-    let name = directory.display();
-    match written {
-        Ok(()) => finding("data", Health::Well, format!("{name} can be written to")),
-        Err(error) => {
-            let advice = "set AX_DATA_DIR to a directory that can be written to";
-            finding("data", Health::Wrong, format!("{name} can't be written to: {error}; {advice}"))
-        }
-    }
+    let trouble = written.err().map(|error| error.to_string());
+    Finding::Data { directory: directory.to_owned(), trouble }
 }
 
 async fn database(config: &Config) -> Vec<Finding> {
     let (file, now) = (config.database(), SystemClock.now());
     let store = match SqliteStore::open(&file) {
         Ok(store) => store,
-        Err(error) => return vec![finding("database", Health::Wrong, error.to_string())],
+        Err(error) => return vec![Finding::BadDatabase(error)],
     };
-    let name = file.display();
     let whole = match store.damage().await {
-        Ok(None) => finding("database", Health::Well, format!("{name} is whole")),
-        Ok(Some(damage)) => {
-            let advice = "keep a copy of it, then let `sqlite3 FILE .recover` save what it can";
-            finding("database", Health::Wrong, format!("{name} is damaged: {damage}; {advice}"))
-        }
-        Err(error) => finding("database", Health::Wrong, error.to_string()),
+        Ok(damage) => Finding::Database { file, damage },
+        Err(error) => Finding::BadDatabase(error),
     };
     let newest = store.list(Wanted { limit: 1, ..Wanted::default() }).await.unwrap_or_default();
     let latest = newest.first().map_or(EARLIEST, |it| it.opened_at.0.max(EARLIEST));
-    let clock = if now.0 < latest {
-        finding("clock", Health::Wrong, "it is earlier than what was recorded; set the machine's clock")
-    } else {
-        finding("clock", Health::Well, "it is later than everything recorded")
-    };
-    vec![whole, clock]
+    vec![whole, if now.0 < latest { Finding::EarlyClock } else { Finding::Clock }]
 }
 
 fn port(address: SocketAddr) -> Finding {
-    match TcpListener::bind(address) {
-        Ok(_) => finding("port", Health::Well, format!("{address} is free for `ax serve`")),
-        Err(error) => {
-            let advice = "if that is no `ax serve`, choose another with --port or [server] listen";
-            finding("port", Health::Note, format!("{address} can't be listened on: {error}; {advice}"))
-        }
-    }
+    let trouble = TcpListener::bind(address).err().map(|error| error.to_string());
+    Finding::Port { address, trouble }
 }
 
-/// What can't be read is told with the keys.
+/// Prices that can't be read are reported with the keys.
 fn prices(file: &Path) -> Option<Finding> {
-    let imported = Prices::load(file).ok()?.len() as u64;
-    let found = match imported {
-        0 => "those of this program; `ax prices import FILE` brings newer ones".to_owned(),
-        some => format!("of {} were imported", count(some, "model")),
-    };
-    Some(finding("prices", Health::Well, found))
+    Some(Finding::Prices { imported: Prices::load(file).ok()?.len() })
 }
 
 fn providers(setup: &Setup) -> Vec<Finding> {
-    let there = setup.sources().len();
-    let found = format!("{there} of {} can be asked", setup.providers.len());
-    let all = if there < LEAST {
-        let advice = "a discussion takes 2; set a key as said below. Until then voices are simulated";
-        finding("providers", Health::Wrong, format!("{found}; {advice}"))
-    } else {
-        finding("providers", Health::Well, found)
-    };
+    let (available, known) = (setup.sources().len(), setup.providers.len());
+    let all = Finding::Providers { available, known };
     std::iter::once(all).chain(setup.providers.iter().map(provider)).collect()
 }
 
 fn provider(provider: &Provider) -> Finding {
-    let way = match &provider.way {
-        Ok(Way::Http(endpoint)) => format!("at {}, {}", endpoint.base, key(provider)),
-        Ok(Way::Command(program)) => format!("by the command {}", program.path.display()),
-        Err(missing) => return finding(&provider.name, Health::Note, missing.advice(&provider.name)),
+    let name = provider.name.clone();
+    let reached = match &provider.way {
+        Ok(Way::Http(endpoint)) => {
+            Reached::Http { base: endpoint.base.to_string(), key: provider.key.clone() }
+        }
+        Ok(Way::Command(program)) => Reached::Command(program.path.clone()),
+        Err(missing) => return Finding::Lacking { name, missing: missing.clone() },
     };
-    if provider.facts(&provider.model).price.is_some() {
-        return finding(&provider.name, Health::Well, way);
-    }
-    let advice = "`ax prices import FILE`, or price in config.toml, makes --max-cost possible";
-    finding(&provider.name, Health::Note, format!("{way}; unpriced: {advice}"))
-}
-
-fn key(provider: &Provider) -> String {
-    match &provider.key {
-        Some(KeyFrom::Environment(name)) => format!("key from {name}"),
-        Some(KeyFrom::File(name)) => format!("key from keys.toml ({name})"),
-        None => "without a key".to_owned(),
-    }
-}
-
-impl Quorum {
-    /// Whether each available provider would answer now, without paying for it.
-    pub async fn health(&self) -> Vec<Finding> {
-        let checks = self.setup().sources().into_iter().map(|source| async move {
-            let said = self.would_answer(&source.name).await;
-            let state = if said.is_ok() { Health::Well } else { Health::Wrong };
-            finding(
-                &format!("{} (live)", source.name),
-                state,
-                said.err().unwrap_or_else(|| "would answer".into()),
-            )
-        });
-        futures::future::join_all(checks).await
-    }
+    Finding::Provider { name, reached, priced: provider.facts(&provider.model).price.is_some() }
 }

@@ -1,35 +1,52 @@
-//! Why the door stays shut, as facts; what to show and which exit code or status it has is the surface's business.
+//! Why a request is not carried out, as facts. Each surface words them for its own users and
+//! decides which exit code or status they have.
+
+use std::path::PathBuf;
 
 use quorum_core::{
     engine::{OpenError, RunError, SayError, begin::BeginError},
-    model::{error::Refusal, id::DiscussionId},
+    model::id::DiscussionId,
     seams::StoreError,
 };
 
-use crate::config;
+use crate::{Complaint, config, setup::Missing};
 
 /// What can go wrong between a request and its discussion.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The request is not acceptable; every reason at once. Nothing was spent.
-    #[error("{}", .0.iter().map(Refusal::to_string).collect::<Vec<_>>().join("\n"))]
-    Refused(Vec<Refusal>),
+    #[error("{}", .0.iter().map(Complaint::to_string).collect::<Vec<_>>().join("\n"))]
+    Refused(Vec<Complaint>),
     /// The configuration can't be used.
     #[error(transparent)]
     Config(#[from] config::Error),
-    /// Discussions are switched off.
-    #[error("discussions are switched off; set discussions = true under [features] in {0}")]
-    SwitchedOff(String),
-    /// Some who take part can't be asked from here.
-    #[error("it can't go on here, because not everyone can be asked. {}", .0.join("; "))]
-    Mute(Vec<String>),
-    /// The store said no.
+    /// The directory for discussions can't be made.
+    #[error("discussions can't be kept in {}: {reason}", .directory.display())]
+    DataDirectory {
+        /// Which.
+        directory: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// No voices were given to the builder, so nobody could answer.
+    #[error("no voices were given, so nobody could answer; bring some, or ask for simulated ones")]
+    NoVoices,
+    /// Discussions are switched off in the configuration.
+    #[error("discussions are switched off in the configuration")]
+    SwitchedOff {
+        /// The configuration that says so.
+        file: PathBuf,
+    },
+    /// Some participants can't be asked from here.
+    #[error("it can't go on here, because not everyone can be asked. {}", unvoiced(.0))]
+    Mute(Vec<Unvoiced>),
+    /// The store refused.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// No discussion goes by this name.
-    #[error("there is no discussion whose id begins with {0}; `ax history` lists those there are")]
+    /// No discussion has an id that begins like this.
+    #[error("there is no discussion whose id begins with {0}")]
     NotFound(String),
-    /// Several discussions go by this name.
+    /// Several discussions have an id that begins like this.
     #[error("{given} begins the ids of several discussions; give more of it: {}", .among.join(", "))]
     Ambiguous {
         /// What was given.
@@ -37,24 +54,22 @@ pub enum Error {
         /// Some of those that begin so.
         among: Vec<String>,
     },
-    /// A person's word was not taken; nothing was changed.
+    /// A person's turn was not taken; nothing was changed.
     #[error("{0}; nothing was changed")]
     NotSaid(SayError),
     /// Several people are awaited, and it was not said who speaks.
-    #[error("{} are awaited; say who speaks with --as NAME. Nothing was changed", .0.join(" and "))]
+    #[error("{} are awaited, and it was not said who speaks; nothing was changed", .0.join(" and "))]
     WhoSpeaks(Vec<String>),
     /// There is no person at the table.
     #[error("no person sits at the table of discussion {0}, so nobody can speak in it; nothing was changed")]
     NobodyToSpeak(DiscussionId),
     /// There is no last discussion.
-    #[error("there are no discussions yet; `ax discuss \"…\"` starts one")]
+    #[error("there are no discussions yet")]
     NoneYet,
-    /// No session goes by this name.
-    #[error(
-        "there is no session {0}; `ax sessions` lists those there are, `ax sessions create NAME` makes one"
-    )]
+    /// No session has this name or id.
+    #[error("there is no session {0}")]
     NoSession(String),
-    /// Several sessions go by this name.
+    /// Several sessions have this name.
     #[error("several sessions are named {given}; give the id of one: {}", .among.join(", "))]
     AmbiguousSession {
         /// What was given.
@@ -70,10 +85,43 @@ pub enum Error {
     Fault(String),
 }
 
+impl Error {
+    /// A single complaint about a request.
+    pub(crate) fn refused(complaint: impl Into<Complaint>) -> Self {
+        Error::Refused(vec![complaint.into()])
+    }
+}
+
+/// A participant that can't be asked from here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unvoiced {
+    /// Its name at the table.
+    pub participant: String,
+    /// Its provider.
+    pub provider: String,
+    /// What that provider lacks here; `None` where no such provider is known.
+    pub missing: Option<Missing>,
+}
+
+fn unvoiced(who: &[Unvoiced]) -> String {
+    who.iter().map(Unvoiced::to_string).collect::<Vec<_>>().join("; ")
+}
+
+impl std::fmt::Display for Unvoiced {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.missing {
+            Some(missing) => write!(f, "{}: {missing}", self.participant),
+            None => write!(f, "{}: there is no such provider here", self.participant),
+        }
+    }
+}
+
 impl From<OpenError> for Error {
     fn from(error: OpenError) -> Self {
         match error {
-            OpenError::Refused(refusals) => Error::Refused(refusals),
+            OpenError::Refused(refusals) => {
+                Error::Refused(refusals.into_iter().map(Complaint::from).collect())
+            }
             OpenError::Store(error) => Error::Store(error),
         }
     }
@@ -93,6 +141,17 @@ impl From<RunError> for Error {
         match error {
             RunError::Store(error) => Error::Store(error),
             RunError::Fault(_) => Error::Fault(error.to_string()),
+        }
+    }
+}
+
+impl From<SayError> for Error {
+    fn from(error: SayError) -> Self {
+        match error {
+            SayError::Store(error) => Error::Store(error),
+            SayError::Length { .. } | SayError::NoSeat { .. } | SayError::NotTheirs { .. } => {
+                Error::NotSaid(error)
+            }
         }
     }
 }

@@ -1,42 +1,51 @@
-//! The door: requests in, discussions out. Commands, servers and programs use this crate and none of those behind it.
+//! Requests in, discussions out. Commands, servers and programs use this crate and none of those
+//! behind it.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), quorum::Error> {
-//! use quorum::{Config, Quorum, Request};
+//! use quorum::{Config, Quorum, Request, model::id::Tenant};
 //!
 //! let quorum = Quorum::open(Config::load()?)?;
-//! let handle = quorum.start(&Request::on("Tabs or spaces?")).await?;
+//! let scope = quorum.scope(Tenant::default(), "ann");
+//! let spec = scope.check(&Request::on("Tabs or spaces?"))?;
+//! let (_, handle) = scope.start(spec).await?;
 //! println!("{}", handle.finished().await?.outcome().synthesis);
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! A program that brings its own store, voices or clock uses [`Quorum::builder`]. What it implements
+//! for that is in [`seams`]; what a pattern of its own is written with is in [`floor`] and [`craft`].
 
 mod clock;
+mod complaint;
 pub mod config;
 pub mod doctor;
-mod door;
 mod error;
 pub mod export;
+mod facade;
 pub mod listing;
 pub mod request;
 pub mod setup;
 pub mod text;
 pub mod voices;
 
+pub use complaint::{Complaint, Origin, Remedy};
 pub use config::Config;
-pub use door::{
-    Discussion, Figures, Forking, ModelEntry, OrderKey, Plan, PlannedPhase, PlannedSeat, PresetEntry,
-    PriceEntry, ProviderEntry, Quorum, Resumed, Scope, Started, Steered, complaints,
+pub use error::{Error, Unvoiced};
+pub use facade::{
+    Builder, Discussion, Figures, Forking, ModelEntry, OrderKey, Plan, PlannedPhase, PlannedSeat,
+    PresetEntry, PriceEntry, ProviderEntry, Quorum, Scope, Started, Steered, Unanswered, complaints,
 };
-pub use error::Error;
 pub use quorum_core::{
-    craft::{Consensus, Pattern},
+    call,
+    craft::{self, Consensus, Pattern},
     engine::{
         MOST_SAID, RunError, SayError,
         feed::{Piece, Signal},
         handle::{Finished, Handle},
     },
-    model,
+    floor, memory, model, seams,
     seams::{Deed, StoreError},
 };
 pub use quorum_patterns::detect::Detector;

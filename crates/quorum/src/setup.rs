@@ -6,7 +6,7 @@ use quorum_providers::{catalog, setup::Given};
 pub use quorum_providers::{
     keys::{self, Keys, SecretString},
     prices::{self, Prices},
-    setup::{KeyFrom, Machine, Missing, Provider, Setup},
+    setup::{KeyFrom, Machine, Missing, Provider, Setup, address::Wrong as BadAddress, file_name},
     source::{Facts, Way},
 };
 
@@ -23,20 +23,35 @@ pub fn load(config: &Config, machine: &Machine<'_>) -> Result<Setup, Error> {
     Ok(Setup::of(&Given { own: &config.providers, keys: &keys, prices: &prices }, machine))
 }
 
+/// Why there is no variable to keep a key under.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoKeyName {
+    /// The provider needs no key.
+    #[error("{0} needs no key")]
+    NotNeeded(String),
+    /// No provider has this name.
+    #[error("there is no provider named {given}")]
+    Unknown {
+        /// What was given.
+        given: String,
+        /// The name that was probably meant.
+        nearest: Option<String>,
+    },
+}
+
 /// The variable under which the key of a provider is kept: that of its name, or one of its variables itself.
-pub fn key_name(setup: &Setup, given: &str) -> Result<String, String> {
+pub fn key_name(setup: &Setup, given: &str) -> Result<String, NoKeyName> {
     let by_variable = setup.providers.iter().flat_map(|it| &it.key_names).find(|it| *it == given);
     let by_name = || setup.provider(given).and_then(|it| it.key_names.first());
     if let Some(name) = by_variable.or_else(by_name) {
         return Ok(name.clone());
     }
     if setup.provider(given).is_some() {
-        return Err(format!("{given} needs no key"));
+        return Err(NoKeyName::NotNeeded(given.to_owned()));
     }
     let known = setup.providers.iter().map(|it| it.name.as_str());
-    let lists = || "; `ax models` lists those there are".to_owned();
-    let meant = nearest(given, known).map_or_else(lists, |it| format!("; did you mean {it}?"));
-    Err(format!("there is no provider named {given}{meant}"))
+    let nearest = nearest(given, known).map(str::to_owned);
+    Err(NoKeyName::Unknown { given: given.to_owned(), nearest })
 }
 
 impl Setting {
@@ -44,7 +59,7 @@ impl Setting {
     #[must_use]
     pub fn of(setup: &Setup) -> Setting {
         let there = setup.providers.iter().filter(|it| it.way.is_ok());
-        let lacking = setup.providers.iter().filter_map(|it| Some((it.name.clone(), it.lacks()?)));
+        let lacking = setup.providers.iter().filter_map(|it| Some((it.name.clone(), it.missing()?.clone())));
         let differs = |it: &&Provider| catalog::row(&it.name).is_none_or(|row| row.strengths != it.strengths);
         let strengths = setup.providers.iter().filter(differs);
         let strengths: BTreeMap<_, _> = strengths.map(|it| (it.name.clone(), it.strengths.clone())).collect();

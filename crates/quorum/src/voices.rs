@@ -11,17 +11,22 @@ use quorum_simulated::Profile;
 pub use quorum_simulated::SimulatedVoices;
 
 /// The voices of a process, simulated and real.
-#[derive(Debug)]
 pub struct AllVoices {
     simulated: SimulatedVoices,
-    real: RealVoices,
+    real: Arc<dyn Voices>,
 }
 
 impl AllVoices {
     /// Simulated voices beside the real ones of these providers.
     #[must_use]
     pub fn of(sources: Vec<Source>) -> Self {
-        AllVoices { simulated: simulated(), real: RealVoices::of(sources) }
+        AllVoices::beside(Arc::new(RealVoices::of(sources)))
+    }
+
+    /// Simulated voices beside these real ones.
+    #[must_use]
+    pub fn beside(real: Arc<dyn Voices>) -> Self {
+        AllVoices { simulated: simulated(), real }
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use quorum::{Config, Request};
+use quorum::{Config, Remedy, Request, config::Mistake};
 
 fn parse(text: &str) -> Result<Config, String> {
     Config::parse(text, Path::new("config.toml"), PathBuf::from("data")).map_err(|error| error.to_string())
@@ -182,11 +182,16 @@ fn a_preset_counts_before_the_defaults_and_what_is_given_before_both() {
 #[test]
 fn a_preset_nobody_knows_is_named_with_the_nearest() {
     let config = parse("[presets.architecture]\nrounds = 3\n[presets.quick]\nrounds = 1").unwrap();
-    let unknown = |name: &str| config.preset(name).unwrap_err();
+    let unknown = |name: &str| config.preset(name).unwrap_err().message;
     assert_eq!(unknown("architectur"), "there is no preset named architectur; did you mean architecture?");
     assert_eq!(unknown("zzz"), "there is no preset named zzz; there are architecture, quick");
     let none = parse("").unwrap().preset("quick").unwrap_err();
-    assert_eq!(none, "there is no preset named quick, nor any other; write [presets.quick] into config.toml");
+    let file = PathBuf::from("config.toml");
+    let expected = Mistake {
+        message: "there is no preset named quick, nor any other".to_owned(),
+        remedy: Some(Remedy::WritePreset { name: "quick".to_owned(), file }),
+    };
+    assert_eq!(none, expected);
 }
 
 #[test]

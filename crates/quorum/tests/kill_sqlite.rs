@@ -1,25 +1,21 @@
-//! Over the real store: a death after every single write, and two doors on one file.
+//! Over the real store: a death after every single write, and two processes on one file.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use futures::StreamExt;
 use quorum::{
-    Config, Finished, Handle, Quorum, Request, Resumed, Signal, Steered,
+    Discussion, Finished, Handle, Quorum, Request, Scope, Signal, Steered,
     model::{
         command::Command,
         event::Event,
+        id::Tenant,
         lifecycle::Lifecycle,
         outcome::StoppingReason,
         spec::{Recursion, Spec, TimeoutStrategy, Timing},
     },
     request::Simulate,
-    voices,
 };
 use quorum_core::{craft::Crafts, seams::Store};
 use quorum_patterns::{CONSENSUS, CONTEXTS, PATTERNS};
@@ -76,41 +72,41 @@ async fn f1_a_recursive_discussion_survives_every_death() {
     survives(&convening, Spec { rounds: 1, recursion, timing, ..usual }, 10).await;
 }
 
-/// Two doors as two processes have them, and a discussion that the first runs.
-struct Doors {
-    first: Quorum,
-    second: Quorum,
+/// One discussion as two processes reach it; the first runs it.
+struct Processes {
+    first: Discussion,
+    second: Discussion,
     handle: Handle,
     _folder: TempDir,
 }
 
-fn door(file: &Path) -> Quorum {
-    let config = Config::parse("", Path::new("config.toml"), PathBuf::new()).unwrap();
-    Quorum::over(config, opened(file), Arc::new(voices::simulated()))
+fn scope(file: &Path) -> Scope {
+    Quorum::builder().store(opened(file)).simulated().build().unwrap().scope(Tenant::default(), "ann")
 }
 
-async fn doors() -> Doors {
+async fn processes() -> Processes {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("quorum.db");
-    let (first, second) = (door(&file), door(&file));
+    let (first, second) = (scope(&file), scope(&file));
     let simulate = Some(Simulate { latency_ms: Some(30), ..Simulate::default() });
     let pattern = Some("round-robin".to_owned());
     let long = Request { simulate, pattern, rounds: Some(10), ..Request::on("Tabs or spaces?") };
-    let handle = first.start(&long).await.unwrap();
+    let (first, handle) = first.start(first.check(&long).unwrap()).await.unwrap();
+    let second = second.discussion(first.id()).await.unwrap();
     assert!(handle.signals().any(async |it| is(&it, |it| matches!(it, Event::TurnCompleted { .. }))).await);
-    Doors { first, second, handle, _folder: folder }
+    Processes { first, second, handle, _folder: folder }
 }
 
 fn is(signal: &Signal, wanted: impl Fn(&Event) -> bool) -> bool {
     matches!(signal, Signal::Fact { fact, .. } if wanted(&fact.event))
 }
 
-impl Doors {
-    /// The second door passes a command on; the first takes it in time.
+impl Processes {
+    /// The second process passes a command on; the first takes it in time.
     async fn commands(&self, command: Command) {
         let signals = self.handle.signals();
         let sent = Instant::now();
-        let Steered::Sent { .. } = self.second.steer(self.handle.id(), command.clone()).await.unwrap() else {
+        let Steered::Sent { .. } = self.second.steer(command.clone()).await.unwrap() else {
             panic!("nobody runs it")
         };
         let taken = signals.any(async |it| is(&it, |it| matches!(it, Event::CommandTaken { .. })));
@@ -121,32 +117,31 @@ impl Doors {
 
 #[tokio::test]
 async fn one_process_pauses_what_another_runs_and_goes_on_with_it() {
-    let doors = doors().await;
-    let id = doors.handle.id();
-    assert!(doors.second.resume(id).await.is_err(), "only one can run it");
-    doors.commands(Command::Pause).await;
-    let Finished::Waiting(state) = doors.handle.finished().await.unwrap() else { panic!("it went on") };
+    let processes = processes().await;
+    assert!(processes.second.resume_here().await.is_err(), "only one can run it");
+    processes.commands(Command::Pause).await;
+    let Finished::Waiting(state) = processes.handle.finished().await.unwrap() else { panic!("it went on") };
     assert_eq!(state.lifecycle, Lifecycle::Paused);
-    let Resumed::Running(handle) = doors.second.resume(id).await.unwrap() else { panic!("it is over") };
+    let handle = processes.second.resume_here().await.unwrap();
     let outcome = handle.finished().await.unwrap().outcome();
     assert!(outcome.success && outcome.rounds.len() == 10, "{outcome:?}");
-    assert_eq!(doors.first.outcome(id).await.unwrap(), outcome);
+    assert_eq!(processes.first.outcome().await.unwrap(), outcome);
 }
 
 #[tokio::test]
 async fn one_process_stops_what_another_runs() {
-    let doors = doors().await;
-    doors.commands(Command::Stop).await;
-    let Finished::Over(_) = doors.handle.finished().await.unwrap() else { panic!("it waits") };
-    let outcome = doors.second.outcome(doors.handle.id()).await.unwrap();
+    let processes = processes().await;
+    processes.commands(Command::Stop).await;
+    let Finished::Over(_) = processes.handle.finished().await.unwrap() else { panic!("it waits") };
+    let outcome = processes.second.outcome().await.unwrap();
     assert_eq!(outcome.stopping_reason, Some(StoppingReason::UserStop));
     assert!(outcome.rounds.len() < 10 && !outcome.synthesis.is_empty(), "{outcome:?}");
 }
 
 #[tokio::test]
 async fn one_process_aborts_what_another_runs() {
-    let doors = doors().await;
-    doors.commands(Command::Abort).await;
-    let Finished::Over(state) = doors.handle.finished().await.unwrap() else { panic!("it waits") };
+    let processes = processes().await;
+    processes.commands(Command::Abort).await;
+    let Finished::Over(state) = processes.handle.finished().await.unwrap() else { panic!("it waits") };
     assert_eq!(state.lifecycle, Lifecycle::Aborted);
 }

@@ -8,10 +8,13 @@ use std::{
 };
 
 use quorum::{
-    Config, Error, Quorum, Request, Resumed, Steered,
-    model::{command::Command, lifecycle::Lifecycle},
-    setup::{self, Machine},
-    voices::AllVoices,
+    Config, Error, Quorum, Request, Scope, Steered, Unvoiced,
+    model::{
+        command::Command,
+        id::{Seq, Tenant},
+        lifecycle::Lifecycle,
+    },
+    setup::{self, Machine, Missing},
 };
 use quorum_core::memory::MemoryStore;
 
@@ -24,40 +27,42 @@ model = "alpha-1"
 key_env = "ALPHA_KEY"
 "#;
 
-/// The door on a machine that has this key, or has none.
-fn door(store: &Arc<MemoryStore>, key: Option<&str>) -> Quorum {
+/// What the local tenant may reach on a machine that has this key, or has none.
+fn scope(store: &Arc<MemoryStore>, key: Option<&str>) -> Scope {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("config.toml");
     let config = Config::parse(CONFIG, &file, PathBuf::from(folder.path())).unwrap();
     let variable = |name: &str| key.filter(|_| name == "ALPHA_KEY").map(str::to_owned);
     let machine = Machine { variable: &variable, program: &|_| None, listens: &|_| false };
     let setup = setup::load(&config, &machine).unwrap();
-    Quorum::over(config, store.clone(), Arc::new(AllVoices::of(setup.sources()))).set_up(setup)
+    let quorum = Quorum::builder().config(config).store(store.clone()).set_up(setup).build().unwrap();
+    quorum.scope(Tenant::default(), "ann")
 }
 
 #[tokio::test]
 async fn a_key_that_is_missing_here_is_nobodys_failure() {
     let store = Arc::new(MemoryStore::new());
-    let there = door(&store, Some("secret"));
+    let there = scope(&store, Some("secret"));
     let request = Request { providers: Some(vec!["alpha".into(); 2]), ..Request::on("Tabs or spaces?") };
-    let id = there.start(&request).await.map(|handle| handle.id()).unwrap();
-    let Resumed::Running(handle) = there.resume(id).await.unwrap() else { panic!("it is not over") };
-    handle.finished().await.unwrap();
-    let before = there.state(id).await.unwrap();
+    let started = there.prepare(there.check(&request).unwrap()).await.unwrap();
+    started.run_prepared().await.unwrap().finished().await.unwrap();
+    let (before, facts) = (started.state().await.unwrap(), started.facts(Seq::START).await.unwrap());
     assert_eq!(before.lifecycle, Lifecycle::Error);
 
-    let here = door(&store, None);
-    let Err(Error::Mute(who)) = here.resume(id).await else { panic!("it went on") };
-    let expected = "no key: set ALPHA_KEY, run `ax keys set alpha`";
-    assert_eq!(who, ["alpha", "alpha-2"].map(|name| format!("{name}: {expected}")));
-    assert!(matches!(here.steer(id, Command::Stop).await, Err(Error::Mute(_))));
-    assert_eq!(
-        here.facts(id, Default::default()).await.unwrap().len(),
-        there.facts(id, Default::default()).await.unwrap().len()
-    );
-    assert_eq!(here.state(id).await.unwrap(), before);
-    // Whoever only wants it over needs no voice.
-    assert!(matches!(here.steer(id, Command::Abort).await, Ok(Steered::Here(_))));
+    let here = scope(&store, None).discussion(started.id()).await.unwrap();
+    let Err(Error::Mute(who)) = here.resume().await else { panic!("it went on") };
+    let missing = Missing::Key { names: vec!["ALPHA_KEY".to_owned()], program: None };
+    let unvoiced = |name: &str| Unvoiced {
+        participant: name.to_owned(),
+        provider: "alpha".to_owned(),
+        missing: Some(missing.clone()),
+    };
+    assert_eq!(who, ["alpha", "alpha-2"].map(unvoiced));
+    assert!(matches!(here.steer(Command::Stop).await, Err(Error::Mute(_))));
+    assert_eq!(here.facts(Seq::START).await.unwrap(), facts);
+    assert_eq!(here.state().await.unwrap(), before);
+    // An abort needs no voice.
+    assert!(matches!(here.steer(Command::Abort).await, Ok(Steered::Here(_))));
 }
 
 #[test]
@@ -66,6 +71,6 @@ fn a_provider_is_missed_by_the_name_of_its_key() {
     let config = Config::parse(CONFIG, &folder.join("config.toml"), folder.to_owned()).unwrap();
     let machine = Machine { variable: &|_| None, program: &|_| None, listens: &|_| false };
     let setup = setup::load(&config, &machine).unwrap();
-    let lacks = setup.provider("alpha").unwrap().lacks().unwrap();
-    assert_eq!(lacks, "no key: set ALPHA_KEY, run `ax keys set alpha`");
+    let missing = setup.provider("alpha").unwrap().missing().unwrap();
+    assert_eq!(missing.to_string(), "there is no key in ALPHA_KEY");
 }

@@ -2,33 +2,27 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::sync::Arc;
 
 use quorum::{
-    Config, Finished, Plan, Quorum, Request,
-    request::Simulate,
-    voices::{SimulatedVoices, simulated},
-};
-use quorum_core::{
-    memory::MemoryStore,
+    Finished, Plan, Quorum, Request, Scope,
     model::{
+        id::Tenant,
         money::{Price, Usd},
         participant::Participant,
-        spec::Spec,
+        spec::{Simulation, Spec},
     },
+    request::Simulate,
     seams::{Voice, Voices},
+    voices::{SimulatedVoices, simulated},
 };
 
-fn door_with(voices: impl Voices + 'static) -> Quorum {
-    let config = Config::parse("", Path::new("config.toml"), PathBuf::new()).unwrap();
-    Quorum::over(config, Arc::new(MemoryStore::new()), Arc::new(voices)).assigning_roles()
+fn scope() -> Scope {
+    Quorum::builder().simulated().assigning_roles().build().unwrap().scope(Tenant::default(), "ann")
 }
 
-fn door() -> Quorum {
-    door_with(simulated())
+async fn plan(scope: &Scope, request: &Request) -> Plan {
+    scope.plan(&scope.check(request).unwrap()).await.unwrap()
 }
 
 fn asking(pattern: &str, providers: &str) -> Request {
@@ -47,7 +41,7 @@ fn course(plan: &Plan) -> String {
 }
 
 async fn check(request: Request, expected: &str) {
-    let plan = door().plan(&request).await.unwrap();
+    let plan = plan(&scope(), &request).await;
     assert_eq!(course(&plan), expected);
 }
 
@@ -80,11 +74,11 @@ async fn no_talk_is_planned_to_end_early() {
             end_on: Some(vec!["repetition".to_owned()]),
             ..asking("debate", "a,b,c")
         };
-        let plan = door().plan(&debate).await.unwrap();
+        let plan = plan(&scope(), &debate).await;
         assert_eq!(plan.course.iter().filter_map(|it| it.round).max(), Some(7), "{format}");
     }
     let dialogue = Request { rounds: Some(9), ..asking("dialogue", "a,b") };
-    let plan = door().plan(&dialogue).await.unwrap();
+    let plan = plan(&scope(), &dialogue).await;
     assert_eq!((plan.usual.calls, plan.course.iter().filter_map(|it| it.round).max()), (37, Some(9)));
 }
 
@@ -95,11 +89,10 @@ async fn the_usual_is_what_happens() {
         for method in ["synthesis", "majority", "unanimous"] {
             let request =
                 Request { consensus: Some(method.to_owned()), ..asking(pattern, "claude,gemini,qwen") };
-            let door = door();
-            let plan = door.plan(&request).await.unwrap();
-            let Finished::Over(state) = door.start(&request).await.unwrap().finished().await.unwrap() else {
-                panic!("nobody waits")
-            };
+            let scope = scope();
+            let plan = plan(&scope, &request).await;
+            let (_, handle) = scope.start(scope.check(&request).unwrap()).await.unwrap();
+            let Finished::Over(state) = handle.finished().await.unwrap() else { panic!("nobody waits") };
             assert_eq!(plan.usual.calls, state.spent.calls, "{pattern} {method}");
             assert!(state.spent.tokens <= plan.usual.tokens, "{pattern} {method}");
         }
@@ -114,7 +107,7 @@ async fn hundreds_of_rounds_are_planned_in_time() {
         max_tokens_per_turn: Some(20_000),
         ..asking("debate", "a,b,c")
     };
-    let plan = door().plan(&debate).await.unwrap();
+    let plan = plan(&scope(), &debate).await;
     assert_eq!(plan.usual.calls, 602);
     // Late in the talk every window is full.
     assert!(plan.usual.tokens > 580 * 128_000, "{:?}", plan.usual);
@@ -127,35 +120,39 @@ impl Voices for Priced {
     fn voice(&self, spec: &Spec, who: &Participant) -> Option<Voice> {
         let dollars = |it: f64| Usd::from_dollars(it).unwrap();
         let price = (who.provider != "glm").then(|| Price::new(dollars(1.0), dollars(10.0)));
-        Some(Voice { price, ..self.0.voice(spec, who)? }).filter(|_| who.provider != "nobody")
+        let simulation =
+            Simulation { seed: 1, latency_ms: 0, failure: 0.0, stubbornness: 1.0, dead: Vec::new() };
+        let simulated = Spec { simulation: Some(simulation), ..spec.clone() };
+        Some(Voice { price, ..self.0.voice(&simulated, who)? }).filter(|_| who.provider != "nobody")
     }
 }
 
 #[tokio::test]
 async fn money_is_counted_and_what_has_no_price_is_named() {
-    let door = door_with(Priced(simulated()));
-    let plan = door.plan(&asking("synthesis", "claude,gemini")).await.unwrap();
+    let quorum = Quorum::builder().voices(Arc::new(Priced(simulated()))).build().unwrap();
+    let scope = quorum.scope(Tenant::default(), "ann");
+    let asking = |providers: &str| Request { simulate: None, ..asking("synthesis", providers) };
+    let counted = plan(&scope, &asking("claude,gemini")).await;
     // Five answers of 2048 tokens at 10 USD a million, and what is read for them.
-    assert!((0.1024..0.2).contains(&plan.usual.cost_usd), "{:?}", plan.usual);
-    assert!(plan.most.cost_usd > plan.usual.cost_usd && plan.unpriced.is_empty());
-    let plan = door.plan(&asking("synthesis", "claude,gemini,glm,nobody")).await.unwrap();
-    assert_eq!((plan.unpriced, plan.unavailable), (vec!["glm".to_owned()], vec!["nobody".to_owned()]));
-    let capped = Request { max_cost: Some(0.05), ..asking("synthesis", "claude,gemini") };
-    let plan = door.plan(&capped).await.unwrap();
-    assert_eq!((plan.usual.cost_usd, plan.most.cost_usd), (0.05, 0.05));
+    assert!((0.1024..0.2).contains(&counted.usual.cost_usd), "{:?}", counted.usual);
+    assert!(counted.most.cost_usd > counted.usual.cost_usd && counted.unpriced.is_empty());
+    let named = plan(&scope, &asking("claude,gemini,glm,nobody")).await;
+    assert_eq!((named.unpriced, named.unavailable), (vec!["glm".to_owned()], vec!["nobody".to_owned()]));
+    let capped = plan(&scope, &Request { max_cost: Some(0.05), ..asking("claude,gemini") }).await;
+    assert_eq!((capped.usual.cost_usd, capped.most.cost_usd), (0.05, 0.05));
 }
 
 #[tokio::test]
 async fn summaries_are_allowed_for() {
-    let plain = door().plan(&asking("synthesis", "a,b")).await.unwrap();
+    let plain = plan(&scope(), &asking("synthesis", "a,b")).await;
     let summing = Request { window_strategy: Some("summarise".to_owned()), ..asking("synthesis", "a,b") };
-    let summing = door().plan(&summing).await.unwrap();
+    let summing = plan(&scope(), &summing).await;
     assert!(summing.most.calls > plain.most.calls && summing.usual == plain.usual);
 }
 
 #[tokio::test]
 async fn what_is_planned_leaves_no_trace() {
-    let door = door();
-    door.plan(&asking("synthesis", "a,b")).await.unwrap();
-    assert_eq!(door.list(10, None).await.unwrap(), []);
+    let scope = scope();
+    plan(&scope, &asking("synthesis", "a,b")).await;
+    assert_eq!(scope.list(10, None).await.unwrap(), []);
 }

@@ -3,9 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
 use quorum::{
-    Request,
-    model::{participant::Participant, spec::Spec},
-    request::{MissingRoles, Setting, check},
+    Complaint, Remedy, Request,
+    model::{error::Code, participant::Participant, spec::Spec},
+    request::{MissingRoles, Setting, Voicing, check},
+    setup::Missing,
 };
 use serde_json::{Value, json};
 
@@ -315,22 +316,42 @@ fn the_usual_panel_is_narrowed_to_who_is_there() {
     assert_eq!(table(&spec), "claude speaker, gemini speaker");
     assert_eq!(spec.simulation, None);
     let refusals = check(&request(&json!({})), &there(&["claude"])).unwrap_err();
-    assert_eq!(
-        refusals[0].to_string(),
-        "providers: only claude can be asked here, and a discussion takes 2; `-p claude,claude` lets it speak twice, \
-         `--offline` simulates the others, or make more available:"
-    );
+    let message = "only claude can be asked here, and a discussion takes 2";
+    let remedies = [Remedy::SeatTwice { provider: "claude".to_owned() }, Remedy::Simulate];
+    let expected = Complaint::new("providers", Code::InsufficientProviders, message).with(remedies);
+    assert_eq!(refusals, [expected]);
     let spec = check(&request(&json!({})), &there(&["claude", "mistral", "mine"])).unwrap();
     assert_eq!(table(&spec), "claude speaker, mistral speaker");
     let offline = check(&request(&json!({ "offline": true })), &there(&["claude"])).unwrap();
     assert!(offline.simulation.is_some() && offline.participants.len() == 4);
 }
 
+fn no_key() -> Missing {
+    Missing::Key { names: vec!["ZAI_API_KEY".to_owned()], program: None }
+}
+
+#[test]
+fn nothing_is_simulated_unless_the_request_or_the_program_says_so() {
+    let simulated = |fields: &Value, voicing| {
+        let setting = Setting { voicing, ..Setting::default() };
+        check(&request(fields), &setting).unwrap().simulation.is_some()
+    };
+    assert!(!simulated(&json!({}), Voicing::Real));
+    assert!(simulated(&json!({ "offline": true }), Voicing::Real));
+    assert!(simulated(&json!({}), Voicing::Simulated));
+    let lacking = [("claude".to_owned(), no_key())].into();
+    let refused = check(&request(&json!({})), &Setting { lacking, ..Setting::default() }).unwrap_err();
+    let message = "nobody can be asked here, and a discussion takes 2";
+    let provide = Remedy::Provide { provider: "claude".to_owned(), missing: no_key() };
+    let expected = Complaint::new("providers", Code::InsufficientProviders, message);
+    assert_eq!(refused, [expected.with([Remedy::Simulate, provide])]);
+}
+
 #[test]
 fn d02_only_those_who_can_be_asked_may_be_named() {
     let of = |available: &[&str]| Setting {
         available: available.iter().map(|name| (*name).to_owned()).collect(),
-        lacking: [("glm".to_owned(), "no key: set ZAI_API_KEY".to_owned())].into(),
+        lacking: [("glm".to_owned(), no_key())].into(),
         strengths: [("mine".to_owned(), vec!["law".to_owned()])].into(),
         ..Setting::default()
     };
@@ -341,17 +362,19 @@ fn d02_only_those_who_can_be_asked_may_be_named() {
     let real = of(&["claude", "mine"]);
     let named = |names: &[&str]| json!({ "providers": names });
     assert_eq!(said(&named(&["anthropic/opus", "mine"]), &real), "anthropic/opus speaker, mine speaker");
-    assert_eq!(
-        said(&named(&["claude", "glm"]), &real),
-        "providers: glm can't be asked here, no key: set ZAI_API_KEY; --offline simulates it"
-    );
+    let provide = Remedy::Provide { provider: "glm".to_owned(), missing: no_key() };
+    let message = "glm can't be asked here: there is no key in ZAI_API_KEY";
+    let complaint = Complaint::new("providers", Code::InvalidRequest, message);
+    let refused = check(&request(&named(&["claude", "glm"])), &real).unwrap_err();
+    assert_eq!(refused, [complaint.with([provide, Remedy::Simulate])]);
     let typo = "providers: there is no provider named cluade; did you mean claude?";
     assert_eq!(said(&named(&["cluade", "mine"]), &real), typo);
     let offline = json!({ "providers": ["cluade", "glm"], "offline": true });
     assert_eq!(said(&offline, &real), "cluade speaker, glm speaker");
-    assert_eq!(said(&named(&["glm", "glm"]), &of(&[])), "glm speaker, glm-2 speaker");
+    let simulated = Setting { voicing: Voicing::Simulated, ..of(&[]) };
+    assert_eq!(said(&named(&["glm", "glm"]), &simulated), "glm speaker, glm-2 speaker");
     let stranger = "providers: there is no provider named zzz; there are glm";
-    assert_eq!(said(&named(&["glm", "zzz"]), &of(&[])), stranger);
+    assert_eq!(said(&named(&["glm", "zzz"]), &simulated), stranger);
     let spec = check(&request(&named(&["claude", "mine"])), &real).unwrap();
     assert_eq!(spec.participants[1].strengths, ["law"]);
 }

@@ -21,7 +21,7 @@ use serde_json::{Map, Value};
 use utoipa::IntoParams;
 
 use crate::{
-    house::App,
+    app::App,
     problem::{self, BODY, Problem},
 };
 

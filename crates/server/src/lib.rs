@@ -2,15 +2,15 @@
 //!
 //! # Layout
 //! - [`settings`]: where it listens, who may come in, how much it bears
-//! - `serve`: connections; `pace`: those whose other side does not read; `guard`: names, pages, tokens, floods; `house`: what requests share
+//! - `serve`: connections; `pace`: those whose other side does not read; `guard`: names, pages, tokens, floods; `app`: what requests share
 //! - `routes`: what can be asked for; `wire`: our JSON; `body`: what comes in; `problem`: what went wrong
 //! - `live`: events, put into words once for everybody who watches
 //! - `web`: the page people watch on, its files being in the folder of that name
 //! - `openapi`, `metrics`: what is said about it and what is counted
 
+mod app;
 mod body;
 mod guard;
-mod house;
 mod live;
 mod metrics;
 mod openapi;
@@ -21,6 +21,7 @@ mod serve;
 pub mod settings;
 mod web;
 mod wire;
+mod wording;
 
 pub use serve::Server;
 pub use settings::{Error, Limits, Settings, Voices};

@@ -4,12 +4,11 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use quorum::{
-    Error, StoreError,
-    model::error::{Code, Refusal},
-};
+use quorum::{Complaint, Error, StoreError, model::error::Code};
 use serde::Serialize;
 use utoipa::ToSchema;
+
+use crate::wording;
 
 /// What the body as a whole is called where a field is named.
 pub(crate) const BODY: &str = "body";
@@ -121,7 +120,7 @@ impl Problem {
 
     /// Something is wrong with one field of the body.
     pub(crate) fn field(field: &str, message: impl Into<String>) -> Self {
-        Problem::refused(&[Refusal::new(field, Code::InvalidRequest, message)])
+        Problem::refused(&[Complaint::new(field, Code::InvalidRequest, message)])
     }
 
     /// Something is wrong with what stands behind the question mark, or in a header.
@@ -145,15 +144,16 @@ impl Problem {
     }
 
     /// Everything that is wrong with a request; the first decides the code.
-    pub(crate) fn refused(refusals: &[Refusal]) -> Self {
-        let detail = refusals.iter().map(Refusal::to_string).collect::<Vec<_>>().join("; ");
-        let fields = refusals.iter().map(|it| Field {
+    pub(crate) fn refused(complaints: &[Complaint]) -> Self {
+        let told = |it: &Complaint| format!("{}: {}", it.field, wording::complaint(it));
+        let detail = complaints.iter().map(told).collect::<Vec<_>>().join("; ");
+        let fields = complaints.iter().map(|it| Field {
             field: it.field.clone(),
             pointer: Some(pointer(&it.field)),
             code: it.code.to_string(),
-            message: it.message.clone(),
+            message: wording::complaint(it),
         });
-        let code = refusals.first().map_or_else(|| INVALID.code.to_owned(), |it| it.code.to_string());
+        let code = complaints.first().map_or_else(|| INVALID.code.to_owned(), |it| it.code.to_string());
         let mut problem = Problem::new(INVALID, detail).coded(code);
         problem.0.fields = fields.collect();
         problem
@@ -193,16 +193,17 @@ impl IntoResponse for Problem {
     }
 }
 
-/// No paths of this machine, and nothing that only the command line could do, is told to who asks over the network.
+/// Callers over the network are told no paths of this machine.
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         match error {
-            Error::Refused(refusals) => Problem::refused(&refusals),
+            Error::Refused(complaints) => Problem::refused(&complaints),
             Error::Store(error) => of_store(error),
-            Error::SwitchedOff(_) => {
+            Error::SwitchedOff { .. } => {
                 Problem::new(SWITCHED_OFF, "discussions are switched off on this server")
             }
             Error::Mute(who) => {
+                let who: Vec<String> = who.iter().map(ToString::to_string).collect();
                 let message =
                     format!("not everyone who takes part can be asked from here: {}", who.join("; "));
                 Problem::new(MUTE, message)
@@ -222,7 +223,9 @@ impl From<Error> for Problem {
             Error::NoSession(_) | Error::AmbiguousSession { .. } => {
                 Problem::field("sessionId", "there is no such session")
             }
-            Error::Config(_) | Error::Fault(_) => fault(&error),
+            Error::Config(_) | Error::DataDirectory { .. } | Error::NoVoices | Error::Fault(_) => {
+                fault(&error)
+            }
         }
     }
 }

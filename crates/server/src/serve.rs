@@ -16,7 +16,7 @@ use tokio::{
 };
 
 use crate::{
-    house::{App, House},
+    app::{App, AppState},
     pace::Paced,
     routes,
     settings::{Error, Settings},
@@ -47,7 +47,7 @@ impl Server {
         let listener = TcpListener::bind(wanted).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let document = serde_json::to_string(&routes::document()).unwrap_or_default();
-        Ok(Server { listener, address, app: House::new(Arc::new(quorum), settings, document) })
+        Ok(Server { listener, address, app: AppState::new(quorum, settings, document) })
     }
 
     /// Where it listens.

@@ -52,12 +52,10 @@ pub(crate) fn explain(error: &rusqlite::Error, file: &Path) -> StoreError {
             ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::AuthorizationForStatementDenied,
         ) => unwritable(file),
         Some(ErrorCode::CannotOpen) => StoreError::Unusable(format!(
-            "the database {name} can't be opened; check that it is a file in a folder that can be written, \
-             or point AX_DATA_DIR elsewhere"
+            "the database {name} can't be opened; check that it is a file in a folder that can be written"
         )),
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => StoreError::Unusable(format!(
-            "{name} is damaged or no database ({error}); move it away or restore it from a backup, \
-             or point AX_DATA_DIR elsewhere"
+            "{name} is damaged or no database ({error}); move it away or restore it from a backup"
         )),
         // Whatever else there is would be a fault of ours: it is not worth trying again.
         _ => StoreError::Unusable(format!("the database {name} refused its work: {error}")),
@@ -67,8 +65,7 @@ pub(crate) fn explain(error: &rusqlite::Error, file: &Path) -> StoreError {
 /// The file is there and may only be read.
 pub(crate) fn unwritable(file: &Path) -> StoreError {
     StoreError::Unusable(format!(
-        "the database {} can't be written; check the permissions of the file and its folder, \
-         or point AX_DATA_DIR elsewhere",
+        "the database {} can't be written; check the permissions of the file and its folder",
         file.display()
     ))
 }
@@ -76,7 +73,7 @@ pub(crate) fn unwritable(file: &Path) -> StoreError {
 /// A folder or file beside the database could not be made.
 pub(crate) fn no_place(what: &Path, error: &io::Error) -> StoreError {
     StoreError::Unusable(format!(
-        "{} can't be made ({error}); check the permissions of its folder, or point AX_DATA_DIR elsewhere",
+        "{} can't be made ({error}); check the permissions of its folder",
         what.display()
     ))
 }

@@ -65,17 +65,14 @@ fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
 fn from_the_future(file: &Path, version: usize) -> StoreError {
     StoreError::Unusable(format!(
         "the database {} was made by a newer version of this program (its form is {version}, the newest known here is {}); \
-         update the program, or point AX_DATA_DIR elsewhere",
+         update the program",
         file.display(),
         MIGRATIONS.len()
     ))
 }
 
 fn of_another_program(file: &Path) -> StoreError {
-    StoreError::Unusable(format!(
-        "{} is a database of another program; move it away, or point AX_DATA_DIR elsewhere",
-        file.display()
-    ))
+    StoreError::Unusable(format!("{} is a database of another program; move it away", file.display()))
 }
 
 #[cfg(test)]

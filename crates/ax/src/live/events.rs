@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use futures::{Stream, StreamExt};
 use quorum::{
-    Error, Handle, Quorum, Resumed, Signal, Steered, StoreError,
-    model::{command::Command, id::DiscussionId, state::State},
+    Discussion, Error, Handle, Signal, Steered, StoreError,
+    model::{command::Command, state::State},
 };
 use tokio::signal::unix::{Signal as Caught, SignalKind, signal};
 
@@ -31,8 +31,7 @@ struct Requested {
 
 /// Handles the events of a run until it is over.
 pub(crate) async fn handle_all(
-    quorum: &Quorum,
-    id: DiscussionId,
+    discussion: &Discussion,
     signals: impl Stream<Item = Signal>,
     watch: &mut Watch,
     mut jsonl: Option<&mut JsonLines>,
@@ -47,22 +46,22 @@ pub(crate) async fn handle_all(
             () = leave.received() => return Ok(LoopEnd::Left),
             _ = interrupt.recv() => {
                 requested.interrupts += 1;
-                if !on_interrupt(quorum, id, requested.interrupts, watch).await? {
+                if !on_interrupt(discussion, requested.interrupts, watch).await? {
                     return Ok(LoopEnd::Left);
                 }
             }
             keys = watch.stir() => for key in keys {
-                if !on_key(quorum, id, key, &mut requested, watch).await? {
+                if !on_key(discussion, key, &mut requested, watch).await? {
                     return Ok(LoopEnd::Left);
                 }
             },
             signal = signals.next() => match signal {
                 Some(signal) => {
                     if trouble.is_news(&signal) {
-                        watch.hear(id, &signal);
+                        watch.hear(discussion.id(), &signal);
                     }
                     if let Some(jsonl) = &mut jsonl {
-                        jsonl.write_signal(quorum, &signal).await?;
+                        jsonl.write_signal(discussion, &signal).await?;
                     }
                 }
                 None => {
@@ -126,12 +125,7 @@ impl LeaveSignals {
 }
 
 /// First stop, then abort, then leave. `false` when there is nothing gentler left to do.
-async fn on_interrupt(
-    quorum: &Quorum,
-    id: DiscussionId,
-    interrupts: u32,
-    watch: &mut Watch,
-) -> anyhow::Result<bool> {
+async fn on_interrupt(discussion: &Discussion, interrupts: u32, watch: &mut Watch) -> anyhow::Result<bool> {
     let command = match interrupts {
         1 => {
             watch.say(&format!("{STOPPING} Ctrl-C again aborts."));
@@ -143,13 +137,12 @@ async fn on_interrupt(
         }
         _ => return Ok(false),
     };
-    send(quorum, id, command).await
+    send(discussion, command).await
 }
 
 /// What a key asks for. `false` when that is to leave.
 async fn on_key(
-    quorum: &Quorum,
-    id: DiscussionId,
+    discussion: &Discussion,
     key: Key,
     requested: &mut Requested,
     watch: &mut Watch,
@@ -159,17 +152,17 @@ async fn on_key(
         Key::Stop if !requested.stopped => {
             requested.stopped = true;
             watch.say(&format!("{STOPPING} Ctrl-C twice aborts."));
-            send(quorum, id, Command::Stop).await?;
+            send(discussion, Command::Stop).await?;
         }
         Key::Pause if requested.paused => {
             requested.paused = false;
             watch.say("Going on.");
-            send(quorum, id, Command::Resume).await?;
+            send(discussion, Command::Resume).await?;
         }
         Key::Pause if !requested.stopped => {
             requested.paused = true;
             watch.say("Pausing once the calls under way are done. p goes on.");
-            send(quorum, id, Command::Pause).await?;
+            send(discussion, Command::Pause).await?;
         }
         Key::Stop | Key::Pause | Key::Follow(_) | Key::All | Key::Help => {}
     }
@@ -177,8 +170,8 @@ async fn on_key(
 }
 
 /// What is over needs no command.
-async fn send(quorum: &Quorum, id: DiscussionId, command: Command) -> anyhow::Result<bool> {
-    match quorum.send(id, command).await {
+async fn send(discussion: &Discussion, command: Command) -> anyhow::Result<bool> {
+    match discussion.send(command).await {
         Ok(()) | Err(Error::Store(StoreError::Over(_))) => Ok(true),
         Err(error) => Err(error.into()),
     }
@@ -200,8 +193,7 @@ pub(crate) enum PauseEnd {
 
 /// Waits at the screen of a discussion that was paused here until somebody resumes or leaves it.
 pub(crate) async fn wait_while_paused(
-    quorum: &Quorum,
-    id: DiscussionId,
+    discussion: &Discussion,
     watch: &mut Watch,
 ) -> anyhow::Result<PauseEnd> {
     let (mut interrupt, mut leave) = (signal(SignalKind::interrupt())?, LeaveSignals::new()?);
@@ -215,8 +207,8 @@ pub(crate) async fn wait_while_paused(
         };
         for key in keys {
             match key {
-                Key::Pause => return go_on(quorum, id).await,
-                Key::Stop => return wind_up(quorum, id).await,
+                Key::Pause => return go_on(discussion).await,
+                Key::Stop => return wind_up(discussion).await,
                 Key::Quit => return Ok(PauseEnd::Left),
                 Key::Follow(_) | Key::All | Key::Help => {}
             }
@@ -224,15 +216,16 @@ pub(crate) async fn wait_while_paused(
     }
 }
 
-async fn go_on(quorum: &Quorum, id: DiscussionId) -> anyhow::Result<PauseEnd> {
-    Ok(match quorum.resume(id).await? {
-        Resumed::Running(handle) => PauseEnd::GoesOn(handle),
-        Resumed::Over(state) => PauseEnd::Over(state),
-    })
+async fn go_on(discussion: &Discussion) -> anyhow::Result<PauseEnd> {
+    match discussion.resume_here().await {
+        Ok(handle) => Ok(PauseEnd::GoesOn(handle)),
+        Err(Error::Store(StoreError::Over(_))) => Ok(PauseEnd::Over(Box::new(discussion.state().await?))),
+        Err(error) => Err(error.into()),
+    }
 }
 
-async fn wind_up(quorum: &Quorum, id: DiscussionId) -> anyhow::Result<PauseEnd> {
-    Ok(match quorum.steer(id, Command::Stop).await? {
+async fn wind_up(discussion: &Discussion) -> anyhow::Result<PauseEnd> {
+    Ok(match discussion.steer(Command::Stop).await? {
         Steered::Here(handle) => PauseEnd::GoesOn(handle),
         Steered::Sent { .. } => PauseEnd::Elsewhere,
         Steered::Idle(state) => PauseEnd::Over(state),

@@ -4,7 +4,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use quorum::{
-    Quorum, Signal,
+    Discussion, Signal,
     export::jsonl,
     model::{
         announcement::Announcer,
@@ -29,12 +29,16 @@ impl JsonLines {
     }
 
     /// Writes the line of a signal. Sub-discussions are left out: they have their own numbering.
-    pub(crate) async fn write_signal(&mut self, quorum: &Quorum, signal: &Signal) -> anyhow::Result<()> {
+    pub(crate) async fn write_signal(
+        &mut self,
+        discussion: &Discussion,
+        signal: &Signal,
+    ) -> anyhow::Result<()> {
         self.write_header()?;
         match signal {
-            Signal::Fact { discussion, fact } if *discussion == self.id => {
+            Signal::Fact { discussion: of, fact } if *of == self.id => {
                 if fact.seq > self.written.next() {
-                    self.write_up_to(quorum, fact.seq).await?;
+                    self.write_up_to(discussion, fact.seq).await?;
                 }
                 self.write_fact(fact)
             }
@@ -46,17 +50,17 @@ impl JsonLines {
     }
 
     /// Writes everything that is recorded and not written yet.
-    pub(crate) async fn catch_up(&mut self, quorum: &Quorum) -> anyhow::Result<()> {
+    pub(crate) async fn catch_up(&mut self, discussion: &Discussion) -> anyhow::Result<()> {
         self.write_header()?;
-        self.write_up_to(quorum, Seq(u64::MAX)).await
+        self.write_up_to(discussion, Seq(u64::MAX)).await
     }
 
     fn write_header(&mut self) -> anyhow::Result<()> {
         if std::mem::replace(&mut self.has_header, true) { Ok(()) } else { write_line(&jsonl::header()) }
     }
 
-    async fn write_up_to(&mut self, quorum: &Quorum, last: Seq) -> anyhow::Result<()> {
-        let facts = quorum.facts(self.id, self.written).await?;
+    async fn write_up_to(&mut self, discussion: &Discussion, last: Seq) -> anyhow::Result<()> {
+        let facts = discussion.facts(self.written).await?;
         facts.iter().filter(|fact| fact.seq <= last).try_for_each(|fact| self.write_fact(fact))
     }
 

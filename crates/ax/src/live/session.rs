@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 
 use futures::Stream;
 use quorum::{
-    Error, Finished, Handle, Quorum, RunError, Signal, Steered,
+    Discussion, Error, Finished, Handle, RunError, Signal, Steered,
     model::{
         id::DiscussionId,
         lifecycle::Lifecycle,
@@ -56,27 +56,26 @@ impl Ending {
 }
 
 /// Follows a running discussion to its end, or to where it waits and nobody here answers, and prints what came of it.
-pub(crate) async fn run(quorum: &Quorum, handle: Handle, ending: Ending) -> anyhow::Result<Exit> {
-    let id = handle.id();
+pub(crate) async fn run(discussion: &Discussion, handle: Handle, ending: Ending) -> anyhow::Result<Exit> {
+    let id = discussion.id();
     let jsonl = match ending.output.shape() {
         Shape::Jsonl => Some(JsonLines::of(id)),
         Shape::Text | Shape::Md | Shape::Json => None,
     };
-    let mut session = Session { quorum, ending, jsonl, interrupted: false };
+    let mut session = Session { discussion, ending, jsonl, interrupted: false };
     session.all_runs(handle).await.map_err(|error| kept(error, id))
 }
 
 /// The same for a discussion somebody has just had their word in, where it goes on here.
 pub(crate) async fn run_after(
-    quorum: &Quorum,
-    id: DiscussionId,
+    discussion: &Discussion,
     said: Steered,
     ending: Ending,
 ) -> anyhow::Result<Exit> {
     match said {
-        Steered::Here(handle) => run(quorum, handle, ending).await,
+        Steered::Here(handle) => run(discussion, handle, ending).await,
         Steered::Sent { to } => {
-            note(&format!("Said. {to} goes on with it; `ax show {id}` has what comes of it."));
+            note(&format!("Said. {to} goes on with it; `ax show {}` has what comes of it.", discussion.id()));
             Ok(Exit::Done)
         }
         Steered::Idle(_) => Ok(Exit::Done),
@@ -90,7 +89,7 @@ fn kept(error: anyhow::Error, id: DiscussionId) -> anyhow::Error {
 
 /// A session at one discussion, over as many runs as it takes.
 struct Session<'a> {
-    quorum: &'a Quorum,
+    discussion: &'a Discussion,
     ending: Ending,
     jsonl: Option<JsonLines>,
     /// Whether somebody pressed Ctrl-C in any of them.
@@ -113,7 +112,7 @@ impl Session<'_> {
         loop {
             // Who listens before anything else is awaited misses nothing.
             let signals = handle.signals();
-            let state = self.quorum.state(handle.id()).await?;
+            let state = self.discussion.state().await?;
             if !std::mem::replace(&mut greeted, true) {
                 greet(&state, self.ending.output);
             }
@@ -122,7 +121,7 @@ impl Session<'_> {
                 RunEnd::Done(exit) => return Ok(exit),
                 RunEnd::Again(next) => handle = next,
                 RunEnd::Answered { speaker, text } => {
-                    match self.quorum.say(handle.id(), Some(&speaker), &text, None).await? {
+                    match self.discussion.say(Some(&speaker), &text, None).await? {
                         Steered::Here(next) => handle = next,
                         Steered::Sent { .. } | Steered::Idle(_) => return Ok(Exit::Done),
                     }
@@ -140,17 +139,16 @@ impl Session<'_> {
     ) -> anyhow::Result<RunEnd> {
         let before = state.turns.len();
         let mut watch = Watch::over(state, self.ending.output, Keys::OfDiscussion);
-        let end =
-            events::handle_all(self.quorum, handle.id(), signals, &mut watch, self.jsonl.as_mut()).await?;
+        let end = events::handle_all(self.discussion, signals, &mut watch, self.jsonl.as_mut()).await?;
         let LoopEnd::Ended { interrupted, paused } = end else {
             watch.close();
             note(&format!("Left. `ax resume {}` goes on where it was.", handle.id()));
             return Ok(RunEnd::Done(Exit::Interrupted));
         };
         self.interrupted |= interrupted;
-        let finished = finished(self.quorum, handle).await?;
+        let finished = finished(self.discussion, handle).await?;
         if let Some(jsonl) = &mut self.jsonl {
-            jsonl.catch_up(self.quorum).await?;
+            jsonl.catch_up(self.discussion).await?;
         }
         // On a screen this run's turns were to be seen already.
         let unseen = if matches!(watch, Watch::Screen(_)) { before } else { usize::MAX };
@@ -174,7 +172,7 @@ impl Session<'_> {
         let held = if self.interrupted {
             PauseEnd::Left
         } else {
-            events::wait_while_paused(self.quorum, state.id, &mut watch).await?
+            events::wait_while_paused(self.discussion, &mut watch).await?
         };
         watch.close();
         match held {
@@ -210,7 +208,7 @@ impl Session<'_> {
             tell(&[card::rule("result", terminal::size().columns), Line::default()]);
         }
         if output.shape() != Shape::Jsonl {
-            print_discussion(self.quorum, state, output).await?;
+            print_discussion(self.discussion, state, output).await?;
         }
         Ok(conclude(state, self.ending))
     }
@@ -237,12 +235,12 @@ fn greet(state: &State, output: Output) {
 }
 
 /// How the run ended. One that another process took over goes on there.
-async fn finished(quorum: &Quorum, handle: &Handle) -> anyhow::Result<Finished> {
+async fn finished(discussion: &Discussion, handle: &Handle) -> anyhow::Result<Finished> {
     match handle.finished().await {
         Ok(finished) => Ok(finished),
         Err(RunError::Store(error)) => Err(Error::from(error).into()),
         Err(error) => {
-            let state = quorum.state(handle.id()).await;
+            let state = discussion.state().await;
             match state {
                 Ok(state) if state.lifecycle.is_terminal() => Ok(Finished::Over(Box::new(state))),
                 Ok(_) | Err(_) => Err(Error::from(error).into()),

@@ -12,6 +12,7 @@ pub(crate) mod progress;
 pub(crate) mod result;
 mod table;
 pub(crate) mod usage;
+pub(crate) mod wording;
 
 use std::{
     io::{ErrorKind, IsTerminal, Write, stderr, stdout},

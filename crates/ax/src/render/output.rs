@@ -2,21 +2,25 @@
 
 use anyhow::Context;
 use quorum::{
-    Quorum,
-    model::{id::Seq, outcome::Outcome, state::State},
+    Discussion,
+    model::{outcome::Outcome, state::State},
 };
 
 use crate::{
     args::{Output, Shape},
-    render::{print_json, print_markdown, result::markdown, write},
+    render::{print_json, print_markdown, result::markdown, wording::to_see_it_again, write},
 };
 
 /// Prints a discussion in the form asked for. No answer is no output.
-pub(crate) async fn print_discussion(quorum: &Quorum, state: &State, output: Output) -> anyhow::Result<()> {
+pub(crate) async fn print_discussion(
+    discussion: &Discussion,
+    state: &State,
+    output: Output,
+) -> anyhow::Result<()> {
     match output.shape() {
         Shape::Json => print_json(&Outcome::of(state)),
-        Shape::Md => print_export(quorum, state, "markdown").await,
-        Shape::Jsonl => print_export(quorum, state, "jsonl").await,
+        Shape::Md => print_export(discussion, "markdown").await,
+        Shape::Jsonl => print_export(discussion, "jsonl").await,
         Shape::Text => match answer(state, output) {
             text if text.is_empty() => Ok(()),
             text => print_markdown(&text),
@@ -29,7 +33,7 @@ pub(crate) fn answer(state: &State, output: Output) -> String {
     markdown(&Outcome::of(state), output.detail())
 }
 
-async fn print_export(quorum: &Quorum, state: &State, format: &str) -> anyhow::Result<()> {
+async fn print_export(discussion: &Discussion, format: &str) -> anyhow::Result<()> {
     let format = quorum::export::named(format).context("there is no such format")?;
-    write(&(format.write)(state, &quorum.facts(state.id, Seq::START).await?))
+    write(&discussion.export(format, &to_see_it_again(discussion.id())).await?)
 }

@@ -14,6 +14,8 @@ use quorum::{
     text::{count, line, time},
 };
 
+use crate::render::wording::advice;
+
 /// How much of a sub-discussion's topic is shown.
 const TOPIC: usize = 80;
 
@@ -94,7 +96,7 @@ fn of_fact(discussion: DiscussionId, fact: &Fact) -> Option<String> {
 fn away(absent: &[Absent]) -> Option<String> {
     let lines: Vec<String> = absent
         .iter()
-        .map(|it| format!("{} is not available: {} ({})", it.participant, it.message, it.class.advice()))
+        .map(|it| format!("{} is not available: {} ({})", it.participant, it.message, advice(it.class)))
         .collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
@@ -128,7 +130,7 @@ fn stumbled(participant: &str, class: ErrorClass, message: &str, wait: u64) -> S
 fn dropped_out(failed: &FailedTurn) -> String {
     let FailedTurn { participant, message, class, attempts, .. } = failed;
     let attempts = count(u64::from(*attempts), "attempt");
-    format!("  {participant} failed for good after {attempts}: {message} ({})", class.advice())
+    format!("  {participant} failed for good after {attempts}: {message} ({})", advice(*class))
 }
 
 fn left(participant: &str, why: Abandoned) -> String {

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::{
     args::{ConfigVerb, Listed, Place},
     exit::Exit,
-    render::{insist, note, print, print_json},
+    render::{insist, note, print, print_json, wording},
 };
 
 /// `ax config`
@@ -77,9 +77,9 @@ fn text(config: &Config, given: &[Given]) -> String {
 
 /// What can't be read and what is of no use are told together.
 fn check() -> anyhow::Result<Exit> {
-    let (config, mut wrong) = Config::survey()?;
+    let (config, mistakes) = Config::survey()?;
     let file = config.file.display();
-    wrong.extend(complaints(&config));
+    let wrong: Vec<String> = mistakes.iter().map(wording::mistake).chain(complaints(&config)).collect();
     if wrong.is_empty() {
         note(&match config.file.exists() {
             true => format!("{file} is fine."),

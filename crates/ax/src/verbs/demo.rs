@@ -1,7 +1,7 @@
 //! `ax demo`: a first look without any key.
 
 use quorum::{
-    Config, Quorum, Request,
+    Config, Request, Scope,
     config::Places,
     request::{Simulate, flags::list},
 };
@@ -43,7 +43,7 @@ pub(crate) fn config() -> Result<Config, quorum::config::Error> {
 }
 
 /// `ax demo`
-pub(crate) async fn demo(quorum: &Quorum, args: &Demo) -> anyhow::Result<Exit> {
+pub(crate) async fn demo(scope: &Scope, args: &Demo) -> anyhow::Result<Exit> {
     BEFORE.iter().for_each(|line| note(line));
     let latency_ms = Some(if args.fast { 0 } else { LATENCY_MS });
     let request = Request {
@@ -55,8 +55,8 @@ pub(crate) async fn demo(quorum: &Quorum, args: &Demo) -> anyhow::Result<Exit> {
         simulate: Some(Simulate { latency_ms, ..Simulate::default() }),
         ..Request::on(TOPIC)
     };
-    let handle = quorum.start(&request).await?;
-    let exit = session::run(quorum, handle, Ending::shown(Output::default())).await?;
+    let (discussion, handle) = scope.start(scope.check(&request)?).await?;
+    let exit = session::run(&discussion, handle, Ending::shown(Output::default())).await?;
     if exit == Exit::Done {
         AFTER.iter().for_each(|line| note(line));
     }

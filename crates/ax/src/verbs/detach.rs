@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::Context;
-use quorum::{Quorum, model::spec::Spec};
+use quorum::{Scope, model::spec::Spec};
 use serde_json::json;
 
 use crate::{
@@ -18,10 +18,10 @@ use crate::{
 };
 
 /// Starts it, says its id, and leaves.
-pub(crate) async fn detach(quorum: &Quorum, spec: Spec, output: Output) -> anyhow::Result<Exit> {
-    let folder = quorum.config().state_dir.join("runs");
+pub(crate) async fn detach(scope: &Scope, spec: Spec, output: Output) -> anyhow::Result<Exit> {
+    let folder = scope.quorum().config().state_dir.join("runs");
     make(&folder)?;
-    let id = quorum.prepare(spec).await?;
+    let id = scope.prepare(spec).await?.id();
     let file = folder.join(format!("{id}.log"));
     let log = create(&file)?;
     let mut command = Command::new(std::env::current_exe().context("this program can't be found again")?);

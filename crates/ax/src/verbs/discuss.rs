@@ -1,6 +1,6 @@
 //! `ax discuss` and `ax fork`: what was ordered, checked and started.
 
-use quorum::{Quorum, model::spec::Spec, text::count};
+use quorum::{Scope, model::spec::Spec, text::count};
 
 use crate::{
     args::{Discuss, Fork, input::Input},
@@ -11,51 +11,51 @@ use crate::{
 };
 
 /// Starts a discussion and stays until it is over; or only says what it would come to, or leaves it to another process.
-pub(crate) async fn discuss(quorum: &Quorum, args: &Discuss) -> anyhow::Result<Exit> {
-    let (config, preset) = (quorum.config(), args.preset.as_deref());
+pub(crate) async fn discuss(scope: &Scope, args: &Discuss) -> anyhow::Result<Exit> {
+    let (config, preset) = (scope.quorum().config(), args.preset.as_deref());
     let output = args.output.or_configured(config, preset);
     let is_on = |long: &str| config.showing(preset, long) == Some(&serde_json::Value::Bool(true));
     if is_on("quiet") {
         hush();
     }
     // What is refused leaves everything as it was.
-    let spec = order(quorum, args).await?;
+    let spec = order(scope, args).await?;
     if args.dry_run {
-        return plan::show(quorum, &spec, output).await;
+        return plan::show(scope, &spec, output).await;
     }
-    forget_old(quorum).await;
+    forget_old(scope).await;
     if args.detach {
-        return detach::detach(quorum, spec, output).await;
+        return detach::detach(scope, spec, output).await;
     }
-    let handle = quorum.begin(spec).await?;
+    let (discussion, handle) = scope.start(spec).await?;
     let demand = Demand::consensus_if(args.requires_consensus() || is_on("require-consensus"));
-    session::run(quorum, handle, Ending { output, demand }).await
+    session::run(&discussion, handle, Ending { output, demand }).await
 }
 
 /// What was ordered, checked.
-async fn order(quorum: &Quorum, args: &Discuss) -> anyhow::Result<Spec> {
+async fn order(scope: &Scope, args: &Discuss) -> anyhow::Result<Spec> {
     let mut request = args.request();
     let input = Input { topic: args.topic.as_deref(), context: args.context.as_deref(), files: &args.files };
     let (topic, context) = input.with_stdin()?;
     (request.topic, request.context) = (topic.clone().unwrap_or_default(), context);
     if let Some(session) = &args.session {
-        request.session_id = Some(quorum.find_session(session).await?.to_string());
+        request.session_id = Some(scope.find_session(session).await?.to_string());
     }
     match &args.again {
         Some(_) if topic.is_some_and(|it| it.trim().is_empty()) => {
             let message = "<topic>: is empty; leave it out to keep that of the past discussion";
             Err(Usage(message.to_owned()).into())
         }
-        Some(past) => Ok(quorum.again(quorum.find(past).await?, &request).await?),
-        None => Ok(quorum.check(&request)?),
+        Some(past) => Ok(scope.find(past).await?.again(&request).await?),
+        None => Ok(scope.check(&request)?),
     }
 }
 
-async fn forget_old(quorum: &Quorum) {
-    match quorum.forget_old().await {
+async fn forget_old(scope: &Scope) {
+    match scope.quorum().forget_old().await {
         Ok(0) => {}
         Ok(number) => {
-            let days = quorum.config().retention_days.unwrap_or_default();
+            let days = scope.quorum().config().retention_days.unwrap_or_default();
             let old = count(number, "discussion");
             note(&format!(
                 "Forgot {old} that ended more than {days} days ago ([retention] in the configuration)."
@@ -66,8 +66,8 @@ async fn forget_old(quorum: &Quorum) {
 }
 
 /// `ax fork`
-pub(crate) async fn fork(quorum: &Quorum, args: &Fork) -> anyhow::Result<Exit> {
-    let id = quorum.find(&args.which.id).await?;
-    let handle = quorum.fork(id, &args.forking()).await?;
-    session::run(quorum, handle, Ending::shown(args.output)).await
+pub(crate) async fn fork(scope: &Scope, args: &Fork) -> anyhow::Result<Exit> {
+    let past = scope.find(&args.which.id).await?;
+    let (discussion, handle) = past.fork(&args.forking()).await?;
+    session::run(&discussion, handle, Ending::shown(args.output)).await
 }

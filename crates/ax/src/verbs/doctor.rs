@@ -1,10 +1,13 @@
 //! `ax doctor`: whether all is well, and what to do where it is not.
 
 use quorum::{
-    Config,
-    doctor::{Finding, Health, examine},
-    setup::Machine,
+    Config, Unanswered,
+    doctor::{Finding, Health, LEAST_PROVIDERS, Reached, examine},
+    model::error::ErrorClass,
+    setup::{KeyFrom, Machine},
+    text::count,
 };
+use serde::Serialize;
 
 use crate::{
     app::App,
@@ -12,7 +15,7 @@ use crate::{
     exit::Exit,
     render::{
         line::{Colour, Line, PLAIN},
-        print, print_json, room,
+        print, print_json, room, wording,
     },
 };
 
@@ -21,34 +24,151 @@ pub(crate) fn doctor(app: &App, args: &Doctor) -> anyhow::Result<Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut findings = runtime.block_on(examine(&Machine::this()));
     if args.live {
-        let quorum = app.open(Config::load()?)?;
-        findings.extend(runtime.block_on(quorum.health()));
+        let health = runtime.block_on(app.open(Config::load()?)?.health());
+        let live =
+            |(name, answer): (String, Result<(), Unanswered>)| Finding::Live { name, trouble: answer.err() };
+        findings.extend(health.into_iter().map(live));
     }
+    let rows: Vec<Row> = findings.iter().map(Row::of).collect();
     if args.listed.json {
-        print_json(&findings)?;
+        print_json(&rows)?;
     } else {
         let columns = room();
-        print(&findings.iter().map(|it| row(it, columns)).collect::<Vec<_>>().join("\n"))?;
+        print(&rows.iter().map(|it| it.wrapped(columns)).collect::<Vec<_>>().join("\n"))?;
     }
-    let well = findings.iter().all(|it| it.state != Health::Wrong);
+    let well = findings.iter().all(|it| it.health() != Health::Wrong);
     Ok(if well { Exit::Done } else { Exit::Setup })
 }
 
-/// What was found hangs beside what was looked at, or where that leaves too little room under it.
-fn row(finding: &Finding, columns: usize) -> String {
-    let state = match finding.state {
-        Health::Well => "ok",
-        Health::Note => "-",
-        Health::Wrong => "wrong",
+/// What is printed of one finding.
+#[derive(Debug, Serialize)]
+struct Row {
+    what: String,
+    state: &'static str,
+    found: String,
+}
+
+impl Row {
+    fn of(finding: &Finding) -> Row {
+        let state = match finding.health() {
+            Health::Well => "well",
+            Health::Note => "note",
+            Health::Wrong => "wrong",
+        };
+        Row { what: subject(finding), state, found: found(finding) }
+    }
+
+    /// What was found hangs beside what was looked at, or where that leaves too little room under it.
+    fn wrapped(&self, columns: usize) -> String {
+        let state = match self.state {
+            "well" => "ok",
+            "note" => "-",
+            other => other,
+        };
+        let (head, margin) = if columns < NARROW {
+            (format!("{state:<6} {}\n{:UNDER$}", self.what, ""), UNDER)
+        } else {
+            (format!("{state:<6} {:<14} ", self.what), BESIDE)
+        };
+        let rows = Line::of(&self.found, PLAIN).wrapped(columns - margin);
+        let rows: Vec<String> = rows.iter().map(|it| it.rendered(Colour::Off)).collect();
+        format!("{head}{}", rows.join(&format!("\n{:margin$}", "")))
+    }
+}
+
+fn subject(finding: &Finding) -> String {
+    match finding {
+        Finding::Configuration { .. } | Finding::BadConfiguration(_) => "configuration".to_owned(),
+        Finding::Data { .. } => "data".to_owned(),
+        Finding::Database { .. } | Finding::BadDatabase(_) => "database".to_owned(),
+        Finding::Clock | Finding::EarlyClock => "clock".to_owned(),
+        Finding::Port { .. } => "port".to_owned(),
+        Finding::Prices { .. } => "prices".to_owned(),
+        Finding::BadSetup(_) => "keys and prices".to_owned(),
+        Finding::Providers { .. } => "providers".to_owned(),
+        Finding::Provider { name, .. } | Finding::Lacking { name, .. } => name.clone(),
+        Finding::Live { name, .. } => format!("{name} (live)"),
+    }
+}
+
+/// What was found, and what to do about it.
+fn found(finding: &Finding) -> String {
+    match finding {
+        Finding::Configuration { file, exists: true } => format!("{} is fine", file.display()),
+        Finding::Configuration { file, exists: false } => {
+            format!("{} is not there, and need not be", file.display())
+        }
+        Finding::BadConfiguration(error) | Finding::BadSetup(error) => wording::config(error).join("\n"),
+        Finding::Data { directory, trouble: None } => format!("{} can be written to", directory.display()),
+        Finding::Data { directory, trouble: Some(trouble) } => format!(
+            "{} can't be written to: {trouble}; set AX_DATA_DIR to a directory that can be written to",
+            directory.display()
+        ),
+        Finding::Database { file, damage: None } => format!("{} is whole", file.display()),
+        Finding::Database { file, damage: Some(damage) } => format!(
+            "{} is damaged: {damage}; keep a copy of it, then let `sqlite3 FILE .recover` save what it can",
+            file.display()
+        ),
+        Finding::BadDatabase(error) => wording::store(error),
+        Finding::Clock => "it is later than everything recorded".to_owned(),
+        Finding::EarlyClock => "it is earlier than what was recorded; set the machine's clock".to_owned(),
+        Finding::Port { address, trouble: None } => format!("{address} is free for `ax serve`"),
+        Finding::Port { address, trouble: Some(trouble) } => format!(
+            "{address} can't be listened on: {trouble}; if that is no `ax serve`, choose another with --port \
+             or [server] listen"
+        ),
+        Finding::Prices { imported: 0 } => {
+            "those of this program; `ax prices import FILE` brings newer ones".to_owned()
+        }
+        Finding::Prices { imported } => format!("of {} were imported", count(*imported as u64, "model")),
+        Finding::Providers { available, known } => providers(*available, *known),
+        Finding::Provider { reached, priced, .. } => provider(reached, *priced),
+        Finding::Lacking { name, missing } => wording::lacks(name, missing),
+        Finding::Live { trouble: None, .. } => "would answer".to_owned(),
+        Finding::Live { trouble: Some(trouble), .. } => unanswered(trouble),
+    }
+}
+
+fn providers(available: usize, known: usize) -> String {
+    let found = format!("{available} of {known} can be asked");
+    if available >= LEAST_PROVIDERS {
+        return found;
+    }
+    format!(
+        "{found}; a discussion takes {LEAST_PROVIDERS}; set a key as said below. Until then voices are simulated"
+    )
+}
+
+fn provider(reached: &Reached, priced: bool) -> String {
+    let way = match reached {
+        Reached::Http { base, key } => format!("at {base}, {}", key_from(key.as_ref())),
+        Reached::Command(path) => format!("by the command {}", path.display()),
     };
-    let (head, margin) = if columns < NARROW {
-        (format!("{state:<6} {}\n{:UNDER$}", finding.what, ""), UNDER)
-    } else {
-        (format!("{state:<6} {:<14} ", finding.what), BESIDE)
+    if priced {
+        return way;
+    }
+    let advice = "`ax prices import FILE`, or price in config.toml, makes --max-cost possible";
+    format!("{way}; unpriced: {advice}")
+}
+
+fn key_from(key: Option<&KeyFrom>) -> String {
+    match key {
+        Some(KeyFrom::Environment(name)) => format!("key from {name}"),
+        Some(KeyFrom::File(name)) => format!("key from keys.toml ({name})"),
+        None => "without a key".to_owned(),
+    }
+}
+
+fn unanswered(trouble: &Unanswered) -> String {
+    let advice = match trouble {
+        Unanswered::NoVoice => return trouble.to_string(),
+        // What makes no sense says itself what may be behind it.
+        Unanswered::Failed(error) if error.class == ErrorClass::InvalidResponse => return error.to_string(),
+        Unanswered::Failed(error) if error.class != ErrorClass::Timeout => wording::advice(error.class),
+        // Nothing was asked that could be given more time.
+        Unanswered::Failed(_) | Unanswered::Late => "see whether it is well, and try again",
     };
-    let rows = Line::of(&finding.found, PLAIN).wrapped(columns - margin);
-    let rows: Vec<String> = rows.iter().map(|it| it.rendered(Colour::Off)).collect();
-    format!("{head}{}", rows.join(&format!("\n{:margin$}", "")))
+    format!("{trouble}; {advice}")
 }
 
 /// Where what was found begins, and from which width on it has room there.
@@ -63,8 +183,8 @@ mod tests {
     #[test]
     fn findings_hang_where_there_is_room_for_them() {
         let found = "0 of 15 can be asked; a discussion takes 2".to_owned();
-        let finding = Finding { what: "providers".to_owned(), state: Health::Wrong, found };
-        let check = |columns, expected: &str| assert_eq!(row(&finding, columns), expected);
+        let row = Row { what: "providers".to_owned(), state: "wrong", found };
+        let check = |columns, expected: &str| assert_eq!(row.wrapped(columns), expected);
         check(usize::MAX, "wrong  providers      0 of 15 can be asked; a discussion takes 2");
         check(60, "wrong  providers      0 of 15 can be asked; a discussion\n                      takes 2");
         check(40, "wrong  providers\n       0 of 15 can be asked; a\n       discussion takes 2");

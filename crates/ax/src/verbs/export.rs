@@ -3,23 +3,21 @@
 use std::path::Path;
 
 use quorum::{
-    Quorum,
+    Scope,
     export::{FORMATS, Format, ending, named},
-    model::id::Seq,
 };
 
 use crate::{
     args::Export,
     exit::{Exit, Usage},
-    render::{note, write},
+    render::{note, wording::to_see_it_again, write},
 };
 
 /// `ax export`
-pub(crate) async fn export(quorum: &Quorum, args: &Export) -> anyhow::Result<Exit> {
-    let id = quorum.find(&args.which.id).await?;
-    let state = quorum.state(id).await?;
-    let facts = quorum.facts(id, Seq::START).await?;
-    let text = (format(args).write)(&state, &facts);
+pub(crate) async fn export(scope: &Scope, args: &Export) -> anyhow::Result<Exit> {
+    let discussion = scope.find(&args.which.id).await?;
+    let state = discussion.state().await?;
+    let text = discussion.export(format(args), &to_see_it_again(discussion.id())).await?;
     if args.output == Path::new("-") {
         write(&text)?;
     } else {

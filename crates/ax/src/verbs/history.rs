@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, stderr, stdout};
 
 use quorum::{
-    Quorum,
+    Discussion, Scope,
     model::{outcome::Outcome, state::State},
 };
 
@@ -22,16 +22,16 @@ use crate::{
 };
 
 /// `ax history`
-pub(crate) async fn history(quorum: &Quorum, args: &History) -> anyhow::Result<Exit> {
+pub(crate) async fn history(scope: &Scope, args: &History) -> anyhow::Result<Exit> {
     let words = args.words.join(" ");
     let entries = if words.trim().is_empty() {
         let session = match &args.session {
-            Some(given) => Some(quorum.find_session(given).await?),
+            Some(given) => Some(scope.find_session(given).await?),
             None => None,
         };
-        quorum.list(args.limit, session).await?
+        scope.list(args.limit, session).await?
     } else {
-        quorum.search(&words, args.limit).await?
+        scope.search(&words, args.limit, None).await?
     };
     if args.listed.json {
         print_json(&entries)?;
@@ -46,18 +46,19 @@ pub(crate) async fn history(quorum: &Quorum, args: &History) -> anyhow::Result<E
 }
 
 /// `ax show`
-pub(crate) async fn show(quorum: &Quorum, args: &Shown) -> anyhow::Result<Exit> {
-    let state = quorum.state(quorum.find(&args.which.id).await?).await?;
-    show_state(quorum, &state, args.output).await?;
+pub(crate) async fn show(scope: &Scope, args: &Shown) -> anyhow::Result<Exit> {
+    let discussion = scope.find(&args.which.id).await?;
+    show_state(&discussion, args.output).await?;
     Ok(Exit::Done)
 }
 
 /// Prints a discussion, over or not, and says where it stands.
-pub(crate) async fn show_state(quorum: &Quorum, state: &State, output: Output) -> anyhow::Result<()> {
+pub(crate) async fn show_state(discussion: &Discussion, output: Output) -> anyhow::Result<()> {
+    let state = &discussion.state().await?;
     if output.shape() == Shape::Text {
         show_text(state, output)?;
     } else {
-        print_discussion(quorum, state, output).await?;
+        print_discussion(discussion, state, output).await?;
     }
     set_apart();
     if state.lifecycle.is_terminal() {

@@ -1,6 +1,6 @@
 //! `ax judge`: who judges now, where the judge failed and the debate waits for a word.
 
-use quorum::{Quorum, model::vacancy::Ruling};
+use quorum::{Scope, model::vacancy::Ruling};
 
 use crate::{
     args::Judge,
@@ -9,11 +9,11 @@ use crate::{
 };
 
 /// `ax judge`
-pub(crate) async fn judge(quorum: &Quorum, args: &Judge) -> anyhow::Result<Exit> {
+pub(crate) async fn judge(scope: &Scope, args: &Judge) -> anyhow::Result<Exit> {
     let ruling = ruling(args)?;
-    let id = quorum.find(&args.which.id).await?;
-    let ruled = quorum.judge(id, ruling).await?;
-    session::run_after(quorum, id, ruled, Ending::shown(args.output)).await
+    let discussion = scope.find(&args.which.id).await?;
+    let ruled = discussion.judge(ruling).await?;
+    session::run_after(&discussion, ruled, Ending::shown(args.output)).await
 }
 
 fn ruling(args: &Judge) -> Result<Ruling, Usage> {

@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::{
     args::{KeyVerb, Keys, Listed, password},
     exit::{Exit, Usage},
-    render::{note, print, print_json},
+    render::{note, print, print_json, wording},
 };
 
 /// More than any key has.
@@ -29,7 +29,7 @@ pub(crate) fn keys(args: &Keys) -> anyhow::Result<Exit> {
 }
 
 fn set(config: &Config, setup: &Setup, given: &str) -> anyhow::Result<Exit> {
-    let name = setup::key_name(setup, given).map_err(Usage)?;
+    let name = setup::key_name(setup, given).map_err(|error| Usage(wording::no_key_name(&error)))?;
     let Some(key) = given_key(&name)? else {
         note("Nothing was changed.");
         return Ok(Exit::Interrupted);
@@ -56,7 +56,7 @@ fn given_key(name: &str) -> anyhow::Result<Option<SecretString>> {
 }
 
 fn remove(config: &Config, setup: &Setup, given: &str) -> anyhow::Result<Exit> {
-    let name = setup::key_name(setup, given).map_err(Usage)?;
+    let name = setup::key_name(setup, given).map_err(|error| Usage(wording::no_key_name(&error)))?;
     let file = config.keys_file();
     if !keys::remove(&file, &name).map_err(unusable)? {
         return Err(Usage(format!("{} has no {name}; nothing was changed", file.display())).into());

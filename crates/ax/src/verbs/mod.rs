@@ -20,11 +20,9 @@ mod sessions;
 mod shell;
 mod steer;
 
-use std::sync::Arc;
+use quorum::{Config, Scope};
 
-use quorum::{Config, Quorum};
-
-use crate::{app::App, args::Verb, exit::Exit};
+use crate::{app::App, args::Verb, exit::Exit, local};
 
 /// Runs the verb that was typed.
 pub(crate) fn run(app: &App, verb: Verb) -> anyhow::Result<Exit> {
@@ -44,38 +42,38 @@ pub(crate) fn run(app: &App, verb: Verb) -> anyhow::Result<Exit> {
         return serve::serve(app, args);
     }
     let config = if matches!(verb, Verb::Demo(_)) { demo::config()? } else { Config::load()? };
-    let quorum = Arc::new(app.open(config)?.assigning_roles());
+    let scope = local::scope(&app.open(config)?);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let exit = runtime.block_on(perform(app, &quorum, verb));
+    let exit = runtime.block_on(perform(app, &scope, verb));
     // Nobody waits for what may still be under way: it is recorded, or it did not happen.
     runtime.shutdown_background();
     exit
 }
 
-async fn perform(app: &App, quorum: &Arc<Quorum>, verb: Verb) -> anyhow::Result<Exit> {
+async fn perform(app: &App, scope: &Scope, verb: Verb) -> anyhow::Result<Exit> {
     match verb {
-        Verb::Discuss(args) => discuss::discuss(quorum, &args).await,
-        Verb::Resume(args) => steer::resume(quorum, &args).await,
-        Verb::Pause(which) => steer::pause(quorum, &which).await,
-        Verb::Stop(shown) => steer::stop(quorum, &shown).await,
-        Verb::Abort(which) => steer::abort(quorum, &which).await,
-        Verb::Say(args) => say::say(quorum, &args).await,
-        Verb::Note(args) => annotate::note(quorum, &args).await,
-        Verb::Rate(args) => annotate::rate(quorum, &args).await,
-        Verb::Delete(args) => annotate::delete(quorum, &args).await,
-        Verb::Judge(args) => judge::judge(quorum, &args).await,
-        Verb::Fork(args) => discuss::fork(quorum, &args).await,
-        Verb::History(args) => history::history(quorum, &args).await,
-        Verb::Show(args) => history::show(quorum, &args).await,
-        Verb::Export(args) => export::export(quorum, &args).await,
-        Verb::Replay(args) => replay::replay(quorum, &args).await,
+        Verb::Discuss(args) => discuss::discuss(scope, &args).await,
+        Verb::Resume(args) => steer::resume(scope, &args).await,
+        Verb::Pause(which) => steer::pause(scope, &which).await,
+        Verb::Stop(shown) => steer::stop(scope, &shown).await,
+        Verb::Abort(which) => steer::abort(scope, &which).await,
+        Verb::Say(args) => say::say(scope, &args).await,
+        Verb::Note(args) => annotate::note(scope, &args).await,
+        Verb::Rate(args) => annotate::rate(scope, &args).await,
+        Verb::Delete(args) => annotate::delete(scope, &args).await,
+        Verb::Judge(args) => judge::judge(scope, &args).await,
+        Verb::Fork(args) => discuss::fork(scope, &args).await,
+        Verb::History(args) => history::history(scope, &args).await,
+        Verb::Show(args) => history::show(scope, &args).await,
+        Verb::Export(args) => export::export(scope, &args).await,
+        Verb::Replay(args) => replay::replay(scope, &args).await,
         Verb::Serve(args) => serve::serve(app, &args),
         Verb::Models(listed) => models::models(&listed),
         Verb::Prices(args) => models::prices(&args),
         Verb::Keys(args) => keys::keys(&args),
         Verb::Doctor(args) => doctor::doctor(app, &args),
-        Verb::Sessions(args) => sessions::sessions(quorum, &args).await,
-        Verb::Demo(args) => demo::demo(quorum, &args).await,
+        Verb::Sessions(args) => sessions::sessions(scope, &args).await,
+        Verb::Demo(args) => demo::demo(scope, &args).await,
         Verb::Patterns(listed) => patterns::patterns(app, &listed),
         Verb::Config(args) => config::config(&args.verb),
         Verb::Completions { shell } => shell::completions(app, shell),

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::{
     args::{Listed, PriceVerb, Prices},
     exit::Exit,
-    render::{line::width, note, print, print_json, room},
+    render::{line::width, note, print, print_json, room, wording},
 };
 
 /// How many entries are named that were not understood.
@@ -96,8 +96,13 @@ impl Form {
     }
 }
 
+/// What it lacks and what to do about it; `None` where it can be asked.
+fn lacking(provider: &Provider) -> Option<String> {
+    provider.missing().map(|missing| wording::lacks(&provider.name, missing))
+}
+
 fn paragraph(provider: &Provider, form: Form) -> String {
-    let state = provider.lacks().unwrap_or_else(|| "available".to_owned());
+    let state = lacking(provider).unwrap_or_else(|| "available".to_owned());
     let heading = format!("{}  ({state})", provider.name);
     let models = provider.listed.iter().map(|model| row(provider, model, "  ", form));
     std::iter::once(heading).chain(models).collect::<Vec<_>>().join("\n")
@@ -140,7 +145,7 @@ fn document(provider: &Provider, models: &[String]) -> Value {
         "aliases": provider.aliases,
         "strengths": provider.strengths,
         "available": provider.way.is_ok(),
-        "lacks": provider.lacks(),
+        "lacks": lacking(provider),
         "model": provider.model,
         "models": models.iter().map(model).collect::<Vec<_>>(),
     })

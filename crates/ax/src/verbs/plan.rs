@@ -1,7 +1,7 @@
 //! `ax discuss --dry-run`: what a discussion would come to, on standard output.
 
 use quorum::{
-    Figures, Plan, PlannedPhase, PlannedSeat, Quorum,
+    Figures, Plan, PlannedPhase, PlannedSeat, Scope,
     model::spec::Spec,
     text::{count, grouped, line, time},
 };
@@ -16,8 +16,8 @@ use crate::{
 const TOPIC: usize = 80;
 
 /// Shows the plan of an order.
-pub(crate) async fn show(quorum: &Quorum, order: &Spec, output: Output) -> anyhow::Result<Exit> {
-    let plan = quorum.plan_for(order).await?;
+pub(crate) async fn show(scope: &Scope, order: &Spec, output: Output) -> anyhow::Result<Exit> {
+    let plan = scope.plan(order).await?;
     match output.shape() {
         Shape::Json => print_json(&plan)?,
         Shape::Jsonl => print_json_line(&plan)?,

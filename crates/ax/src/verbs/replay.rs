@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use quorum::{
-    Quorum, Signal,
+    Scope, Signal,
     model::{
         event::Fact,
         id::{DiscussionId, Seq},
@@ -30,9 +30,10 @@ struct Moment {
 }
 
 /// `ax replay`
-pub(crate) async fn replay(quorum: &Quorum, args: &Replay) -> anyhow::Result<Exit> {
-    let id = quorum.find(&args.shown.which.id).await?;
-    let moments = moments(quorum, id).await?;
+pub(crate) async fn replay(scope: &Scope, args: &Replay) -> anyhow::Result<Exit> {
+    let discussion = scope.find(&args.shown.which.id).await?;
+    let id = discussion.id();
+    let moments = moments(scope, id).await?;
     let opened = moments.first().and_then(|it| match &it.signal {
         Signal::Fact { fact, .. } => State::opened(id, fact),
         Signal::Piece(_) | Signal::Trouble(_) => None,
@@ -43,7 +44,7 @@ pub(crate) async fn replay(quorum: &Quorum, args: &Replay) -> anyhow::Result<Exi
             return Ok(Exit::Interrupted);
         }
     }
-    show_state(quorum, &quorum.state(id).await?, args.shown.output).await?;
+    show_state(&discussion, args.shown.output).await?;
     Ok(Exit::Done)
 }
 
@@ -108,11 +109,11 @@ fn pause(from: Timestamp, to: Timestamp, speed: f64) -> Duration {
 }
 
 /// What happened in a discussion and in all below it, in the order it would have been seen.
-async fn moments(quorum: &Quorum, root: DiscussionId) -> anyhow::Result<Vec<Moment>> {
+async fn moments(scope: &Scope, root: DiscussionId) -> anyhow::Result<Vec<Moment>> {
     let mut moments = Vec::new();
     let mut waiting = vec![root];
     while let Some(id) = waiting.pop() {
-        let facts = quorum.facts(id, Seq::START).await?;
+        let facts = scope.discussion(id).await?.facts(Seq::START).await?;
         waiting.extend(State::of(id, &facts).iter().flat_map(children));
         moments.extend(moments_of(id, facts));
     }

@@ -1,6 +1,6 @@
 //! `ax say`: a person's turn, from any terminal.
 
-use quorum::Quorum;
+use quorum::Scope;
 
 use crate::{
     args::{Say, input::spoken},
@@ -9,9 +9,9 @@ use crate::{
 };
 
 /// `ax say`
-pub(crate) async fn say(quorum: &Quorum, args: &Say) -> anyhow::Result<Exit> {
-    let id = quorum.find(&args.which.id).await?;
+pub(crate) async fn say(scope: &Scope, args: &Say) -> anyhow::Result<Exit> {
+    let discussion = scope.find(&args.which.id).await?;
     let text = spoken(&args.text)?;
-    let said = quorum.say(id, args.speaker.as_deref(), &text, args.user.as_deref()).await?;
-    session::run_after(quorum, id, said, Ending::shown(args.output)).await
+    let said = discussion.say(args.speaker.as_deref(), &text, args.user.as_deref()).await?;
+    session::run_after(&discussion, said, Ending::shown(args.output)).await
 }

@@ -1,6 +1,6 @@
 //! `ax sessions`: lists the sessions, which are folders for discussions, and creates one.
 
-use quorum::{Quorum, text::line};
+use quorum::{Scope, text::line};
 
 use crate::{
     args::{Listed, SessionVerb, Sessions},
@@ -12,20 +12,20 @@ use crate::{
 const NAME: usize = 70;
 
 /// `ax sessions`
-pub(crate) async fn sessions(quorum: &Quorum, args: &Sessions) -> anyhow::Result<Exit> {
+pub(crate) async fn sessions(scope: &Scope, args: &Sessions) -> anyhow::Result<Exit> {
     match &args.verb {
-        Some(SessionVerb::Create { name }) => create_session(quorum, name).await,
-        Some(SessionVerb::List(listed)) => list_sessions(quorum, listed).await,
-        None => list_sessions(quorum, &args.listed).await,
+        Some(SessionVerb::Create { name }) => create_session(scope, name).await,
+        Some(SessionVerb::List(listed)) => list_sessions(scope, listed).await,
+        None => list_sessions(scope, &args.listed).await,
     }
 }
 
-async fn create_session(quorum: &Quorum, name: &str) -> anyhow::Result<Exit> {
+async fn create_session(scope: &Scope, name: &str) -> anyhow::Result<Exit> {
     let name = line(name, 200);
     if name.is_empty() {
         return Err(Usage("a session needs a name: ax sessions create NAME".to_owned()).into());
     }
-    let session = quorum.create_session(&name).await?;
+    let session = scope.create_session(&name).await?;
     print(&session.session_id.to_string())?;
     note(&format!(
         "Created the session {name}; `ax discuss \"…\" --session {}` puts a discussion into it.",
@@ -34,8 +34,8 @@ async fn create_session(quorum: &Quorum, name: &str) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-async fn list_sessions(quorum: &Quorum, listed: &Listed) -> anyhow::Result<Exit> {
-    let sessions = quorum.sessions().await?;
+async fn list_sessions(scope: &Scope, listed: &Listed) -> anyhow::Result<Exit> {
+    let sessions = scope.sessions().await?;
     if listed.json {
         print_json(&sessions)?;
     } else if sessions.is_empty() {

@@ -1,7 +1,7 @@
 //! Going on with discussions, and steering those that run elsewhere.
 
 use quorum::{
-    Quorum, Resumed, Steered,
+    Error, Scope, Steered, StoreError,
     model::{command::Command, lifecycle::Lifecycle},
 };
 
@@ -15,26 +15,32 @@ use crate::{
 };
 
 /// `ax resume`
-pub(crate) async fn resume(quorum: &Quorum, args: &Resume) -> anyhow::Result<Exit> {
-    let id = quorum.find(&args.shown.which.id).await?;
+pub(crate) async fn resume(scope: &Scope, args: &Resume) -> anyhow::Result<Exit> {
+    let discussion = scope.find(&args.shown.which.id).await?;
     // Once it is caught, it no longer ends the process.
     let _hangup = args.detached.then(|| signal(SignalKind::hangup())).transpose()?;
     let demand = Demand::consensus_if(args.require_consensus);
     let ending = Ending { output: args.shown.output, demand };
-    match quorum.resume(id).await? {
-        Resumed::Running(handle) => session::run(quorum, handle, ending).await,
-        Resumed::Over(state) => {
+    // The audit has who started a detached discussion; nobody resumed it.
+    let resumed =
+        if args.detached { discussion.run_prepared().await } else { discussion.resume_here().await };
+    match resumed {
+        Ok(handle) => session::run(&discussion, handle, ending).await,
+        Err(Error::Store(StoreError::Over(_))) => {
+            let state = discussion.state().await?;
             note("This discussion is over; here is its result.");
-            print_discussion(quorum, &state, ending.output).await?;
+            print_discussion(&discussion, &state, ending.output).await?;
             Ok(session::conclude(&state, ending))
         }
+        Err(error) => Err(error.into()),
     }
 }
 
 /// `ax pause`
-pub(crate) async fn pause(quorum: &Quorum, which: &Which) -> anyhow::Result<Exit> {
-    let id = quorum.find(&which.id).await?;
-    match quorum.steer(id, Command::Pause).await? {
+pub(crate) async fn pause(scope: &Scope, which: &Which) -> anyhow::Result<Exit> {
+    let discussion = scope.find(&which.id).await?;
+    let id = discussion.id();
+    match discussion.steer(Command::Pause).await? {
         Steered::Sent { to } => {
             note(&format!("Told {to} to pause once the calls under way are done. `ax resume {id}` goes on."));
         }
@@ -51,22 +57,24 @@ pub(crate) async fn pause(quorum: &Quorum, which: &Which) -> anyhow::Result<Exit
 }
 
 /// `ax stop`
-pub(crate) async fn stop(quorum: &Quorum, args: &Shown) -> anyhow::Result<Exit> {
-    let id = quorum.find(&args.which.id).await?;
-    match quorum.steer(id, Command::Stop).await? {
+pub(crate) async fn stop(scope: &Scope, args: &Shown) -> anyhow::Result<Exit> {
+    let discussion = scope.find(&args.which.id).await?;
+    let id = discussion.id();
+    match discussion.steer(Command::Stop).await? {
         Steered::Sent { to } => {
             note(&format!("Told {to} to stop; the result is printed there, and by `ax show {id}`."));
             Ok(Exit::Done)
         }
-        Steered::Here(handle) => session::run(quorum, handle, Ending::shown(args.output)).await,
+        Steered::Here(handle) => session::run(&discussion, handle, Ending::shown(args.output)).await,
         Steered::Idle(_) => Ok(Exit::Done),
     }
 }
 
 /// `ax abort`
-pub(crate) async fn abort(quorum: &Quorum, which: &Which) -> anyhow::Result<Exit> {
-    let id = quorum.find(&which.id).await?;
-    match quorum.steer(id, Command::Abort).await? {
+pub(crate) async fn abort(scope: &Scope, which: &Which) -> anyhow::Result<Exit> {
+    let discussion = scope.find(&which.id).await?;
+    let id = discussion.id();
+    match discussion.steer(Command::Abort).await? {
         Steered::Sent { to } => note(&format!("Told {to} to abort.")),
         Steered::Here(handle) => {
             handle.finished().await.map_err(quorum::Error::from)?;

@@ -102,9 +102,7 @@ pub enum RunError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// A fault of this program.
-    #[error(
-        "the discussion ended by a fault of this program: {0}. What was said is recorded; `ax resume` goes on"
-    )]
+    #[error("the discussion ended by a fault of this program: {0}; what was said is recorded")]
     Fault(String),
 }
 

@@ -85,7 +85,7 @@ fn finished(reply: Reply) -> Result<Reply, ProviderError> {
 
 /// Models that think first may think their whole answer away.
 const ALL_THOUGHT: &str = "it reached its limit of tokens before it said a word; allow it more thoughts, like \
-                           quirks = { thinking = 8192 } under its [providers] in config.toml";
+                           quirks = { thinking = 8192 } in its part of the configuration";
 
 fn cut_off(mut text: String) -> Reply {
     let mut end = MAX_ANSWER_BYTES;

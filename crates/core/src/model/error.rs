@@ -244,14 +244,14 @@ impl ErrorClass {
         }
     }
 
-    /// What the user can do about it.
+    /// What the user can do about it, in words that hold wherever they are read.
     #[must_use]
     pub fn advice(self) -> &'static str {
         match self {
             ErrorClass::Network => "check the connection",
             ErrorClass::RateLimit => "wait, or raise the provider's limit",
             ErrorClass::ApiError => "the provider has trouble; try again later",
-            ErrorClass::Timeout => "give it more time with --timeout, or use a faster model",
+            ErrorClass::Timeout => "give it more time, or use a faster model",
             ErrorClass::ContextOverflow => "shorten the question, or use a model with a larger window",
             ErrorClass::Authentication => "check the provider's API key",
             ErrorClass::Validation => "check the model's name and the request",

@@ -136,10 +136,10 @@ pub enum Created {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     /// No such discussion.
-    #[error("there is no discussion {0}; `ax history` lists those there are")]
+    #[error("there is no discussion {0}")]
     Unknown(DiscussionId),
     /// Someone else runs it.
-    #[error("discussion {id} is being run by {owner}; `ax pause`, `ax stop` and `ax abort` reach it there")]
+    #[error("discussion {id} is being run by {owner}")]
     Held {
         /// Which.
         id: DiscussionId,
@@ -185,9 +185,7 @@ pub enum StoreError {
     #[error("discussion {0} is over; nothing more can happen in it")]
     Over(DiscussionId),
     /// No such session.
-    #[error(
-        "there is no session {0}; `ax sessions` lists those there are, `ax sessions create NAME` makes one"
-    )]
+    #[error("there is no session {0}")]
     UnknownSession(Uuid),
     /// The store can't be used now; what was to be written is not written. May work later.
     #[error("{0}")]

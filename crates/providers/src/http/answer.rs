@@ -282,7 +282,7 @@ pub(crate) async fn refused(remote: &Remote, response: Response) -> ProviderErro
 fn with_advice(mut error: ProviderError, endpoint: &Endpoint) -> ProviderError {
     if error.class == ErrorClass::Authentication && endpoint.key.is_none() {
         let names = endpoint.key_names.join(" or ");
-        error.message = format!("{}; it was shown no key: set {names}, or use `ax keys set`", error.message);
+        error.message = format!("{}; it was shown no key, and {names} is not set", error.message);
     }
     error
 }

@@ -22,7 +22,7 @@ use quorum_core::call::lane::Width;
 
 pub use machine::Machine;
 pub use own::{Own, OwnModel, OwnQuirks};
-pub use way::Missing;
+pub use way::{Missing, file_name};
 
 use crate::{
     catalog,
@@ -129,10 +129,10 @@ impl Provider {
         })
     }
 
-    /// What it lacks and what to do about it; `None` where it can be asked.
+    /// What it lacks; `None` where it can be asked.
     #[must_use]
-    pub fn lacks(&self) -> Option<String> {
-        self.way.as_ref().err().map(|missing| missing.advice(&self.name))
+    pub fn missing(&self) -> Option<&Missing> {
+        self.way.as_ref().err()
     }
 
     /// What is known of one of its models.

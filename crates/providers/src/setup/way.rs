@@ -1,6 +1,6 @@
 //! How a provider is reached on this machine: with a key over HTTP, else by a program; a local server without either.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{fmt, net::SocketAddr, sync::Arc};
 
 use reqwest::Url;
 use secrecy::SecretString;
@@ -49,38 +49,25 @@ pub enum Missing {
     Wire(String),
 }
 
-impl Missing {
-    /// What is missing and what to do about it, for the provider of this name.
-    #[must_use]
-    pub fn advice(&self, name: &str) -> String {
+/// What is missing. What to do about it is for each surface to say: it knows what its users can type.
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Missing::Key { names, program } => {
-                let install = program.as_ref().map(|it| format!(", or install the command {it}"));
-                let (names, install) = (names.join(" or "), install.unwrap_or_default());
-                format!("no key: set {names}, run `ax keys set {name}`{install}")
-            }
-            Missing::Server { variable } => {
-                format!(
-                    "no server was found: start it and set {variable}, or add [providers.{name}] to config.toml"
-                )
-            }
-            Missing::Model => format!("no model is named: set model under [providers.{name}] in config.toml"),
-            Missing::Address => format!("no address: set base_url under [providers.{name}] in config.toml"),
-            Missing::BadAddress { variable, wrong: Wrong::PlainHttp } => {
-                format!(
-                    "the address in {variable} {} under [providers.{name}] in config.toml",
-                    Wrong::PlainHttp
-                )
-            }
-            Missing::BadAddress { variable, wrong } => format!("the address in {variable} {wrong}"),
-            Missing::Program(program) => {
-                format!(
-                    "the command {program} was not found: install it, or put its whole path into config.toml"
-                )
-            }
-            Missing::Wire(wire) => format!("this build does not speak {wire}; update it"),
+            Missing::Key { names, .. } => write!(f, "there is no key in {}", names.join(" or ")),
+            Missing::Server { .. } => f.write_str("no server was found"),
+            Missing::Model => f.write_str("no model is named"),
+            Missing::Address => f.write_str("no address is known"),
+            Missing::BadAddress { variable, wrong } => write!(f, "the address in {variable} {wrong}"),
+            Missing::Program(program) => write!(f, "the command {} was not found", file_name(program)),
+            Missing::Wire(wire) => write!(f, "this build does not speak {wire}"),
         }
     }
+}
+
+/// The last part of a path: where programs are on this machine is nobody else's business.
+#[must_use]
+pub fn file_name(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or_default()
 }
 
 type Found = (Result<Way, Missing>, Option<KeyFrom>);

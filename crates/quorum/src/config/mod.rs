@@ -1,10 +1,11 @@
 //! The configuration: one file, every key known, and where things are kept.
 
+mod messages;
+mod mistake;
 mod places;
 mod presets;
 mod providers;
 pub mod server;
-mod words;
 
 use std::{
     collections::BTreeMap,
@@ -19,6 +20,9 @@ use crate::request::{
     flags::{FLAGS, Flag, SHOWING},
 };
 
+use mistake::Mistakes;
+
+pub use mistake::Mistake;
 pub use places::Places;
 pub(crate) use presets::long_of;
 pub use presets::{Given, Origin, Preset};
@@ -59,20 +63,20 @@ pub struct Config {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The file can't be read.
-    #[error("the configuration {file} can't be read: {reason}")]
+    #[error("the configuration {} can't be read: {reason}", .file.display())]
     Unreadable {
         /// Which.
-        file: String,
+        file: PathBuf,
         /// Why.
         reason: String,
     },
     /// Something in the file is wrong.
-    #[error("{file}: {message}")]
+    #[error("{}", lines(.file, .mistakes))]
     Wrong {
         /// Which.
-        file: String,
-        /// What is wrong and what would be right.
-        message: String,
+        file: PathBuf,
+        /// Everything that is wrong with it.
+        mistakes: Vec<Mistake>,
     },
     /// The keys that were given to keep can't be used.
     #[error("{0}")]
@@ -81,8 +85,20 @@ pub enum Error {
     #[error("{0}")]
     Prices(prices::Error),
     /// Nobody knows where things belong.
-    #[error("there is no home directory to keep discussions in; set AX_DATA_DIR and AX_CONFIG")]
+    #[error("there is no home directory to keep discussions in")]
     NoHome,
+}
+
+fn lines(file: &Path, mistakes: &[Mistake]) -> String {
+    let line = |mistake: &Mistake| format!("{}: {mistake}", file.display());
+    mistakes.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Nothing is set, and nothing has a place.
+impl Default for Config {
+    fn default() -> Self {
+        Config::unset(PathBuf::new(), PathBuf::new())
+    }
 }
 
 impl Config {
@@ -90,23 +106,18 @@ impl Config {
     /// unless one was named.
     pub fn load() -> Result<Config, Error> {
         let (config, wrong) = Config::survey()?;
-        config.unless(&wrong)
+        config.unless(wrong)
     }
 
     /// The same as far as it can be read, and everything in it that can't.
-    pub fn survey() -> Result<(Config, Vec<String>), Error> {
+    pub fn survey() -> Result<(Config, Vec<Mistake>), Error> {
         let Places { file, must_exist, data_dir, state_dir, .. } = Places::find()?;
         let (config, wrong) = match std::fs::read_to_string(&file) {
             Ok(text) => Config::read(&text, &file, data_dir)?,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => {
                 (Config::unset(file, data_dir), Vec::new())
             }
-            Err(error) => {
-                return Err(Error::Unreadable {
-                    file: file.display().to_string(),
-                    reason: error.to_string(),
-                });
-            }
+            Err(error) => return Err(Error::Unreadable { file, reason: error.to_string() }),
         };
         Ok((Config { state_dir, ..config }, wrong))
     }
@@ -131,31 +142,22 @@ impl Config {
     /// The configuration this text describes, or everything that is wrong with it.
     pub fn parse(text: &str, file: &Path, data_dir: PathBuf) -> Result<Config, Error> {
         let (config, wrong) = Config::read(text, file, data_dir)?;
-        config.unless(&wrong)
+        config.unless(wrong)
     }
 
-    fn read(text: &str, file: &Path, data_dir: PathBuf) -> Result<(Config, Vec<String>), Error> {
+    fn read(text: &str, file: &Path, data_dir: PathBuf) -> Result<(Config, Vec<Mistake>), Error> {
         let mut config = Config::unset(file.to_owned(), data_dir);
-        let sections: toml::Table = text.parse().map_err(|error| config.wrong(unreadable(text, &error)))?;
-        let wrong: Vec<String> =
+        let sections: toml::Table = text.parse().map_err(|error| Error::Wrong {
+            file: file.to_owned(),
+            mistakes: vec![unreadable(text, &error).into()],
+        })?;
+        let wrong =
             sections.iter().flat_map(|(name, value)| read_section(&mut config, name, value)).collect();
-        // Some sections say several things at once.
-        let separator = config.separator();
-        let each = wrong.iter().flat_map(|it| it.split(&separator)).map(str::to_owned).collect();
-        Ok((config, each))
+        Ok((config, wrong))
     }
 
-    fn unless(self, wrong: &[String]) -> Result<Config, Error> {
-        if wrong.is_empty() { Ok(self) } else { Err(self.wrong(wrong.join(&self.separator()))) }
-    }
-
-    /// What stands between two complaints, so that each names the file.
-    fn separator(&self) -> String {
-        format!("\n{}: ", self.file.display())
-    }
-
-    fn wrong(&self, message: String) -> Error {
-        Error::Wrong { file: self.file.display().to_string(), message }
+    fn unless(self, mistakes: Vec<Mistake>) -> Result<Config, Error> {
+        if mistakes.is_empty() { Ok(self) } else { Err(Error::Wrong { file: self.file, mistakes }) }
     }
 
     /// The request with what its preset says, and else what is usual here, in place of what it leaves out, and the names of the fields
@@ -228,16 +230,16 @@ fn is_idle(field: &str, fields: &Map<String, Value>, given: &[String]) -> bool {
 }
 
 /// Reads one section key by key, so that everything that is wrong with it is found at once.
-fn read_section(config: &mut Config, name: &str, value: &toml::Value) -> Vec<String> {
+fn read_section(config: &mut Config, name: &str, value: &toml::Value) -> Vec<Mistake> {
     let Some(read) = SECTIONS.iter().find(|section| section.0 == name).map(|section| section.1) else {
-        return vec![unknown("section", name, SECTIONS.iter().map(|section| section.0))];
+        return vec![unknown("section", name, SECTIONS.iter().map(|section| section.0)).into()];
     };
-    let Some(table) = value.as_table() else { return vec![format!("{name} is a section: [{name}]")] };
+    let Some(table) = value.as_table() else { return vec![format!("{name} is a section: [{name}]").into()] };
     let keys = table.iter().map(|(key, value)| toml::Table::from_iter([(key.clone(), value.clone())]));
-    keys.filter_map(|key| read(config, &key).err()).collect()
+    keys.filter_map(|key| read(config, &key).err()).flat_map(|mistakes| mistakes.0).collect()
 }
 
-type Read = fn(&mut Config, &toml::Table) -> Result<(), String>;
+type Read = fn(&mut Config, &toml::Table) -> Result<(), Mistakes>;
 
 /// The sections there are.
 const SECTIONS: &[(&str, Read)] = &[
@@ -249,35 +251,36 @@ const SECTIONS: &[(&str, Read)] = &[
     ("server", server::read),
 ];
 
-fn read_retention(config: &mut Config, table: &toml::Table) -> Result<(), String> {
+fn read_retention(config: &mut Config, table: &toml::Table) -> Result<(), Mistakes> {
     for (key, value) in table {
         config.retention_days = match (key.as_str(), value) {
             ("days", toml::Value::Integer(0) | toml::Value::Boolean(false)) => None,
             ("days", toml::Value::Integer(days)) if u32::try_from(*days).is_ok() => u32::try_from(*days).ok(),
             ("days", other) => {
-                return Err(format!("retention.days is a number of days, or 0 for never; not {other}"));
+                let message = format!("retention.days is a number of days, or 0 for never; not {other}");
+                return Err(message.into());
             }
-            _ => return Err(unknown("key in [retention]", key, ["days"])),
+            _ => return Err(unknown("key in [retention]", key, ["days"]).into()),
         };
     }
     Ok(())
 }
 
-fn read_features(config: &mut Config, table: &toml::Table) -> Result<(), String> {
+fn read_features(config: &mut Config, table: &toml::Table) -> Result<(), Mistakes> {
     for (key, value) in table {
         config.discussions = match (key.as_str(), value) {
             ("discussions", toml::Value::Boolean(on)) => *on,
             ("discussions", other) => {
-                return Err(format!("features.discussions is true or false, not {other}"));
+                return Err(format!("features.discussions is true or false, not {other}").into());
             }
-            _ => return Err(unknown("key in [features]", key, ["discussions"])),
+            _ => return Err(unknown("key in [features]", key, ["discussions"]).into()),
         };
     }
     Ok(())
 }
 
-fn read_defaults(config: &mut Config, table: &toml::Table) -> Result<(), String> {
-    config.defaults.read("defaults", table)
+fn read_defaults(config: &mut Config, table: &toml::Table) -> Result<(), Mistakes> {
+    Ok(config.defaults.read("defaults", table)?)
 }
 
 /// The value as its field of a request wants it.
@@ -288,7 +291,7 @@ fn read_default(flag: &Flag, written: &toml::Value) -> Result<Value, String> {
         return Err("nan and inf are no numbers to go by".to_owned());
     }
     let alone = json!({ "topic": "", flag.field: value });
-    serde_json::from_value::<Request>(alone).map_err(|error| words::plainly(&error.to_string()))?;
+    serde_json::from_value::<Request>(alone).map_err(|error| messages::plainly(&error.to_string()))?;
     Ok(value)
 }
 

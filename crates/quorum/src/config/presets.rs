@@ -2,8 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use super::{Config, FLAGS, SHOWING, filled, read_default, unknown};
-use crate::request::{Request, flags::filling};
+use super::{Config, FLAGS, Mistake, Mistakes, SHOWING, filled, read_default, unknown};
+use crate::{
+    Remedy,
+    request::{Request, flags::filling},
+};
 
 /// Values for what a command leaves out.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -45,15 +48,14 @@ impl Config {
     }
 
     /// The preset of that name, or which is nearest.
-    pub fn preset(&self, name: &str) -> Result<&Preset, String> {
+    pub fn preset(&self, name: &str) -> Result<&Preset, Mistake> {
         self.presets.get(name).ok_or_else(|| {
             if self.presets.is_empty() {
-                return format!(
-                    "there is no preset named {name}, nor any other; write [presets.{name}] into {}",
-                    self.file.display()
-                );
+                let message = format!("there is no preset named {name}, nor any other");
+                let write = Remedy::WritePreset { name: name.to_owned(), file: self.file.clone() };
+                return Mistake { message, remedy: Some(write) };
             }
-            unknown("preset", name, self.presets())
+            unknown("preset", name, self.presets()).into()
         })
     }
 
@@ -129,20 +131,18 @@ impl Preset {
 }
 
 /// `[presets.NAME]`
-pub(super) fn read(config: &mut Config, table: &toml::Table) -> Result<(), String> {
+pub(super) fn read(config: &mut Config, table: &toml::Table) -> Result<(), Mistakes> {
+    let mut mistakes = Mistakes::default();
     for (name, preset) in table {
         let form = || format!("presets.{name} is a section: [presets.{name}]");
         let table = preset.as_table().ok_or_else(form)?;
         let mut preset = Preset::default();
         let keys = table.iter().map(|(key, value)| toml::Table::from_iter([(key.clone(), value.clone())]));
         let section = format!("presets.{name}");
-        let wrong: Vec<String> = keys.filter_map(|key| preset.read(&section, &key).err()).collect();
+        mistakes.0.extend(keys.filter_map(|key| preset.read(&section, &key).err()).map(Mistake::from));
         config.presets.insert(name.clone(), preset);
-        if !wrong.is_empty() {
-            return Err(wrong.join(&config.separator()));
-        }
     }
-    Ok(())
+    mistakes.none_or_err()
 }
 
 /// The name a field of a request has in the file.

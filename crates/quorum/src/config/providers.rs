@@ -16,7 +16,8 @@ use quorum_providers::{
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
-use super::{Config, Given, Origin, unknown};
+use super::{Config, Given, Mistake, Mistakes, Origin, unknown};
+use crate::Remedy;
 
 const KEYS: [&str; 19] = [
     "wire",
@@ -41,17 +42,15 @@ const KEYS: [&str; 19] = [
 ];
 
 /// Reads all rows.
-pub(super) fn read(config: &mut Config, table: &Table) -> Result<(), String> {
+pub(super) fn read(config: &mut Config, table: &Table) -> Result<(), Mistakes> {
     for (name, value) in table {
         let row =
             value.as_table().ok_or_else(|| format!("providers.{name} is a section: [providers.{name}]"))?;
-        let in_file = |wrong: &String| format!("providers.{name}{wrong}");
-        let own = own(name, row).map_err(|wrong| {
-            let separator = config.separator();
-            wrong.iter().map(in_file).collect::<Vec<_>>().join(&separator)
-        })?;
+        let in_row = |it: Mistake| Mistake { message: format!("providers.{name}{}", it.message), ..it };
+        let own = own(name, row).map_err(|wrong| Mistakes(wrong.into_iter().map(in_row).collect()))?;
         if config.providers.iter().any(|it| it.name == own.name) {
-            return Err(format!("providers.{name} is there twice: it is another name of {}", own.name));
+            let message = format!("providers.{name} is there twice: it is another name of {}", own.name);
+            return Err(message.into());
         }
         config.providers.push(own);
         config.rows.insert(name.clone(), value.clone());
@@ -82,17 +81,17 @@ fn program_alone(command: &Value) -> Value {
 }
 
 /// What this row says, or everything that is wrong with it.
-fn own(written: &str, row: &Table) -> Result<Own, Vec<String>> {
+fn own(written: &str, row: &Table) -> Result<Own, Vec<Mistake>> {
     let known = catalog::row(written);
     let name = known.map_or_else(|| written.to_owned(), |row| row.name.clone());
-    is_name(&name).map_err(|wrong| vec![wrong])?;
-    let wrong: Vec<String> =
+    is_name(&name).map_err(|wrong| vec![wrong.into()])?;
+    let wrong: Vec<Mistake> =
         row.keys().filter_map(|key| fields(written, &name, &alone(row, key)).err()).collect();
     if !wrong.is_empty() {
         return Err(wrong);
     }
     let own = fields(written, &name, row).map_err(|wrong| vec![wrong])?;
-    if known.is_none() { whole(own).map_err(|wrong| vec![wrong]) } else { Ok(own) }
+    if known.is_none() { whole(own).map_err(|wrong| vec![wrong.into()]) } else { Ok(own) }
 }
 
 /// This key of a row, with the one that others are read by.
@@ -101,15 +100,14 @@ fn alone(row: &Table, key: &str) -> Table {
     row.iter().filter(|(it, _)| read_by(it)).map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
-fn fields(written: &str, name: &str, row: &Table) -> Result<Own, String> {
+fn fields(written: &str, name: &str, row: &Table) -> Result<Own, Mistake> {
     if let Some(key) = row.keys().find(|key| !KEYS.contains(&key.as_str())) {
         let known = KEYS.into_iter().filter(|it| *it != "key");
-        return Err(format!(": {}", unknown(&format!("key in [providers.{written}]"), key, known)));
+        return Err(format!(": {}", unknown(&format!("key in [providers.{written}]"), key, known)).into());
     }
     if row.contains_key("key") {
-        return Err(format!(
-            ".key: keys don't belong into this file; name a variable with key_env, or run `ax keys set {name}`"
-        ));
+        let message = ".key: keys don't belong into this file; name a variable with key_env".to_owned();
+        return Err(Mistake { message, remedy: Some(Remedy::KeepKey { provider: name.to_owned() }) });
     }
     let plain = if field(row, "insecure", FLAG)? == Some(true) { Plain::Allowed } else { Plain::Refused };
     let base_url: Option<String> = field(row, "base_url", TEXT)?;

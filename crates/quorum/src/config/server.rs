@@ -4,7 +4,7 @@ use std::{fmt, net::SocketAddr, ops::RangeInclusive};
 
 use quorum_core::model::id::Tenant;
 
-use super::{Config, unknown};
+use super::{Config, Mistakes, unknown};
 
 /// The shortest token that can't be guessed by trying.
 const SHORTEST_TOKEN: usize = 16;
@@ -60,19 +60,22 @@ impl fmt::Debug for Secret {
     }
 }
 
-pub(super) fn read(config: &mut Config, table: &toml::Table) -> Result<(), String> {
+pub(super) fn read(config: &mut Config, table: &toml::Table) -> Result<(), Mistakes> {
     for (key, value) in table {
         match key.as_str() {
             "listen" => config.server.listen = Some(address(value)?),
             "tokens" => config.server.tokens = each(value, "tokens", token)?,
             "origins" => config.server.origins = each(value, "origins", origin)?,
             "max_running" => config.server.max_running = Some(count(value)?),
-            _ => return Err(unknown("key in [server]", key, ["listen", "tokens", "origins", "max_running"])),
+            _ => {
+                let known = ["listen", "tokens", "origins", "max_running"];
+                return Err(unknown("key in [server]", key, known).into());
+            }
         }
     }
     let names: Vec<&String> = config.server.tokens.iter().map(|it| &it.name).collect();
     match names.iter().enumerate().find(|(place, name)| names[..*place].contains(name)) {
-        Some((_, name)) => Err(format!("server.tokens: two are named {name}")),
+        Some((_, name)) => Err(format!("server.tokens: two are named {name}").into()),
         None => Ok(()),
     }
 }

@@ -18,6 +18,6 @@ pub fn title(state: &State) -> String {
 
 /// The document as HTML without scripts or styles; what models and people wrote brings no markup of its own into it.
 #[must_use]
-pub fn body(state: &State) -> String {
-    html::body(&transcript(state))
+pub fn body(state: &State, commands: &[String]) -> String {
+    html::body(&transcript(state, commands))
 }

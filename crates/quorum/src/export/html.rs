@@ -18,10 +18,10 @@ pub(super) const STYLE: &str = include_str!("page.css");
 /// So many seats have a colour of their own; further ones share them.
 const COLOURS: usize = 6;
 
-fn write(state: &State, _: &[Fact]) -> String {
+fn write(state: &State, _: &[Fact], commands: &[String]) -> String {
     // Nobody at the table knows the id, so nobody could have written a style that passes.
     let nonce = state.id.derived("export/style");
-    let document = transcript(state);
+    let document = transcript(state, commands);
     let body = body(&document);
     let title = escape(&document.title);
     format!(

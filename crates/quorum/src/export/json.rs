@@ -7,7 +7,7 @@ use crate::{export::Format, text::escaped};
 pub(super) const FORMAT: Format =
     Format { name: "json", summary: "The result as one document, for programs", ending: "json", write };
 
-fn write(state: &State, _: &[Fact]) -> String {
+fn write(state: &State, _: &[Fact], _: &[String]) -> String {
     // An outcome has neither maps with odd keys nor numbers JSON can't write.
     let document = serde_json::to_string_pretty(&Outcome::of(state)).unwrap_or_default();
     format!("{}\n", escaped(&document))

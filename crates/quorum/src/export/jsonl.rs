@@ -31,7 +31,7 @@ pub fn line(announcement: &Announcement) -> String {
     escaped(&format!("{{{seq}\"type\":\"{}\",{fields}", announcement.name))
 }
 
-fn write(state: &State, facts: &[Fact]) -> String {
+fn write(state: &State, facts: &[Fact], _: &[String]) -> String {
     let mut announcer = Announcer::new(state.id);
     let events = facts.iter().filter_map(|fact| announcer.announce(fact)).map(|it| line(&it));
     std::iter::once(header()).chain(events).map(|line| line + "\n").collect()

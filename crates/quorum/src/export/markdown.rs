@@ -13,9 +13,9 @@ use crate::export::{
 pub(super) const FORMAT: Format =
     Format { name: "markdown", summary: "Everything that was said, to read", ending: "md", write };
 
-fn write(state: &State, _: &[Fact]) -> String {
+fn write(state: &State, _: &[Fact], commands: &[String]) -> String {
     let mut pieces = Vec::new();
-    part(&transcript(state), Depth::TOP, &mut pieces);
+    part(&transcript(state, commands), Depth::TOP, &mut pieces);
     format!("{}\n", tame(&pieces.join("\n\n")))
 }
 

@@ -21,8 +21,9 @@ pub struct Format {
     pub summary: &'static str,
     /// How names of files in it end.
     pub ending: &'static str,
-    /// Writes the discussion with this state, made of these facts.
-    pub write: fn(&State, &[Fact]) -> String,
+    /// Writes the discussion with this state, made of these facts. The commands are what its reader can
+    /// type to see it again; without any, a document has no such part.
+    pub write: fn(&State, &[Fact], &[String]) -> String,
 }
 
 /// The formats there are, the usual one first.

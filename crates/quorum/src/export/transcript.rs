@@ -101,11 +101,10 @@ const SECTIONS: &[Section] = &[
     |_, outcome| checks(outcome).into_iter().collect(),
     |_, outcome| subs(outcome).into_iter().collect(),
     |_, outcome| vec![costs(outcome)],
-    |_, outcome| vec![again(outcome)],
 ];
 
-/// The document about a discussion, finished or not.
-pub(super) fn transcript(state: &State) -> Part {
+/// The document about a discussion, finished or not, with what its reader can type to see it again.
+pub(super) fn transcript(state: &State, commands: &[String]) -> Part {
     let outcome = Outcome::of(state);
     let mut blocks = vec![Block::Line(summary(state, &outcome))];
     if outcome.simulated {
@@ -114,7 +113,7 @@ pub(super) fn transcript(state: &State) -> Part {
         ));
     }
     blocks.extend(shortfall(&outcome));
-    let parts = SECTIONS.iter().flat_map(|section| section(state, &outcome)).collect();
+    let parts = SECTIONS.iter().flat_map(|section| section(state, &outcome)).chain(again(commands)).collect();
     let mut whole = Part { parts, ..Part::new(outcome.topic.clone(), blocks) };
     clean_part(&mut whole);
     whole
@@ -220,13 +219,8 @@ fn reply(content: &str) -> Block {
     pretty.map_or_else(|| Block::Said(content.to_owned()), Block::Data)
 }
 
-fn again(outcome: &Outcome) -> Part {
-    let id = outcome.discussion_id;
-    let commands = vec![
-        format!("ax replay {id}"),
-        format!("ax export {id} --as html -o discussion.html"),
-        format!("ax discuss --again {id}"),
-    ];
+fn again(commands: &[String]) -> Option<Part> {
     let line = "Where this discussion is kept, these play it again, write it down, and hold it anew";
-    Part::new("Once more", vec![Block::Line(line.into()), Block::Commands(commands)])
+    let blocks = vec![Block::Line(line.into()), Block::Commands(commands.to_vec())];
+    (!commands.is_empty()).then(|| Part::new("Once more", blocks))
 }

@@ -2,11 +2,13 @@
 
 use std::{fmt::Display, ops::RangeInclusive};
 
-use quorum_core::model::error::{Code, Refusal};
+use quorum_core::model::error::Code;
+
+use crate::{Complaint, Remedy};
 
 /// Collects everything that is wrong, so that a user sees it at once.
 #[derive(Debug, Default)]
-pub(super) struct Complaints(pub(super) Vec<Refusal>);
+pub(super) struct Complaints(pub(super) Vec<Complaint>);
 
 impl Complaints {
     /// Something is wrong with this field.
@@ -16,7 +18,17 @@ impl Complaints {
 
     /// The same under another code.
     pub(super) fn add_coded(&mut self, field: &str, code: Code, message: impl Into<String>) {
-        self.0.push(Refusal::new(field, code, message));
+        self.0.push(Complaint::new(field, code, message));
+    }
+
+    /// The same with what would help.
+    pub(super) fn add_with(
+        &mut self,
+        field: &str,
+        message: impl Into<String>,
+        remedies: impl IntoIterator<Item = Remedy>,
+    ) {
+        self.0.push(Complaint::new(field, Code::InvalidRequest, message).with(remedies));
     }
 
     /// The value, or the usual one where none is given or it is out of bounds.

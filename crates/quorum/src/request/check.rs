@@ -1,7 +1,6 @@
 //! From a request to a spec: defaults filled in, bounds kept, and everything that is wrong said at once.
 
 use quorum_core::model::{
-    error::Refusal,
     id::Tenant,
     money::Usd,
     participant::Participant,
@@ -13,7 +12,10 @@ use quorum_core::model::{
 use quorum_providers::catalog::DEFAULT_PANEL;
 use uuid::Uuid;
 
-use crate::request::{Request, Setting, bounds::Complaints, debate, panel, seats, window};
+use crate::{
+    Complaint, Remedy,
+    request::{Request, Setting, Voicing, bounds::Complaints, debate, panel, seats, window},
+};
 
 /// The longest topic of a request, in characters (B05).
 pub const LONGEST_TOPIC: usize = 5_000;
@@ -68,7 +70,7 @@ pub(super) fn usual(pattern: &str) -> &'static Usual {
 
 /// The spec, or everything that is wrong with the request. Whether there is such a pattern and such a method, and what those
 /// demand beyond this, is the engine's to say.
-pub fn check(request: &Request, setting: &Setting) -> Result<Spec, Vec<Refusal>> {
+pub fn check(request: &Request, setting: &Setting) -> Result<Spec, Vec<Complaint>> {
     match draft(request, setting) {
         (spec, refusals) if refusals.is_empty() => Ok(spec),
         (_, refusals) => Err(refusals),
@@ -77,7 +79,7 @@ pub fn check(request: &Request, setting: &Setting) -> Result<Spec, Vec<Refusal>>
 
 /// The spec as far as it can be made out, usual values in place of wrong ones, and everything that is wrong.
 #[must_use]
-pub fn draft(request: &Request, setting: &Setting) -> (Spec, Vec<Refusal>) {
+pub fn draft(request: &Request, setting: &Setting) -> (Spec, Vec<Complaint>) {
     let mut wrong = Complaints::default();
     let pattern = request.pattern.clone().unwrap_or_else(|| "synthesis".to_owned());
     let usual = usual(&pattern);
@@ -280,7 +282,7 @@ fn session(request: &Request, wrong: &mut Complaints) -> Option<Uuid> {
     let given = request.session_id.as_deref()?;
     let session = Uuid::parse_str(given).ok();
     if session.is_none() {
-        wrong.add("sessionId", format!("{given} is no session's id; `ax sessions` lists them"));
+        wrong.add_with("sessionId", format!("{given} is no session's id"), [Remedy::ListSessions]);
     }
     session
 }
@@ -294,13 +296,13 @@ fn asked(request: &Request, simulation: &Option<Simulation>) -> panel::Voiced {
     match simulation {
         None => panel::Voiced::Real,
         Some(_) if wants_simulation(request) => panel::Voiced::AsAsked,
-        Some(_) => panel::Voiced::ForLackOfOthers,
+        Some(_) => panel::Voiced::BySetting,
     }
 }
 
-/// Voices are simulated where that is asked for, and where there are no others.
+/// Voices are simulated where the request or the program asks for that, and nowhere else.
 fn simulation(request: &Request, setting: &Setting, wrong: &mut Complaints) -> Option<Simulation> {
-    if !wants_simulation(request) && !setting.available.is_empty() {
+    if !wants_simulation(request) && setting.voicing == Voicing::Real {
         return None;
     }
     let given = request.simulate.clone().unwrap_or_default();

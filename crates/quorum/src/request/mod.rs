@@ -15,6 +15,8 @@ use std::collections::BTreeMap;
 use quorum_core::model::debate::Part;
 use serde::{Deserialize, Serialize};
 
+use crate::setup::Missing;
+
 pub(crate) use seats::place_of;
 
 pub use check::{LONGEST_CONTEXT, LONGEST_PROMPT, LONGEST_SYNTHESIS_PROMPT, LONGEST_TOPIC, check, draft};
@@ -234,15 +236,26 @@ pub struct Simulate {
 /// What a request is checked against, beside itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Setting {
-    /// Providers with a real voice on this machine, in the order they are asked to fill a panel. Where there is none, voices
-    /// are simulated.
+    /// Who answers where a request does not say.
+    pub voicing: Voicing,
+    /// Providers with a real voice, in the order in which they fill a panel.
     pub available: Vec<String>,
-    /// Providers that are known but can't be asked here, and what to do about it.
-    pub lacking: BTreeMap<String, String>,
+    /// Providers that are known but can't be asked here, and what each lacks.
+    pub lacking: BTreeMap<String, Missing>,
     /// What providers are good at by the user's word.
     pub strengths: BTreeMap<String, Vec<String>>,
     /// What to do about a debate without all of its roles.
     pub missing_roles: MissingRoles,
+}
+
+/// Who answers where a request does not say.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Voicing {
+    /// The providers themselves.
+    #[default]
+    Real,
+    /// Simulated voices.
+    Simulated,
 }
 
 /// What to do about a debate without all of its roles.

@@ -3,6 +3,7 @@
 use quorum_core::model::{error::Code, participant::Participant};
 
 use crate::{
+    Complaint, Remedy,
     config::nearest,
     request::{Request, Seating, Setting, bounds::Complaints, check::Usual},
 };
@@ -12,10 +13,10 @@ use crate::{
 pub(super) enum Voiced {
     /// Real providers.
     Real,
-    /// Simulated, because that was asked for: any name will do.
+    /// Simulated, because the request asks for it: any name will do.
     AsAsked,
-    /// Simulated, because nobody can be asked here.
-    ForLackOfOthers,
+    /// Simulated, because the program asks for it.
+    BySetting,
 }
 
 /// The table as it was written, and the field it was written in.
@@ -61,8 +62,10 @@ pub(super) fn with_voices(
         }
         named.push(provider);
         match setting.lacking.get(provider) {
-            Some(lacks) if voiced == Voiced::Real => {
-                wrong.add(field, format!("{provider} can't be asked here, {lacks}; --offline simulates it"));
+            Some(missing) if voiced == Voiced::Real => {
+                let provide = Remedy::Provide { provider: provider.to_owned(), missing: missing.clone() };
+                let message = format!("{provider} can't be asked here: {missing}");
+                wrong.add_with(field, message, [provide, Remedy::Simulate]);
             }
             None if knows => wrong.add(field, stranger(setting, provider)),
             Some(_) | None => {}
@@ -70,8 +73,10 @@ pub(super) fn with_voices(
     }
 }
 
+/// Where nothing is known of any provider, the voices know which names they answer for.
 fn is_available(setting: &Setting, name: &str) -> bool {
-    setting.available.iter().any(|it| it == name)
+    let knows_none = setting.available.is_empty() && setting.lacking.is_empty();
+    knows_none || setting.available.iter().any(|it| it == name)
 }
 
 fn stranger(setting: &Setting, name: &str) -> String {
@@ -92,7 +97,7 @@ fn providers(
 ) -> Vec<String> {
     let providers = request.providers.clone().unwrap_or_else(|| usual_panel(setting, simulated, usual));
     if request.providers.is_none() && providers.len() < usual.least {
-        wrong.add_coded("providers", Code::InsufficientProviders, too_few(setting, &providers, usual));
+        wrong.0.push(too_few(setting, &providers, usual));
     } else {
         fits(providers.len(), "providers", usual, wrong);
     }
@@ -109,15 +114,17 @@ fn usual_panel(setting: &Setting, simulated: bool, usual: &Usual) -> Vec<String>
     panel
 }
 
-fn too_few(setting: &Setting, there: &[String], usual: &Usual) -> String {
+fn too_few(setting: &Setting, there: &[String], usual: &Usual) -> Complaint {
     let least = usual.least;
-    let one = there.first().map_or("claude", String::as_str);
-    let ways = usual.panel.iter().filter_map(|name| Some(format!("{name}: {}", setting.lacking.get(*name)?)));
-    let ways: String = ways.map(|way| format!("\n  {way}")).collect();
-    format!(
-        "only {one} can be asked here, and a discussion takes {least}; `-p {one},{one}` lets it speak twice, \
-         `--offline` simulates the others, or make more available:{ways}"
-    )
+    let who = there.first().map_or_else(|| "nobody".to_owned(), |one| format!("only {one}"));
+    let twice = there.first().map(|one| Remedy::SeatTwice { provider: one.clone() });
+    let provide = usual.panel.iter().filter_map(|name| {
+        let missing = setting.lacking.get(*name)?.clone();
+        Some(Remedy::Provide { provider: (*name).to_owned(), missing })
+    });
+    let message = format!("{who} can be asked here, and a discussion takes {least}");
+    Complaint::new("providers", Code::InsufficientProviders, message)
+        .with(twice.into_iter().chain([Remedy::Simulate]).chain(provide))
 }
 
 fn fits(count: usize, field: &str, usual: &Usual, wrong: &mut Complaints) {

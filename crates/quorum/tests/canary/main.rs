@@ -3,9 +3,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
-#[path = "../voices/house.rs"]
+#[path = "../voices/providers.rs"]
 #[expect(dead_code, reason = "other tests use the rest")]
-mod house;
+mod providers;
 
 use std::{
     collections::HashSet,
@@ -15,12 +15,12 @@ use std::{
 };
 
 use futures::future::join_all;
-use quorum::{Finished, Quorum, export::FORMATS, model::id::Seq, voices::AllVoices};
-use quorum_providers::source::Source;
+use quorum::{Finished, Scope, export::FORMATS, model::id::Seq};
+use quorum_providers::{RealVoices, source::Source};
 use quorum_store::SqliteStore;
 use quorum_testkit::server::{At, Break, Fault, Noise, Place, RetryAfter, Server, server};
 
-use house::{WIRES, door, request, source};
+use providers::{WIRES, request, scope, source};
 
 /// So many signs in a row are a part of a key and no chance.
 const TELLING: usize = 8;
@@ -82,15 +82,15 @@ fn faults(key: &str) -> Vec<Fault> {
 }
 
 /// Everything a discussion with this voice leaves behind, as text.
-async fn left_by(door: &Quorum, name: &str) -> String {
-    let mut spec = door.check(&request("synthesis", &["ann", "bob", name])).unwrap();
+async fn left_by(scope: &Scope, name: &str) -> String {
+    let mut spec = scope.check(&request("synthesis", &["ann", "bob", name])).unwrap();
     (spec.timing.step_ms, spec.rounds) = (STEP_MS, 1);
-    let handle = door.begin(spec).await.unwrap();
+    let (discussion, handle) = scope.start(spec).await.unwrap();
     let Finished::Over(state) = handle.finished().await.unwrap() else { panic!("nobody is awaited") };
-    let facts = door.facts(handle.id(), Seq::START).await.unwrap();
-    let outcome = door.outcome(handle.id()).await.unwrap();
+    let facts = discussion.facts(Seq::START).await.unwrap();
+    let outcome = discussion.outcome().await.unwrap();
     let shown = format!("{state:?}{facts:?}{outcome:?}{}", serde_json::to_string(&outcome).unwrap());
-    let exports = FORMATS.iter().map(|format| (format.write)(&state, &facts));
+    let exports = FORMATS.iter().map(|format| (format.write)(&state, &facts, &[]));
     exports.fold(shown, |all, export| all + &export)
 }
 
@@ -121,10 +121,10 @@ async fn through_everything(store: &Arc<SqliteStore>, good: &Server, on: (&str, 
     let two = ["ann", "bob"].map(|name| source(name, &good.url(), on, &key));
     let bad = cases.iter().enumerate().map(|(index, (_, url))| source(&format!("bad{index}"), url, on, &key));
     let sources: Vec<Source> = two.into_iter().chain(bad).collect();
-    let shown = format!("{sources:?}{:?}", AllVoices::of(sources.clone()));
-    let door = door(store.clone(), sources);
+    let shown = format!("{sources:?}{:?}", RealVoices::of(sources.clone()));
+    let scope = scope(store.clone(), sources);
     let names: Vec<String> = (0..cases.len()).map(|index| format!("bad{index}")).collect();
-    let mut left = join_all(names.iter().map(|name| left_by(&door, name))).await;
+    let mut left = join_all(names.iter().map(|name| left_by(&scope, name))).await;
     left.push(shown);
     left
 }

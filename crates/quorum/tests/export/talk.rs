@@ -18,7 +18,7 @@ use quorum::{
         time::Timestamp,
         transcript::{Bill, Turn},
     },
-    request::{Setting, check},
+    request::{Setting, Voicing, check},
 };
 use quorum_testkit::call::turn;
 
@@ -33,7 +33,12 @@ impl Talk<'_> {
         let id: DiscussionId = "01890000-0000-7000-8000-000000000000".parse().unwrap();
         let facts = self.facts();
         let state = State::of(id, &facts).unwrap();
-        (named(format).unwrap().write)(&state, &facts)
+        let commands = [
+            format!("ax replay {id}"),
+            format!("ax export {id} --as html -o discussion.html"),
+            format!("ax discuss --again {id}"),
+        ];
+        (named(format).unwrap().write)(&state, &facts, &commands)
     }
 
     fn facts(&self) -> Vec<Fact> {
@@ -71,7 +76,8 @@ impl Talk<'_> {
             context: Some(self.words.to_owned()),
             ..Request::on(self.topic)
         };
-        check(&request, &Setting::default()).unwrap()
+        let setting = Setting { voicing: Voicing::Simulated, ..Setting::default() };
+        check(&request, &setting).unwrap()
     }
 
     fn turn(&self, participant: &str) -> Event {

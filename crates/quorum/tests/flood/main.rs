@@ -2,9 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
-#[path = "../voices/house.rs"]
+#[path = "../voices/providers.rs"]
 #[expect(dead_code, reason = "other tests use the rest")]
-mod house;
+mod providers;
 
 use std::{sync::Arc, time::Instant};
 
@@ -12,7 +12,7 @@ use quorum::model::{id::Seq, transcript::Finish};
 use quorum_core::memory::MemoryStore;
 use quorum_testkit::server::{Fault, server};
 
-use house::{WIRES, door, request, source};
+use providers::{WIRES, request, scope, source};
 
 const MIB: u64 = 1 << 20;
 const SIX: [&str; 6] = ["ann", "bob", "cyd", "dan", "eve", "fay"];
@@ -29,13 +29,13 @@ async fn flood(fault: Fault) {
     let server = server().fault("*", fault.clone()).forgetful().on_thread();
     let sources = SIX.iter().zip(WIRES.iter().cycle());
     let sources = sources.map(|(name, on)| source(name, &server.url(), *on, "a-key")).collect();
-    let door = door(Arc::new(MemoryStore::new()), sources);
-    let mut spec = door.check(&request("synthesis", &SIX)).unwrap();
+    let scope = scope(Arc::new(MemoryStore::new()), sources);
+    let mut spec = scope.check(&request("synthesis", &SIX)).unwrap();
     spec.rounds = 1;
     let began = Instant::now();
-    let handle = door.begin(spec).await.unwrap();
+    let (discussion, handle) = scope.start(spec).await.unwrap();
     let outcome = handle.finished().await.unwrap().outcome();
-    let facts = door.facts(handle.id(), Seq::START).await.unwrap();
+    let facts = discussion.facts(Seq::START).await.unwrap();
     println!("{fault:?}: {:?}, at most {} MiB so far", began.elapsed(), peak() / MIB);
     for fact in &facts {
         if let quorum::model::event::Event::TurnCompleted { turn } = &fact.event {

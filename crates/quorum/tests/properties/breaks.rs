@@ -6,7 +6,7 @@ use proptest::{
 };
 use quorum::{Error, Request, request::Simulate};
 
-use crate::{door, hostile::visible, requests::request, trials};
+use crate::{hostile::visible, requests::request, scope, trials};
 
 /// What breaks a request, and the field that is named then.
 type Break = (&'static str, fn(&mut Request, &Wrong));
@@ -101,7 +101,7 @@ proptest! {
         wrong in wrong(),
     ) {
         breaks.iter().for_each(|(_, apply)| apply(&mut request, &wrong));
-        let refused = door().check(&request);
+        let refused = scope().check(&request);
         let Err(Error::Refused(refusals)) = refused else {
             return Err(TestCaseError::fail(format!("not refused: {breaks:?}")));
         };

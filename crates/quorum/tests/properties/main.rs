@@ -10,14 +10,8 @@ mod requests;
 mod texts;
 mod within;
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
-
 use proptest::test_runner::Config as Trials;
-use quorum::{Config, Quorum, voices};
-use quorum_core::memory::MemoryStore;
+use quorum::{Quorum, Scope, model::id::Tenant};
 
 /// As many cases as wanted, a tenth of them where each takes longer.
 fn trials(share: u32) -> Trials {
@@ -25,11 +19,9 @@ fn trials(share: u32) -> Trials {
     Trials { cases: cases / share, failure_persistence: None, ..Trials::default() }
 }
 
-/// A door over a store in memory.
-fn door() -> Quorum {
-    let config = Config::parse("", Path::new("config.toml"), PathBuf::new()).unwrap();
-    let door = Quorum::over(config, Arc::new(MemoryStore::new()), Arc::new(voices::simulated()));
-    door.assigning_roles()
+/// Simulated voices over a store in memory.
+fn scope() -> Scope {
+    Quorum::builder().simulated().assigning_roles().build().unwrap().scope(Tenant::default(), "ann")
 }
 
 fn in_virtual_time<T>(test: impl Future<Output = T>) -> T {

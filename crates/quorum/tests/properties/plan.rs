@@ -2,7 +2,6 @@
 
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
-    path::{Path, PathBuf},
     sync::Arc,
 };
 
@@ -12,26 +11,24 @@ use futures::{
 };
 use proptest::prelude::*;
 use quorum::{
-    Config, Error, Plan, Quorum, Request,
-    request::Simulate,
-    voices::{SimulatedVoices, simulated},
-};
-use quorum_core::{
+    Error, Plan, Quorum, Request, Scope,
     call::Call,
-    memory::MemoryStore,
     model::{
         error::{ErrorClass, ProviderError},
+        id::Tenant,
         outcome::Outcome,
         participant::Participant,
-        spec::Spec,
+        spec::{Simulation, Spec},
     },
+    request::Simulate,
     seams::{Chunk, Provider, Voice, Voices},
+    voices::{SimulatedVoices, simulated},
 };
 
 use crate::{
-    door, in_virtual_time,
+    in_virtual_time,
     requests::{debating, request},
-    trials,
+    scope, trials,
     within::held,
 };
 
@@ -45,11 +42,12 @@ struct Wild {
     for_good: bool,
 }
 
-struct WildVoices(Wild, SimulatedVoices);
+/// Voices of the program's own: simulated ones under everything.
+struct WildVoices(Wild, SimulatedVoices, Option<Simulation>);
 
 impl Voices for WildVoices {
     fn voice(&self, spec: &Spec, who: &Participant) -> Option<Voice> {
-        let voice = self.1.voice(spec, who)?;
+        let voice = self.1.voice(&Spec { simulation: self.2.clone(), ..spec.clone() }, who)?;
         let provider = Arc::new(WildProvider(self.0, voice.provider.clone()));
         Some(Voice { provider, ..voice })
     }
@@ -69,8 +67,7 @@ impl Provider for WildProvider {
             return stream::iter([Err(error)]).boxed();
         }
         if drawn / 1_000 % 100 < mumbles {
-            let end =
-                Chunk::End { finish: quorum_core::model::transcript::Finish::Stop, usage: None, cost: None };
+            let end = Chunk::End { finish: quorum::model::transcript::Finish::Stop, usage: None, cost: None };
             return stream::iter([Ok(Chunk::Text("Mumbling.".to_owned())), Ok(end)]).boxed();
         }
         self.1.reply(call)
@@ -85,10 +82,14 @@ fn any_class(drawn: u64) -> ErrorClass {
     ErrorClass::ALL[drawn as usize % ErrorClass::ALL.len()]
 }
 
-fn wild_door(wild: Wild) -> Quorum {
-    let config = Config::parse("", Path::new("config.toml"), PathBuf::new()).unwrap();
-    let voices = WildVoices(wild, simulated());
-    Quorum::over(config, Arc::new(MemoryStore::new()), Arc::new(voices)).assigning_roles()
+/// The request as one for real voices, and those voices: its simulated ones, gone wild.
+fn gone_wild(wild: Wild, request: Request) -> Result<(Scope, Request), TestCaseError> {
+    let refused = |error: Error| TestCaseError::fail(error.to_string());
+    let simulation = scope().check(&request).map_err(refused)?.simulation;
+    let voices = Arc::new(WildVoices(wild, simulated(), simulation));
+    let quorum = Quorum::builder().voices(voices).assigning_roles().build().map_err(refused)?;
+    let request = Request { simulate: None, offline: None, ..request };
+    Ok((quorum.scope(Tenant::default(), "ann"), request))
 }
 
 fn wild() -> impl Strategy<Value = Wild> {
@@ -100,10 +101,11 @@ fn wild() -> impl Strategy<Value = Wild> {
     })
 }
 
-fn planned_and_held(door: &Quorum, request: &Request) -> Result<(Plan, Outcome), String> {
+fn planned_and_held(scope: &Scope, request: &Request) -> Result<(Plan, Outcome), String> {
     in_virtual_time(async {
-        let plan = door.plan(request).await.map_err(|error: Error| error.to_string())?;
-        Ok((plan, held(door, request).await?))
+        let told = |error: Error| error.to_string();
+        let plan = scope.plan(&scope.check(request).map_err(told)?).await.map_err(told)?;
+        Ok((plan, held(scope, request).await?))
     })
 }
 
@@ -125,20 +127,22 @@ proptest! {
 
     #[test]
     fn no_discussion_makes_more_calls_than_its_plan_said(request in request()) {
-        let (plan, outcome) = planned_and_held(&door(), &request).map_err(TestCaseError::fail)?;
+        let (plan, outcome) = planned_and_held(&scope(), &request).map_err(TestCaseError::fail)?;
         is_bound(&plan, &outcome)?;
     }
 
     #[test]
     fn however_they_fail_and_mumble(request in request(), wild in wild()) {
         let request = Request { recursive: None, max_depth: None, timeout_strategy: None, max_calls: None, ..request };
-        let (plan, outcome) = planned_and_held(&wild_door(wild), &request).map_err(TestCaseError::fail)?;
+        let (scope, request) = gone_wild(wild, request)?;
+        let (plan, outcome) = planned_and_held(&scope, &request).map_err(TestCaseError::fail)?;
         is_bound(&plan, &outcome)?;
     }
 
     #[test]
     fn however_they_debate(request in debating(), wild in wild()) {
-        let (plan, outcome) = planned_and_held(&wild_door(wild), &request).map_err(TestCaseError::fail)?;
+        let (scope, request) = gone_wild(wild, request)?;
+        let (plan, outcome) = planned_and_held(&scope, &request).map_err(TestCaseError::fail)?;
         is_bound(&plan, &outcome)?;
     }
 
@@ -149,7 +153,8 @@ proptest! {
         let wild = Wild { fails: wild.fails / 3, for_good: true, ..wild };
         let simulate = request.simulate.clone().unwrap_or_default();
         let request = Request { simulate: Some(Simulate { failure: None, latency_ms: Some(0), ..simulate }), ..request };
-        let (plan, outcome) = planned_and_held(&wild_door(wild), &request).map_err(TestCaseError::fail)?;
+        let (scope, request) = gone_wild(wild, request)?;
+        let (plan, outcome) = planned_and_held(&scope, &request).map_err(TestCaseError::fail)?;
         let taken = outcome.metadata.cost_summary.total_calls;
         prop_assert!(taken * attempts() <= plan.most.calls, "{taken} calls, planned {plan:#?}");
     }
@@ -158,7 +163,7 @@ proptest! {
     #[test]
     fn no_discussion_takes_more_tokens_than_its_plan_said(request in request()) {
         let request = Request { max_tokens_per_turn: None, ..request };
-        let (plan, outcome) = planned_and_held(&door(), &request).map_err(TestCaseError::fail)?;
+        let (plan, outcome) = planned_and_held(&scope(), &request).map_err(TestCaseError::fail)?;
         let taken = outcome.metadata.cost_summary.total_tokens;
         prop_assert!(taken <= plan.most.tokens, "{taken} tokens, planned {plan:#?}");
     }

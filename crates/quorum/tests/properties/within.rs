@@ -4,12 +4,12 @@ use std::{sync::mpsc, thread, time::Duration};
 
 use proptest::prelude::*;
 use quorum::{
-    Finished, Quorum, Request, Resumed, Steered,
+    Error, Finished, Request, Scope, Steered,
     model::{error::Code, outcome::Outcome, vacancy::Ruling},
 };
 use tokio::time::timeout;
 
-use crate::{door, in_virtual_time, requests::request, trials};
+use crate::{in_virtual_time, requests::request, scope, trials};
 
 /// In virtual time, beyond every deadline.
 const FOREVER: Duration = Duration::from_secs(30 * 86_400);
@@ -41,13 +41,14 @@ proptest! {
 fn held_in_time(request: &Request) -> Result<Outcome, String> {
     let (done, waiting) = mpsc::channel();
     let request = request.clone();
-    thread::spawn(move || drop(done.send(in_virtual_time(held(&door(), &request)))));
+    thread::spawn(move || drop(done.send(in_virtual_time(held(&scope(), &request)))));
     waiting.recv_timeout(PATIENCE).map_err(|error| format!("it panicked, or is not over: {error}"))?
 }
 
 /// Holds a discussion to its end.
-pub(crate) async fn held(door: &Quorum, request: &Request) -> Result<Outcome, String> {
-    let mut handle = door.start(request).await.map_err(|error| error.to_string())?;
+pub(crate) async fn held(scope: &Scope, request: &Request) -> Result<Outcome, String> {
+    let told = |error: Error| error.to_string();
+    let (discussion, mut handle) = scope.start(scope.check(request).map_err(told)?).await.map_err(told)?;
     loop {
         let state = match timeout(FOREVER, handle.finished()).await.map_err(|_| "it hangs".to_owned())? {
             Ok(Finished::Over(state)) => return Ok(Outcome::of(&state)),
@@ -56,7 +57,7 @@ pub(crate) async fn held(door: &Quorum, request: &Request) -> Result<Outcome, St
         };
         if let Some(vacancy) = &state.debate.vacancy {
             let next = vacancy.candidates.first().map(|to| Ruling::Swap { to: to.clone() });
-            match door.judge(state.id, next.unwrap_or(Ruling::GoWithout)).await {
+            match discussion.judge(next.unwrap_or(Ruling::GoWithout)).await {
                 Ok(Steered::Here(next)) => handle = next,
                 Ok(_) => return Err("somebody else runs it".to_owned()),
                 Err(error) => return Err(error.to_string()),
@@ -64,9 +65,9 @@ pub(crate) async fn held(door: &Quorum, request: &Request) -> Result<Outcome, St
             continue;
         }
         // A roundtable rests after some turns, and only there.
-        match door.resume(state.id).await.map_err(|error| error.to_string())? {
-            Resumed::Running(next) if state.spec.pattern == "roundtable" => handle = next,
-            Resumed::Running(_) | Resumed::Over(_) => return Err(format!("it waits: {}", state.lifecycle)),
+        if state.spec.pattern != "roundtable" {
+            return Err(format!("it waits: {}", state.lifecycle));
         }
+        handle = discussion.resume_here().await.map_err(told)?;
     }
 }

@@ -6,23 +6,23 @@ use quorum::{Quorum, model::id::Seq};
 use quorum_core::memory::MemoryStore;
 use quorum_testkit::server::{End, server};
 
-use crate::house::{NAMES, Tally, WIRES, door, request, sources};
+use crate::providers::{NAMES, Tally, WIRES, request, scope, sources, start};
 
 #[tokio::test]
 async fn d10_every_pattern_is_held_over_every_wire() {
     for on in WIRES {
         let server =
             server().models(NAMES.map(|name| format!("{name}-1")).iter().map(String::as_str)).start();
-        let door = door(Arc::new(MemoryStore::new()), sources(&server.url(), on));
+        let scope = scope(Arc::new(MemoryStore::new()), sources(&server.url(), on));
         let mut all = Tally::default();
         for pattern in Quorum::patterns() {
-            let handle = door.start(&request(pattern.name, &NAMES)).await.unwrap();
+            let (discussion, handle) = start(&scope, &request(pattern.name, &NAMES)).await;
             let outcome = handle.finished().await.unwrap().outcome();
             let what = format!("{} over {}: {:?}", pattern.name, on.0, outcome.error);
             assert!(outcome.success && !outcome.simulated && !outcome.integrity.degraded, "{what}");
             assert_eq!(outcome.failed_providers, [""; 0], "{what}");
             assert!(!outcome.synthesis.trim().is_empty(), "{what}");
-            all.add(&door.facts(handle.id(), Seq::START).await.unwrap());
+            all.add(&discussion.facts(Seq::START).await.unwrap());
         }
         let requests = server.requests();
         let (answers, probes): (Vec<_>, Vec<_>) = requests.iter().partition(|it| it.asked().is_some());

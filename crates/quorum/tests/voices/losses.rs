@@ -4,14 +4,14 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use futures::future::join_all;
 use quorum::{
-    Quorum,
+    Scope,
     model::{event::Event, id::Seq, outcome::Outcome},
 };
 use quorum_core::{memory::MemoryStore, model::event::Fact};
 use quorum_testkit::server::{At, Break, Fault, Noise, Place, Server, server};
 use tokio::time::Instant;
 
-use crate::house::{NAMES, WIRES, door, request, source};
+use crate::providers::{NAMES, WIRES, request, scope, source};
 
 /// Long enough for a second attempt after a pause.
 const STEP_MS: u64 = 2_200;
@@ -20,13 +20,13 @@ const STEP_MS: u64 = 2_200;
 const IN_TIME: Duration = Duration::from_millis(STEP_MS + 1_000);
 
 /// Holds a discussion with one who is lost among the others.
-async fn hold(door: &Quorum, pattern: &str, seats: &[&str]) -> (Outcome, Vec<Fact>, Duration) {
-    let mut spec = door.check(&request(pattern, seats)).unwrap();
+async fn hold(scope: &Scope, pattern: &str, seats: &[&str]) -> (Outcome, Vec<Fact>, Duration) {
+    let mut spec = scope.check(&request(pattern, seats)).unwrap();
     spec.timing.step_ms = STEP_MS;
     let began = Instant::now();
-    let handle = door.begin(spec).await.unwrap();
+    let (discussion, handle) = scope.start(spec).await.unwrap();
     let outcome = handle.finished().await.unwrap().outcome();
-    (outcome, door.facts(handle.id(), Seq::START).await.unwrap(), began.elapsed())
+    (outcome, discussion.facts(Seq::START).await.unwrap(), began.elapsed())
 }
 
 fn faults() -> Vec<Fault> {
@@ -77,13 +77,13 @@ async fn lose((index, fault): (usize, Option<Fault>)) -> Lost {
     Lost { name: format!("lost{index}"), fault, server, url }
 }
 
-/// A door to all of them. One discussion is held before the clock runs: what is loaded once is not part of anybody's time.
-async fn opened(good: &Server, lost: &[Lost]) -> Quorum {
+/// A scope to all of them. One discussion is held before the clock runs: what is loaded once is not part of anybody's time.
+async fn opened(good: &Server, lost: &[Lost]) -> Scope {
     let others = NAMES.iter().zip(WIRES).map(|(name, on)| source(name, &good.url(), on, "a-key"));
     let lost = lost.iter().zip(WIRES.iter().cycle()).map(|(it, on)| source(&it.name, &it.url, *on, "a-key"));
-    let door = door(Arc::new(MemoryStore::new()), others.chain(lost).collect());
-    assert!(hold(&door, "synthesis", &NAMES).await.0.success);
-    door
+    let scope = scope(Arc::new(MemoryStore::new()), others.chain(lost).collect());
+    assert!(hold(&scope, "synthesis", &NAMES).await.0.success);
+    scope
 }
 
 /// The table with the lost one in this place.
@@ -93,9 +93,9 @@ fn seats(lost: &str, place: usize) -> Vec<&str> {
     seats
 }
 
-async fn check(door: &Quorum, pattern: &str, lost: &Lost, place: usize) {
+async fn check(scope: &Scope, pattern: &str, lost: &Lost, place: usize) {
     let what = format!("{pattern} without seat {place}: {:?}", lost.fault);
-    let (outcome, facts, took) = hold(door, pattern, &seats(&lost.name, place)).await;
+    let (outcome, facts, took) = hold(scope, pattern, &seats(&lost.name, place)).await;
     assert!(took < IN_TIME, "{what}: it took {took:?}");
     if pattern == "dialogue" && lost.server.is_none() {
         // It never began, for it can't without its partner.
@@ -115,9 +115,9 @@ async fn check(door: &Quorum, pattern: &str, lost: &Lost, place: usize) {
 async fn check_all(pattern: &str) {
     let good = server().on_thread();
     let lost = join_all(faults().into_iter().map(Some).chain([None]).enumerate().map(lose)).await;
-    let door = opened(&good, &lost).await;
+    let scope = opened(&good, &lost).await;
     let place = if pattern == "dialogue" { 1 } else { 3 };
-    join_all(lost.iter().map(|lost| check(&door, pattern, lost, place))).await;
+    join_all(lost.iter().map(|lost| check(&scope, pattern, lost, place))).await;
 }
 
 macro_rules! losses {
@@ -151,8 +151,8 @@ async fn f6_whoever_is_lost_the_others_go_on() {
     let patterns = ["critique", "round-robin", "roundtable", "synthesis", "voting"];
     let places = patterns.iter().flat_map(|pattern| (0..3).map(move |place| (*pattern, place)));
     let lost = join_all(places.clone().map(|_| Some(Fault::Status(401))).enumerate().map(lose)).await;
-    let door = opened(&good, &lost).await;
-    join_all(places.zip(&lost).map(|((pattern, place), lost)| check(&door, pattern, lost, place))).await;
+    let scope = opened(&good, &lost).await;
+    join_all(places.zip(&lost).map(|((pattern, place), lost)| check(&scope, pattern, lost, place))).await;
 }
 
 #[tokio::test]
@@ -161,8 +161,8 @@ async fn f6_whoever_hangs_from_the_first_question_on_is_left_behind_in_time() {
     let hung = server().fault_probe("*", Fault::Hang(Place::Head)).start();
     let lost = Lost { name: "lost".to_owned(), fault: None, url: hung.url(), server: Some(hung) };
     let lost = [lost];
-    let door = opened(&good, &lost).await;
-    let (outcome, _, took) = hold(&door, "synthesis", &seats("lost", 3)).await;
+    let scope = opened(&good, &lost).await;
+    let (outcome, _, took) = hold(&scope, "synthesis", &seats("lost", 3)).await;
     assert!(outcome.success && took < IN_TIME, "it took {took:?}: {:?}", outcome.error);
     assert_eq!(outcome.failed_providers, ["lost"]);
 }

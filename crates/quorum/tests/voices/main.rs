@@ -3,6 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
 mod discussions;
-mod house;
 mod losses;
 mod mixed;
+mod providers;

@@ -11,7 +11,7 @@ use quorum_core::memory::MemoryStore;
 use quorum_testkit::server::{At, Break, Fault, RetryAfter, Script, server};
 use tokio::time::Instant;
 
-use crate::house::{NAMES, Tally, WIRES, door, request, source};
+use crate::providers::{NAMES, Tally, WIRES, request, scope, source, start};
 
 /// 5 % of 429, 2 % of 500, 1 % of cut streams.
 fn faulty() -> Script {
@@ -44,16 +44,16 @@ impl Held {
 async fn hold(count: usize, script: Script) -> Held {
     let server = script.on_thread();
     let sources = NAMES.iter().zip(WIRES).map(|(name, on)| source(name, &server.url(), on, "a-key"));
-    let door = door(Arc::new(MemoryStore::new()), sources.collect());
+    let scope = scope(Arc::new(MemoryStore::new()), sources.collect());
     let patterns = Quorum::patterns().iter().cycle().take(count);
     let held = join_all(patterns.map(async |pattern| {
-        let handle = door.start(&request(pattern.name, &NAMES)).await.unwrap();
+        let (discussion, handle) = start(&scope, &request(pattern.name, &NAMES)).await;
         let Finished::Over(state) = handle.finished().await.unwrap() else { panic!("nobody is awaited") };
         let is_whole = state.failures.is_empty();
         let outcome = Outcome::of(&state);
         assert!(outcome.success || !is_whole, "{}: {:?}", pattern.name, outcome.error);
         let mut tally = Tally::default();
-        tally.add(&door.facts(handle.id(), Seq::START).await.unwrap());
+        tally.add(&discussion.facts(Seq::START).await.unwrap());
         (tally, is_whole)
     }));
     let each = held.await;

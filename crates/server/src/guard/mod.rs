@@ -16,7 +16,7 @@ use axum::{
 use quorum::Scope;
 
 use crate::{
-    house::App,
+    app::App,
     problem::{self, Problem},
     settings::Settings,
     web,

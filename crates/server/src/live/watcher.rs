@@ -19,7 +19,7 @@ use tokio::{
 };
 
 use crate::{
-    house::Seat,
+    app::Seat,
     live::{
         channel::{Channel, News, Told},
         frame,

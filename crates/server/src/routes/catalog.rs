@@ -10,7 +10,7 @@ use quorum::{PresetEntry, ProviderEntry, Quorum, listing::SessionEntry};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::{body::Body, guard::Caller, house::App, problem::Problem};
+use crate::{app::App, body::Body, guard::Caller, problem::Problem};
 
 const LONGEST_NAME: usize = 200;
 

@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
+    app::App,
     body::{Body, Id},
     guard::Caller,
-    house::App,
     problem::{self, Problem},
     routes::discussions,
 };

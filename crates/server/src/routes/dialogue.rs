@@ -4,9 +4,9 @@ use axum::{extract::State, http::HeaderMap, response::Response};
 use quorum::{Error, model::id::Seq};
 
 use crate::{
+    app::App,
     body::Body,
     guard::Caller,
-    house::App,
     live::watcher::View,
     problem::Problem,
     routes::{discussions, events},
@@ -28,8 +28,8 @@ pub(super) async fn converse(
     Body(dialogue): Body<Dialogue>,
 ) -> Result<Response, Problem> {
     let in_words = |error: Error| match error {
-        Error::Refused(refusals) => {
-            Problem::refused(&refusals.into_iter().map(in_its_words).collect::<Vec<_>>())
+        Error::Refused(complaints) => {
+            Problem::refused(&complaints.into_iter().map(in_its_words).collect::<Vec<_>>())
         }
         other => Problem::from(other),
     };

@@ -15,9 +15,9 @@ use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use crate::{
+    app::App,
     body::{Body, Params},
     guard::Caller,
-    house::App,
     live::hub::Place,
     problem::{self, Problem},
     wire::{
@@ -127,7 +127,7 @@ pub(super) async fn start<B: Serialize>(
     let key = order_key(order.headers, order.what, order.body)?;
     let _held = hold(app, scope, key.as_ref())?;
     let place = place(app)?;
-    let started = scope.start(spec, key.as_ref()).await?;
+    let started = scope.start_once(spec, key.as_ref()).await?;
     Ok(app.hub.take(started, place))
 }
 
@@ -147,7 +147,7 @@ pub(super) fn hold(
     app: &App,
     scope: &Scope,
     key: Option<&quorum::OrderKey>,
-) -> Result<Option<crate::house::InFlight>, Problem> {
+) -> Result<Option<crate::app::InFlight>, Problem> {
     let Some(key) = key else { return Ok(None) };
     let held = app.take_order(format!("{}\n{}", scope.tenant().name(), key.key));
     let message = "a request with the same key is being answered; send it again in a moment";

@@ -11,9 +11,9 @@ use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::{
+    app::{App, Seat},
     body::{Id, Params},
     guard::Caller,
-    house::{App, Seat},
     live::watcher::{View, Watcher},
     problem::{self, Problem},
 };

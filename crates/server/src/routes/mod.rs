@@ -5,8 +5,8 @@ mod control;
 mod dialogue;
 mod discussions;
 mod events;
-mod house;
 mod one;
+mod operations;
 mod page;
 mod past;
 mod plan;
@@ -20,8 +20,8 @@ use tower_http::catch_panic::CatchPanicLayer;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
+    app::App,
     guard::{callers, headers::headers, names, pages},
-    house::App,
     openapi,
     problem::{self, Problem},
     web,
@@ -52,11 +52,11 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(catalog::methods))
         .routes(routes!(catalog::presets))
         .routes(routes!(catalog::sessions, catalog::create_session))
-        .routes(routes!(house::audit))
-        .routes(routes!(house::health))
-        .routes(routes!(house::ready))
-        .routes(routes!(house::metrics))
-        .routes(routes!(house::document))
+        .routes(routes!(operations::audit))
+        .routes(routes!(operations::health))
+        .routes(routes!(operations::ready))
+        .routes(routes!(operations::metrics))
+        .routes(routes!(operations::document))
         .routes(routes!(page::docs))
         .routes(routes!(page::style))
 }

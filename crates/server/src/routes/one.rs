@@ -10,18 +10,19 @@ use axum::{
 };
 use quorum::{
     Discussion, Steered, export,
-    model::{id::Seq, lifecycle::Lifecycle, outcome::Outcome, state::State as Standing},
+    model::{lifecycle::Lifecycle, outcome::Outcome, state::State as Standing},
 };
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::{
+    app::App,
     body::{Body, Id, Params},
     guard::Caller,
-    house::App,
     problem::Problem,
     wire::{project::Conversation, state},
+    wording,
 };
 
 /// How long whoever speaks may have to wait for their next turn before they are told how far it is.
@@ -197,7 +198,7 @@ pub(super) async fn export(
 }
 
 async fn written(discussion: &Discussion, format: &export::Format) -> Result<Response, Problem> {
-    let text = (format.write)(&discussion.state().await?, &discussion.facts(Seq::START).await?);
+    let text = discussion.export(format, &wording::to_see_it_again(discussion.id())).await?;
     let kind = match format.name {
         "html" => "text/html; charset=utf-8",
         "json" => "application/json",

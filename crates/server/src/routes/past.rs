@@ -5,15 +5,15 @@ use axum::{
     http::{HeaderMap, StatusCode},
     response::Response,
 };
-use quorum::{Error, Forking, model::error::Refusal};
+use quorum::{Complaint, Error, Forking};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::{
+    app::App,
     body::{Body, Fields, Id},
     guard::Caller,
-    house::App,
     problem::Problem,
     routes::discussions,
     wire::order::{self, changes, order_key},
@@ -62,15 +62,16 @@ pub(super) async fn fork(
     let forking =
         Forking { at, without, judge, changes: changes(fields).map_err(|it| it.within("changes"))? };
     let place = discussions::place(&app)?;
-    let started = discussion.fork(&forking, key.as_ref()).await.map_err(|error| of_fork(error, &given))?;
+    let started =
+        discussion.fork_once(&forking, key.as_ref()).await.map_err(|error| of_fork(error, &given))?;
     Ok(discussions::accepted(&app.hub.take(started, place)))
 }
 
 /// What is wrong with a change is wrong where it was written.
 fn of_fork(error: Error, Fields(changes): &Fields) -> Problem {
-    let Error::Refused(refusals) = error else { return Problem::from(error) };
-    let placed = refusals.into_iter().map(|it| match changes.contains_key(&it.field) {
-        true => Refusal { field: format!("changes.{}", it.field), ..it },
+    let Error::Refused(complaints) = error else { return Problem::from(error) };
+    let placed = complaints.into_iter().map(|it| match changes.contains_key(&it.field) {
+        true => Complaint { field: format!("changes.{}", it.field), ..it },
         false => it,
     });
     Problem::refused(&placed.collect::<Vec<_>>())

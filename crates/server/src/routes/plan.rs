@@ -10,9 +10,9 @@ use tokio::{
 };
 
 use crate::{
+    app::App,
     body::Body,
     guard::Caller,
-    house::App,
     problem::{self, Problem},
     routes::discussions,
     wire::order,

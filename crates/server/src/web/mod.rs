@@ -15,7 +15,7 @@ use axum::{
 };
 use quorum::{Scope, export, model::id::DiscussionId};
 
-use crate::{guard::MaybeCaller, house::App, problem::Problem};
+use crate::{app::App, guard::MaybeCaller, problem::Problem, wording::to_see_it_again};
 
 /// How many discussions are listed where there are no scripts.
 const LISTED: usize = 50;
@@ -55,7 +55,7 @@ async fn readable(scope: Option<Scope>, id: &str) -> Option<(String, String)> {
     let id: DiscussionId = id.parse().ok()?;
     let state = scope?.discussion(id).await.ok()?.state().await.ok()?;
     let title = export::document::title(&state);
-    Some((format!("{title} · Quorum"), shell::reading(&export::document::body(&state))))
+    Some((format!("{title} · Quorum"), shell::reading(&export::document::body(&state, &to_see_it_again(id)))))
 }
 
 async fn compare() -> Html<String> {

@@ -1,11 +1,8 @@
 //! `POST /api/discussion`: two models, a prompt, options (A15). What is missing or wrong is said by its name here.
 
 use quorum::{
-    ProviderEntry, Request,
-    model::{
-        error::{Code, Refusal},
-        spec::Spec,
-    },
+    Complaint, ProviderEntry, Request,
+    model::{error::Code, spec::Spec},
     request::{Seating, written::named},
 };
 use serde::{Deserialize, Serialize};
@@ -102,11 +99,11 @@ pub(crate) struct Options {
 
 impl Dialogue {
     /// The same as a request for a discussion, or what is missing.
-    pub(crate) fn request(&self, providers: &[ProviderEntry]) -> Result<Request, Vec<Refusal>> {
+    pub(crate) fn request(&self, providers: &[ProviderEntry]) -> Result<Request, Vec<Complaint>> {
         let mut wrong = Vec::new();
         let prompt = self.prompt.as_deref().unwrap_or_default();
         if prompt.trim().is_empty() {
-            wrong.push(Refusal::new("prompt", Code::InvalidRequest, "Prompt is required"));
+            wrong.push(Complaint::new("prompt", Code::InvalidRequest, "Prompt is required"));
         }
         let seats: Vec<Seating> = [("modelA", &self.model_a), ("modelB", &self.model_b)]
             .into_iter()
@@ -156,10 +153,10 @@ fn seat(
     field: &str,
     model: Option<&Model>,
     providers: &[ProviderEntry],
-    wrong: &mut Vec<Refusal>,
+    wrong: &mut Vec<Complaint>,
 ) -> Option<String> {
     let mut miss = |field: String, message: String| {
-        wrong.push(Refusal::new(&field, Code::InvalidRequest, message));
+        wrong.push(Complaint::new(&field, Code::InvalidRequest, message));
         None
     };
     let Some(model) = model else {
@@ -193,8 +190,8 @@ fn is_called(provider: &ProviderEntry, name: &str) -> bool {
 }
 
 /// Errors of the request behind it, under the names used here.
-pub(crate) fn in_its_words(refusal: Refusal) -> Refusal {
-    let field = match refusal.field.as_str() {
+pub(crate) fn in_its_words(complaint: Complaint) -> Complaint {
+    let field = match complaint.field.as_str() {
         "topic" => "prompt",
         "rounds" => "options.maxIterations",
         "temperature" => "options.temperature",
@@ -207,5 +204,5 @@ pub(crate) fn in_its_words(refusal: Refusal) -> Refusal {
         "participants" => "modelA.modelId",
         other => other,
     };
-    Refusal { field: field.to_owned(), ..refusal }
+    Complaint { field: field.to_owned(), ..complaint }
 }

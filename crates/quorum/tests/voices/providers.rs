@@ -1,14 +1,18 @@
-//! A house with real voices in it: sources on a test server, a door over them, requests for every pattern.
+//! Real voices on a test server: their sources, a scope over them, requests for every pattern.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
-use quorum::{Config, Quorum, Request, model::event::Event, voices::AllVoices};
+use quorum::{
+    Discussion, Handle, Quorum, Request, Scope,
+    model::{event::Event, id::Tenant},
+};
 use quorum_core::{
     call::lane::Width,
     model::event::Fact,
     seams::{Archive, Store},
 };
 use quorum_providers::{
+    RealVoices,
     source::{Endpoint, Facts, Patience, Source, Way},
     wire::{Quirks, wire},
 };
@@ -51,11 +55,16 @@ pub(crate) fn sources(url: &str, on: (&str, &str)) -> Vec<Source> {
     NAMES.iter().map(|name| source(name, url, on, "a-key-for-everyone")).collect()
 }
 
-/// A door to these providers.
-pub(crate) fn door<S: Store + Archive + 'static>(store: Arc<S>, sources: Vec<Source>) -> Quorum {
-    let names = sources.iter().map(|it| it.name.clone()).collect();
-    let config = Config::unset(PathBuf::from("config.toml"), PathBuf::new());
-    Quorum::over(config, store, Arc::new(AllVoices::of(sources))).assigning_roles().with_providers(names)
+/// What the local tenant may reach, with these providers.
+pub(crate) fn scope<S: Store + Archive + 'static>(store: Arc<S>, sources: Vec<Source>) -> Scope {
+    let voices = Arc::new(RealVoices::of(sources));
+    let quorum = Quorum::builder().store(store).voices(voices).assigning_roles().build().unwrap();
+    quorum.scope(Tenant::default(), "ann")
+}
+
+/// Starts a discussion.
+pub(crate) async fn start(scope: &Scope, request: &Request) -> (Discussion, Handle) {
+    scope.start(scope.check(request).unwrap()).await.unwrap()
 }
 
 /// A request for this pattern with as many at the table as it takes.

@@ -1,12 +1,12 @@
 //! What there is to choose from: providers, and orders with a name. None of it tells where things lie on this machine.
 
-use quorum_core::model::{error::Refusal, money::Price};
+use quorum_core::model::money::Price;
 use quorum_providers::catalog;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::{
-    Error, Quorum,
+    Quorum,
     request::flags::FLAGS,
     setup::{Facts, Missing, Provider},
 };
@@ -23,9 +23,9 @@ pub struct ProviderEntry {
     pub strengths: Vec<String>,
     /// How many tokens it takes in.
     pub window: u64,
-    /// Whether it has a real voice here; without one it is simulated.
+    /// Whether it has a real voice here.
     pub available: bool,
-    /// What is missing where it has none, and what to do about it.
+    /// What is missing where it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lacks: Option<String>,
     /// The model that answers where none is named.
@@ -75,16 +75,16 @@ impl Quorum {
     /// Every provider there is, usable here or not: the catalogue's, and the user's own.
     #[must_use]
     pub fn providers(&self) -> Vec<ProviderEntry> {
-        if self.setup.providers.is_empty() {
+        if self.0.setup.providers.is_empty() {
             return catalog::rows().iter().map(|row| self.unset(row)).collect();
         }
-        self.setup.providers.iter().map(|it| self.entry(it)).collect()
+        self.0.setup.providers.iter().map(|it| self.entry(it)).collect()
     }
 
     /// The presets of the configuration. What is about showing the result on a terminal is left out.
     #[must_use]
     pub fn presets(&self) -> Vec<PresetEntry> {
-        let written = self.config.given();
+        let written = self.config().given();
         let fields_of = |name: &str| {
             let section = format!("presets.{name}");
             let of_it = written.iter().filter(move |it| it.section == section);
@@ -95,7 +95,7 @@ impl Quorum {
             };
             of_it.filter_map(field).collect()
         };
-        let names = self.config.presets();
+        let names = self.config().presets();
         names.map(|name| PresetEntry { name: name.to_owned(), fields: fields_of(name) }).collect()
     }
 
@@ -106,8 +106,8 @@ impl Quorum {
             aliases: provider.aliases.clone(),
             strengths: provider.strengths.clone(),
             window: provider.facts(&provider.model).window,
-            available: self.setting.available.contains(&provider.name),
-            lacks: provider.lacks().map(|lacks| self.without_places(&lacks)),
+            available: self.0.setting.available.contains(&provider.name),
+            lacks: provider.missing().map(Missing::to_string),
             model: Some(provider.model.clone()).filter(|it| !it.is_empty()),
             models: provider.listed.iter().map(model).collect(),
         }
@@ -122,35 +122,11 @@ impl Quorum {
             aliases: row.aliases.clone(),
             strengths: row.strengths.clone(),
             window: row.window,
-            available: self.setting.available.contains(&row.name),
+            available: self.0.setting.available.contains(&row.name),
             lacks: None,
             model: row.model.clone(),
             models: row.model.iter().map(usual).collect(),
         }
-    }
-
-    /// The error in words that may leave this machine.
-    pub(super) fn told_elsewhere(&self, error: Error) -> Error {
-        let told = |it: Refusal| Refusal { message: self.without_places(&it.message), ..it };
-        match error {
-            Error::Refused(refusals) => Error::Refused(refusals.into_iter().map(told).collect()),
-            Error::Mute(who) => Error::Mute(who.iter().map(|it| self.without_places(it)).collect()),
-            other => other,
-        }
-    }
-
-    fn without_places(&self, text: &str) -> String {
-        let file = self.config.file.display().to_string();
-        let programs = self.setup.providers.iter().filter_map(|it| match &it.way {
-            Err(Missing::Program(program)) => Some(program),
-            Ok(_) | Err(_) => None,
-        });
-        let text = if file.is_empty() { text.to_owned() } else { text.replace(&file, "the configuration") };
-        let text = programs.fold(text, |text, program| {
-            text.replace(program.as_str(), program.rsplit('/').next().unwrap_or_default())
-        });
-        // Flags belong to the command line.
-        text.replace("--offline", "\"offline\": true")
     }
 }
 

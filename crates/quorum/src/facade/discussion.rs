@@ -1,10 +1,11 @@
-//! The hold on one discussion of one tenant: read it, steer it, speak in it, go on from it. Everything done to it is written down.
+//! One discussion of one tenant: read it, steer it, speak in it, go on from it. Everything done to it
+//! is written to the audit.
 
 use quorum_core::{
-    engine::MOST_SAID,
+    engine::{MOST_SAID, handle::Handle},
     model::{
         command::{Command, Note},
-        error::{Code, Refusal},
+        error::Code,
         event::Fact,
         id::{DiscussionId, Seq, Tenant},
         outcome::Outcome,
@@ -12,13 +13,15 @@ use quorum_core::{
         state::State,
         vacancy::Ruling,
     },
-    seams::{Clock, Deed, StoreError},
+    seams::{Deed, StoreError},
 };
 
+use tokio::sync::MutexGuard;
+
 use crate::{
-    Error, Forking, Quorum, Request, Resumed, Scope, Started, Steered,
-    clock::SystemClock,
-    door::{scope::OrderKey, steering::is_over},
+    Complaint, Error, Forking, Quorum, Request, Scope, Started, Steered,
+    export::Format,
+    facade::{scope::OrderKey, steering::is_over},
 };
 
 /// One discussion, as one tenant may reach it.
@@ -48,7 +51,7 @@ impl Discussion {
 
     /// Its result, or as much as there is.
     pub async fn outcome(&self) -> Result<Outcome, Error> {
-        self.quorum().outcome(self.id).await
+        Ok(Outcome::of(&self.state().await?))
     }
 
     /// What happened in it after this number, in order.
@@ -56,7 +59,14 @@ impl Discussion {
         self.quorum().facts(self.id, after).await
     }
 
-    /// Pauses, stops or aborts it, wherever it runs.
+    /// It written down in this format. The commands are what its reader can type to see it again.
+    pub async fn export(&self, format: &Format, commands: &[String]) -> Result<String, Error> {
+        let (state, facts) = (self.state().await?, self.facts(Seq::START).await?);
+        Ok((format.write)(&state, &facts, commands))
+    }
+
+    /// Pauses, stops or aborts it, wherever it runs. Where nobody runs it, stop and abort are carried
+    /// out here.
     pub async fn steer(&self, command: Command) -> Result<Steered, Error> {
         let action = command.name();
         let steered = self.steered(command).await;
@@ -64,45 +74,63 @@ impl Discussion {
     }
 
     async fn steered(&self, command: Command) -> Result<Steered, Error> {
-        let _passed = self.quorum().turnstile.pass(self.id).await;
-        if self.quorum().engine.is_running(self.id) {
-            return self.sent(command).await;
+        let _locked = self.locked().await;
+        if self.quorum().0.engine.is_running(self.id) {
+            self.quorum().send(self.id, command).await?;
+            return Ok(Steered::Sent { to: self.quorum().0.owner.clone() });
         }
         self.quorum().steer(self.id, command).await
     }
 
-    async fn sent(&self, command: Command) -> Result<Steered, Error> {
-        self.quorum().send(self.id, command).await?;
-        Ok(Steered::Sent { to: self.quorum().owner.clone() })
+    /// Passes a command to the process that runs it, and never runs it here.
+    pub async fn send(&self, command: Command) -> Result<(), Error> {
+        let action = command.name();
+        let sent = self.quorum().send(self.id, command).await;
+        self.logged(action, sent).await
     }
 
     /// Goes on with it, be it paused, failed or left behind.
     pub async fn resume(&self) -> Result<Steered, Error> {
+        let resumed = match self.resumed().await {
+            Ok(handle) => Ok(Steered::Here(handle)),
+            // The process that runs it may be about to pause.
+            Err(Error::Store(StoreError::Held { owner, .. })) => {
+                let sent = self.quorum().send(self.id, Command::Resume).await;
+                sent.map(|()| Steered::Sent { to: owner })
+            }
+            Err(error) => Err(error),
+        };
+        self.logged("resume", resumed).await
+    }
+
+    /// Goes on with it in this process; [`StoreError::Held`] where another process runs it.
+    pub async fn resume_here(&self) -> Result<Handle, Error> {
         let resumed = self.resumed().await;
         self.logged("resume", resumed).await
     }
 
-    async fn resumed(&self) -> Result<Steered, Error> {
-        let _passed = self.quorum().turnstile.pass(self.id).await;
-        if self.quorum().engine.is_running(self.id) {
-            return self.sent(Command::Resume).await;
+    /// Runs what [`Scope::prepare`] recorded. The audit has who started it already.
+    pub async fn run_prepared(&self) -> Result<Handle, Error> {
+        self.resumed().await
+    }
+
+    async fn resumed(&self) -> Result<Handle, Error> {
+        let _locked = self.locked().await;
+        if self.quorum().0.engine.is_running(self.id) {
+            let owner = self.quorum().0.owner.clone();
+            return Err(StoreError::Held { id: self.id, owner }.into());
         }
-        match self.quorum().resume(self.id).await {
-            Ok(Resumed::Running(handle)) => Ok(Steered::Here(handle)),
-            Ok(Resumed::Over(_)) => Err(StoreError::Over(self.id).into()),
-            // It runs in another process, which may be about to pause.
-            Err(Error::Store(StoreError::Held { owner, .. })) => {
-                self.quorum().send(self.id, Command::Resume).await?;
-                Ok(Steered::Sent { to: owner })
-            }
-            Err(error) => Err(error),
-        }
+        self.quorum().resume(self.id).await
+    }
+
+    async fn locked(&self) -> MutexGuard<'_, ()> {
+        self.scope.quorum.0.locks.lock(self.id).await
     }
 
     /// Gives a person's turn, and goes on. Who does not say for whom they speak, speaks for the one who is awaited.
     pub async fn say(&self, speaker: Option<&str>, text: &str, user: Option<&str>) -> Result<Steered, Error> {
         let said = {
-            let _passed = self.quorum().turnstile.pass(self.id).await;
+            let _locked = self.locked().await;
             if is_over(&self.state().await?) {
                 Err(StoreError::Over(self.id).into())
             } else {
@@ -115,7 +143,7 @@ impl Discussion {
     /// Says what becomes of the seat of a judge who failed, and goes on.
     pub async fn judge(&self, ruling: Ruling) -> Result<Steered, Error> {
         let ruled = {
-            let _passed = self.quorum().turnstile.pass(self.id).await;
+            let _locked = self.locked().await;
             if is_over(&self.state().await?) {
                 Err(StoreError::Over(self.id).into())
             } else {
@@ -130,20 +158,26 @@ impl Discussion {
         let length = text.chars().count();
         if text.trim().is_empty() || length > MOST_SAID {
             let message = format!("has between 1 and {MOST_SAID} characters; this one has {length}");
-            return Err(Error::Refused(vec![Refusal::new("text", Code::InvalidRequest, message)]));
+            return Err(Error::refused(Complaint::new("text", Code::InvalidRequest, message)));
         }
-        let noted = self.quorum().send(self.id, Command::Note(Note { text: text.to_owned() })).await;
-        self.logged("note", noted).await
+        self.send(Command::Note(Note { text: text.to_owned() })).await
     }
 
     /// Its order with these changes, checked anew. Costs nothing.
     pub async fn again(&self, changes: &Request) -> Result<Spec, Error> {
-        self.quorum().again(self.id, changes).await.map_err(|error| self.quorum().told_elsewhere(error))
+        let spec = self.quorum().again(self.id, changes).await?;
+        Ok(Spec { tenant: self.scope.tenant.clone(), ..spec })
     }
 
     /// Goes on from it in another way, as a new discussion.
-    pub async fn fork(&self, forking: &Forking, key: Option<&OrderKey>) -> Result<Started, Error> {
-        let forked = self.scope.fork(self.id, forking, key).await;
+    pub async fn fork(&self, forking: &Forking) -> Result<(Discussion, Handle), Error> {
+        let forked = self.scope.fork(self.id, forking).await;
+        self.logged("fork", forked).await
+    }
+
+    /// The same; the same key and fork again is the same discussion.
+    pub async fn fork_once(&self, forking: &Forking, key: Option<&OrderKey>) -> Result<Started, Error> {
+        let forked = self.scope.fork_once(self.id, forking, key).await;
         self.logged("fork", forked).await
     }
 
@@ -151,7 +185,7 @@ impl Discussion {
     pub async fn rate(&self, rating: u8) -> Result<(), Error> {
         if !(1..=5).contains(&rating) {
             let message = format!("must be from 1 to 5, not {rating}");
-            return Err(Error::Refused(vec![Refusal::new("rating", Code::InvalidRequest, message)]));
+            return Err(Error::refused(Complaint::new("rating", Code::InvalidRequest, message)));
         }
         self.log("rate", &rating.to_string()).await;
         Ok(())
@@ -159,8 +193,8 @@ impl Discussion {
 
     /// Removes it with everything below it. One that is run must be ended first.
     pub async fn delete(&self) -> Result<(), Error> {
-        let _passed = self.quorum().turnstile.pass(self.id).await;
-        let removed = self.quorum().archive.remove(self.id).await.map_err(Error::from);
+        let _locked = self.locked().await;
+        let removed = self.scope.archive().remove(self.id).await.map_err(Error::from);
         self.logged("delete", removed).await
     }
 
@@ -169,7 +203,6 @@ impl Discussion {
     }
 
     pub(super) async fn logged<T>(&self, action: &str, done: Result<T, Error>) -> Result<T, Error> {
-        let done = done.map_err(|error| self.quorum().told_elsewhere(error));
         let result = done.as_ref().map_or_else(refused, |_| "done".to_owned());
         self.log(action, &result).await;
         done
@@ -179,14 +212,14 @@ impl Discussion {
     pub(super) async fn log(&self, action: &str, result: &str) {
         let Scope { tenant, who, .. } = &self.scope;
         let deed = Deed {
-            at: SystemClock.now(),
+            at: self.quorum().now(),
             tenant: tenant.clone(),
             who: who.to_string(),
             action: action.to_owned(),
             discussion: self.id,
             result: result.to_owned(),
         };
-        let _ = self.quorum().archive.log(deed).await;
+        let _ = self.scope.archive().log(deed).await;
     }
 }
 
@@ -194,7 +227,7 @@ impl Discussion {
 fn refused(error: &Error) -> String {
     match error {
         Error::Store(StoreError::Unavailable(_) | StoreError::Unusable(_))
-        | Error::SwitchedOff(_)
+        | Error::DataDirectory { .. }
         | Error::Config(_)
         | Error::Fault(_) => "refused".to_owned(),
         _ => format!("refused: {error}"),

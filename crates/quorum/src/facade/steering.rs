@@ -1,4 +1,4 @@
-//! Going on with discussions, and passing commands to whoever runs them.
+//! Resumes discussions and passes commands to the process that runs them.
 
 use quorum_core::{
     engine::handle::Handle,
@@ -10,14 +10,6 @@ use crate::{Error, Quorum};
 
 /// How long this process may look at a discussion before others may run it.
 pub(super) const GLANCE_MS: u64 = 5_000;
-
-/// What became of a wish to go on.
-pub enum Resumed {
-    /// It runs here now.
-    Running(Handle),
-    /// It was over already.
-    Over(Box<State>),
-}
 
 /// What became of a command.
 pub enum Steered {
@@ -33,30 +25,31 @@ pub enum Steered {
 }
 
 impl Quorum {
-    /// Goes on with a discussion that nobody runs, be it paused, failed or left behind by a process that died.
-    pub async fn resume(&self, id: DiscussionId) -> Result<Resumed, Error> {
+    /// Goes on with a discussion that nobody runs, be it paused, failed or left behind by a process
+    /// that died.
+    pub(super) async fn resume(&self, id: DiscussionId) -> Result<Handle, Error> {
         let state = self.state(id).await?;
         if is_over(&state) {
-            return Ok(Resumed::Over(Box::new(state)));
+            return Err(StoreError::Over(id).into());
         }
         self.take(id).await?;
         self.everyone_has_a_voice(&state)?;
         if self.is_held_back(id).await? {
             self.send(id, Command::Resume).await?;
         }
-        Ok(Resumed::Running(self.engine.run(id).await?))
+        Ok(self.0.engine.run(id).await?)
     }
 
     /// Whether it is paused, or would be at once because nobody took the pause that is in its inbox.
     async fn is_held_back(&self, id: DiscussionId) -> Result<bool, Error> {
         let state = self.state(id).await?;
-        let waiting = self.engine.shared().store.commands(id, state.seen).await?;
+        let waiting = self.0.engine.shared().store.commands(id, state.seen).await?;
         let waits = waiting.iter().any(|(_, command)| *command == Command::Pause);
         Ok(waits || state.lifecycle == Lifecycle::Paused || state.wish == Some(Command::Pause))
     }
 
     /// Passes a command on to whoever runs the discussion. Where nobody does, stop and abort are carried out here.
-    pub async fn steer(&self, id: DiscussionId, command: Command) -> Result<Steered, Error> {
+    pub(super) async fn steer(&self, id: DiscussionId, command: Command) -> Result<Steered, Error> {
         let state = self.state(id).await?;
         if is_over(&state) {
             return Err(StoreError::Over(id).into());
@@ -71,7 +64,7 @@ impl Quorum {
         };
         match command {
             Command::Pause => {
-                self.engine.shared().store.release(claim).await?;
+                self.0.engine.shared().store.release(claim).await?;
                 Ok(Steered::Idle(Box::new(state)))
             }
             Command::Resume
@@ -84,20 +77,20 @@ impl Quorum {
                     self.everyone_has_a_voice(&state)?;
                 }
                 self.send(id, command).await?;
-                Ok(Steered::Here(self.engine.run(id).await?))
+                Ok(Steered::Here(self.0.engine.run(id).await?))
             }
         }
     }
 
     /// Puts a command into a discussion's inbox.
-    pub async fn send(&self, id: DiscussionId, command: Command) -> Result<(), Error> {
-        self.engine.send(id, command).await?;
+    pub(super) async fn send(&self, id: DiscussionId, command: Command) -> Result<(), Error> {
+        self.0.engine.send(id, command).await?;
         Ok(())
     }
 
     /// Makes sure that nobody else runs it. The engine takes it again under the same name.
     pub(super) async fn take(&self, id: DiscussionId) -> Result<Claim, StoreError> {
-        self.engine.shared().store.claim(id, &self.owner, GLANCE_MS).await
+        self.0.engine.shared().store.claim(id, &self.0.owner, GLANCE_MS).await
     }
 }
 

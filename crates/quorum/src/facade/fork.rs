@@ -14,7 +14,7 @@ use quorum_core::{
 };
 
 use crate::{
-    Error, OrderKey, Quorum, Request, Scope, Started,
+    Discussion, Error, OrderKey, Quorum, Request, Scope, Started,
     request::{
         Seating,
         again::{changed, kept},
@@ -36,18 +36,10 @@ pub struct Forking {
 }
 
 impl Quorum {
-    /// Goes on from a past discussion in another way. What was answered there is not asked again, as long as the question is the same.
-    pub async fn fork(&self, id: DiscussionId, forking: &Forking) -> Result<Handle, Error> {
-        self.switched_on()?;
-        let (fork, spec) = self.forked(id, forking).await?;
-        let fork = self.engine.fork(fork, spec).await?;
-        Ok(self.engine.run(fork).await?)
-    }
-
     /// Where it leaves, and what is ordered from there on.
     async fn forked(&self, id: DiscussionId, forking: &Forking) -> Result<(event::Fork, Spec), Error> {
         let past = self.state(id).await?;
-        let changes = changes(&past.spec, forking).map_err(|it| Error::Refused(vec![it]))?;
+        let changes = changes(&past.spec, forking).map_err(Error::refused)?;
         let request = changed(&Request::of(&past.spec), &changes);
         let spec = self.check_filled(&request).map_err(Error::Refused)?;
         let tenant = past.spec.tenant.clone();
@@ -56,8 +48,20 @@ impl Quorum {
 }
 
 impl Scope {
-    /// The same for this tenant's; the same key and fork again is the same discussion.
+    /// Goes on from a past discussion in another way. What was answered there is not asked again, as
+    /// long as the question is the same.
     pub(super) async fn fork(
+        &self,
+        of: DiscussionId,
+        forking: &Forking,
+    ) -> Result<(Discussion, Handle), Error> {
+        self.quorum.switched_on()?;
+        let (fork, spec) = self.quorum.forked(of, forking).await?;
+        self.fork_as(DiscussionId::fresh(), fork, spec).await
+    }
+
+    /// The same; the same key and fork again is the same discussion.
+    pub(super) async fn fork_once(
         &self,
         of: DiscussionId,
         forking: &Forking,
@@ -66,13 +70,23 @@ impl Scope {
         self.quorum.switched_on()?;
         let (fork, spec) = self.quorum.forked(of, forking).await?;
         let (id, began) = self.place(key).await?;
-        let _passed = self.quorum.turnstile.pass(id).await;
+        let _locked = self.quorum.0.locks.lock(id).await;
         if began && let Ok(discussion) = self.discussion(id).await {
             return Ok(Started { discussion, handle: None });
         }
-        self.quorum.engine.fork_as(id, fork, spec).await?;
-        let handle = self.quorum.engine.run(id).await?;
-        Ok(Started { discussion: self.discussion(id).await?, handle: Some(handle) })
+        let (discussion, handle) = self.fork_as(id, fork, spec).await?;
+        Ok(Started { discussion, handle: Some(handle) })
+    }
+
+    async fn fork_as(
+        &self,
+        id: DiscussionId,
+        fork: event::Fork,
+        spec: Spec,
+    ) -> Result<(Discussion, Handle), Error> {
+        let engine = &self.quorum.0.engine;
+        engine.fork_as(id, fork, spec).await?;
+        Ok((self.named(id), engine.run(id).await?))
     }
 }
 

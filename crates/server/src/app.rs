@@ -1,4 +1,5 @@
-//! What all requests share. The door itself is private here: requests get the scope of whoever sent them, and nothing wider.
+//! What all requests share. [`Quorum`] itself is private here: a request gets the scope of its caller,
+//! and nothing wider.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -21,13 +22,13 @@ use crate::{
 };
 
 /// What handlers are given.
-pub(crate) type App = Arc<House>;
+pub(crate) type App = Arc<AppState>;
 
 /// Who they are to the records where no tokens are set.
 const LOCAL: &str = "local";
 
-pub(crate) struct House {
-    quorum: Arc<Quorum>,
+pub(crate) struct AppState {
+    quorum: Quorum,
     settings: Settings,
     pub(crate) names: Names,
     pub(crate) hub: Arc<Hub>,
@@ -42,10 +43,10 @@ pub(crate) struct House {
     openapi: String,
 }
 
-impl House {
-    pub(crate) fn new(quorum: Arc<Quorum>, settings: Settings, openapi: String) -> App {
+impl AppState {
+    pub(crate) fn new(quorum: Quorum, settings: Settings, openapi: String) -> App {
         let metrics = Arc::new(Metrics::default());
-        Arc::new(House {
+        Arc::new(AppState {
             quorum,
             names: Names::of(&settings),
             hub: Hub::new(metrics.clone(), settings.limits.running),
@@ -101,7 +102,7 @@ impl House {
     pub(crate) fn scope(&self, token: Option<&Token>) -> Scope {
         let (tenant, who) =
             token.map_or((Tenant::default(), LOCAL), |it| (it.tenant.clone(), it.name.as_str()));
-        Scope::new(self.quorum.clone(), tenant, who)
+        self.quorum.scope(tenant, who)
     }
 
     /// Goes on with what an earlier process left behind. What finds no room waits for it, and goes before new orders.
@@ -135,7 +136,7 @@ impl House {
     /// Keeps a key for as long as its order is being taken; `None` while somebody else does so.
     pub(crate) fn take_order(self: &Arc<Self>, key: String) -> Option<InFlight> {
         let is_free = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone());
-        is_free.then(|| InFlight { house: self.clone(), key })
+        is_free.then(|| InFlight { app: self.clone(), key })
     }
 }
 
@@ -172,12 +173,12 @@ impl Seats {
 
 /// An order that is being taken.
 pub(crate) struct InFlight {
-    house: App,
+    app: App,
     key: String,
 }
 
 impl Drop for InFlight {
     fn drop(&mut self) {
-        self.house.in_flight.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
+        self.app.in_flight.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
     }
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::{body::Params, guard::Caller, house::App, problem::Problem, routes::discussions::limit};
+use crate::{app::App, body::Params, guard::Caller, problem::Problem, routes::discussions::limit};
 
 /// Whether the process lives
 ///
@@ -99,6 +99,6 @@ pub(super) async fn audit(
     Caller(scope): Caller,
     Params(recent): Params<Recent>,
 ) -> Result<Json<Vec<Deed>>, Problem> {
-    let deeds = scope.deeds(limit(recent.limit)?).await?;
+    let deeds = scope.audit(limit(recent.limit)?).await?;
     Ok(Json(deeds.into_iter().map(Deed::from).collect()))
 }

@@ -1,13 +1,14 @@
-//! A person's word: whose turn it is, and who goes on once it is given.
+//! Takes the turn of a person and a ruling about the judge's seat, and goes on with the discussion.
 
 use std::time::Duration;
 
 use quorum_core::{
-    engine::{RunError, SayError},
+    engine::RunError,
     model::{
-        command::{CommandId, Say},
+        command::{Command, CommandId, Say},
         id::DiscussionId,
         state::State,
+        vacancy::Ruling,
     },
     seams::StoreError,
 };
@@ -21,7 +22,7 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 impl Quorum {
     /// Gives a person's turn and, if nobody runs the discussion, goes on with it here. Who does not say for whom they speak, speaks
     /// for the one who is awaited. Refused with nothing changed when it is not their turn.
-    pub async fn say(
+    pub(super) async fn say(
         &self,
         id: DiscussionId,
         speaker: Option<&str>,
@@ -34,12 +35,20 @@ impl Quorum {
             None => who_speaks(&state)?,
         };
         let say = Say { participant, text: text.to_owned() };
-        let word = self.engine.say(id, say, user).await?;
+        let word = self.0.engine.say(id, say, user).await?;
+        self.go_on(id, word).await
+    }
+
+    /// Says what becomes of the seat of a judge that failed and, if nobody runs the discussion, goes on
+    /// with it here (D13). Refused with nothing changed when that is not awaited, or was said already,
+    /// and when the participant named can't judge.
+    pub(super) async fn judge(&self, id: DiscussionId, ruling: Ruling) -> Result<Steered, Error> {
+        let word = self.0.engine.send(id, Command::Judge(ruling)).await?;
         self.go_on(id, word).await
     }
 
     /// Whoever runs it may just be leaving, so a claim that is held is looked at for a while before the word is left to them.
-    pub(super) async fn go_on(&self, id: DiscussionId, word: CommandId) -> Result<Steered, Error> {
+    async fn go_on(&self, id: DiscussionId, word: CommandId) -> Result<Steered, Error> {
         if let Err(voiceless) = self.everyone_has_a_voice(&self.state(id).await?) {
             // Whoever runs it may have what is missing here; else the word waits.
             return match self.take(id).await {
@@ -50,9 +59,9 @@ impl Quorum {
         let mut looks = 0;
         loop {
             // Taking what this process runs once more would end that run.
-            let ours = StoreError::Held { id, owner: self.owner.clone() };
-            let is_ours = self.engine.is_running(id);
-            let ran = if is_ours { Err(RunError::Store(ours)) } else { self.engine.run(id).await };
+            let ours = StoreError::Held { id, owner: self.0.owner.clone() };
+            let is_ours = self.0.engine.is_running(id);
+            let ran = if is_ours { Err(RunError::Store(ours)) } else { self.0.engine.run(id).await };
             match ran {
                 Ok(handle) => return Ok(Steered::Here(handle)),
                 Err(RunError::Store(StoreError::Held { owner, .. })) => {
@@ -78,16 +87,5 @@ fn who_speaks(state: &State) -> Result<String, Error> {
         ([], [one, ..]) => Ok(one.clone()),
         ([], []) => Err(Error::NobodyToSpeak(state.id)),
         (several, _) => Err(Error::WhoSpeaks(several.to_vec())),
-    }
-}
-
-impl From<SayError> for Error {
-    fn from(error: SayError) -> Self {
-        match error {
-            SayError::Store(error) => Error::Store(error),
-            SayError::Length { .. } | SayError::NoSeat { .. } | SayError::NotTheirs { .. } => {
-                Error::NotSaid(error)
-            }
-        }
     }
 }

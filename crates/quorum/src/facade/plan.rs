@@ -22,7 +22,7 @@ use self::{
     rehearsal::{Rehearsed, rehearse},
     understudy::Question,
 };
-use crate::{Error, Quorum, Request};
+use crate::{Error, Quorum};
 
 /// What a discussion would come to.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -96,16 +96,12 @@ pub struct Figures {
 }
 
 impl Quorum {
-    /// What this request would come to. Asks nobody and records nothing.
+    /// What an order that was checked would come to. Asks nobody and records nothing.
     ///
-    /// The figures are for one undisturbed process: a call that was under way when a process died is made again, and may be paid twice.
-    pub async fn plan(&self, request: &Request) -> Result<Plan, Error> {
-        self.plan_for(&self.check(request)?).await
-    }
-
-    /// The same for an order that was checked.
-    pub async fn plan_for(&self, order: &Spec) -> Result<Plan, Error> {
-        let shared = self.engine.shared();
+    /// The figures are for one undisturbed process: a call that was under way when a process died is
+    /// made again, and may be paid twice.
+    pub(super) async fn plan(&self, order: &Spec) -> Result<Plan, Error> {
+        let shared = self.0.engine.shared();
         let rehearsed = rehearse(shared, order).await?;
         let voices = voices(shared, order);
         let named = |wanted: fn(&Option<Voice>) -> bool| -> Vec<String> {

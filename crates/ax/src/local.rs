@@ -1,0 +1,34 @@
+//! The local tenant: what is done from a terminal goes through the same scope as what a server does,
+//! and is in the same audit.
+
+use quorum::{Quorum, Scope, model::id::Tenant};
+
+/// The audit's name for a person whose login name is unknown.
+const UNKNOWN: &str = "terminal";
+
+/// What the person at this terminal may reach.
+pub(crate) fn scope(quorum: &Quorum) -> Scope {
+    quorum.scope(Tenant::default(), &login_name(|name| std::env::var(name).ok()))
+}
+
+/// The login name as the environment has it.
+fn login_name(variable: impl Fn(&str) -> Option<String>) -> String {
+    let names = ["LOGNAME", "USER"].into_iter().filter_map(variable).map(|it| it.trim().to_owned());
+    names.into_iter().find(|it| !it.is_empty()).unwrap_or_else(|| UNKNOWN.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_acts_is_the_login_name_or_the_terminal() {
+        let check = |variables: &[(&str, &str)], expected: &str| {
+            let found = |name: &str| variables.iter().find(|it| it.0 == name).map(|it| it.1.to_owned());
+            assert_eq!(login_name(found), expected);
+        };
+        check(&[("LOGNAME", "ann"), ("USER", "bob")], "ann");
+        check(&[("LOGNAME", " "), ("USER", "bob")], "bob");
+        check(&[], "terminal");
+    }
+}

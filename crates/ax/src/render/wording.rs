@@ -1,0 +1,204 @@
+//! Words errors for the terminal: what happened, and exactly what to type next.
+
+use quorum::{
+    Complaint, Error, Origin, Remedy, StoreError, Unvoiced,
+    config::{self, Mistake},
+    model::{error::ErrorClass, id::DiscussionId},
+    request::flags,
+    setup::{BadAddress, Missing, NoKeyName, prices},
+};
+
+/// One line for each thing that went wrong.
+pub(crate) fn error(error: &Error) -> Vec<String> {
+    match error {
+        Error::Refused(complaints) => complaints.iter().map(complaint).collect(),
+        Error::Config(error) => config(error),
+        Error::Mute(who) => vec![mute(who)],
+        Error::Store(error) => vec![store(error)],
+        other => vec![advised(other, next_step(other))],
+    }
+}
+
+fn advised(error: &dyn std::fmt::Display, advice: Option<String>) -> String {
+    advice.map_or_else(|| error.to_string(), |advice| format!("{error}; {advice}"))
+}
+
+fn next_step(error: &Error) -> Option<String> {
+    match error {
+        Error::DataDirectory { .. } => {
+            Some("set AX_DATA_DIR to a directory that can be written to".to_owned())
+        }
+        Error::SwitchedOff { file } => {
+            Some(format!("set discussions = true under [features] in {}", file.display()))
+        }
+        Error::NotFound(_) => Some("`ax history` lists those there are".to_owned()),
+        Error::WhoSpeaks(_) => Some("say who speaks with --as NAME".to_owned()),
+        Error::NoneYet => Some("`ax discuss \"…\"` starts one".to_owned()),
+        Error::NoSession(_) => Some(SESSIONS.to_owned()),
+        Error::Fault(_) => Some("`ax resume` goes on".to_owned()),
+        Error::Refused(_)
+        | Error::Config(_)
+        | Error::NoVoices
+        | Error::Mute(_)
+        | Error::Store(_)
+        | Error::Ambiguous { .. }
+        | Error::NotSaid(_)
+        | Error::NobodyToSpeak(_)
+        | Error::AmbiguousSession { .. }
+        | Error::KeyReused(_) => None,
+    }
+}
+
+const SESSIONS: &str = "`ax sessions` lists those there are, `ax sessions create NAME` makes one";
+
+pub(crate) fn store(error: &StoreError) -> String {
+    let advice = match error {
+        StoreError::Unknown(_) => Some("`ax history` lists those there are"),
+        StoreError::Held { .. } => Some("`ax pause`, `ax stop` and `ax abort` reach it there"),
+        StoreError::UnknownSession(_) => Some(SESSIONS),
+        StoreError::Unusable(_) => Some("or point AX_DATA_DIR elsewhere"),
+        StoreError::Fenced(_)
+        | StoreError::NotAwaited { .. }
+        | StoreError::JudgeNotAwaited(_)
+        | StoreError::CannotJudge { .. }
+        | StoreError::Over(_)
+        | StoreError::Unavailable(_) => None,
+    };
+    advised(error, advice.map(str::to_owned))
+}
+
+fn mute(who: &[Unvoiced]) -> String {
+    let line = |it: &Unvoiced| match &it.missing {
+        Some(missing) => format!("{}: {}", it.participant, lacks(&it.provider, missing)),
+        None => it.to_string(),
+    };
+    let lines: Vec<String> = who.iter().map(line).collect();
+    format!("it can't go on here, because not everyone can be asked. {}", lines.join("; "))
+}
+
+/// A complaint under the name of the flag that was typed.
+fn complaint(complaint: &Complaint) -> String {
+    let other = ["at", "drop", "preset"].into_iter().find(|it| *it == complaint.field);
+    let flag = flags::filling(&complaint.field).map(|flag| flag.long).or(other).map(|it| format!("--{it}"));
+    let name = flag.unwrap_or_else(|| format!("<{}>", complaint.field));
+    let (origin, remedies) = (origin(complaint.origin.as_ref()), remedies(&complaint.remedies));
+    format!("{name}: {}{origin}{remedies}", complaint.message)
+}
+
+fn origin(origin: Option<&Origin>) -> String {
+    match origin {
+        Some(Origin::Configuration { section, file }) => format!(" (from [{section}] in {})", file.display()),
+        Some(Origin::Past(id)) => format!(" (again from {id})"),
+        None => String::new(),
+    }
+}
+
+/// What to type, one after the other. Several providers to choose from have a line each.
+fn remedies(remedies: &[Remedy]) -> String {
+    let (provide, others): (Vec<&Remedy>, Vec<&Remedy>) =
+        remedies.iter().partition(|it| matches!(it, Remedy::Provide { .. }));
+    let inline = if provide.len() == 1 { [provide.as_slice(), others.as_slice()].concat() } else { others };
+    let inline: String = inline.into_iter().map(|it| format!("; {}", remedy(it))).collect();
+    if provide.len() < 2 {
+        return inline;
+    }
+    let lines: String = provide.iter().map(|it| format!("\n  {}", remedy(it))).collect();
+    format!("{inline}; or make more available:{lines}")
+}
+
+fn remedy(remedy: &Remedy) -> String {
+    match remedy {
+        Remedy::SeatTwice { provider } => format!("`-p {provider},{provider}` lets it speak twice"),
+        Remedy::Simulate => "`--offline` lets simulated voices answer".to_owned(),
+        Remedy::Provide { provider, missing } => format!("{provider}: {}", to_provide(provider, missing)),
+        Remedy::KeepKey { provider } => format!("or run `ax keys set {provider}`"),
+        Remedy::WritePreset { name, file } => format!("write [presets.{name}] into {}", file.display()),
+        Remedy::ListSessions => "`ax sessions` lists them".to_owned(),
+    }
+}
+
+/// What a provider lacks and what to do about it.
+pub(crate) fn lacks(name: &str, missing: &Missing) -> String {
+    let lacks = match missing {
+        Missing::Key { .. } => "no key".to_owned(),
+        Missing::Program(program) => format!("the command {program} was not found"),
+        Missing::BadAddress { .. } => return to_provide(name, missing),
+        Missing::Server { .. } | Missing::Model | Missing::Address | Missing::Wire(_) => missing.to_string(),
+    };
+    format!("{lacks}: {}", to_provide(name, missing))
+}
+
+fn to_provide(name: &str, missing: &Missing) -> String {
+    let section = format!("[providers.{name}]");
+    match missing {
+        Missing::Key { names, program } => {
+            let install = program.as_ref().map(|it| format!(", or install the command {it}"));
+            format!("set {}, run `ax keys set {name}`{}", names.join(" or "), install.unwrap_or_default())
+        }
+        Missing::Server { variable } => {
+            format!("start it and set {variable}, or add {section} to config.toml")
+        }
+        Missing::Model => format!("set model under {section} in config.toml"),
+        Missing::Address => format!("set base_url under {section} in config.toml"),
+        Missing::BadAddress { wrong: BadAddress::PlainHttp, .. } => {
+            format!("{missing} under {section} in config.toml")
+        }
+        Missing::BadAddress { .. } => missing.to_string(),
+        Missing::Program(_) => "install it, or put its whole path into config.toml".to_owned(),
+        Missing::Wire(_) => "update this program".to_owned(),
+    }
+}
+
+/// What is wrong with the configuration, one line for each mistake.
+pub(crate) fn config(error: &config::Error) -> Vec<String> {
+    let advice = match error {
+        config::Error::Wrong { file, mistakes } => {
+            return mistakes.iter().map(|it| format!("{}: {}", file.display(), mistake(it))).collect();
+        }
+        config::Error::NoHome => Some("set AX_DATA_DIR and AX_CONFIG"),
+        config::Error::Prices(prices::Error::Garbled { .. }) => {
+            Some("delete it, or `ax prices import FILE` writes it anew")
+        }
+        config::Error::Unreadable { .. } | config::Error::Keys(_) | config::Error::Prices(_) => None,
+    };
+    vec![advised(error, advice.map(str::to_owned))]
+}
+
+/// One mistake in the configuration and what to do about it.
+pub(crate) fn mistake(mistake: &Mistake) -> String {
+    let remedy = mistake.remedy.as_ref().map(|it| format!(", {}", remedy(it))).unwrap_or_default();
+    format!("{}{remedy}", mistake.message.trim_end())
+}
+
+/// Why a provider has no variable to keep a key under.
+pub(crate) fn no_key_name(error: &NoKeyName) -> String {
+    let advice = match error {
+        NoKeyName::Unknown { nearest: Some(nearest), .. } => Some(format!("did you mean {nearest}?")),
+        NoKeyName::Unknown { nearest: None, .. } => Some("`ax models` lists those there are".to_owned()),
+        NoKeyName::NotNeeded(_) => None,
+    };
+    advised(error, advice)
+}
+
+/// What to do about a provider's failure.
+pub(crate) fn advice(class: ErrorClass) -> &'static str {
+    match class {
+        ErrorClass::Timeout => "give it more time with --timeout, or use a faster model",
+        ErrorClass::Network
+        | ErrorClass::RateLimit
+        | ErrorClass::ApiError
+        | ErrorClass::ContextOverflow
+        | ErrorClass::Authentication
+        | ErrorClass::Validation
+        | ErrorClass::InvalidResponse => class.advice(),
+    }
+}
+
+/// What the reader of an exported discussion can type to see it again.
+pub(crate) fn to_see_it_again(id: DiscussionId) -> Vec<String> {
+    vec![
+        format!("ax replay {id}"),
+        format!("ax export {id} --as html -o discussion.html"),
+        format!("ax discuss --again {id}"),
+    ]
+}

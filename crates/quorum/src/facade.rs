@@ -1,0 +1,186 @@
+//! All discussions of one store: built once, then reached through one [`Scope`] per tenant.
+//!
+//! What is done to discussions is done through [`Scope`] and [`Discussion`] alone. The first
+//! checks whose a discussion is, the second writes down who did what.
+
+mod builder;
+mod catalogue;
+mod configured;
+mod discussion;
+mod fork;
+mod health;
+mod keyed_lock;
+mod lists;
+mod plan;
+mod say;
+mod scope;
+mod steering;
+mod take_over;
+
+use std::sync::Arc;
+
+use quorum_core::{
+    craft::{Consensus, ContextStrategy, Pattern},
+    engine::Engine,
+    model::{
+        error::Refusal,
+        event::Fact,
+        id::{DiscussionId, Seq, Tenant},
+        spec::Spec,
+        state::State,
+        time::Timestamp,
+    },
+    seams::Archive,
+};
+use quorum_patterns::{CONSENSUS, CONTEXTS, DETECTORS, PATTERNS, detect::Detector};
+
+use crate::{
+    Complaint, Config, Error, Origin, Request,
+    request::{Setting, again::changed, draft, flags::field_of},
+    setup::Setup,
+};
+
+pub use builder::Builder;
+pub use catalogue::{ModelEntry, PresetEntry, PriceEntry, ProviderEntry};
+pub use configured::complaints;
+pub use discussion::Discussion;
+pub use fork::Forking;
+pub use health::Unanswered;
+pub use plan::{Figures, Plan, PlannedPhase, PlannedSeat};
+pub use scope::{OrderKey, Scope, Started};
+pub use steering::Steered;
+
+/// How much of a record is read at once.
+const FACTS_AT_ONCE: usize = 1_000;
+
+/// All discussions of one store. Cheap to clone; all clones are one.
+#[derive(Clone)]
+pub struct Quorum(Arc<Inner>);
+
+struct Inner {
+    engine: Engine,
+    archive: Arc<dyn Archive>,
+    config: Config,
+    setting: Setting,
+    setup: Setup,
+    owner: String,
+    locks: keyed_lock::KeyedLock,
+}
+
+impl Quorum {
+    /// Nothing is chosen yet: no voices, and a store that forgets.
+    #[must_use]
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// Opens the user's own database and asks the providers they have set up.
+    pub fn open(config: Config) -> Result<Quorum, Error> {
+        Quorum::builder().user(config).build()
+    }
+
+    /// What this tenant may reach, done in the name of `who`.
+    #[must_use]
+    pub fn scope(&self, tenant: Tenant, who: &str) -> Scope {
+        Scope { quorum: self.clone(), tenant, who: who.into() }
+    }
+
+    /// What the user has set up.
+    #[must_use]
+    pub fn setup(&self) -> &Setup {
+        &self.0.setup
+    }
+
+    /// The user's configuration.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.0.config
+    }
+
+    /// The patterns there are.
+    #[must_use]
+    pub fn patterns() -> &'static [Pattern] {
+        PATTERNS
+    }
+
+    /// The consensus methods there are.
+    #[must_use]
+    pub fn methods() -> &'static [Consensus] {
+        CONSENSUS
+    }
+
+    /// The ways to show a talk that outgrows a model's window.
+    #[must_use]
+    pub fn window_strategies() -> &'static [ContextStrategy] {
+        CONTEXTS
+    }
+
+    /// What can be noticed about a debate.
+    #[must_use]
+    pub fn detectors() -> &'static [Detector] {
+        DETECTORS
+    }
+
+    fn check(&self, request: &Request) -> Result<Spec, Error> {
+        self.known_preset(request)?;
+        let preset = request.preset.as_deref();
+        let (request, filled) = self.config().fill(request);
+        self.check_filled(&request).map_err(|complaints| {
+            let complaints = complaints.into_iter().map(|it| self.with_section(it, &filled, preset));
+            Error::Refused(complaints.collect())
+        })
+    }
+
+    /// The order of a past discussion with these changes, checked anew.
+    async fn again(&self, id: DiscussionId, changes: &Request) -> Result<Spec, Error> {
+        self.known_preset(changes)?;
+        let past = self.state(id).await?;
+        let request = changed(&Request::of(&past.spec), &self.config().fill_from_preset(changes));
+        // The past order has its own defaults; today's are not applied to it.
+        self.check_filled(&request).map_err(|complaints| {
+            let from_past = |it: Complaint| Complaint { origin: Some(Origin::Past(id)), ..it };
+            Error::Refused(complaints.into_iter().map(from_past).collect())
+        })
+    }
+
+    fn check_filled(&self, request: &Request) -> Result<Spec, Vec<Complaint>> {
+        let (spec, mut complaints) = draft(request, &self.0.setting);
+        let further = self.0.engine.refusals(&spec).into_iter().map(in_requests_words);
+        let is_new = |it: &Complaint| !complaints.iter().any(|known| known.field == it.field);
+        let further: Vec<Complaint> = further.filter(is_new).collect();
+        complaints.extend(further);
+        if complaints.is_empty() { Ok(spec) } else { Err(complaints) }
+    }
+
+    async fn state(&self, id: DiscussionId) -> Result<State, Error> {
+        Ok(self.0.engine.state(id).await?)
+    }
+
+    async fn facts(&self, id: DiscussionId, after: Seq) -> Result<Vec<Fact>, Error> {
+        let mut facts: Vec<Fact> = Vec::new();
+        loop {
+            let last = facts.last().map_or(after, |fact| fact.seq);
+            let more = self.0.engine.shared().store.read(id, last, FACTS_AT_ONCE).await?;
+            if more.is_empty() {
+                return Ok(facts);
+            }
+            facts.extend(more);
+        }
+    }
+
+    fn now(&self) -> Timestamp {
+        self.0.engine.shared().clock.now()
+    }
+
+    fn switched_on(&self) -> Result<(), Error> {
+        if self.config().discussions {
+            return Ok(());
+        }
+        Err(Error::SwitchedOff { file: self.config().file.clone() })
+    }
+}
+
+/// Patterns speak of a spec's fields; users know those of a request.
+fn in_requests_words(refusal: Refusal) -> Complaint {
+    Refusal { field: field_of(&refusal.field).to_owned(), ..refusal }.into()
+}

@@ -1,0 +1,224 @@
+//! Builds a [`Quorum`] from what a program brings: a store, voices, a clock, a configuration.
+//!
+//! Nothing is taken from the user's machine and nothing is simulated unless the program says so.
+
+use std::sync::Arc;
+
+use quorum_core::{
+    craft::Crafts,
+    engine::{Engine, shared::Shared},
+    memory::MemoryStore,
+    seams::{Archive, Clock, Store, Voices},
+};
+use quorum_patterns::{CONSENSUS, CONTEXTS, PATTERNS};
+use quorum_providers::RealVoices;
+use quorum_store::SqliteStore;
+
+use super::{Inner, Quorum};
+use crate::{
+    Config, Error,
+    clock::{SystemClock, machine},
+    config::make_directory,
+    request::{MissingRoles, Setting, Voicing},
+    setup::{self, Machine, Setup},
+    voices::{AllVoices, simulated},
+};
+
+/// Collects what a [`Quorum`] is made of.
+#[derive(Default)]
+pub struct Builder {
+    config: Option<Config>,
+    store: Storage,
+    voices: Answering,
+    clock: Option<Arc<dyn Clock>>,
+    simulating: Simulating,
+    missing_roles: MissingRoles,
+    program: Option<String>,
+}
+
+/// When simulated voices answer though a request does not ask for them.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Simulating {
+    #[default]
+    Never,
+    WithoutProviders,
+    Always,
+}
+
+/// Where discussions are kept.
+#[derive(Default)]
+enum Storage {
+    /// In memory, until the process ends.
+    #[default]
+    Memory,
+    /// In the database of the configuration.
+    OfUser,
+    /// In a store of the program's own.
+    Given(Kept),
+}
+
+/// One store in both of its parts.
+struct Kept {
+    store: Arc<dyn Store>,
+    archive: Arc<dyn Archive>,
+}
+
+/// Who answers.
+#[derive(Default)]
+enum Answering {
+    /// Nobody was named.
+    #[default]
+    Nobody,
+    /// The providers of the configuration, the kept keys and this machine.
+    OfUser,
+    /// The providers of this setup.
+    SetUp(Setup),
+    /// Voices of the program's own.
+    Given(Arc<dyn Voices>),
+}
+
+impl Builder {
+    /// The user's own configuration, database and providers. Opens their database.
+    #[must_use]
+    pub fn user(mut self, config: Config) -> Self {
+        (self.store, self.voices) = (Storage::OfUser, Answering::OfUser);
+        self.config(config)
+    }
+
+    /// The configuration: defaults, presets and switches. Without one nothing is set.
+    #[must_use]
+    pub fn config(mut self, config: Config) -> Self {
+        self.config = Some(config);
+        self
+    }
+
+    /// Keeps discussions in this store; without one they are kept in memory.
+    #[must_use]
+    pub fn store<S: Store + Archive + 'static>(mut self, store: Arc<S>) -> Self {
+        self.store = Storage::Given(Kept { store: store.clone(), archive: store });
+        self
+    }
+
+    /// Lets these voices answer, under whatever provider names they know.
+    #[must_use]
+    pub fn voices(mut self, voices: Arc<dyn Voices>) -> Self {
+        self.voices = Answering::Given(voices);
+        self
+    }
+
+    /// Lets the providers of this setup answer.
+    #[must_use]
+    pub fn set_up(mut self, setup: Setup) -> Self {
+        self.voices = Answering::SetUp(setup);
+        self
+    }
+
+    /// Lets simulated voices answer in every discussion that is ordered here.
+    #[must_use]
+    pub fn simulated(mut self) -> Self {
+        self.simulating = Simulating::Always;
+        self
+    }
+
+    /// The same, unless there is a provider that can be asked.
+    #[must_use]
+    pub fn simulated_without_providers(mut self) -> Self {
+        self.simulating = Simulating::WithoutProviders;
+        self
+    }
+
+    /// Takes time and randomness from this clock; without one from this machine.
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = Some(clock);
+        self
+    }
+
+    /// Hands out the roles that a debate lacks instead of demanding them.
+    #[must_use]
+    pub fn assigning_roles(mut self) -> Self {
+        self.missing_roles = MissingRoles::Assign;
+        self
+    }
+
+    /// Names this program to other processes: `NAME (process 12 on host)` runs a discussion.
+    #[must_use]
+    pub fn program(mut self, name: &str) -> Self {
+        self.program = Some(name.to_owned());
+        self
+    }
+
+    /// Puts it together. [`Error::NoVoices`] where nobody could answer.
+    pub fn build(self) -> Result<Quorum, Error> {
+        let Builder { config, store, voices, clock, simulating, missing_roles, program } = self;
+        let config = config.unwrap_or_default();
+        // A store that can't be opened is told before what the voices lack.
+        let Kept { store, archive } = store.opened(&config)?;
+        let (voices, setup) = voices.found(&config, simulating)?;
+        let program = program.as_deref().unwrap_or("quorum");
+        let owner = format!("{program} (process {} on {})", std::process::id(), machine());
+        let clock = clock.unwrap_or_else(|| Arc::new(SystemClock));
+        let shared = Shared { store, voices, clock, crafts: registry() };
+        let setting = Setting { voicing: simulating.voicing(&setup), missing_roles, ..Setting::of(&setup) };
+        let engine = Engine::new(shared, owner.clone());
+        let inner = Inner { engine, archive, config, setting, setup, owner, locks: Default::default() };
+        Ok(Quorum(Arc::new(inner)))
+    }
+}
+
+/// The patterns, methods and strategies that every [`Quorum`] has.
+fn registry() -> Crafts {
+    Crafts { patterns: PATTERNS, consensus: CONSENSUS, contexts: CONTEXTS }
+}
+
+impl Simulating {
+    fn voicing(self, setup: &Setup) -> Voicing {
+        match self {
+            Simulating::Always => Voicing::Simulated,
+            Simulating::WithoutProviders if setup.sources().is_empty() => Voicing::Simulated,
+            Simulating::WithoutProviders | Simulating::Never => Voicing::Real,
+        }
+    }
+}
+
+impl Storage {
+    fn opened(self, config: &Config) -> Result<Kept, Error> {
+        Ok(match self {
+            Storage::Given(kept) => kept,
+            Storage::Memory => Kept::of(Arc::new(MemoryStore::new())),
+            Storage::OfUser => {
+                make_directory(&config.data_dir).map_err(|error| Error::DataDirectory {
+                    directory: config.data_dir.clone(),
+                    reason: error.to_string(),
+                })?;
+                Kept::of(Arc::new(SqliteStore::open(config.database())?))
+            }
+        })
+    }
+}
+
+impl Kept {
+    fn of<S: Store + Archive + 'static>(store: Arc<S>) -> Self {
+        Kept { store: store.clone(), archive: store }
+    }
+}
+
+type Found = (Arc<dyn Voices>, Setup);
+
+impl Answering {
+    /// The voices, and what is known of the providers behind them.
+    fn found(self, config: &Config, simulating: Simulating) -> Result<Found, Error> {
+        match self {
+            Answering::Nobody if simulating == Simulating::Never => Err(Error::NoVoices),
+            Answering::Nobody => Ok((Arc::new(simulated()), Setup::default())),
+            Answering::Given(voices) => Ok((Arc::new(AllVoices::beside(voices)), Setup::default())),
+            Answering::SetUp(setup) => Ok(of_setup(setup)),
+            Answering::OfUser => Ok(of_setup(setup::load(config, &Machine::this())?)),
+        }
+    }
+}
+
+fn of_setup(setup: Setup) -> Found {
+    let real = Arc::new(RealVoices::of(setup.sources()));
+    (Arc::new(AllVoices::beside(real)), setup)
+}

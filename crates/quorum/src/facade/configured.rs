@@ -1,0 +1,59 @@
+//! Checks whether a configuration makes sense: every value is tried as if it had been typed.
+
+use quorum_core::model::error::Code;
+
+use crate::{Complaint, Config, Error, Origin, Quorum, Request, config::long_of};
+
+/// Everything that is set and can't be used: defaults first, then each preset.
+#[must_use]
+pub fn complaints(config: &Config) -> Vec<String> {
+    // Simulated voices in memory are always there.
+    let Ok(quorum) = Quorum::builder().config(config.clone()).simulated().assigning_roles().build() else {
+        return Vec::new();
+    };
+    let presets = config.presets().map(|name| Some(name.to_owned()));
+    let mut complaints = Vec::new();
+    for preset in std::iter::once(None).chain(presets) {
+        for complaint in quorum.complaints_about(preset) {
+            if !complaints.contains(&complaint) {
+                complaints.push(complaint);
+            }
+        }
+    }
+    complaints
+}
+
+impl Quorum {
+    /// Refuses a preset that is not in the configuration.
+    pub(super) fn known_preset(&self, request: &Request) -> Result<(), Error> {
+        let Some(name) = &request.preset else { return Ok(()) };
+        self.config().preset(name).map(drop).map_err(|mistake| {
+            let complaint = Complaint::new("preset", Code::InvalidRequest, mistake.message);
+            Error::refused(complaint.with(mistake.remedy))
+        })
+    }
+
+    /// The complaint with the section its value came from, where the configuration filled it in.
+    pub(super) fn with_section(&self, it: Complaint, filled: &[String], preset: Option<&str>) -> Complaint {
+        if !filled.contains(&it.field) {
+            return it;
+        }
+        let section = self.config().section_of(preset, &it.field);
+        let origin = Some(Origin::Configuration { section, file: self.config().file.clone() });
+        Complaint { origin, ..it }
+    }
+
+    /// What is wrong with the values of this preset and of the defaults. What only lacks something
+    /// may be given when it is used.
+    fn complaints_about(&self, preset: Option<String>) -> Vec<String> {
+        let request = Request { preset, ..Request::on("x") };
+        let Err(Error::Refused(complaints)) = self.check(&request) else { return Vec::new() };
+        complaints.into_iter().filter_map(in_file).collect()
+    }
+}
+
+/// A complaint about a value of the file, under the name it has there.
+fn in_file(complaint: Complaint) -> Option<String> {
+    let Some(Origin::Configuration { section, .. }) = complaint.origin else { return None };
+    Some(format!("{section}.{}: {}", long_of(&complaint.field), complaint.message))
+}

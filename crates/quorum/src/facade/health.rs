@@ -1,0 +1,75 @@
+//! Whether a provider would answer, asked through the voice that would.
+
+use std::{fmt, time::Duration};
+
+use quorum_core::model::{error::ProviderError, participant::Participant, state::State};
+
+use crate::{
+    Error, Quorum, Request,
+    error::Unvoiced,
+    request::{Setting, Voicing, draft},
+};
+
+/// How long one provider may take to say whether it is there.
+const LONGEST_CHECK: Duration = Duration::from_secs(10);
+
+impl Quorum {
+    /// Before a discussion goes on here, everyone still at its table must be able to speak: a key that is missing on this machine
+    /// must not count as somebody's failure.
+    pub(super) fn everyone_has_a_voice(&self, state: &State) -> Result<(), Error> {
+        let voices = &self.0.engine.shared().voices;
+        let present = state.present();
+        let is_mute = |who: &&Participant| {
+            let is_there = state.seated.is_none() || present.contains(&who.name.as_str());
+            is_there && !who.is_person() && voices.voice(&state.spec, who).is_none()
+        };
+        let unvoiced = |who: &Participant| Unvoiced {
+            participant: who.name.clone(),
+            provider: who.provider.clone(),
+            missing: self.setup().provider(&who.provider).and_then(|it| it.missing().cloned()),
+        };
+        let mute: Vec<Unvoiced> = state.spec.participants.iter().filter(is_mute).map(unvoiced).collect();
+        if mute.is_empty() { Ok(()) } else { Err(Error::Mute(mute)) }
+    }
+
+    /// Whether each available provider would answer now, without paying for it.
+    pub async fn health(&self) -> Vec<(String, Result<(), Unanswered>)> {
+        let checks = self.setup().sources().into_iter().map(|source| async move {
+            let answer = self.would_answer(&source.name).await;
+            (source.name, answer)
+        });
+        futures::future::join_all(checks).await
+    }
+
+    async fn would_answer(&self, provider: &str) -> Result<(), Unanswered> {
+        let named = Some(vec![provider.to_owned(); 2]);
+        let request = Request { providers: named, ..Request::on("health") };
+        let setting = Setting { voicing: Voicing::Real, ..self.0.setting.clone() };
+        let (spec, _) = draft(&request, &setting);
+        let who = spec.participants.first().ok_or(Unanswered::NoVoice)?;
+        let voice = self.0.engine.shared().voices.voice(&spec, who).ok_or(Unanswered::NoVoice)?;
+        let check = tokio::time::timeout(LONGEST_CHECK, voice.provider.check(who));
+        check.await.map_err(|_| Unanswered::Late)?.map_err(Unanswered::Failed)
+    }
+}
+
+/// Why a provider would not answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unanswered {
+    /// No voice belongs to its name.
+    NoVoice,
+    /// It did not say in time whether it is there.
+    Late,
+    /// It failed.
+    Failed(ProviderError),
+}
+
+impl fmt::Display for Unanswered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unanswered::NoVoice => f.write_str("it has no voice here"),
+            Unanswered::Late => write!(f, "no answer within {} s", LONGEST_CHECK.as_secs()),
+            Unanswered::Failed(error) => write!(f, "{error}"),
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! The library as a program uses it, over a store in memory.
+
+#![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use futures::StreamExt;
+use quorum::{
+    Config, Discussion, Error, Finished, Handle, Quorum, Request, Scope, Signal, Steered,
+    model::{
+        command::Command,
+        event::Event,
+        id::{DiscussionId, Tenant},
+        spec::Spec,
+        vacancy::Ruling,
+    },
+};
+use quorum_core::{
+    memory::MemoryStore,
+    model::{event::Fact, id::Seq, lifecycle::Lifecycle, time::Timestamp},
+    seams::{Append, Clock, Store, StoreError, Then},
+};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+fn scope(config: &str) -> Scope {
+    over(config, Arc::new(MemoryStore::new()))
+}
+
+fn over(config: &str, store: Arc<MemoryStore>) -> Scope {
+    let config = Config::parse(config, Path::new("config.toml"), PathBuf::new()).unwrap();
+    let quorum = Quorum::builder().config(config).store(store).simulated().build().unwrap();
+    quorum.scope(Tenant::default(), "ann")
+}
+
+fn assigning_roles() -> Scope {
+    Quorum::builder().simulated().assigning_roles().build().unwrap().scope(Tenant::default(), "ann")
+}
+
+async fn start(scope: &Scope, fields: &Value) -> (Discussion, Handle) {
+    scope.start(scope.check(&request(fields)).unwrap()).await.unwrap()
+}
+
+fn request(fields: &Value) -> Request {
+    let mut all = json!({ "topic": "Tabs or spaces?", "simulate": { "latencyMs": 0 } });
+    all.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    serde_json::from_value(all).unwrap()
+}
+
+#[track_caller]
+fn refuses(scope: &Scope, fields: &Value, expected: &[&str]) {
+    let Err(Error::Refused(refusals)) = scope.check(&request(fields)) else { panic!("not refused") };
+    let fields: Vec<String> = refusals.iter().map(|it| format!("{} {}", it.field, it.code)).collect();
+    assert_eq!(fields, expected);
+}
+
+/// A discussion that was paused after the first answer.
+async fn paused(scope: &Scope) -> Discussion {
+    let (discussion, handle) = start(scope, &json!({ "simulate": { "latencyMs": 1_000 } })).await;
+    let answer = |signal: Signal| async move {
+        matches!(&signal, Signal::Fact { fact, .. } if matches!(fact.event, Event::TurnCompleted { .. }))
+    };
+    assert!(handle.signals().any(answer).await);
+    discussion.send(Command::Pause).await.unwrap();
+    assert!(matches!(handle.finished().await.unwrap(), Finished::Waiting(_)));
+    discussion
+}
+
+/// What was done, newest first.
+async fn deeds(scope: &Scope) -> Vec<String> {
+    let deeds = scope.audit(9).await.unwrap();
+    deeds.into_iter().map(|it| format!("{} {} {}", it.who, it.action, it.result)).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_started_and_not_waited_for_ran_without_its_deed() {
+    let scope = scope("");
+    let order = scope.check(&request(&json!({}))).unwrap();
+    let started = scope.start(order);
+    assert!(tokio::time::timeout(Duration::ZERO, started).await.is_err(), "it is not waited for");
+    // It sleeps because nobody holds a handle to wait with; the time is virtual.
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let status: Vec<Lifecycle> = scope.list(9, None).await.unwrap().into_iter().map(|it| it.status).collect();
+    assert_eq!(status, [Lifecycle::Completed]);
+    assert_eq!(deeds(&scope).await, ["ann start done"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_could_not_be_started_is_written_down_as_refused() {
+    let scope = scope("");
+    let order = Spec { session: Some(Uuid::nil()), ..scope.check(&request(&json!({}))).unwrap() };
+    let error = scope.start(order).await.err().unwrap();
+    assert_eq!(deeds(&scope).await, [format!("ann start refused: {error}"), "ann start done".to_owned()]);
+}
+
+#[test]
+fn inv_disc_008_a_program_names_the_roles_of_a_debate() {
+    let expected = ["roles DISCUSSION_INVALID_ROLES"];
+    refuses(&scope(""), &json!({ "pattern": "debate" }), &expected);
+    assert!(assigning_roles().check(&request(&json!({ "pattern": "debate" }))).is_ok());
+}
+
+#[test]
+fn what_the_pattern_refuses_stands_beside_what_the_request_breaks() {
+    let expected = [
+        "rounds DISCUSSION_INVALID_REQUEST",
+        "pattern DISCUSSION_INVALID_PATTERN",
+        "consensus DISCUSSION_INVALID_REQUEST",
+    ];
+    refuses(&scope(""), &json!({ "pattern": "shouting", "consensus": "dice", "rounds": 0 }), &expected);
+    refuses(&scope(""), &json!({ "pattern": "voting" }), &["votingOptions DISCUSSION_INVALID_REQUEST"]);
+}
+
+#[test]
+fn a_complaint_is_made_once() {
+    refuses(&scope(""), &json!({ "consensus": "moderator" }), &["synthesizer DISCUSSION_INVALID_REQUEST"]);
+}
+
+#[test]
+fn a_budget_of_nan_or_without_end_is_refused_and_not_left_out() {
+    for odd in [f64::NAN, f64::INFINITY] {
+        let budget = Request { max_cost: Some(odd), ..Request::on("Tabs or spaces?") };
+        let share = Request { threshold: Some(odd), ..Request::on("Tabs or spaces?") };
+        for (request, field) in [(budget, "maxCost"), (share, "threshold")] {
+            let Err(Error::Refused(refusals)) = scope("").check(&request) else { panic!("{field} is taken") };
+            assert_eq!(refusals[0].field, field);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn b12_switched_off_nothing_starts() {
+    let scope = scope("[features]\ndiscussions = false");
+    let order = scope.check(&request(&json!({}))).unwrap();
+    assert!(matches!(scope.start(order.clone()).await, Err(Error::SwitchedOff { .. })));
+    assert!(matches!(scope.prepare(order).await, Err(Error::SwitchedOff { .. })));
+    assert_eq!(scope.list(0, None).await.unwrap(), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn paused_stopped_and_resumed_by_one_process() {
+    let scope = scope("");
+    let paused = paused(&scope).await;
+    assert!(matches!(paused.steer(Command::Pause).await.unwrap(), Steered::Idle(_)));
+    let handle = paused.resume_here().await.unwrap();
+    assert!(handle.finished().await.unwrap().outcome().success);
+    assert!(matches!(paused.resume_here().await, Err(Error::Store(StoreError::Over(_)))));
+    assert!(paused.steer(Command::Stop).await.is_err());
+    let id = paused.id();
+    assert_eq!(scope.find("last").await.unwrap().id(), id);
+    assert_eq!(scope.find(&id.to_string()[..20]).await.unwrap().id(), id);
+    let over = format!("refused: discussion {id} is over; nothing more can happen in it");
+    assert_eq!(
+        deeds(&scope).await,
+        [
+            format!("ann stop {over}"),
+            format!("ann resume {over}"),
+            "ann resume done".to_owned(),
+            "ann pause done".to_owned(),
+            "ann pause done".to_owned(),
+            "ann start done".to_owned(),
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_nobody_took_does_not_hold_a_resume_back() {
+    let paused = paused(&scope("")).await;
+    paused.send(Command::Resume).await.unwrap();
+    paused.send(Command::Pause).await.unwrap();
+    let handle = paused.resume_here().await.unwrap();
+    assert!(handle.finished().await.unwrap().outcome().success);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_prepared_is_run_later_and_started_once() {
+    let scope = scope("");
+    let prepared = scope.prepare(scope.check(&request(&json!({}))).unwrap()).await.unwrap();
+    assert_eq!(prepared.state().await.unwrap().lifecycle, Lifecycle::Ready);
+    let handle = prepared.run_prepared().await.unwrap();
+    assert!(handle.finished().await.unwrap().outcome().success);
+    assert_eq!(deeds(&scope).await, ["ann start done"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_tenant_finds_nothing() {
+    let own = scope("");
+    let (discussion, handle) = start(&own, &json!({})).await;
+    handle.finished().await.unwrap();
+    let session = own.create_session("ours").await.unwrap();
+    let (id, other) = (discussion.id(), own.quorum().scope(Tenant::named("acme"), "bob"));
+    assert!(matches!(other.find(&id.to_string()).await, Err(Error::Store(StoreError::Unknown(_)))));
+    assert!(matches!(other.find(&id.to_string()[..20]).await, Err(Error::NotFound(_))));
+    assert!(matches!(other.find("last").await, Err(Error::NoneYet)));
+    assert!(matches!(other.find_session("ours").await, Err(Error::NoSession(_))));
+    assert_eq!(own.find_session("ours").await.unwrap(), session.session_id);
+    assert_eq!((other.list(0, None).await.unwrap(), other.audit(9).await.unwrap()), (vec![], vec![]));
+}
+
+#[test]
+fn a_builder_without_voices_is_refused() {
+    assert!(matches!(Quorum::builder().build(), Err(Error::NoVoices)));
+}
+
+/// Time that stands still.
+struct Noon;
+
+impl Clock for Noon {
+    fn now(&self) -> Timestamp {
+        Timestamp(1_800_000_000_000_000)
+    }
+
+    fn draw(&self) -> u64 {
+        7
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_program_brings_its_own_voices_and_clock() {
+    let script = quorum_testkit::panel::panel().says("ann", "Tabs.").says("bob", "Spaces.");
+    let quorum = Quorum::builder().voices(Arc::new(script)).clock(Arc::new(Noon)).build().unwrap();
+    let scope = quorum.scope(Tenant::default(), "ann");
+    let request =
+        Request { providers: Some(vec!["ann".into(), "bob".into()]), ..Request::on("Tabs or spaces?") };
+    let (discussion, handle) = scope.start(scope.check(&request).unwrap()).await.unwrap();
+    let outcome = handle.finished().await.unwrap().outcome();
+    assert!(!outcome.simulated);
+    let facts = discussion.facts(Seq::START).await.unwrap();
+    assert!(facts.iter().all(|fact| fact.at == Noon.now()), "{facts:?}");
+}
+
+/// A discussion that was aborted in 1970.
+async fn abort_long_ago(store: &MemoryStore, scope: &Scope) {
+    let fact =
+        |seq, event| Fact { seq: Seq(seq), at: Timestamp(seq as i64), active_ms: 0, step: None, event };
+    let spec = Arc::new(scope.check(&request(&json!({}))).unwrap());
+    let id = DiscussionId::fresh();
+    store
+        .create(id, vec![fact(1, Event::Opened { spec, flow: 1, lineage: None, fork: None })])
+        .await
+        .unwrap();
+    let claim = store.claim(id, "someone", 1_000).await.unwrap();
+    let end = Event::LifecycleChanged { from: Lifecycle::Configuring, to: Lifecycle::Aborted };
+    let append = Append { claim, id, expected: Seq(1), facts: vec![fact(2, end)].into(), then: Then::Done };
+    store.append(append).await.unwrap();
+}
+
+#[tokio::test]
+async fn inv_disc_632_what_is_old_is_forgotten_unless_that_is_switched_off() {
+    for (config, expected) in [("", 1), ("[retention]\ndays = 3650", 1), ("[retention]\ndays = false", 0)] {
+        let store = Arc::new(MemoryStore::new());
+        let scope = over(config, store.clone());
+        abort_long_ago(&store, &scope).await;
+        start(&scope, &json!({})).await.1.finished().await.unwrap();
+        assert_eq!(scope.quorum().forget_old().await.unwrap(), expected, "{config}");
+        assert_eq!(scope.list(0, None).await.unwrap().len() as u64, 2 - expected, "{config}");
+    }
+}
+
+#[tokio::test]
+async fn d13_a_word_about_the_judge_goes_on_with_the_debate() {
+    let scope = assigning_roles();
+    let asking = json!({
+        "pattern": "debate", "providers": ["claude", "glm", "qwen"], "judge": "qwen", "judgeFailure": "ask",
+        "simulate": { "latencyMs": 0, "dead": ["qwen"] },
+    });
+    let (debate, handle) = start(&scope, &asking).await;
+    let Finished::Waiting(state) = handle.finished().await.unwrap() else { panic!("nobody judges") };
+    assert_eq!(state.debate.vacancy.unwrap().lost, "qwen");
+    let nobody = debate.judge(Ruling::Swap { to: "zoe".to_owned() }).await;
+    let Err(Error::Store(StoreError::CannotJudge { name, .. })) = nobody else { panic!("zoe can't judge") };
+    assert_eq!(name, "zoe");
+    let Ok(Steered::Here(handle)) = debate.judge(Ruling::GoWithout).await else { panic!("it goes on") };
+    let outcome = handle.finished().await.unwrap().outcome();
+    assert!(outcome.success && outcome.integrity.degraded);
+}

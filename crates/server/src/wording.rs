@@ -1,0 +1,35 @@
+//! Words errors for HTTP: what to send instead, by the names of fields and endpoints.
+
+use quorum::{Complaint, Origin, Remedy, model::id::DiscussionId};
+
+/// What is wrong with a field, where its value came from, and what to send instead.
+pub(crate) fn complaint(complaint: &Complaint) -> String {
+    let origin = match &complaint.origin {
+        Some(Origin::Configuration { section, .. }) => format!(" (from [{section}] in the configuration)"),
+        Some(Origin::Past(id)) => format!(" (from discussion {id})"),
+        None => String::new(),
+    };
+    let remedies = complaint.remedies.iter().filter_map(remedy).map(|it| format!("; {it}"));
+    format!("{}{origin}{}", complaint.message, remedies.collect::<String>())
+}
+
+/// `None` for what only the operator of the server can do: a caller has no keys and no files there.
+fn remedy(remedy: &Remedy) -> Option<String> {
+    match remedy {
+        Remedy::Simulate => Some("\"offline\": true lets simulated voices answer".to_owned()),
+        Remedy::SeatTwice { provider } => {
+            Some(format!("\"providers\": [\"{provider}\", \"{provider}\"] lets it speak twice"))
+        }
+        Remedy::ListSessions => Some("GET /api/sessions lists those there are".to_owned()),
+        Remedy::Provide { .. } | Remedy::KeepKey { .. } | Remedy::WritePreset { .. } => None,
+    }
+}
+
+/// What the reader of an exported discussion can send to see it again.
+pub(crate) fn to_see_it_again(id: DiscussionId) -> Vec<String> {
+    vec![
+        format!("GET /api/discussions/{id}/events"),
+        format!("GET /api/discussions/{id}/export?format=html"),
+        format!("POST /api/discussions/{id}/again"),
+    ]
+}
