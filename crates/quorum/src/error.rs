@@ -40,6 +40,9 @@ pub enum Error {
     /// Some participants can't be asked from here.
     #[error("it can't go on here, because not everyone can be asked. {}", unvoiced(.0))]
     Mute(Vec<Unvoiced>),
+    /// What the program registered does not fit together.
+    #[error(transparent)]
+    Registry(#[from] quorum_core::registry::check::RegistryError),
     /// The store refused.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -20,23 +20,20 @@ mod take_over;
 use std::sync::Arc;
 
 use quorum_core::{
-    craft::{Consensus, ContextStrategy, Pattern},
     engine::Engine,
     model::{
-        error::Refusal,
         event::Fact,
         id::{DiscussionId, Seq, Tenant},
         spec::Spec,
-        state::State,
         time::Timestamp,
     },
+    registry::{Registry, Snapshot},
     seams::Archive,
 };
-use quorum_patterns::{CONSENSUS, CONTEXTS, DETECTORS, PATTERNS, detect::Detector};
 
 use crate::{
     Complaint, Config, Error, Origin, Request,
-    request::{Setting, again::changed, draft, flags::field_of},
+    request::{Setting, again::changed, draft},
     setup::Setup,
 };
 
@@ -97,28 +94,10 @@ impl Quorum {
         &self.0.config
     }
 
-    /// The patterns there are.
+    /// The patterns, consensus methods, context strategies and detectors there are.
     #[must_use]
-    pub fn patterns() -> &'static [Pattern] {
-        PATTERNS
-    }
-
-    /// The consensus methods there are.
-    #[must_use]
-    pub fn methods() -> &'static [Consensus] {
-        CONSENSUS
-    }
-
-    /// The ways to show a talk that outgrows a model's window.
-    #[must_use]
-    pub fn window_strategies() -> &'static [ContextStrategy] {
-        CONTEXTS
-    }
-
-    /// What can be noticed about a debate.
-    #[must_use]
-    pub fn detectors() -> &'static [Detector] {
-        DETECTORS
+    pub fn registry(&self) -> &Registry {
+        &self.0.setting.registry
     }
 
     fn check(&self, request: &Request) -> Result<Spec, Error> {
@@ -135,7 +114,11 @@ impl Quorum {
     async fn again(&self, id: DiscussionId, changes: &Request) -> Result<Spec, Error> {
         self.known_preset(changes)?;
         let past = self.state(id).await?;
-        let request = changed(&Request::of(&past.spec), &self.config().fill_from_preset(changes));
+        let request = changed(
+            &Request::of(&past.spec, self.registry()),
+            &self.config().fill_from_preset(changes),
+            self.registry(),
+        );
         // The past order has its own defaults; today's are not applied to it.
         self.check_filled(&request).map_err(|complaints| {
             let from_past = |it: Complaint| Complaint { origin: Some(Origin::Past(id)), ..it };
@@ -145,14 +128,14 @@ impl Quorum {
 
     fn check_filled(&self, request: &Request) -> Result<Spec, Vec<Complaint>> {
         let (spec, mut complaints) = draft(request, &self.0.setting);
-        let further = self.0.engine.refusals(&spec).into_iter().map(in_requests_words);
+        let further = self.0.engine.refusals(&spec).into_iter().map(Complaint::from);
         let is_new = |it: &Complaint| !complaints.iter().any(|known| known.field == it.field);
         let further: Vec<Complaint> = further.filter(is_new).collect();
         complaints.extend(further);
         if complaints.is_empty() { Ok(spec) } else { Err(complaints) }
     }
 
-    async fn state(&self, id: DiscussionId) -> Result<State, Error> {
+    async fn state(&self, id: DiscussionId) -> Result<Snapshot, Error> {
         Ok(self.0.engine.state(id).await?)
     }
 
@@ -178,9 +161,4 @@ impl Quorum {
         }
         Err(Error::SwitchedOff { file: self.config().file.clone() })
     }
-}
-
-/// Patterns speak of a spec's fields; users know those of a request.
-fn in_requests_words(refusal: Refusal) -> Complaint {
-    Refusal { field: field_of(&refusal.field).to_owned(), ..refusal }.into()
 }

@@ -15,7 +15,8 @@
 //! ```
 //!
 //! A program that brings its own store, voices or clock uses [`Quorum::builder`]. What it implements
-//! for that is in [`seams`]; what a pattern of its own is written with is in [`floor`] and [`craft`].
+//! for that is in [`seams`]; what a pattern of its own is written with is in [`floor`], [`vocabulary`] and
+//! [`registry`].
 
 mod clock;
 mod complaint;
@@ -26,6 +27,7 @@ pub mod export;
 mod facade;
 pub mod listing;
 pub mod request;
+pub mod seeds;
 pub mod setup;
 pub mod text;
 pub mod voices;
@@ -38,15 +40,17 @@ pub use facade::{
     PresetEntry, PriceEntry, ProviderEntry, Quorum, Scope, Started, Steered, Unanswered, complaints,
 };
 pub use quorum_core::{
-    call,
-    craft::{self, Consensus, Pattern},
+    call, choices,
     engine::{
         MOST_SAID, RunError, SayError,
         feed::{Piece, Signal},
         handle::{Finished, Handle},
     },
-    floor, memory, model, seams,
+    floor, memory, model,
+    registry::{self, Registry, Snapshot},
+    seams,
     seams::{Deed, StoreError},
+    vocabulary,
 };
-pub use quorum_patterns::detect::Detector;
+pub use quorum_patterns::{debate, readers, registry as built_in, roles};
 pub use request::Request;

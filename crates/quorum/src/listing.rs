@@ -1,7 +1,7 @@
 //! Lists of discussions and sessions as documents: camelCase, times in UTC with a Z, absent values left out.
 
 use quorum_core::{
-    model::{id::DiscussionId, lifecycle::Lifecycle, report::iso},
+    model::{id::DiscussionId, lifecycle::Lifecycle, time::iso},
     seams::{Session, Summary},
 };
 use serde::Serialize;

@@ -38,8 +38,8 @@ impl Voices for AllVoices {
         }
     }
 
-    fn embedder(&self, spec: &Spec) -> Option<Arc<dyn Embedder>> {
-        self.real.embedder(spec)
+    fn embedder(&self, spec: &Spec, model: &str) -> Option<Arc<dyn Embedder>> {
+        self.real.embedder(spec, model)
     }
 }
 

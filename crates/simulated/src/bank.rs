@@ -291,7 +291,9 @@ mod tests {
     fn every_language_has_the_same_phrases_for_forms() {
         let keys = |bank: &Bank| -> Vec<String> {
             let sections = bank.forms.iter();
-            sections.flat_map(|(section, it)| it.keys().map(move |name| format!("{section}.{name}"))).collect()
+            sections
+                .flat_map(|(section, it)| it.keys().map(move |name| format!("{section}.{name}")))
+                .collect()
         };
         let [english, german] = Bank::all() else { panic!("there are two languages") };
         assert_eq!(keys(english), keys(german));

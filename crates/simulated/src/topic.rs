@@ -1,9 +1,6 @@
 //! What is asked: the answers a question allows, and how to speak about it.
 
-use quorum_core::model::{
-    participant::Participant,
-    spec::Spec,
-};
+use quorum_core::model::{participant::Participant, spec::Spec};
 
 use super::bank::{Bank, Stance, fill};
 
@@ -83,10 +80,7 @@ impl Question {
 }
 
 fn answers(bank: &'static Bank, spec: &Spec, topic: &str, named: &[String]) -> Vec<Answer> {
-    let has_sides = spec
-        .participants
-        .iter()
-        .any(|it| [FOR, AGAINST, BETWEEN].contains(&it.role.name()));
+    let has_sides = spec.participants.iter().any(|it| [FOR, AGAINST, BETWEEN].contains(&it.role.name()));
     match (has_sides, named.len()) {
         (true, 0 | 1) => {
             let sides = &bank.sides;

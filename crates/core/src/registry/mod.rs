@@ -415,6 +415,26 @@ struct Lists {
     detectors: Vec<&'static Detector>,
 }
 
+/// Two registries are the same when they have the same names in the same order.
+impl PartialEq for Registry {
+    fn eq(&self, other: &Self) -> bool {
+        let names = |it: &Registry| format!("{it:?}");
+        Arc::ptr_eq(&self.0, &other.0) || names(self) == names(other)
+    }
+}
+
+impl std::fmt::Debug for Registry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names = |names: Vec<&'static str>| names.join(", ");
+        f.debug_struct("Registry")
+            .field("patterns", &names(self.patterns().iter().map(|it| it.name).collect()))
+            .field("methods", &names(self.methods().iter().map(|it| it.name).collect()))
+            .field("strategies", &names(self.strategies().iter().map(|it| it.name).collect()))
+            .field("detectors", &names(self.detectors().iter().map(|it| it.name).collect()))
+            .finish()
+    }
+}
+
 impl Registry {
     /// The same with these patterns.
     #[must_use]
@@ -513,6 +533,26 @@ impl Registry {
         let method = self.method(method).map(|it| it.options);
         let strategy = self.strategy(strategy).map(|it| it.options);
         let all = [pattern, method, strategy].into_iter().flatten().flatten().map(|it| it.declared());
+        all.filter(|it| seen.insert(it.name)).collect()
+    }
+
+    /// The option of that name.
+    #[must_use]
+    pub fn option(&self, name: &str) -> Option<&'static Declared> {
+        self.options().into_iter().find(|it| it.name == name)
+    }
+
+    /// The role of that name.
+    #[must_use]
+    pub fn role(&self, name: &str) -> Option<&'static RoleKind> {
+        self.roles().into_iter().find(|it| it.name == name)
+    }
+
+    /// Every decision that a pattern may ask people for, once each.
+    #[must_use]
+    pub fn rulings(&self) -> Vec<&'static RulingKind> {
+        let mut seen = BTreeSet::new();
+        let all = self.patterns().iter().flat_map(|it| it.rulings);
         all.filter(|it| seen.insert(it.name)).collect()
     }
 

@@ -24,6 +24,19 @@ pub struct Form {
     pub stance: fn(&Value) -> Option<Stance>,
     /// A reply for simulated voices; `None` fills in the schema.
     pub sample: Option<Sample>,
+    /// The reply of a dry run, after which a talk goes on for as long as it can.
+    pub stub: Stub,
+}
+
+/// The reply of a dry run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stub {
+    /// The schema, filled in as emptily as it allows.
+    Filled,
+    /// The same, with these properties true.
+    FilledWith(&'static [&'static str]),
+    /// This text.
+    Text(&'static str),
 }
 
 impl Form {
@@ -38,6 +51,7 @@ impl Form {
             reason_at: "",
             stance: |_| None,
             sample: None,
+            stub: Stub::Filled,
         }
     }
 
@@ -63,6 +77,12 @@ impl Form {
     #[must_use]
     pub const fn stance(self, stance: fn(&Value) -> Option<Stance>) -> Self {
         Form { stance, ..self }
+    }
+
+    /// The same with this reply of a dry run.
+    #[must_use]
+    pub const fn stub(self, stub: Stub) -> Self {
+        Form { stub, ..self }
     }
 
     /// The same with this reply of simulated voices.

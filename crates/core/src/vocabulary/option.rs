@@ -28,6 +28,8 @@ pub struct Declared {
     pub inherited: bool,
     /// Whether it is offered everywhere, or only in requests and workflows.
     pub on_surfaces: bool,
+    /// Whether it is a number of rounds, which a dry run may shorten.
+    pub of_rounds: bool,
 }
 
 /// What may be written for an option.
@@ -188,22 +190,30 @@ pub trait OptionValue: Sized {
 
 impl<T: 'static> Opt<T> {
     const fn new(name: &'static str, summary: &'static str, kind: Kind) -> Self {
-        let declared = Declared { name, summary, kind, inherited: false, on_surfaces: true };
+        let declared =
+            Declared { name, summary, kind, inherited: false, on_surfaces: true, of_rounds: false };
         Opt { declared, value: PhantomData }
     }
 
     /// The same, inherited by sub-discussions.
     #[must_use]
     pub const fn inherited(self) -> Self {
-        let Opt { declared: Declared { name, summary, kind, on_surfaces, .. }, value } = self;
-        Opt { declared: Declared { name, summary, kind, inherited: true, on_surfaces }, value }
+        let Opt { declared: Declared { name, summary, kind, on_surfaces, of_rounds, .. }, value } = self;
+        Opt { declared: Declared { name, summary, kind, inherited: true, on_surfaces, of_rounds }, value }
     }
 
     /// The same, for requests alone: no flag, no form field.
     #[must_use]
     pub const fn in_requests_only(self) -> Self {
-        let Opt { declared: Declared { name, summary, kind, inherited, .. }, value } = self;
-        Opt { declared: Declared { name, summary, kind, inherited, on_surfaces: false }, value }
+        let Opt { declared: Declared { name, summary, kind, inherited, of_rounds, .. }, value } = self;
+        Opt { declared: Declared { name, summary, kind, inherited, on_surfaces: false, of_rounds }, value }
+    }
+
+    /// The same, as a number of rounds.
+    #[must_use]
+    pub const fn of_rounds(self) -> Self {
+        let Opt { declared: Declared { name, summary, kind, inherited, on_surfaces, .. }, value } = self;
+        Opt { declared: Declared { name, summary, kind, inherited, on_surfaces, of_rounds: true }, value }
     }
 
     /// The name in requests.

@@ -5,7 +5,10 @@ use std::{collections::BTreeSet, sync::Arc};
 use quorum_core::{
     floor::reading::{Misread, Reader, Reminder},
     model::mask::Mask,
-    vocabulary::{form::Form, view::View},
+    vocabulary::{
+        form::{Form, Stub},
+        view::View,
+    },
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -37,7 +40,8 @@ pub(crate) static FORM: Form = Form::new(ASSESSMENT)
         whole: Some("/qualityScore"),
         best: 10.0,
     })
-    .sample(crate::samples::assessment::sample);
+    .sample(crate::samples::assessment::sample)
+    .stub(Stub::FilledWith(&["shouldContinue"]));
 
 /// Every number of an assessment is of ten.
 const TEN: std::ops::RangeInclusive<f64> = 0.0..=10.0;

@@ -29,7 +29,8 @@ pub(crate) const ROUND_LIMIT: Opt<Option<u32>> = Opt::whole_or_none(
     "roundLimit",
     "Rounds at most where the format is not structured-rounds; 10 unless given",
     1..=HIGHEST_LIMIT as u64,
-);
+)
+.of_rounds();
 
 /// Who judges.
 pub(crate) const JUDGE: Opt<Option<String>> = Opt::seat_in_role(

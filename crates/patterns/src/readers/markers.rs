@@ -6,7 +6,7 @@ use quorum_core::{
     floor::reading::{Misread, Reader, Reminder},
     model::reading::Stance,
     vocabulary::{
-        form::Form,
+        form::{Form, Stub},
         view::{Cell, Column, View},
     },
 };
@@ -39,7 +39,8 @@ pub(crate) static FORM: Form = Form::new(CONSENSUS_VOTE)
             Column::text("why", "/reasoning"),
         ],
     })
-    .sample(crate::samples::consensus_check::sample);
+    .sample(crate::samples::consensus_check::sample)
+    .stub(Stub::Text("[CONSENSUS_CHECK]\nHAS_CONSENSUS: NO\n[CONFIDENCE]\n0\n[REASONING]\nNot yet."));
 
 /// What is assumed of a vote that does not say how sure it is.
 const UNSTATED: u8 = 50;

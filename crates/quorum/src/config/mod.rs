@@ -15,16 +15,23 @@ use std::{
 use quorum_providers::{keys, prices, setup::Own};
 use serde_json::{Map, Value, json};
 
+use quorum_core::{
+    registry::Registry,
+    vocabulary::{
+        check::Known,
+        option::{Declared, Kind},
+    },
+};
+
 use crate::request::{
-    Request, debate,
-    flags::{FLAGS, Flag, SHOWING},
+    Request,
+    flags::{Flag, SHOWING},
 };
 
 use mistake::Mistakes;
 
 pub use mistake::Mistake;
 pub use places::Places;
-pub(crate) use presets::long_of;
 pub use presets::{Given, Origin, Preset};
 
 /// How long finished discussions are kept unless the file says otherwise (INV-DISC-632).
@@ -57,6 +64,8 @@ pub struct Config {
     defaults: Preset,
     /// Orders with a name, to be given again.
     presets: BTreeMap<String, Preset>,
+    /// The vocabulary that its sections are read with.
+    registry: Registry,
 }
 
 /// Why a configuration can't be used.
@@ -105,17 +114,22 @@ impl Config {
     /// The user's configuration, from where `AX_CONFIG` and `AX_DATA_DIR` say, or from where XDG says. No file at all is fine,
     /// unless one was named.
     pub fn load() -> Result<Config, Error> {
-        let (config, wrong) = Config::survey()?;
+        Config::load_with(&quorum_patterns::registry())
+    }
+
+    /// The same for a program that has patterns, methods or strategies of its own.
+    pub fn load_with(registry: &Registry) -> Result<Config, Error> {
+        let (config, wrong) = Config::survey(registry)?;
         config.unless(wrong)
     }
 
     /// The same as far as it can be read, and everything in it that can't.
-    pub fn survey() -> Result<(Config, Vec<Mistake>), Error> {
+    pub fn survey(registry: &Registry) -> Result<(Config, Vec<Mistake>), Error> {
         let Places { file, must_exist, data_dir, state_dir, .. } = Places::find()?;
         let (config, wrong) = match std::fs::read_to_string(&file) {
-            Ok(text) => Config::read(&text, &file, data_dir)?,
+            Ok(text) => Config::read(&text, Config::unset(file, data_dir).read_with(registry))?,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => {
-                (Config::unset(file, data_dir), Vec::new())
+                (Config::unset(file, data_dir).read_with(registry), Vec::new())
             }
             Err(error) => return Err(Error::Unreadable { file, reason: error.to_string() }),
         };
@@ -136,19 +150,23 @@ impl Config {
             server: Default::default(),
             defaults: Preset::default(),
             presets: BTreeMap::new(),
+            registry: quorum_patterns::registry(),
         }
     }
 
     /// The configuration this text describes, or everything that is wrong with it.
     pub fn parse(text: &str, file: &Path, data_dir: PathBuf) -> Result<Config, Error> {
-        let (config, wrong) = Config::read(text, file, data_dir)?;
+        let (config, wrong) = Config::read(text, Config::unset(file.to_owned(), data_dir))?;
         config.unless(wrong)
     }
 
-    fn read(text: &str, file: &Path, data_dir: PathBuf) -> Result<(Config, Vec<Mistake>), Error> {
-        let mut config = Config::unset(file.to_owned(), data_dir);
+    fn read_with(self, registry: &Registry) -> Config {
+        Config { registry: registry.clone(), ..self }
+    }
+
+    fn read(text: &str, mut config: Config) -> Result<(Config, Vec<Mistake>), Error> {
         let sections: toml::Table = text.parse().map_err(|error| Error::Wrong {
-            file: file.to_owned(),
+            file: config.file.clone(),
             mistakes: vec![unreadable(text, &error).into()],
         })?;
         let wrong =
@@ -165,7 +183,7 @@ impl Config {
     #[must_use]
     pub fn fill(&self, request: &Request) -> (Request, Vec<String>) {
         let preset = request.preset.as_ref().and_then(|name| self.presets.get(name));
-        filled(request, preset.into_iter().chain([&self.defaults]))
+        filled(request, preset.into_iter().chain([&self.defaults]), &self.registry)
     }
 
     /// The file discussions are kept in.
@@ -197,7 +215,11 @@ fn unreadable(text: &str, error: &toml::de::Error) -> String {
 }
 
 /// The request with what these say, the first of them first.
-fn filled<'p>(request: &Request, from: impl Iterator<Item = &'p Preset>) -> (Request, Vec<String>) {
+fn filled<'p>(
+    request: &Request,
+    from: impl Iterator<Item = &'p Preset>,
+    registry: &Registry,
+) -> (Request, Vec<String>) {
     let request = Request { preset: None, ..request.clone() };
     let Ok(Value::Object(mut fields)) = serde_json::to_value(&request) else {
         return (request, Vec::new());
@@ -212,7 +234,10 @@ fn filled<'p>(request: &Request, from: impl Iterator<Item = &'p Preset>) -> (Req
         new.entry(field).or_insert_with(|| value.clone());
     }
     fields.extend(new.clone());
-    let idle: Vec<String> = new.keys().filter(|field| is_idle(field, &fields, &given)).cloned().collect();
+    let counting = counting(&fields, registry);
+    let is_misplaced = |field: &str| registry.option(field).is_some_and(|it| !counting.contains(&it));
+    let is_idle = |field: &&String| is_idle(field, &fields, &given) || is_misplaced(field);
+    let idle: Vec<String> = new.keys().filter(is_idle).cloned().collect();
     fields.retain(|field, _| !idle.contains(field));
     let filled = new.into_iter().map(|(field, _)| field).filter(|field| !idle.contains(field)).collect();
     // Every default was read as a field of a request when the file was parsed.
@@ -222,11 +247,22 @@ fn filled<'p>(request: &Request, from: impl Iterator<Item = &'p Preset>) -> (Req
 /// Whether a value that was not given has no place beside the others.
 fn is_idle(field: &str, fields: &Map<String, Value>, given: &[String]) -> bool {
     let is_on = |switch: &str| fields.get(switch) == Some(&Value::Bool(true));
-    let debates = fields.get("pattern").is_some_and(|it| it == "debate");
     let table = ["providers", "participants"];
     let seated = table.contains(&field) && given.iter().any(|it| table.contains(&&**it));
     let switched_off = DEPENDENT.iter().any(|(it, switch)| *it == field && !is_on(switch));
-    switched_off || seated || (!debates && debate::FIELDS.contains(&field))
+    switched_off || seated
+}
+
+/// The options that count with the pattern, method and strategy of these fields.
+fn counting(fields: &Map<String, Value>, registry: &Registry) -> Vec<&'static Declared> {
+    let named = |field: &str| fields.get(field).and_then(Value::as_str);
+    let first_pattern = registry.patterns().first().map_or("", |it| it.name);
+    let pattern = named("pattern").unwrap_or(first_pattern);
+    let usual = registry.pattern(pattern).map_or("", |it| it.usual.method);
+    let first_method = registry.methods().first().map_or("", |it| it.name);
+    let method = named("consensus").unwrap_or(if usual.is_empty() { first_method } else { usual });
+    let first_strategy = registry.strategies().first().map_or("", |it| it.name);
+    registry.options_for(pattern, method, named("windowStrategy").unwrap_or(first_strategy))
 }
 
 /// Reads one section key by key, so that everything that is wrong with it is found at once.
@@ -280,19 +316,35 @@ fn read_features(config: &mut Config, table: &toml::Table) -> Result<(), Mistake
 }
 
 fn read_defaults(config: &mut Config, table: &toml::Table) -> Result<(), Mistakes> {
-    Ok(config.defaults.read("defaults", table)?)
+    let registry = config.registry.clone();
+    Ok(config.defaults.read("defaults", table, &registry)?)
 }
 
 /// The value as its field of a request wants it.
-fn read_default(flag: &Flag, written: &toml::Value) -> Result<Value, String> {
+fn read_default(flag: &Flag, written: &toml::Value, registry: &Registry) -> Result<Value, String> {
     let written = serde_json::to_value(written).map_err(|error| error.to_string())?;
     let value = flag.read(written)?;
     if holds_no_number(&value) {
         return Err("nan and inf are no numbers to go by".to_owned());
     }
-    let alone = json!({ "topic": "", flag.field: value });
+    let alone = json!({ "topic": "", (&*flag.field): value });
     serde_json::from_value::<Request>(alone).map_err(|error| messages::plainly(&error.to_string()))?;
-    Ok(value)
+    match registry.option(&flag.field).and_then(|it| complaint(&it.kind, &value, registry)) {
+        Some(complaint) => Err(complaint),
+        None => Ok(value),
+    }
+}
+
+/// What is wrong with the value of an option, as far as that can be said without a table of
+/// participants.
+fn complaint(kind: &Kind, value: &Value, registry: &Registry) -> Option<String> {
+    match kind {
+        Kind::Seat { .. } | Kind::Rows { .. } | Kind::TextsBySeat { .. } => None,
+        _ => {
+            let detectors: Vec<&str> = registry.detectors().iter().map(|it| it.name).collect();
+            kind.complaint(value, Known { seats: &[], detectors: &detectors })
+        }
+    }
 }
 
 /// Whether something in it was NaN or infinite. JSON has no such numbers: they become null, which would pass for left out.

@@ -1,11 +1,12 @@
 //! Presets: orders with a name, written like `[defaults]`, by the long names of the flags.
 
+use quorum_core::registry::Registry;
 use serde_json::{Map, Value};
 
-use super::{Config, FLAGS, Mistake, Mistakes, SHOWING, filled, read_default, unknown};
+use super::{Config, Mistake, Mistakes, SHOWING, filled, read_default, unknown};
 use crate::{
     Remedy,
-    request::{Request, flags::filling},
+    request::{Request, flags},
 };
 
 /// Values for what a command leaves out.
@@ -63,7 +64,7 @@ impl Config {
     #[must_use]
     pub(crate) fn fill_from_preset(&self, request: &Request) -> Request {
         let preset = request.preset.as_ref().and_then(|name| self.presets.get(name));
-        filled(request, preset.into_iter()).0
+        filled(request, preset.into_iter(), &self.registry).0
     }
 
     /// What a flag that is about showing the result is set to, in the preset or else as a default.
@@ -111,18 +112,24 @@ impl Config {
 
 impl Preset {
     /// Takes in what is written in this section, or says what is wrong with it.
-    pub(super) fn read(&mut self, section: &str, table: &toml::Table) -> Result<(), String> {
+    pub(super) fn read(
+        &mut self,
+        section: &str,
+        table: &toml::Table,
+        registry: &Registry,
+    ) -> Result<(), String> {
+        let flags = flags::all(registry);
         for (key, value) in table {
             let wrong = |message: String| format!("{section}.{key}: {message}");
             if let Some(kind) = SHOWING.iter().find(|it| it.long == key) {
                 let value = kind.read(value).map_err(wrong)?;
                 self.showing.insert(key.clone(), value);
             } else {
-                let known = || FLAGS.iter().map(|flag| flag.long).chain(SHOWING.iter().map(|it| it.long));
-                let flag = FLAGS.iter().find(|flag| flag.long == key);
+                let known = || flags.iter().map(|flag| &*flag.long).chain(SHOWING.iter().map(|it| it.long));
+                let flag = flags.iter().find(|flag| flag.long == *key);
                 let flag = flag.ok_or_else(|| unknown(&format!("key in [{section}]"), key, known()))?;
-                let value = read_default(flag, value).map_err(wrong)?;
-                self.fields.insert(flag.field.to_owned(), value);
+                let value = read_default(flag, value, registry).map_err(wrong)?;
+                self.fields.insert(flag.field.to_string(), value);
             }
             self.written.insert(key.clone(), value.clone());
         }
@@ -139,14 +146,19 @@ pub(super) fn read(config: &mut Config, table: &toml::Table) -> Result<(), Mista
         let mut preset = Preset::default();
         let keys = table.iter().map(|(key, value)| toml::Table::from_iter([(key.clone(), value.clone())]));
         let section = format!("presets.{name}");
-        mistakes.0.extend(keys.filter_map(|key| preset.read(&section, &key).err()).map(Mistake::from));
+        mistakes.0.extend(
+            keys.filter_map(|key| preset.read(&section, &key, &config.registry).err()).map(Mistake::from),
+        );
         config.presets.insert(name.clone(), preset);
     }
     mistakes.none_or_err()
 }
 
-/// The name a field of a request has in the file.
-#[must_use]
-pub(crate) fn long_of(field: &str) -> &str {
-    filling(field).map_or(field, |flag| flag.long)
+impl Config {
+    /// The name a field of a request has in the file.
+    #[must_use]
+    pub(crate) fn long_of(&self, field: &str) -> String {
+        let flag = flags::filling(&self.registry, field);
+        flag.map_or_else(|| field.to_owned(), |flag| flag.long.into_owned())
+    }
 }

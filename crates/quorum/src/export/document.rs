@@ -1,6 +1,6 @@
 //! What an exported page has in it, for a page that has its own head and its own policy.
 
-use quorum_core::model::state::State;
+use quorum_core::registry::Snapshot;
 
 use crate::{
     export::{html, transcript::transcript},
@@ -12,12 +12,12 @@ pub const STYLE: &str = html::STYLE;
 
 /// What it is about, as plain text.
 #[must_use]
-pub fn title(state: &State) -> String {
+pub fn title(state: &Snapshot) -> String {
     clean(&state.spec.topic)
 }
 
 /// The document as HTML without scripts or styles; what models and people wrote brings no markup of its own into it.
 #[must_use]
-pub fn body(state: &State, commands: &[String]) -> String {
+pub fn body(state: &Snapshot, commands: &[String]) -> String {
     html::body(&transcript(state, commands))
 }

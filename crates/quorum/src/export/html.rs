@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use quorum_core::model::{event::Fact, state::State};
+use quorum_core::{model::event::Fact, registry::Snapshot};
 
 use crate::export::{
     Format,
@@ -18,7 +18,7 @@ pub(super) const STYLE: &str = include_str!("page.css");
 /// So many seats have a colour of their own; further ones share them.
 const COLOURS: usize = 6;
 
-fn write(state: &State, _: &[Fact], commands: &[String]) -> String {
+fn write(state: &Snapshot, _: &[Fact], commands: &[String]) -> String {
     // Nobody at the table knows the id, so nobody could have written a style that passes.
     let nonce = state.id.derived("export/style");
     let document = transcript(state, commands);

@@ -1,14 +1,14 @@
 //! JSON: the result document, as `ax show --json` prints it.
 
-use quorum_core::model::{event::Fact, outcome::Outcome, state::State};
+use quorum_core::{model::event::Fact, registry::Snapshot};
 
 use crate::{export::Format, text::escaped};
 
 pub(super) const FORMAT: Format =
     Format { name: "json", summary: "The result as one document, for programs", ending: "json", write };
 
-fn write(state: &State, _: &[Fact], _: &[String]) -> String {
+fn write(state: &Snapshot, _: &[Fact], _: &[String]) -> String {
     // An outcome has neither maps with odd keys nor numbers JSON can't write.
-    let document = serde_json::to_string_pretty(&Outcome::of(state)).unwrap_or_default();
+    let document = serde_json::to_string_pretty(&state.outcome()).unwrap_or_default();
     format!("{}\n", escaped(&document))
 }

@@ -1,12 +1,12 @@
 //! JSON Lines: what watchers are told, one event a line, under the names and numbers of the live stream.
 
-use quorum_core::model::{
-    announcement::{Announcement, Announcer},
-    event::Fact,
-    state::State,
-};
+use quorum_core::{model::event::Fact, registry::Snapshot};
 
-use crate::{export::Format, text::escaped};
+use crate::{
+    export::Format,
+    seeds::events::{Announcement, Announcer},
+    text::escaped,
+};
 
 pub(super) const FORMAT: Format = Format {
     name: "jsonl",
@@ -31,8 +31,8 @@ pub fn line(announcement: &Announcement) -> String {
     escaped(&format!("{{{seq}\"type\":\"{}\",{fields}", announcement.name))
 }
 
-fn write(state: &State, facts: &[Fact], _: &[String]) -> String {
-    let mut announcer = Announcer::new(state.id);
+fn write(state: &Snapshot, facts: &[Fact], _: &[String]) -> String {
+    let mut announcer = Announcer::new(state.id, state.registry().clone());
     let events = facts.iter().filter_map(|fact| announcer.announce(fact)).map(|it| line(&it));
     std::iter::once(header()).chain(events).map(|line| line + "\n").collect()
 }

@@ -2,7 +2,7 @@
 //!
 //! What was said stands in quotations, so that nobody's words can pass for a heading, a vote or another's speech.
 
-use quorum_core::model::{event::Fact, state::State};
+use quorum_core::{model::event::Fact, registry::Snapshot};
 
 use crate::export::{
     Format,
@@ -13,7 +13,7 @@ use crate::export::{
 pub(super) const FORMAT: Format =
     Format { name: "markdown", summary: "Everything that was said, to read", ending: "md", write };
 
-fn write(state: &State, _: &[Fact], commands: &[String]) -> String {
+fn write(state: &Snapshot, _: &[Fact], commands: &[String]) -> String {
     let mut pieces = Vec::new();
     part(&transcript(state, commands), Depth::TOP, &mut pieces);
     format!("{}\n", tame(&pieces.join("\n\n")))

@@ -11,7 +11,7 @@ mod markdown;
 mod transcript;
 mod words;
 
-use quorum_core::model::{event::Fact, state::State};
+use quorum_core::{model::event::Fact, registry::Snapshot};
 
 /// A way to write a discussion down.
 pub struct Format {
@@ -23,7 +23,7 @@ pub struct Format {
     pub ending: &'static str,
     /// Writes the discussion with this state, made of these facts. The commands are what its reader can
     /// type to see it again; without any, a document has no such part.
-    pub write: fn(&State, &[Fact], &[String]) -> String,
+    pub write: fn(&Snapshot, &[Fact], &[String]) -> String,
 }
 
 /// The formats there are, the usual one first.

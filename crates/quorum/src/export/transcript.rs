@@ -1,20 +1,25 @@
 //! What a document for people has in it, and in which order; how it looks is each format's own.
 
-use quorum_core::model::{
-    outcome::{Outcome, Response, Round},
-    participant::{Participant, Role},
-    state::State,
+use quorum_core::{
+    model::{
+        outcome::{Outcome, Response, Round},
+        participant::{Participant, Role},
+        state::State,
+    },
+    registry::Snapshot,
 };
 
 use crate::{
     export::transcript::{
         course::course,
-        results::{arguments, checks, costs, dissent, shortfall, subs, verdict, votes},
+        fields::fields,
+        results::{arguments, costs, dissent, shortfall, subs},
     },
     text::{clean, count, escaped, time},
 };
 
 mod course;
+mod fields;
 mod results;
 
 /// A part with a heading; the whole document is one.
@@ -38,7 +43,7 @@ pub(super) enum Block {
     Said(String),
     /// A share from 0 to 1.
     Share {
-        label: &'static str,
+        label: String,
         value: f64,
     },
     /// A reply in a fixed form, as JSON.
@@ -57,18 +62,18 @@ pub(super) struct Item {
 
 #[derive(Debug)]
 pub(super) struct Table {
-    pub(super) head: Vec<&'static str>,
+    pub(super) head: Vec<String>,
     pub(super) rows: Vec<Vec<String>>,
 }
 
 impl Table {
     /// A table without the columns nobody has anything in.
-    fn new(head: &[&'static str], rows: &[Vec<String>]) -> Table {
+    fn new(head: &[&str], rows: &[Vec<String>]) -> Table {
         let is_used = |column: &usize| rows.iter().any(|row| !row[*column].is_empty());
         let used: Vec<usize> = (0..head.len()).filter(is_used).collect();
         let row = |row: &Vec<String>| used.iter().map(|column| row[*column].clone()).collect();
         Table {
-            head: used.iter().map(|column| head[*column]).collect(),
+            head: used.iter().map(|column| head[*column].to_owned()).collect(),
             rows: rows.iter().map(row).collect(),
         }
     }
@@ -85,27 +90,25 @@ impl Part {
     }
 }
 
-type Section = fn(&State, &Outcome) -> Vec<Part>;
+type Section = fn(&Snapshot, &Outcome) -> Vec<Part>;
 
 /// The answer first, then what qualifies it, then how it came about.
 const SECTIONS: &[Section] = &[
     |_, outcome| synthesis(outcome).into_iter().collect(),
     |_, outcome| dissent(outcome).into_iter().collect(),
-    |_, outcome| votes(outcome).into_iter().collect(),
-    |_, outcome| verdict(outcome).into_iter().collect(),
+    fields,
     |_, outcome| course(outcome),
     |_, outcome| arguments(outcome).into_iter().collect(),
     |state, outcome| vec![table(state, outcome)],
     |state, _| background(state).into_iter().collect(),
     |state, outcome| outcome.rounds.iter().map(|it| round(state, it)).collect(),
-    |_, outcome| checks(outcome).into_iter().collect(),
     |_, outcome| subs(outcome).into_iter().collect(),
     |_, outcome| vec![costs(outcome)],
 ];
 
 /// The document about a discussion, finished or not, with what its reader can type to see it again.
-pub(super) fn transcript(state: &State, commands: &[String]) -> Part {
-    let outcome = Outcome::of(state);
+pub(super) fn transcript(state: &Snapshot, commands: &[String]) -> Part {
+    let outcome = state.outcome();
     let mut blocks = vec![Block::Line(summary(state, &outcome))];
     if outcome.simulated {
         blocks.push(Block::Line(
@@ -159,7 +162,8 @@ fn synthesis(outcome: &Outcome) -> Option<Part> {
     }
     let consensus = &outcome.consensus;
     let mut blocks = vec![Block::Said(outcome.synthesis.clone())];
-    blocks.extend(consensus.agreement_score.map(|value| Block::Share { label: "Agreement", value }));
+    blocks
+        .extend(consensus.agreement_score.map(|value| Block::Share { label: "Agreement".to_owned(), value }));
     if !consensus.agreements.is_empty() {
         blocks.push(items(&consensus.agreements));
     }
@@ -175,7 +179,7 @@ fn table(state: &State, outcome: &Outcome) -> Part {
     let missing = |name: &str| outcome.integrity.missing.iter().find(|it| it.provider == name);
     let row = |seat: &Participant| {
         let model = seat.model.clone().unwrap_or_default();
-        let role = if seat.role == Role::Speaker { String::new() } else { seat.role.to_string() };
+        let role = if seat.role == Role::SPEAKER { String::new() } else { seat.role.to_string() };
         let note = missing(&seat.name).map(|it| it.reason.clone()).unwrap_or_default();
         vec![seat.name.clone(), seat.provider.clone(), model, role, note]
     };

@@ -5,12 +5,11 @@
 use std::sync::Arc;
 
 use quorum_core::{
-    craft::Crafts,
     engine::{Engine, shared::Shared},
     memory::MemoryStore,
+    registry::{Consensus, ContextStrategy, Detector, Pattern, Registry},
     seams::{Archive, Clock, Store, Voices},
 };
-use quorum_patterns::{CONSENSUS, CONTEXTS, PATTERNS};
 use quorum_providers::RealVoices;
 use quorum_store::SqliteStore;
 
@@ -19,14 +18,14 @@ use crate::{
     Config, Error,
     clock::{SystemClock, machine},
     config::make_directory,
-    request::{MissingRoles, Setting, Voicing},
+    request::{MissingRoles, Setting, Voicing, flags},
     setup::{self, Machine, Setup},
     voices::{AllVoices, simulated},
 };
 
 /// Collects what a [`Quorum`] is made of.
-#[derive(Default)]
 pub struct Builder {
+    registry: Registry,
     config: Option<Config>,
     store: Storage,
     voices: Answering,
@@ -34,6 +33,21 @@ pub struct Builder {
     simulating: Simulating,
     missing_roles: MissingRoles,
     program: Option<String>,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Builder {
+            registry: quorum_patterns::registry(),
+            config: None,
+            store: Storage::default(),
+            voices: Answering::default(),
+            clock: None,
+            simulating: Simulating::default(),
+            missing_roles: MissingRoles::default(),
+            program: None,
+        }
+    }
 }
 
 /// When simulated voices answer though a request does not ask for them.
@@ -83,6 +97,41 @@ impl Builder {
     pub fn user(mut self, config: Config) -> Self {
         (self.store, self.voices) = (Storage::OfUser, Answering::OfUser);
         self.config(config)
+    }
+
+    /// Adds a pattern of the program's own.
+    #[must_use]
+    pub fn pattern(mut self, pattern: &'static Pattern) -> Self {
+        self.registry = self.registry.with_patterns([pattern]);
+        self
+    }
+
+    /// Adds a consensus method of the program's own.
+    #[must_use]
+    pub fn method(mut self, method: &'static Consensus) -> Self {
+        self.registry = self.registry.with_methods([method]);
+        self
+    }
+
+    /// Adds a context strategy of the program's own.
+    #[must_use]
+    pub fn context_strategy(mut self, strategy: &'static ContextStrategy) -> Self {
+        self.registry = self.registry.with_strategies([strategy]);
+        self
+    }
+
+    /// Adds a detector of the program's own.
+    #[must_use]
+    pub fn detector(mut self, detector: &'static Detector) -> Self {
+        self.registry = self.registry.with_detectors([detector]);
+        self
+    }
+
+    /// Replaces the whole vocabulary; what comes with this crate is [`crate::built_in`].
+    #[must_use]
+    pub fn registry(mut self, registry: Registry) -> Self {
+        self.registry = registry;
+        self
     }
 
     /// The configuration: defaults, presets and switches. Without one nothing is set.
@@ -150,7 +199,8 @@ impl Builder {
 
     /// Puts it together. [`Error::NoVoices`] where nobody could answer.
     pub fn build(self) -> Result<Quorum, Error> {
-        let Builder { config, store, voices, clock, simulating, missing_roles, program } = self;
+        let Builder { registry, config, store, voices, clock, simulating, missing_roles, program } = self;
+        registry.validate(&flags::reserved())?;
         let config = config.unwrap_or_default();
         // A store that can't be opened is told before what the voices lack.
         let Kept { store, archive } = store.opened(&config)?;
@@ -158,17 +208,13 @@ impl Builder {
         let program = program.as_deref().unwrap_or("quorum");
         let owner = format!("{program} (process {} on {})", std::process::id(), machine());
         let clock = clock.unwrap_or_else(|| Arc::new(SystemClock));
-        let shared = Shared { store, voices, clock, crafts: registry() };
-        let setting = Setting { voicing: simulating.voicing(&setup), missing_roles, ..Setting::of(&setup) };
+        let shared = Shared { store, voices, clock, registry: registry.clone() };
+        let setting =
+            Setting { voicing: simulating.voicing(&setup), missing_roles, registry, ..Setting::of(&setup) };
         let engine = Engine::new(shared, owner.clone());
         let inner = Inner { engine, archive, config, setting, setup, owner, locks: Default::default() };
         Ok(Quorum(Arc::new(inner)))
     }
-}
-
-/// The patterns, methods and strategies that every [`Quorum`] has.
-fn registry() -> Crafts {
-    Crafts { patterns: PATTERNS, consensus: CONSENSUS, contexts: CONTEXTS }
 }
 
 impl Simulating {

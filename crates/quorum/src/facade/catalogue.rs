@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     Quorum,
-    request::flags::FLAGS,
+    request::flags,
     setup::{Facts, Missing, Provider},
 };
 
@@ -84,14 +84,14 @@ impl Quorum {
     /// The presets of the configuration. What is about showing the result on a terminal is left out.
     #[must_use]
     pub fn presets(&self) -> Vec<PresetEntry> {
-        let written = self.config().given();
+        let (written, flags) = (self.config().given(), flags::all(self.registry()));
         let fields_of = |name: &str| {
             let section = format!("presets.{name}");
             let of_it = written.iter().filter(move |it| it.section == section);
             let field = |it: &crate::config::Given| {
-                let flag = FLAGS.iter().find(|flag| flag.long == it.key)?;
+                let flag = flags.iter().find(|flag| flag.long == it.key)?;
                 let value = flag.read(serde_json::to_value(&it.value).ok()?).ok()?;
-                Some((flag.field.to_owned(), value))
+                Some((flag.field.to_string(), value))
             };
             of_it.filter_map(field).collect()
         };

@@ -2,7 +2,7 @@
 
 use quorum_core::model::error::Code;
 
-use crate::{Complaint, Config, Error, Origin, Quorum, Request, config::long_of};
+use crate::{Complaint, Config, Error, Origin, Quorum, Request};
 
 /// Everything that is set and can't be used: defaults first, then each preset.
 #[must_use]
@@ -48,12 +48,13 @@ impl Quorum {
     fn complaints_about(&self, preset: Option<String>) -> Vec<String> {
         let request = Request { preset, ..Request::on("x") };
         let Err(Error::Refused(complaints)) = self.check(&request) else { return Vec::new() };
-        complaints.into_iter().filter_map(in_file).collect()
+        complaints.into_iter().filter_map(|it| self.in_file(it)).collect()
     }
-}
 
-/// A complaint about a value of the file, under the name it has there.
-fn in_file(complaint: Complaint) -> Option<String> {
-    let Some(Origin::Configuration { section, .. }) = complaint.origin else { return None };
-    Some(format!("{section}.{}: {}", long_of(&complaint.field), complaint.message))
+    /// A complaint about a value of the file, under the name it has there.
+    fn in_file(&self, complaint: Complaint) -> Option<String> {
+        let Some(Origin::Configuration { section, .. }) = complaint.origin else { return None };
+        let key = self.config().long_of(&complaint.field);
+        Some(format!("{section}.{key}: {}", complaint.message))
+    }
 }

@@ -9,10 +9,10 @@ use quorum_core::{
         event::Fact,
         id::{DiscussionId, Seq, Tenant},
         outcome::Outcome,
+        ruling::Ruling,
         spec::Spec,
-        state::State,
-        vacancy::Ruling,
     },
+    registry::Snapshot,
     seams::{Deed, StoreError},
 };
 
@@ -45,13 +45,13 @@ impl Discussion {
     }
 
     /// What it amounts to so far.
-    pub async fn state(&self) -> Result<State, Error> {
+    pub async fn state(&self) -> Result<Snapshot, Error> {
         self.quorum().state(self.id).await
     }
 
     /// Its result, or as much as there is.
     pub async fn outcome(&self) -> Result<Outcome, Error> {
-        Ok(Outcome::of(&self.state().await?))
+        Ok(self.state().await?.outcome())
     }
 
     /// What happened in it after this number, in order.
@@ -131,7 +131,7 @@ impl Discussion {
     pub async fn say(&self, speaker: Option<&str>, text: &str, user: Option<&str>) -> Result<Steered, Error> {
         let said = {
             let _locked = self.locked().await;
-            if is_over(&self.state().await?) {
+            if is_over(&*self.state().await?) {
                 Err(StoreError::Over(self.id).into())
             } else {
                 self.quorum().say(self.id, speaker, text, user).await
@@ -140,17 +140,17 @@ impl Discussion {
         self.logged("say", said).await
     }
 
-    /// Says what becomes of the seat of a judge who failed, and goes on.
-    pub async fn judge(&self, ruling: Ruling) -> Result<Steered, Error> {
+    /// Makes a decision that is awaited, and goes on.
+    pub async fn rule(&self, ruling: Ruling) -> Result<Steered, Error> {
         let ruled = {
             let _locked = self.locked().await;
-            if is_over(&self.state().await?) {
+            if is_over(&*self.state().await?) {
                 Err(StoreError::Over(self.id).into())
             } else {
-                self.quorum().judge(self.id, ruling).await
+                self.quorum().rule(self.id, ruling).await
             }
         };
-        self.logged("judge", ruled).await
+        self.logged("rule", ruled).await
     }
 
     /// Remarks something that everyone asked from now on is shown.

@@ -11,7 +11,9 @@ use quorum_core::{
         participant::{Participant, Role},
         spec::Spec,
     },
+    registry::Registry,
 };
+use serde_json::Value;
 
 use crate::{
     Discussion, Error, OrderKey, Quorum, Request, Scope, Started,
@@ -19,6 +21,7 @@ use crate::{
         Seating,
         again::{changed, kept},
         place_of,
+        settings::role_options,
     },
 };
 
@@ -29,9 +32,8 @@ pub struct Forking {
     pub at: String,
     /// Who takes part no longer.
     pub without: Vec<String>,
-    /// Who judges now. Somebody new takes the judge's seat.
-    pub judge: Option<String>,
-    /// What else is different.
+    /// What else is different. A newcomer that an option gives a role to takes the seat of the
+    /// participant that had it.
     pub changes: Request,
 }
 
@@ -39,8 +41,9 @@ impl Quorum {
     /// Where it leaves, and what is ordered from there on.
     async fn forked(&self, id: DiscussionId, forking: &Forking) -> Result<(event::Fork, Spec), Error> {
         let past = self.state(id).await?;
-        let changes = changes(&past.spec, forking).map_err(Error::refused)?;
-        let request = changed(&Request::of(&past.spec), &changes);
+        let registry = self.registry();
+        let changes = changes(&past.spec, forking, registry).map_err(Error::refused)?;
+        let request = changed(&Request::of(&past.spec, registry), &changes, registry);
         let spec = self.check_filled(&request).map_err(Error::Refused)?;
         let tenant = past.spec.tenant.clone();
         Ok((event::Fork { of: id, at: Step::from(forking.at.trim()) }, Spec { tenant, ..spec }))
@@ -91,7 +94,7 @@ impl Scope {
 }
 
 /// The fork's changes as those of a request.
-fn changes(past: &Spec, forking: &Forking) -> Result<Request, Refusal> {
+fn changes(past: &Spec, forking: &Forking, registry: &Registry) -> Result<Request, Refusal> {
     let mut changes = forking.changes.clone();
     let mut table: Vec<(String, Seating)> =
         past.participants.iter().map(|it| (it.name.clone(), kept(it))).collect();
@@ -100,31 +103,33 @@ fn changes(past: &Spec, forking: &Forking) -> Result<Request, Refusal> {
         let place = table.iter().position(|(it, _)| seat.is_some_and(|seat| seat.name == *it));
         table.remove(place.ok_or_else(|| stranger(past, "drop", name))?);
     }
-    if let Some(judge) = &forking.judge {
-        let judge = seat_named(past, judge).map_or(judge, |seat| &seat.name);
-        let bench = past.playing(Role::Judge).first().map(|it| it.name.clone());
-        if past.seat(judge).is_none() {
-            let bench = bench.ok_or_else(|| stranger(past, "judge", judge))?;
-            let place = table.iter().position(|(name, _)| *name == bench);
-            let seat = (judge.clone(), Seating::Written(judge.clone()));
-            match place {
-                Some(place) => table[place] = seat,
-                None => table.push(seat),
+    let mut roles_change = false;
+    for (declared, role) in role_options(registry) {
+        let Some(named) = changes.settings.get(declared.name).and_then(Value::as_str) else { continue };
+        let named = seat_named(past, named).map_or(named, |seat| &seat.name).to_owned();
+        if past.seat(&named).is_none() {
+            let seat = past.participants.iter().find(|it| it.role.name() == role);
+            let seat = seat.ok_or_else(|| stranger(past, declared.name, &named))?;
+            let newcomer = (named.clone(), Seating::Written(named.clone()));
+            match table.iter().position(|(name, _)| *name == seat.name) {
+                Some(place) => table[place] = newcomer,
+                None => table.push(newcomer),
             }
         }
-        changes.judge = Some(judge.clone());
-        changes.roles = Some(roles_without(past, judge));
+        changes.roles = Some(roles_without(past, role, &named));
+        changes.settings.insert(declared.name.to_owned(), Value::String(named));
+        roles_change = true;
     }
-    if table.len() != past.participants.len() || forking.judge.is_some() {
+    if table.len() != past.participants.len() || roles_change {
         changes.participants = Some(table.into_iter().map(|(_, seat)| seat).collect());
     }
     Ok(changes)
 }
 
-/// The parts of all but the judges and the new judge.
-fn roles_without(past: &Spec, judge: &str) -> BTreeMap<String, String> {
-    let others = past.participants.iter().filter(|it| it.role != Role::Judge && it.name != judge);
-    let cast = others.filter(|it| it.role != Role::Speaker);
+/// The roles of all but those in this role and the one who gets it.
+fn roles_without(past: &Spec, role: &str, newcomer: &str) -> BTreeMap<String, String> {
+    let others = past.participants.iter().filter(|it| it.role.name() != role && it.name != newcomer);
+    let cast = others.filter(|it| it.role != Role::SPEAKER);
     cast.map(|it| (it.name.clone(), it.role.to_string())).collect()
 }
 

@@ -6,14 +6,14 @@ mod rehearsal;
 mod understudy;
 
 use quorum_core::{
-    craft::{Length, Summaries},
     engine::shared::Shared,
     model::{
         error::ErrorClass,
         money::{Price, Usage, Usd},
         participant::Participant,
-        spec::{Overflow, Spec},
+        spec::Spec,
     },
+    registry::{ContextStrategy, Length, OnOverflow},
     seams::Voice,
 };
 use serde::Serialize;
@@ -225,9 +225,10 @@ fn full_window(shared: &Shared, order: &Spec) -> Vec<(Usage, Option<Price>)> {
 
 /// Whether what was said may be summed up by somebody who is paid for it.
 fn may_sum_up(shared: &Shared, order: &Spec) -> bool {
-    let summaries = if order.window.summaries { Summaries::On } else { Summaries::Off };
-    let crowded = Length { sums: &[0, 1_000, 2_000, 3_000, 4_000], summary: None, room: 2_000, summaries };
-    let sums_up = |it: &quorum_core::craft::ContextStrategy| (it.fit)(&crowded).sum_up.is_some();
-    order.window.overflow == Overflow::Summarise
-        || shared.crafts.context(&order.window.strategy).is_some_and(sums_up)
+    let (sums, settings) = (&[0, 1_000, 2_000, 3_000, 4_000], &order.settings);
+    let crowded = Length { sums, summary: None, room: 2_000, settings };
+    let sums_up = |it: &ContextStrategy| (it.fit)(&crowded).sum_up.is_some();
+    let strategy = |name: &str| shared.registry.strategy(name);
+    strategy(&order.window.overflow).is_some_and(|it| it.overflow == OnOverflow::SumsUp)
+        || strategy(&order.window.strategy).is_some_and(sums_up)
 }

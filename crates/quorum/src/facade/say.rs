@@ -1,4 +1,4 @@
-//! Takes the turn of a person and a ruling about the judge's seat, and goes on with the discussion.
+//! Takes the turn of a person and a decision of people, and goes on with the discussion.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ use quorum_core::{
     model::{
         command::{Command, CommandId, Say},
         id::DiscussionId,
+        ruling::Ruling,
         state::State,
-        vacancy::Ruling,
     },
     seams::StoreError,
 };
@@ -39,17 +39,17 @@ impl Quorum {
         self.go_on(id, word).await
     }
 
-    /// Says what becomes of the seat of a judge that failed and, if nobody runs the discussion, goes on
-    /// with it here (D13). Refused with nothing changed when that is not awaited, or was said already,
-    /// and when the participant named can't judge.
-    pub(super) async fn judge(&self, id: DiscussionId, ruling: Ruling) -> Result<Steered, Error> {
-        let word = self.0.engine.send(id, Command::Judge(ruling)).await?;
+    /// Makes a decision that is awaited and, if nobody runs the discussion, goes on with it here (D13).
+    /// Refused with nothing changed when it is not awaited, or was made already, and when it is none of
+    /// the choices.
+    pub(super) async fn rule(&self, id: DiscussionId, ruling: Ruling) -> Result<Steered, Error> {
+        let word = self.0.engine.send(id, Command::Rule(ruling)).await?;
         self.go_on(id, word).await
     }
 
     /// Whoever runs it may just be leaving, so a claim that is held is looked at for a while before the word is left to them.
     async fn go_on(&self, id: DiscussionId, word: CommandId) -> Result<Steered, Error> {
-        if let Err(voiceless) = self.everyone_has_a_voice(&self.state(id).await?) {
+        if let Err(voiceless) = self.everyone_has_a_voice(&*self.state(id).await?) {
             // Whoever runs it may have what is missing here; else the word waits.
             return match self.take(id).await {
                 Err(StoreError::Held { owner, .. }) => Ok(Steered::Sent { to: owner }),

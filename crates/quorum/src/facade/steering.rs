@@ -3,6 +3,7 @@
 use quorum_core::{
     engine::handle::Handle,
     model::{command::Command, id::DiscussionId, lifecycle::Lifecycle, state::State},
+    registry::Snapshot,
     seams::{Claim, StoreError},
 };
 
@@ -21,7 +22,7 @@ pub enum Steered {
     /// Nobody ran it, so it is carried out here.
     Here(Handle),
     /// Nobody runs it, so there is nothing to pause.
-    Idle(Box<State>),
+    Idle(Box<Snapshot>),
 }
 
 impl Quorum {
@@ -71,7 +72,7 @@ impl Quorum {
             | Command::Stop
             | Command::Abort
             | Command::Say(_)
-            | Command::Judge(_)
+            | Command::Rule(_)
             | Command::Note(_) => {
                 if command != Command::Abort {
                     self.everyone_has_a_voice(&state)?;

@@ -4,9 +4,12 @@
 
 use std::collections::BTreeMap;
 
-use quorum_core::model::{
-    participant::{Participant, Role},
-    spec::{ConsensusSpec, Dialogue, Limits, Manner, Simulation, Spec, Timing, Tolerance},
+use quorum_core::{
+    model::{
+        participant::{Participant, Role},
+        spec::{ConsensusSpec, Limits, Manner, Simulation, Spec, Timing, Tolerance},
+    },
+    registry::{Registry, Usual},
 };
 use serde_json::{Map, Value};
 
@@ -15,9 +18,9 @@ use crate::{
     request::{
         Request, Seat, Seating, Simulate,
         bounds::Complaints,
-        check::{Usual, usual, usual_minimum, usual_total_ms},
-        debate::{self, with_debate},
+        check::{usual, usual_minimum, usual_total_ms},
         seats,
+        settings::{self, Chosen, role_options},
         window::with_window,
     },
 };
@@ -25,7 +28,7 @@ use crate::{
 impl Request {
     /// The request that asks for this once more. Nothing of the spec is passed over: a field it gains must find its place here.
     #[must_use]
-    pub fn of(spec: &Spec) -> Request {
+    pub fn of(spec: &Spec, registry: &Registry) -> Request {
         let Spec {
             topic,
             background,
@@ -40,15 +43,14 @@ impl Request {
             limits,
             recursion,
             early_exit,
-            dialogue,
-            debate,
+            settings,
             window,
             session,
             // Whoever asks again asks for themselves.
             tenant: _,
             simulation,
         } = spec;
-        let usual = usual(pattern);
+        let usual = &usual(pattern, registry);
         let request = Request {
             topic: topic.clone(),
             context: background.clone(),
@@ -61,11 +63,12 @@ impl Request {
             early_exit: early_exit.map(|_| true),
             confidence_threshold: *early_exit,
             session_id: session.map(|it| it.to_string()),
+            settings: settings.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect(),
             ..Request::default()
         };
         let request = with_seats(request, participants, usual);
-        let request = with_deciding(request, consensus, dialogue, usual);
-        let request = with_window(with_debate(request, debate), window);
+        let request = with_deciding(request, consensus, usual);
+        let request = with_window(request, window, registry);
         let request = with_bounds(request, timing, limits, tolerance, usual);
         let minimum = usual_minimum(participants);
         let request = Request { min_providers: unusual(tolerance.min_providers, minimum), ..request };
@@ -82,13 +85,11 @@ fn with_seats(request: Request, participants: &[Participant], usual: &Usual) -> 
     let asked_for: Vec<&Participant> =
         participants.iter().filter(|it| !is_second_seat(it, participants)).collect();
     let seats = || asked_for.iter().copied();
-    let usual_role = |it: &&Participant| if it.is_person() { Role::User } else { Role::Speaker };
+    let usual_role = |it: &&Participant| if it.is_person() { Role::USER } else { Role::SPEAKER };
     let roles = seats().filter(|it| it.role != usual_role(it));
     let roles: BTreeMap<String, String> = roles.map(|it| (it.name.clone(), it.role.to_string())).collect();
     let prompts = seats().filter_map(|it| Some((it.name.clone(), it.brief.clone()?)));
     let prompts: BTreeMap<String, String> = prompts.collect();
-    let stops = seats().filter_map(|it| Some((it.name.clone(), it.stop.clone()?)));
-    let stops: BTreeMap<String, Vec<String>> = stops.collect();
     let table = under_their_names(&asked_for);
     let is_kept = |it: &Seating| matches!(it, Seating::Kept { .. });
     let (providers, table) = if seats().any(Participant::is_person) || table.iter().any(is_kept) {
@@ -102,17 +103,17 @@ fn with_seats(request: Request, participants: &[Participant], usual: &Usual) -> 
         participants: table,
         roles: (!roles.is_empty()).then_some(roles),
         provider_prompts: (!prompts.is_empty()).then_some(prompts),
-        stop_sequences: (!stops.is_empty()).then_some(stops),
         ..request
     }
 }
 
-/// Whether somebody who sits at the table already was given this seat to judge from.
+/// Whether a pattern gave this seat to somebody who sits at the table already.
 fn is_second_seat(seat: &Participant, participants: &[Participant]) -> bool {
     let is_of = |it: &Participant| {
-        seat.name.starts_with(&format!("{}-judge", it.name)) && provider(seat) == provider(it)
+        let second = format!("{}-{}", it.name, seat.role);
+        seat.name.starts_with(&second) && provider(seat) == provider(it)
     };
-    seat.role == Role::Judge && participants.iter().any(is_of)
+    seat.aside && participants.iter().any(is_of)
 }
 
 /// The table as it would be written; who would get another name by that keeps theirs.
@@ -148,17 +149,11 @@ fn provider(seat: &Participant) -> String {
     }
 }
 
-fn with_deciding(request: Request, consensus: &ConsensusSpec, dialogue: &Dialogue, usual: &Usual) -> Request {
-    let ConsensusSpec { method, synthesizer, threshold, include_dissent, prompt } = consensus;
-    let Dialogue { both_must_agree, min_rounds } = dialogue;
+fn with_deciding(request: Request, consensus: &ConsensusSpec, usual: &Usual) -> Request {
+    let ConsensusSpec { method, include_dissent } = consensus;
     Request {
         consensus: unusual(method.as_str(), usual.method).map(str::to_owned),
-        synthesizer: synthesizer.clone(),
-        threshold: Some(*threshold),
         include_dissent: Some(*include_dissent),
-        synthesis_prompt: prompt.clone(),
-        require_both_consensus: Some(*both_must_agree),
-        min_rounds_before_consensus: Some(*min_rounds),
         ..request
     }
 }
@@ -203,19 +198,21 @@ fn with_voices(request: Request, manner: &Manner, simulation: Option<&Simulation
     }
 }
 
-/// The past request with everything replaced that is changed. What was said of single participants stays only for those who
-/// still take part, and parts to play only in the pattern they were for.
-pub(crate) fn changed(past: &Request, changes: &Request) -> Request {
+/// The past request with everything replaced that is changed. What was said of single participants
+/// stays only for those who still take part, and roles and options only where they still count.
+pub(crate) fn changed(past: &Request, changes: &Request, registry: &Registry) -> Request {
     let mut past = past.clone();
     if changes.pattern.is_some() && changes.pattern != past.pattern {
-        (past.roles, past.stop_sequences) = (None, None);
-        debate::forget(&mut past);
+        past.roles = None;
     }
-    if changes.judge.is_some() {
-        past.roles.iter_mut().for_each(|roles| roles.retain(|_, role| role != Role::Judge.name()));
+    for (declared, taken) in role_options(registry) {
+        if changes.settings.contains_key(declared.name) {
+            past.roles.iter_mut().for_each(|roles| roles.retain(|_, role| role != taken));
+        }
     }
+    drop_idle(&mut past, changes, registry);
     if let Some(table) = table(changes) {
-        keep_those_present(&mut past, &table);
+        keep_those_present(&mut past, &table, registry);
         (past.providers, past.participants) = (None, None);
     }
     // Seats that keep their names are nothing that can be written down.
@@ -249,14 +246,27 @@ fn table(request: &Request) -> Option<Vec<Seating>> {
     request.participants.clone().or_else(providers)
 }
 
-fn keep_those_present(past: &mut Request, table: &[Seating]) {
+/// Forgets the options that no longer count with the pattern, method and strategy of the changes.
+fn drop_idle(past: &mut Request, changes: &Request, registry: &Registry) {
+    let first = |names: Option<&'static str>| names.unwrap_or_default().to_owned();
+    let either = |change: &Option<String>, past: &Option<String>| change.clone().or_else(|| past.clone());
+    let pattern = either(&changes.pattern, &past.pattern)
+        .unwrap_or_else(|| first(registry.patterns().first().map(|it| it.name)));
+    let method = either(&changes.consensus, &past.consensus)
+        .unwrap_or_else(|| usual(&pattern, registry).method.to_owned());
+    let strategy = either(&changes.window_strategy, &past.window_strategy)
+        .unwrap_or_else(|| first(registry.strategies().first().map(|it| it.name)));
+    let chosen = Chosen { pattern: &pattern, method: &method, strategy: &strategy };
+    let counting = chosen.options(registry);
+    past.settings.retain(|name, _| counting.iter().any(|it| it.name == name));
+}
+
+fn keep_those_present(past: &mut Request, table: &[Seating], registry: &Registry) {
     let seats = seats::seated(table, "participants", &mut Complaints::default());
     let sits = |name: &str| seats.iter().any(|it| it.name == name);
     past.roles.iter_mut().for_each(|roles| roles.retain(|name, _| sits(name)));
     past.provider_prompts.iter_mut().for_each(|prompts| prompts.retain(|name, _| sits(name)));
-    past.stop_sequences.iter_mut().for_each(|stops| stops.retain(|name, _| sits(name)));
-    past.positions.iter_mut().for_each(|parts| parts.retain(|part| sits(&part.participant)));
-    past.synthesizer = past.synthesizer.take().filter(|name| sits(name));
+    settings::keep_those_present(&mut past.settings, registry, &sits);
     let speaks = |name: &String| seats.iter().any(|it| it.provider == *name);
     past.simulate.iter_mut().for_each(|simulate| simulate.dead.retain(speaks));
 }

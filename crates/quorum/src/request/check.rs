@@ -5,16 +5,17 @@ use quorum_core::model::{
     money::Usd,
     participant::Participant,
     spec::{
-        ConsensusSpec, Dialogue, Limits, Manner, Recursion, SYNTHESIS_RESERVE_MS, Simulation, Spec,
-        TimeoutStrategy, Timing, Tolerance,
+        ConsensusSpec, Limits, Manner, Recursion, SYNTHESIS_RESERVE_MS, Simulation, Spec, TimeoutStrategy,
+        Timing, Tolerance,
     },
 };
+use quorum_core::registry::{Registry, Usual};
 use quorum_providers::catalog::DEFAULT_PANEL;
 use uuid::Uuid;
 
 use crate::{
     Complaint, Remedy,
-    request::{Request, Setting, Voicing, bounds::Complaints, debate, panel, seats, window},
+    request::{Request, Setting, Voicing, bounds::Complaints, panel, seats, settings, window},
 };
 
 /// The longest topic of a request, in characters (B05).
@@ -25,8 +26,6 @@ pub const LONGEST_PROMPT: usize = 10_000;
 /// The longest context, files included, in characters.
 pub const LONGEST_CONTEXT: usize = 10_000;
 
-/// The longest prompt for the synthesis (B02).
-pub const LONGEST_SYNTHESIS_PROMPT: usize = 5_000;
 const LONGEST_OPTION: usize = 500;
 const MOST_OPTIONS: usize = 10;
 const CALLS_WITH_RECURSION: u32 = 20;
@@ -36,35 +35,13 @@ const USUAL_MINIMUM: u32 = 2;
 const DAY_MS: u64 = 86_400_000;
 
 /// What is usual where a request says nothing.
-pub(super) struct Usual {
-    pub(super) rounds: u32,
-    pub(super) method: &'static str,
-    pub(super) step_ms: u64,
-    pub(super) panel: &'static [&'static str],
-    /// How many may sit at the table.
-    pub(super) least: usize,
-    pub(super) most: usize,
-}
-
-const USUAL: Usual =
-    Usual { rounds: 2, method: "synthesis", step_ms: 60_000, panel: &DEFAULT_PANEL, least: 2, most: 6 };
-
-/// Who votes wants the votes to decide.
-const VOTING: Usual = Usual { method: "voting", ..USUAL };
-
-/// A dialogue is for two, longer, and each turn may take its time (A02).
-const DIALOGUE: Usual =
-    Usual { rounds: 10, step_ms: 120_000, panel: &["claude", "gemini"], most: 2, ..USUAL };
-
-/// People think between their words, so there are a few more rounds and fewer models (C02).
-const ROUNDTABLE: Usual = Usual { rounds: 3, panel: &["claude", "gemini"], ..USUAL };
-
-pub(super) fn usual(pattern: &str) -> &'static Usual {
-    match pattern {
-        "dialogue" => &DIALOGUE,
-        "voting" => &VOTING,
-        "roundtable" => &ROUNDTABLE,
-        _ => &USUAL,
+pub(super) fn usual(pattern: &str, registry: &Registry) -> Usual {
+    let usual = registry.pattern(pattern).map_or(Usual::PLAIN, |it| it.usual);
+    let first_method = registry.methods().first().map_or("", |it| it.name);
+    Usual {
+        method: if usual.method.is_empty() { first_method } else { usual.method },
+        panel: if usual.panel.is_empty() { &DEFAULT_PANEL } else { usual.panel },
+        ..usual
     }
 }
 
@@ -81,8 +58,10 @@ pub fn check(request: &Request, setting: &Setting) -> Result<Spec, Vec<Complaint
 #[must_use]
 pub fn draft(request: &Request, setting: &Setting) -> (Spec, Vec<Complaint>) {
     let mut wrong = Complaints::default();
-    let pattern = request.pattern.clone().unwrap_or_else(|| "synthesis".to_owned());
-    let usual = usual(&pattern);
+    let registry = &setting.registry;
+    let first_pattern = || registry.patterns().first().map_or("", |it| it.name).to_owned();
+    let pattern = request.pattern.clone().unwrap_or_else(first_pattern);
+    let usual = &usual(&pattern, registry);
     let simulation = simulation(request, setting, &mut wrong);
     let (written, field) = panel::panel(request, setting, simulation.is_some(), usual, &mut wrong);
     let mut participants = seats::seated(&written, field, &mut wrong);
@@ -91,11 +70,9 @@ pub fn draft(request: &Request, setting: &Setting) -> (Spec, Vec<Complaint>) {
     seats::strengthen(&mut participants, setting);
     let (minimum, models) = (usual_minimum(&participants), models(&participants));
     seats::brief(&mut participants, request, &mut wrong);
-    seats::stop(&mut participants, request, &mut wrong);
-    let synthesizer = seats::synthesizer(&participants, request, &mut wrong);
-    seats::cast(&mut participants, request, setting.missing_roles, &pattern, &mut wrong);
+    let settings = settings::settings(request, registry, &participants, &mut wrong);
+    wrong.0.extend(seats::cast(&mut participants, request, &settings, &pattern, setting));
     known_dead(&simulation, &participants, &mut wrong);
-    let debate = debate::debate(request, &participants, &mut wrong);
     let spec = Spec {
         topic: topic(request, &mut wrong),
         background: wrong.text("context", request.context.as_deref(), LONGEST_CONTEXT),
@@ -103,16 +80,15 @@ pub fn draft(request: &Request, setting: &Setting) -> (Spec, Vec<Complaint>) {
         pattern,
         participants,
         options: options(request, &mut wrong),
-        consensus: consensus(request, synthesizer, usual, &mut wrong),
+        consensus: consensus(request, usual),
         manner: manner(request, &mut wrong),
         timing: timing(request, usual, &mut wrong),
         tolerance: tolerance(request, minimum, models, &mut wrong),
         limits: limits(request, &mut wrong),
         recursion: recursion(request, &mut wrong),
         early_exit: early_exit(request, &mut wrong),
-        dialogue: dialogue(request, &mut wrong),
-        debate,
-        window: window::window(request, &mut wrong),
+        settings,
+        window: window::window(request, registry),
         session: session(request, &mut wrong),
         tenant: Tenant::default(),
         simulation,
@@ -149,22 +125,10 @@ fn options(request: &Request, wrong: &mut Complaints) -> Vec<String> {
     options
 }
 
-fn consensus(
-    request: &Request,
-    synthesizer: Option<String>,
-    usual: &Usual,
-    wrong: &mut Complaints,
-) -> ConsensusSpec {
-    let method = request.consensus.clone().unwrap_or_else(|| usual.method.to_owned());
-    if method == "moderator" && request.synthesizer.is_none() {
-        wrong.add("synthesizer", "the moderator method needs one; name the participant who moderates");
-    }
+fn consensus(request: &Request, usual: &Usual) -> ConsensusSpec {
     ConsensusSpec {
-        method,
-        synthesizer,
-        threshold: wrong.within("threshold", request.threshold, 0.5, 0.0..=1.0),
+        method: request.consensus.clone().unwrap_or_else(|| usual.method.to_owned()),
         include_dissent: request.include_dissent.unwrap_or(true),
-        prompt: wrong.text("synthesisPrompt", request.synthesis_prompt.as_deref(), LONGEST_SYNTHESIS_PROMPT),
     }
 }
 
@@ -268,14 +232,6 @@ fn early_exit(request: &Request, wrong: &mut Complaints) -> Option<f64> {
         wrong.add("confidenceThreshold", message);
     }
     None
-}
-
-fn dialogue(request: &Request, wrong: &mut Complaints) -> Dialogue {
-    let given = request.min_rounds_before_consensus;
-    Dialogue {
-        both_must_agree: request.require_both_consensus.unwrap_or(true),
-        min_rounds: wrong.within("minRoundsBeforeConsensus", given, 1, 0..=10),
-    }
 }
 
 fn session(request: &Request, wrong: &mut Complaints) -> Option<Uuid> {

@@ -1,19 +1,23 @@
 //! The flags of `ax discuss` as one table: what each is called, which field of a request it fills, and how it is written.
 //! The command's messages and the `[defaults]` of the configuration both go by it.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
+use quorum_core::{
+    registry::Registry,
+    vocabulary::option::{Declared, Kind},
+};
 use serde_json::{Value, json};
 
 use crate::request::Simulate;
 
 /// A flag, by its long name without dashes.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flag {
     /// `min-providers`
-    pub long: &'static str,
+    pub long: Cow<'static, str>,
     /// `minProviders`
-    pub field: &'static str,
+    pub field: Cow<'static, str>,
     /// How its value is written.
     pub form: Form,
 }
@@ -38,23 +42,20 @@ pub enum Form {
 }
 
 const fn flag(long: &'static str, field: &'static str, form: Form) -> Flag {
-    Flag { long, field, form }
+    Flag { long: Cow::Borrowed(long), field: Cow::Borrowed(field), form }
 }
 
-/// All of them.
-pub const FLAGS: &[Flag] = &[
+/// The flags of every discussion.
+const BUILT_IN: &[Flag] = &[
     flag("pattern", "pattern", Form::Plain),
     flag("providers", "providers", Form::List),
     flag("participants", "participants", Form::List),
     flag("rounds", "rounds", Form::Plain),
     flag("consensus", "consensus", Form::Plain),
-    flag("synthesizer", "synthesizer", Form::Plain),
-    flag("threshold", "threshold", Form::Plain),
     flag("no-dissent", "includeDissent", Form::Opposite),
     flag("options", "votingOptions", Form::List),
     flag("context", "context", Form::Plain),
     flag("roles", "roles", Form::Roles),
-    flag("stop-sequences", "stopSequences", Form::Stops),
     flag("timeout", "providerTimeout", Form::Plain),
     flag("stop-on-failure", "continueOnProviderFailure", Form::Opposite),
     flag("min-providers", "minProviders", Form::Plain),
@@ -71,19 +72,7 @@ pub const FLAGS: &[Flag] = &[
     flag("timeout-strategy", "timeoutStrategy", Form::Plain),
     flag("early-exit", "earlyExit", Form::Plain),
     flag("confidence-threshold", "confidenceThreshold", Form::Plain),
-    flag("debate-format", "debateFormat", Form::Plain),
-    flag("mode", "mode", Form::Plain),
-    flag("round-limit", "roundLimit", Form::Plain),
-    flag("judge", "judge", Form::Plain),
-    flag("judging", "judging", Form::Plain),
-    flag("judge-failure", "judgeFailure", Form::Plain),
-    flag("swap-check", "swapCheck", Form::Plain),
-    flag("positions", "positions", Form::Plain),
-    flag("casting", "casting", Form::Plain),
-    flag("end-on", "endOn", Form::List),
-    flag("embeddings", "embeddings", Form::Plain),
     flag("window-strategy", "windowStrategy", Form::Plain),
-    flag("window-summaries", "windowSummaries", Form::Plain),
     flag("window-overflow", "windowOverflow", Form::Plain),
     flag("offline", "offline", Form::Plain),
     flag("seed", "seed", Form::Plain),
@@ -120,15 +109,58 @@ impl Showing {
     }
 }
 
-/// The flag that fills this field.
+/// Fields of a request that have no flag.
+const WITHOUT_FLAG: &[&str] = &["topic", "providerPrompts", "preset"];
+
+/// Every flag: those of every discussion, then one for each option that is declared.
 #[must_use]
-pub fn filling(field: &str) -> Option<&'static Flag> {
-    FLAGS.iter().find(|flag| flag.field == field)
+pub fn all(registry: &Registry) -> Vec<Flag> {
+    let declared = registry.options().into_iter().filter(|it| it.on_surfaces).map(Flag::of);
+    BUILT_IN.iter().cloned().chain(declared).collect()
 }
 
-/// The field of a request that is meant by this name, be it the field's own or a flag's.
-pub(crate) fn field_of(name: &str) -> &str {
-    FLAGS.iter().find(|flag| flag.long == name).map_or(name, |flag| flag.field)
+/// The flag that fills this field.
+#[must_use]
+pub fn filling(registry: &Registry, field: &str) -> Option<Flag> {
+    all(registry).into_iter().find(|flag| flag.field == field)
+}
+
+/// Every field of a request.
+pub(crate) fn fields(registry: &Registry) -> Vec<String> {
+    let built_in = BUILT_IN.iter().map(|it| it.field.to_string());
+    let declared = registry.options().into_iter().map(|it| it.name.to_owned());
+    WITHOUT_FLAG.iter().map(|it| (*it).to_owned()).chain(built_in).chain(declared).collect()
+}
+
+/// The names that no option may have.
+#[must_use]
+pub fn reserved() -> Vec<&'static str> {
+    let fields = BUILT_IN.iter().filter_map(|it| match &it.field {
+        Cow::Borrowed(field) => Some(*field),
+        Cow::Owned(_) => None,
+    });
+    WITHOUT_FLAG.iter().copied().chain(fields).chain(SHOWING.iter().map(|it| it.long)).collect()
+}
+
+impl Flag {
+    /// The flag of this option. One that is on by default is switched off by its flag.
+    #[must_use]
+    pub fn of(declared: &Declared) -> Flag {
+        let (long, form) = match declared.kind {
+            Kind::Flag { default: true } => (format!("no-{}", declared.flag()), Form::Opposite),
+            Kind::Detectors => (declared.flag(), Form::List),
+            Kind::TextsBySeat { .. } => (declared.flag(), Form::Stops),
+            Kind::Flag { default: false }
+            | Kind::Whole { .. }
+            | Kind::Number { .. }
+            | Kind::Text { .. }
+            | Kind::Choice { .. }
+            | Kind::Seat { .. }
+            | Kind::Embedder
+            | Kind::Rows { .. } => (declared.flag(), Form::Plain),
+        };
+        Flag { long: long.into(), field: declared.name.into(), form }
+    }
 }
 
 impl Flag {
@@ -283,10 +315,20 @@ mod tests {
 
     #[test]
     fn every_flag_fills_a_field_there_is() {
-        for flag in FLAGS {
-            let unknown = serde_json::from_value::<Request>(json!({ "topic": "", flag.field: {} }));
-            let message = unknown.map(|_| String::new()).unwrap_or_else(|error| error.to_string());
-            assert!(!message.contains("unknown field"), "{}: {message}", flag.long);
+        let registry = quorum_patterns::registry();
+        for flag in BUILT_IN {
+            let request = serde_json::from_value::<Request>(json!({ "topic": "", (&*flag.field): {} }));
+            let settings = request.map(|it| it.settings).unwrap_or_default();
+            assert!(settings.is_empty(), "{} is no field of a request", flag.field);
         }
+        let declared = registry.options();
+        assert_eq!(all(&registry).len(), BUILT_IN.len() + declared.len());
+    }
+
+    #[test]
+    fn an_option_that_is_on_by_default_is_switched_off_by_its_flag() {
+        let registry = quorum_patterns::registry();
+        let flag = filling(&registry, "requireBothConsensus").unwrap();
+        assert_eq!((&*flag.long, flag.form), ("no-require-both-consensus", Form::Opposite));
     }
 }

@@ -3,27 +3,31 @@
 pub(crate) mod again;
 mod bounds;
 mod check;
-pub(crate) mod debate;
 pub mod flags;
 mod panel;
 mod seats;
+pub(crate) mod settings;
 mod window;
 pub mod written;
 
 use std::collections::BTreeMap;
 
-use quorum_core::model::debate::Part;
+use quorum_core::registry::Registry;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::setup::Missing;
 
 pub(crate) use seats::place_of;
+pub(crate) use window::usual as usual_window;
 
-pub use check::{LONGEST_CONTEXT, LONGEST_PROMPT, LONGEST_SYNTHESIS_PROMPT, LONGEST_TOPIC, check, draft};
+pub use quorum_core::registry::MissingRoles;
+
+pub use check::{LONGEST_CONTEXT, LONGEST_PROMPT, LONGEST_TOPIC, check, draft};
 
 /// A request for a discussion, as it came and unchecked. [`check`] makes a spec of it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct Request {
     /// The question.
     pub topic: String,
@@ -42,18 +46,9 @@ pub struct Request {
     /// The consensus method's name.
     #[serde(alias = "consensusMethod", skip_serializing_if = "Option::is_none")]
     pub consensus: Option<String>,
-    /// Who synthesises or moderates.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub synthesizer: Option<String>,
-    /// The share that decides, 0 to 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub threshold: Option<f64>,
     /// Whether minority views are part of the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub include_dissent: Option<bool>,
-    /// Instructions for the synthesis in place of the usual ones.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub synthesis_prompt: Option<String>,
     /// What may be voted for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub voting_options: Option<Vec<String>>,
@@ -63,9 +58,6 @@ pub struct Request {
     /// Instructions for single participants.
     #[serde(default, deserialize_with = "written::once", skip_serializing_if = "Option::is_none")]
     pub provider_prompts: Option<BTreeMap<String, String>>,
-    /// At a roundtable: what the speeches of single participants end at, in the place of the usual sequences.
-    #[serde(default, deserialize_with = "written::once", skip_serializing_if = "Option::is_none")]
-    pub stop_sequences: Option<BTreeMap<String, Vec<String>>>,
     /// The parts in a debate, by participant.
     #[serde(default, deserialize_with = "written::once", skip_serializing_if = "Option::is_none")]
     pub roles: Option<BTreeMap<String, String>>,
@@ -117,51 +109,9 @@ pub struct Request {
     /// How confident that is, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence_threshold: Option<f64>,
-    /// In a dialogue: whether both must agree.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub require_both_consensus: Option<bool>,
-    /// In a dialogue: rounds before the first consensus check.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub min_rounds_before_consensus: Option<u32>,
-    /// In a debate: how it goes and when it ends.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub debate_format: Option<String>,
-    /// In a debate: whether they speak in turn or at once.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mode: Option<String>,
-    /// In a debate that is not structured: rounds at most.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub round_limit: Option<u32>,
-    /// In a debate: who judges.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub judge: Option<String>,
-    /// In a debate: how often the judge is heard.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub judging: Option<String>,
-    /// In a debate: what happens when the judge fails.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub judge_failure: Option<String>,
-    /// In a debate: whether every judgement is made in both orders.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub swap_check: Option<bool>,
-    /// In a debate: what each debater argues, and as whom.
-    #[serde(default, deserialize_with = "written::positions", skip_serializing_if = "Option::is_none")]
-    pub positions: Option<Vec<Part>>,
-    /// In a debate: let a model give out positions, spread like this.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub casting: Option<String>,
-    /// In a debate: the detectors that may end it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub end_on: Option<Vec<String>>,
-    /// In a debate: the model that measures repetition, as `provider/model`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub embeddings: Option<String>,
     /// How a talk that outgrows a model's window is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_strategy: Option<String>,
-    /// Whether a strategy that can do without may pay for summaries.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub window_summaries: Option<bool>,
     /// What follows when a provider says that a request is too long all the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_overflow: Option<String>,
@@ -177,6 +127,10 @@ pub struct Request {
     /// The preset of the configuration that fills in what is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
+    /// The options that patterns, methods and strategies declare, by name. A name that nobody declares
+    /// is refused when the request is checked.
+    #[serde(flatten, deserialize_with = "written::settings")]
+    pub settings: BTreeMap<String, Value>,
 }
 
 impl Request {
@@ -234,8 +188,10 @@ pub struct Simulate {
 }
 
 /// What a request is checked against, beside itself.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Setting {
+    /// The patterns, methods, strategies and detectors there are.
+    pub registry: Registry,
     /// Who answers where a request does not say.
     pub voicing: Voicing,
     /// Providers with a real voice, in the order in which they fill a panel.
@@ -244,8 +200,22 @@ pub struct Setting {
     pub lacking: BTreeMap<String, Missing>,
     /// What providers are good at by the user's word.
     pub strengths: BTreeMap<String, Vec<String>>,
-    /// What to do about a debate without all of its roles.
+    /// What to do about roles that a pattern needs and nobody has.
     pub missing_roles: MissingRoles,
+}
+
+impl Default for Setting {
+    /// The vocabulary that comes with this crate, and nobody to ask.
+    fn default() -> Self {
+        Setting {
+            registry: quorum_patterns::registry(),
+            voicing: Voicing::default(),
+            available: Vec::new(),
+            lacking: BTreeMap::new(),
+            strengths: BTreeMap::new(),
+            missing_roles: MissingRoles::default(),
+        }
+    }
 }
 
 /// Who answers where a request does not say.
@@ -256,14 +226,4 @@ pub enum Voicing {
     Real,
     /// Simulated voices.
     Simulated,
-}
-
-/// What to do about a debate without all of its roles.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum MissingRoles {
-    /// Say so; a program should know whom it lets argue for what (INV-DISC-008).
-    #[default]
-    Refuse,
-    /// Hand them out in seating order; for people in a hurry.
-    Assign,
 }

@@ -1,11 +1,12 @@
 //! Who shall take part, as they were written: those named, or else the usual panel.
 
 use quorum_core::model::{error::Code, participant::Participant};
+use quorum_core::registry::Usual;
 
 use crate::{
     Complaint, Remedy,
     config::nearest,
-    request::{Request, Seating, Setting, bounds::Complaints, check::Usual},
+    request::{Request, Seating, Setting, bounds::Complaints},
 };
 
 /// Whom the participants' voices come from.
@@ -96,7 +97,7 @@ fn providers(
     wrong: &mut Complaints,
 ) -> Vec<String> {
     let providers = request.providers.clone().unwrap_or_else(|| usual_panel(setting, simulated, usual));
-    if request.providers.is_none() && providers.len() < usual.least {
+    if request.providers.is_none() && providers.len() < usual.seats.0 {
         wrong.0.push(too_few(setting, &providers, usual));
     } else {
         fits(providers.len(), "providers", usual, wrong);
@@ -109,13 +110,13 @@ fn usual_panel(setting: &Setting, simulated: bool, usual: &Usual) -> Vec<String>
     let usual_ones = usual.panel.iter().filter(|name| simulated || is_available(setting, name));
     let mut panel: Vec<String> = usual_ones.map(|name| (*name).to_owned()).collect();
     let others = setting.available.iter().filter(|name| !usual.panel.contains(&name.as_str()));
-    let missing = usual.least.saturating_sub(panel.len());
+    let missing = usual.seats.0.saturating_sub(panel.len());
     panel.extend(others.take(missing).cloned());
     panel
 }
 
 fn too_few(setting: &Setting, there: &[String], usual: &Usual) -> Complaint {
-    let least = usual.least;
+    let least = usual.seats.0;
     let who = there.first().map_or_else(|| "nobody".to_owned(), |one| format!("only {one}"));
     let twice = there.first().map(|one| Remedy::SeatTwice { provider: one.clone() });
     let provide = usual.panel.iter().filter_map(|name| {
@@ -128,7 +129,7 @@ fn too_few(setting: &Setting, there: &[String], usual: &Usual) -> Complaint {
 }
 
 fn fits(count: usize, field: &str, usual: &Usual, wrong: &mut Complaints) {
-    let (least, most) = (usual.least, usual.most);
+    let (least, most) = usual.seats;
     if !(least..=most).contains(&count) {
         let range = if least == most { least.to_string() } else { format!("{least} to {most}") };
         let named = if count == 1 { "1 is named".to_owned() } else { format!("{count} are named") };

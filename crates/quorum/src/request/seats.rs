@@ -1,24 +1,27 @@
 //! Who sits where, and in which part.
 
-use quorum_core::model::{
-    error::Code,
-    participant::{Participant, Person, Role},
+use quorum_core::{
+    model::{
+        error::Code,
+        participant::{Participant, Person, Role},
+        settings::Settings,
+    },
+    registry,
 };
 use quorum_providers::catalog;
 
-use crate::request::{
-    MissingRoles, Request, Seat, Seating, Setting, bounds::Complaints, check::LONGEST_PROMPT,
+use crate::{
+    Complaint,
+    request::{
+        Request, Seat, Seating, Setting,
+        bounds::Complaints,
+        check::LONGEST_PROMPT,
+        settings::{give_role, give_roles},
+    },
 };
 
 /// In bytes. Some who serve models of others name them by a whole path.
 const LONGEST_NAME: usize = 128;
-
-/// What the speeches of one participant may end at: so many sequences, each so long.
-const MOST_STOPS: usize = 8;
-const LONGEST_STOP: usize = 100;
-
-/// A debate is between at most this many, judges not counted.
-const MOST_DEBATERS: usize = 4;
 
 /// The provider behind a name or one of its other names: `anthropic` is `claude`. A name nobody knows stays as it is.
 pub(super) fn provider_named(name: &str) -> String {
@@ -43,7 +46,7 @@ pub(super) fn seated(table: &[Seating], field: &str, wrong: &mut Complaints) -> 
                     .add(field, format!("two are named {}; give each person a name of their own", seat.name));
             }
             Ok(seat) => {
-                let name = free_name(&seats, &seat.name);
+                let name = Participant::free_name(&seats, &seat.name);
                 seats.push(Participant { name, ..seat });
             }
             Err(message) => wrong.add(field, message),
@@ -80,7 +83,7 @@ fn person_of(name: &str, user: Option<&str>) -> Result<Participant, String> {
         return Err(format!("{name:?} is no person's name; write one word, like me:{PERSON}"));
     }
     let person = Person { user: user.map(str::to_owned) };
-    Ok(Participant { person: Some(person), ..Participant::person(name).playing(Role::User) })
+    Ok(Participant { person: Some(person), ..Participant::person(name).playing(Role::USER) })
 }
 
 fn is_name(written: &str) -> bool {
@@ -110,12 +113,6 @@ pub(super) fn strengthen(seats: &mut [Participant], setting: &Setting) {
     }
 }
 
-fn free_name(seats: &[Participant], name: &str) -> String {
-    let is_taken = |name: &str| seats.iter().any(|it| it.name == name);
-    let numbered = (2..).map(|number| format!("{name}-{number}"));
-    std::iter::once(name.to_owned()).chain(numbered).find(|it| !is_taken(it)).unwrap_or_default()
-}
-
 /// The seat meant by a name: the seat's own, or another name of its provider.
 pub(crate) fn place_of(seats: &[Participant], name: &str) -> Option<usize> {
     let by_name = |name: &str| seats.iter().position(|it| it.name == name);
@@ -142,145 +139,37 @@ pub(super) fn brief(seats: &mut [Participant], request: &Request, wrong: &mut Co
     }
 }
 
-/// Says what everyone's speeches end at (C03).
-pub(super) fn stop(seats: &mut [Participant], request: &Request, wrong: &mut Complaints) {
-    let Some(given) = &request.stop_sequences else { return };
-    if request.pattern.as_deref() != Some("roundtable") {
-        wrong.add(
-            "stopSequences",
-            "counts only at a roundtable; make roundtable the pattern, or leave this out",
-        );
-    }
-    for (name, sequences) in given {
-        let fits = |it: &String| !it.is_empty() && it.chars().count() <= LONGEST_STOP;
-        if MOST_STOPS < sequences.len() || !sequences.iter().all(fits) {
-            let field = format!("stopSequences.{name}");
-            wrong
-                .add(&field, format!("takes up to {MOST_STOPS} sequences of 1 to {LONGEST_STOP} characters"));
-        }
-        match place_of(seats, name) {
-            Some(place) if seats[place].is_person() => {
-                wrong.add("stopSequences", format!("{name} is a person, and says when to stop"));
-            }
-            Some(place) => seats[place].stop = Some(sequences.clone()),
-            None => {
-                let message = format!("{name} does not take part; there are {}", names(seats));
-                wrong.add("stopSequences", message);
-            }
-        }
-    }
-}
-
-/// The seat of the synthesizer asked for.
-pub(super) fn synthesizer(
-    seats: &[Participant],
-    request: &Request,
-    wrong: &mut Complaints,
-) -> Option<String> {
-    let given = request.synthesizer.as_deref()?;
-    let seat = place_of(seats, given).map(|place| seats[place].name.clone());
-    if seat.is_none() {
-        wrong.add("synthesizer", format!("{given} does not take part; there are {}", names(seats)));
-    }
-    seat
-}
-
-/// Hands out the parts: those asked for, and in a debate the missing ones as the setting says (INV-DISC-008).
+/// Hands out the roles: those asked for, those that go with an option, and what the pattern makes of
+/// the rest (INV-DISC-008).
 pub(super) fn cast(
     seats: &mut Vec<Participant>,
     request: &Request,
-    missing: MissingRoles,
+    settings: &Settings,
     pattern: &str,
-    wrong: &mut Complaints,
-) {
+    setting: &Setting,
+) -> Vec<Complaint> {
+    let registry = &setting.registry;
+    let mut wrong = Complaints::default();
     for (name, role) in request.roles.iter().flatten() {
-        match (place_of(seats, name), Role::named(role)) {
-            (Some(place), Some(role)) => seats[place].role = role,
+        match (place_of(seats, name), registry.role(role)) {
+            (Some(place), Some(role)) => give_role(&mut seats[place], role.name, registry),
             (None, _) => {
                 let message = format!("{name} does not take part; there are {}", names(seats));
                 wrong.add_coded("roles", Code::InvalidRoles, message);
             }
             (_, None) => {
-                let known = Role::ASSIGNABLE.map(Role::name).join(", ");
+                let known: Vec<&str> = registry.roles().into_iter().map(|it| it.name).collect();
+                let known = known.join(", ");
                 let message = format!("there is no role {role}, given to {name}; there are {known}");
                 wrong.add_coded("roles", Code::InvalidRoles, message);
             }
         }
     }
-    seat_judge(seats, request, wrong);
-    match (pattern, missing) {
-        ("debate", MissingRoles::Assign) => assign(seats, request.synthesizer.as_deref()),
-        ("debate", MissingRoles::Refuse) => demand(seats, wrong),
-        _ => {}
+    give_roles(seats, settings, registry);
+    if let Some(pattern) = registry.pattern(pattern) {
+        let missing = setting.missing_roles;
+        let refusals = (pattern.seat)(&mut registry::Seating { participants: seats, settings, missing });
+        wrong.0.extend(refusals.into_iter().map(Complaint::from));
     }
-}
-
-fn seat_judge(seats: &mut [Participant], request: &Request, wrong: &mut Complaints) {
-    let Some(judge) = request.judge.as_deref() else { return };
-    match place_of(seats, judge) {
-        Some(place) => seats[place].role = Role::Judge,
-        None => {
-            let message = format!("{judge} does not take part; there are {}", names(seats));
-            wrong.add_coded("judge", Code::InvalidRoles, message);
-        }
-    }
-}
-
-fn demand(seats: &[Participant], wrong: &mut Complaints) {
-    let parts = [Role::Proponent, Role::Opponent, Role::Judge];
-    let missing: Vec<&str> =
-        parts.into_iter().filter(|role| !is_cast(seats, *role)).map(Role::name).collect();
-    if !missing.is_empty() {
-        let message = format!(
-            "a debate needs a proponent, an opponent and a judge; nobody is {}",
-            missing.join(" or ")
-        );
-        wrong.add_coded("roles", Code::InvalidRoles, message);
-    }
-}
-
-fn is_cast(seats: &[Participant], role: Role) -> bool {
-    seats.iter().any(|it| it.role == role)
-}
-
-/// First for, second against, third (or the synthesizer) to judge, further ones in turn for and against. Where nobody is left
-/// to judge, the synthesizer, or else the first, takes a second seat.
-fn assign(seats: &mut Vec<Participant>, synthesizer: Option<&str>) {
-    let chair = synthesizer.and_then(|name| place_of(seats, name));
-    let may_judge =
-        |place: &usize| seats.len() > 2 && is_free(&seats[*place]) && !is_cast(seats, Role::Judge);
-    if let Some(place) = chair.filter(may_judge) {
-        seats[place].role = Role::Judge;
-    }
-    let wanted = [Role::Proponent, Role::Opponent, Role::Judge];
-    for role in wanted {
-        if !is_cast(seats, role) {
-            seats.iter_mut().find(|it| is_free(it)).into_iter().for_each(|it| it.role = role);
-        }
-    }
-    assign_the_rest(seats);
-    if !is_cast(seats, Role::Judge) && !seats.is_empty() {
-        let model = seats.iter().position(|it| !it.is_person()).unwrap_or_default();
-        let again = seats[chair.unwrap_or(model)].clone();
-        let name = free_name(seats, &format!("{}-judge", again.name));
-        seats.push(Participant { name, brief: None, ..again.playing(Role::Judge) });
-    }
-}
-
-fn is_free(seat: &Participant) -> bool {
-    seat.role == Role::Speaker
-}
-
-fn assign_the_rest(seats: &mut [Participant]) {
-    let count = |seats: &[Participant], role| seats.iter().filter(|it| it.role == role).count();
-    while let Some(place) = seats.iter().position(is_free) {
-        let (pro, contra) = (count(seats, Role::Proponent), count(seats, Role::Opponent));
-        seats[place].role = if pro + contra >= MOST_DEBATERS {
-            Role::Neutral
-        } else if pro > contra {
-            Role::Opponent
-        } else {
-            Role::Proponent
-        };
-    }
+    wrong.0
 }

@@ -2,11 +2,11 @@
 
 use std::{collections::BTreeMap, fmt, marker::PhantomData};
 
-use quorum_core::model::debate::Part;
 use serde::{
     Deserialize, Deserializer,
     de::{DeserializeSeed, Error, MapAccess, Visitor, value::MapAccessDeserializer},
 };
+use serde_json::Value;
 
 use crate::request::{Seat, Seating};
 
@@ -91,30 +91,13 @@ impl<'de, V> DeserializeSeed<'de> for NewKey<'_, V> {
     }
 }
 
-/// What a debater argues. In the records a key of tomorrow may stand beside these; in an order it is a slip.
-#[derive(Deserialize)]
-#[serde(remote = "Part", rename_all = "camelCase", deny_unknown_fields)]
-struct Position {
-    participant: String,
-    position: String,
-    #[serde(default)]
-    persona: String,
-    #[serde(default)]
-    key_arguments: Vec<String>,
-}
-
-struct Positioned(Part);
-
-impl<'de> Deserialize<'de> for Positioned {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Position::deserialize(deserializer).map(Positioned)
-    }
-}
-
-/// What the debaters argue.
-pub(super) fn positions<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<Part>>, D::Error> {
-    let read = Option::<Vec<Named<Positioned>>>::deserialize(deserializer)?;
-    Ok(read.map(|parts| parts.into_iter().map(|Named(Positioned(part))| part).collect()))
+/// Options by name; one that is null is left out.
+pub(super) fn settings<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, Value>, D::Error> {
+    let Once(mut entries) = Once::<Value>::deserialize(deserializer)?;
+    entries.retain(|_, value| !value.is_null());
+    Ok(entries)
 }
 
 impl<'de> Deserialize<'de> for Seating {

@@ -4,13 +4,17 @@
 
 use serde_json::{Value, json};
 
-use crate::model::{
-    event::{Check, Event, Fact, Placed, Reading},
-    id::{DiscussionId, Seq, Step},
-    lifecycle::Lifecycle,
-    outcome::{Outcome, StoppingReason},
-    state::State,
-    transcript::Turn,
+use quorum_core::{
+    model::{
+        event::{Event, Fact, Noted, Placed},
+        id::{DiscussionId, Seq, Step},
+        lifecycle::Lifecycle,
+        outcome::StoppingReason,
+        reading::Reading,
+        state::State,
+        transcript::Turn,
+    },
+    registry::Registry,
 };
 
 /// One event for watchers.
@@ -44,14 +48,15 @@ pub const NAMES: [&str; 12] = [
 #[derive(Debug, Clone)]
 pub struct Announcer {
     id: DiscussionId,
+    registry: Registry,
     state: Option<State>,
 }
 
 impl Announcer {
     /// For this discussion, from its first fact on.
     #[must_use]
-    pub fn new(id: DiscussionId) -> Self {
-        Announcer { id, state: None }
+    pub fn new(id: DiscussionId, registry: Registry) -> Self {
+        Announcer { id, registry, state: None }
     }
 
     /// Takes in the next fact.
@@ -64,7 +69,7 @@ impl Announcer {
             return None;
         }
         state.apply(fact);
-        let (name, fields) = told(state, fact)?;
+        let (name, fields) = told(state, fact, &self.registry)?;
         let mut data = json!({ "discussionId": self.id, "timestamp": fact.at.epoch_ms() });
         merge(&mut data, fields);
         Some(Announcement { seq: Some(fact.seq), name, data })
@@ -87,7 +92,7 @@ impl Announcer {
     }
 }
 
-fn told(state: &State, fact: &Fact) -> Option<(&'static str, Value)> {
+fn told(state: &State, fact: &Fact, registry: &Registry) -> Option<(&'static str, Value)> {
     match &fact.event {
         Event::LifecycleChanged { from: Lifecycle::Initializing, to: Lifecycle::Running } => {
             let seated = &state.seated;
@@ -117,17 +122,17 @@ fn told(state: &State, fact: &Fact) -> Option<(&'static str, Value)> {
                 json!({ "role": role, "participant": participant, "roundNumber": round, "source": source, "vote": vote }),
             ))
         }
-        Event::ConsensusChecked(check) => Some(("consensus_result", result_of(check))),
-        Event::Concluded(end) if end.stopping == StoppingReason::UserAbort => {
+        Event::Noted(noted) if noted.kind == CHECK => Some(("consensus_result", result_of(noted))),
+        Event::Concluded(end) if end.stopping == StoppingReason::USER_ABORT => {
             Some(("discussion_aborted", json!({ "reason": "user_abort" })))
         }
         Event::Concluded(end) => {
-            let outcome = Outcome::of(state);
+            let outcome = registry.outcome(state);
             Some((
                 "discussion_completed",
                 json!({
                     "stoppingReason": end.stopping, "success": end.success, "degraded": end.degraded, "synthesis": outcome.synthesis,
-                    "finalConsensus": outcome.final_consensus, "error": end.problem,
+                    "finalConsensus": outcome.fields.get("finalConsensus"), "error": end.problem,
                 }),
             ))
         }
@@ -138,16 +143,19 @@ fn told(state: &State, fact: &Fact) -> Option<(&'static str, Value)> {
     }
 }
 
+/// How a dialogue's consensus check is recorded.
+const CHECK: &str = "consensus-check";
+
 /// A vote, where the reply is one.
 fn vote_of(reading: &Reading) -> Option<Value> {
-    match reading {
-        Reading::ConsensusVote(vote) => Some(json!({
-            "hasConsensus": vote.agrees, "confidence": vote.confidence, "reasoning": vote.reasoning,
-            "proposedSolution": vote.solution,
-        })),
-        Reading::Ballot(ballot) => Some(json!(ballot)),
-        Reading::Verdict(_) | Reading::Synthesis(_) | Reading::Assessment(_) | Reading::Casting(_) => None,
+    let value = &reading.value;
+    if reading.kind == CHECK {
+        return Some(json!({
+            "hasConsensus": value["agrees"], "confidence": value["confidence"],
+            "reasoning": value["reasoning"], "proposedSolution": value.get("solution"),
+        }));
     }
+    reading.stance.as_ref().filter(|it| it.chooses).map(|_| value.clone())
 }
 
 /// What is summed up or measured is nobody's turn.
@@ -195,15 +203,17 @@ fn round_of(state: &State, round: u32) -> Value {
     let turns =
         state.turns.iter().filter(|turn| turn.round == round && !turn.phase.starts_with("consensus-check-"));
     let turns: Vec<Value> = turns.map(|turn| turn_of(state, turn)).collect();
-    let check = state.checks.iter().find(|check| check.round == round).map(result_of);
+    let mut checks = state.noted.iter().filter(|it| it.kind == CHECK);
+    let check = checks.find(|it| it.round == round).map(result_of);
     json!({ "number": round, "turns": turns, "consensusCheck": check })
 }
 
-fn result_of(check: &Check) -> Value {
-    let vote = |index: usize| check.votes.get(index).map(|(_, vote)| vote);
+fn result_of(check: &Noted) -> Value {
+    let value = &check.value;
+    let vote = |index: usize| value.pointer(&format!("/votes/{index}/1"));
     json!({
-        "roundNumber": check.round, "isUnanimous": check.agreed, "modelAVote": vote(0), "modelBVote": vote(1),
-        "finalSolution": check.solution,
+        "roundNumber": check.round, "isUnanimous": value["agreed"], "modelAVote": vote(0),
+        "modelBVote": vote(1), "finalSolution": value.get("solution"),
     })
 }
 

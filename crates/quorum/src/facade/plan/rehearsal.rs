@@ -12,15 +12,18 @@ use quorum_core::{
         command::{Command, Say},
         event::{Awaited, Fact},
         id::{DiscussionId, Seq},
-        spec::{Limits, Spec, Timing, Tolerance, WindowSpec},
+        ruling::{AwaitedChoice, Ruling, RulingAwaited},
+        spec::{Limits, Spec, Timing, Tolerance},
         state::State,
-        vacancy::Ruling,
     },
+    registry::Pattern,
     seams::Store,
+    vocabulary::option::Kind,
 };
+use serde_json::Value;
 
 use super::understudy::{Asked, Question, Script, Understudies};
-use crate::{Error, clock::SystemClock};
+use crate::{Error, clock::SystemClock, request::usual_window};
 
 /// Longer than any rehearsal.
 const UNHURRIED: Timing = Timing { step_ms: 300_000, total_ms: 86_400_000, reserve_ms: 0 };
@@ -91,14 +94,18 @@ impl<'s> Stage<'s> {
             limits: Limits::default(),
             recursion: None,
             early_exit: None,
-            window: WindowSpec::default(),
+            window: usual_window(&shared.registry),
             session: None,
             ..order.clone()
         };
-        spec.debate.end_on = Vec::new();
+        // Nothing that is noticed may end it early.
+        let registry = &shared.registry;
+        let counting = registry.options_for(&spec.pattern, &spec.consensus.method, &spec.window.strategy);
+        let counts = |name: &str| counting.iter().any(|it| it.name == name && it.kind != Kind::Detectors);
+        spec.settings.retain(counts);
         // Some patterns can't do with fewer; those end when somebody fails.
-        let bears = |pattern: &quorum_core::craft::Pattern| (pattern.check)(&spec).is_empty();
-        if !shared.crafts.pattern(&spec.pattern).is_some_and(bears) {
+        let bears = |pattern: &Pattern| (pattern.check)(&spec).is_empty();
+        if !shared.registry.pattern(&spec.pattern).is_some_and(bears) {
             spec.tolerance = order.tolerance;
         }
         let given = serde_json::to_string(order).map_or(0, |it| it.len());
@@ -108,7 +115,12 @@ impl<'s> Stage<'s> {
     fn shortened(&self) -> Spec {
         let mut short = self.spec.clone();
         short.rounds = short.rounds.min(ROUNDS_TO_FAIL_IN);
-        short.debate.round_limit = short.debate.round_limit.map(|limit| limit.min(ROUNDS_TO_FAIL_IN));
+        for declared in self.shared.registry.options().into_iter().filter(|it| it.of_rounds) {
+            let given = short.settings.get(declared.name).and_then(Value::as_u64);
+            if let Some(given) = given {
+                short.settings.set(declared.name, given.min(u64::from(ROUNDS_TO_FAIL_IN)));
+            }
+        }
         short
     }
 
@@ -126,9 +138,9 @@ impl<'s> Stage<'s> {
             script: Script { readable_after, failing },
             asked: asked.clone(),
         };
-        let (store, crafts) = (Arc::new(MemoryStore::new()), self.shared.crafts);
+        let (store, registry) = (Arc::new(MemoryStore::new()), self.shared.registry.clone());
         let shared =
-            Shared { store: store.clone(), voices: Arc::new(voices), clock: Arc::new(SystemClock), crafts };
+            Shared { store: store.clone(), voices: Arc::new(voices), clock: Arc::new(SystemClock), registry };
         let engine = Engine::new(shared, "a rehearsal");
         let id = engine.open(spec.clone()).await?;
         to_the_end(&engine, id).await?;
@@ -145,10 +157,8 @@ async fn to_the_end(engine: &Engine, id: DiscussionId) -> Result<(), Error> {
             Finished::Over(_) => return Ok(()),
             Finished::Waiting(state) => state,
         };
-        if let Some(vacancy) = &state.debate.vacancy {
-            // Whoever is left judges on: that asks the most.
-            let next = vacancy.candidates.first().map(|to| Ruling::Swap { to: to.clone() });
-            engine.send(id, Command::Judge(next.unwrap_or(Ruling::GoWithout))).await?;
+        if let Some(ruling) = state.ruling.as_ref().and_then(first_choice) {
+            engine.send(id, Command::Rule(ruling)).await?;
         }
         for awaited in &state.awaiting {
             let say = Say { participant: awaited.participant.clone(), text: words(&state, awaited) };
@@ -158,8 +168,16 @@ async fn to_the_end(engine: &Engine, id: DiscussionId) -> Result<(), Error> {
     }
 }
 
-/// What a person says: a vote where one is asked for, and never that they agree.
+/// The first choice that can be made: with a candidate where one is left, since that asks the most.
+fn first_choice(awaited: &RulingAwaited) -> Option<Ruling> {
+    let fits = |it: &&AwaitedChoice| !it.takes_candidate || !awaited.candidates.is_empty();
+    let choice = awaited.choices.iter().find(fits)?;
+    let candidate = awaited.candidates.first().filter(|_| choice.takes_candidate).cloned();
+    Some(Ruling { kind: awaited.kind.clone(), choice: choice.name.clone(), candidate })
+}
+
+/// What a person says: one of the options where a form is asked for, and never that they agree.
 fn words(state: &State, awaited: &Awaited) -> String {
-    let option = state.spec.options.first().filter(|_| awaited.shape.as_deref() == Some("ballot"));
+    let option = state.spec.options.first().filter(|_| awaited.shape.is_some());
     option.map_or("no", String::as_str).to_owned()
 }

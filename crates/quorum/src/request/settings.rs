@@ -1,0 +1,153 @@
+//! The options that patterns, methods and strategies declare: from a request to its spec, and what
+//! remains of them when an order is changed.
+
+use std::collections::BTreeMap;
+
+use quorum_core::{
+    model::{
+        error::Code,
+        participant::{Participant, Role},
+        settings::Settings,
+    },
+    registry::Registry,
+    vocabulary::{
+        check::Known,
+        option::{Declared, Kind, RowCellKind},
+    },
+};
+use serde_json::Value;
+
+use crate::{
+    config::nearest,
+    request::{Request, bounds::Complaints, flags, seats::place_of},
+};
+
+/// The pattern, the method and the strategy that decide which options count.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Chosen<'c> {
+    pub(super) pattern: &'c str,
+    pub(super) method: &'c str,
+    pub(super) strategy: &'c str,
+}
+
+impl Chosen<'_> {
+    /// The options that count.
+    pub(super) fn options(self, registry: &Registry) -> Vec<&'static Declared> {
+        registry.options_for(self.pattern, self.method, self.strategy)
+    }
+}
+
+/// The options that were given, with participants under the names of their seats.
+pub(super) fn settings(
+    request: &Request,
+    registry: &Registry,
+    seats: &[Participant],
+    wrong: &mut Complaints,
+) -> Settings {
+    let names: Vec<&str> = seats.iter().map(|it| it.name.as_str()).collect();
+    let detectors: Vec<&str> = registry.detectors().iter().map(|it| it.name).collect();
+    let known = Known { seats: &names, detectors: &detectors };
+    let mut settings = Settings::default();
+    for (name, written) in &request.settings {
+        let Some(declared) = registry.option(name) else {
+            wrong.add(name, no_such_field(registry, name));
+            continue;
+        };
+        let value = seated(&declared.kind, written.clone(), seats);
+        if let Some(complaint) = declared.kind.complaint(&value, known) {
+            wrong.add_coded(name, code(&declared.kind), complaint);
+        }
+        settings.set(name, value);
+    }
+    settings
+}
+
+fn code(kind: &Kind) -> Code {
+    match kind {
+        Kind::Seat { role: Some(_) } => Code::InvalidRoles,
+        _ => Code::InvalidRequest,
+    }
+}
+
+fn no_such_field(registry: &Registry, name: &str) -> String {
+    let known: Vec<String> = flags::fields(registry);
+    match nearest(name, known.iter().map(String::as_str)) {
+        Some(nearest) => format!("there is no such field; did you mean `{nearest}`?"),
+        None => "there is no such field".to_owned(),
+    }
+}
+
+/// The value with participants under the names of their seats: `anthropic` is `claude`.
+fn seated(kind: &Kind, value: Value, seats: &[Participant]) -> Value {
+    let named = |name: &str| place_of(seats, name).map(|place| seats[place].name.clone());
+    match (kind, value) {
+        (Kind::Seat { .. }, Value::String(name)) => Value::String(named(&name).unwrap_or(name)),
+        (Kind::Rows { cells, .. }, Value::Array(mut rows)) => {
+            let seat_cells = cells.iter().filter(|it| it.kind == RowCellKind::Seat).map(|it| it.name);
+            for cell in seat_cells {
+                let values = rows.iter_mut().filter_map(|row| row.get_mut(cell));
+                values.for_each(|value| {
+                    if let Some(name) = value.as_str().and_then(named) {
+                        *value = Value::String(name);
+                    }
+                });
+            }
+            Value::Array(rows)
+        }
+        (Kind::TextsBySeat { .. }, Value::Object(texts)) => {
+            texts.into_iter().map(|(name, it)| (named(&name).unwrap_or(name), it)).collect()
+        }
+        (_, value) => value,
+    }
+}
+
+/// Gives everyone the role that goes with being named in an option.
+pub(super) fn give_roles(seats: &mut [Participant], settings: &Settings, registry: &Registry) {
+    for (declared, role) in role_options(registry) {
+        let named = settings.get(declared.name).and_then(Value::as_str);
+        let seat = named.and_then(|name| seats.iter_mut().find(|it| it.name == name));
+        seat.into_iter().for_each(|seat| give_role(seat, role, registry));
+    }
+}
+
+/// The options by which a participant gets a role, each with the role.
+pub(crate) fn role_options(registry: &Registry) -> Vec<(&'static Declared, &'static str)> {
+    let role = |it: &'static Declared| match it.kind {
+        Kind::Seat { role: Some(role) } => Some((it, role)),
+        _ => None,
+    };
+    registry.options().into_iter().filter_map(role).collect()
+}
+
+/// Gives a seat this role; whether it takes turns follows from the role.
+pub(super) fn give_role(seat: &mut Participant, role: &str, registry: &Registry) {
+    seat.role = Role::from(role);
+    seat.aside = registry.role(role).is_some_and(|it| !it.speaks);
+}
+
+/// What remains of past options when only these participants still sit at the table.
+pub(super) fn keep_those_present(
+    settings: &mut BTreeMap<String, Value>,
+    registry: &Registry,
+    sits: &dyn Fn(&str) -> bool,
+) {
+    settings.retain(|name, value| match registry.option(name).map(|it| &it.kind) {
+        Some(Kind::Seat { .. }) => value.as_str().is_none_or(sits),
+        Some(Kind::Rows { cells, .. }) => {
+            let seat = cells.iter().find(|it| it.kind == RowCellKind::Seat).map(|it| it.name);
+            let stays = |row: &Value| {
+                let name = seat.and_then(|cell| row.get(cell)?.as_str());
+                name.is_none_or(sits)
+            };
+            value.as_array_mut().is_none_or(|rows| {
+                rows.retain(stays);
+                !rows.is_empty()
+            })
+        }
+        Some(Kind::TextsBySeat { .. }) => value.as_object_mut().is_none_or(|texts| {
+            texts.retain(|name, _| sits(name));
+            !texts.is_empty()
+        }),
+        _ => true,
+    });
+}
