@@ -1,16 +1,10 @@
 //! The local tenant: what is done from a terminal goes through the same scope as what a server does,
 //! and is in the same audit.
 
-use quorum::{Config, Error, Quorum, Scope, model::id::Tenant};
+use quorum::{Quorum, Scope, model::id::Tenant};
 
 /// The audit's name for a person whose login name is unknown.
 const UNKNOWN: &str = "terminal";
-
-/// Opens the user's store with their providers. Simulated voices answer where there is no provider;
-/// the first lines of a discussion say so.
-pub(crate) fn open(config: Config) -> Result<Quorum, Error> {
-    Quorum::builder().user(config).simulated_without_providers().assigning_roles().program("ax").build()
-}
 
 /// What the person at this terminal may reach.
 pub(crate) fn scope(quorum: &Quorum) -> Scope {

@@ -10,9 +10,9 @@ use quorum::{
 use serde::Serialize;
 
 use crate::{
+    app::App,
     args::Doctor,
     exit::Exit,
-    local,
     render::{
         line::{Colour, Line, PLAIN},
         print, print_json, room, wording,
@@ -20,11 +20,11 @@ use crate::{
 };
 
 /// Looks at everything; fails where something is to be put right.
-pub(crate) fn doctor(args: &Doctor) -> anyhow::Result<Exit> {
+pub(crate) fn doctor(app: &App, args: &Doctor) -> anyhow::Result<Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut findings = runtime.block_on(examine(&Machine::this()));
     if args.live {
-        let health = runtime.block_on(local::open(Config::load()?)?.health());
+        let health = runtime.block_on(app.open(Config::load()?)?.health());
         let live =
             |(name, answer): (String, Result<(), Unanswered>)| Finding::Live { name, trouble: answer.err() };
         findings.extend(health.into_iter().map(live));

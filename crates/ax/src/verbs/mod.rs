@@ -22,35 +22,35 @@ mod steer;
 
 use quorum::{Config, Scope};
 
-use crate::{args::Verb, exit::Exit, local};
+use crate::{app::App, args::Verb, exit::Exit, local};
 
-/// Runs what was typed.
-pub(crate) fn run(verb: Verb) -> anyhow::Result<Exit> {
+/// Runs the verb that was typed.
+pub(crate) fn run(app: &App, verb: Verb) -> anyhow::Result<Exit> {
     // These need no store, and should work where it doesn't.
     match &verb {
-        Verb::Patterns(listed) => return patterns::patterns(listed),
+        Verb::Patterns(listed) => return patterns::patterns(app, listed),
         Verb::Models(listed) => return models::models(listed),
         Verb::Prices(args) => return models::prices(args),
         Verb::Keys(args) => return keys::keys(args),
-        Verb::Doctor(args) => return doctor::doctor(args),
+        Verb::Doctor(args) => return doctor::doctor(app, args),
         Verb::Config(args) => return config::config(&args.verb),
-        Verb::Completions { shell } => return shell::completions(*shell),
-        Verb::Man { verb, part } => return shell::man(verb.as_deref(), part.as_deref()),
+        Verb::Completions { shell } => return shell::completions(app, *shell),
+        Verb::Man { verb, part } => return shell::man(app, verb.as_deref(), part.as_deref()),
         _ => {}
     }
     if let Verb::Serve(args) = &verb {
-        return serve::serve(args);
+        return serve::serve(app, args);
     }
     let config = if matches!(verb, Verb::Demo(_)) { demo::config()? } else { Config::load()? };
-    let scope = local::scope(&local::open(config)?);
+    let scope = local::scope(&app.open(config)?);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let exit = runtime.block_on(perform(&scope, verb));
+    let exit = runtime.block_on(perform(app, &scope, verb));
     // Nobody waits for what may still be under way: it is recorded, or it did not happen.
     runtime.shutdown_background();
     exit
 }
 
-async fn perform(scope: &Scope, verb: Verb) -> anyhow::Result<Exit> {
+async fn perform(app: &App, scope: &Scope, verb: Verb) -> anyhow::Result<Exit> {
     match verb {
         Verb::Discuss(args) => discuss::discuss(scope, &args).await,
         Verb::Resume(args) => steer::resume(scope, &args).await,
@@ -67,16 +67,16 @@ async fn perform(scope: &Scope, verb: Verb) -> anyhow::Result<Exit> {
         Verb::Show(args) => history::show(scope, &args).await,
         Verb::Export(args) => export::export(scope, &args).await,
         Verb::Replay(args) => replay::replay(scope, &args).await,
-        Verb::Serve(args) => serve::serve(&args),
+        Verb::Serve(args) => serve::serve(app, &args),
         Verb::Models(listed) => models::models(&listed),
         Verb::Prices(args) => models::prices(&args),
         Verb::Keys(args) => keys::keys(&args),
-        Verb::Doctor(args) => doctor::doctor(&args),
+        Verb::Doctor(args) => doctor::doctor(app, &args),
         Verb::Sessions(args) => sessions::sessions(scope, &args).await,
         Verb::Demo(args) => demo::demo(scope, &args).await,
-        Verb::Patterns(listed) => patterns::patterns(&listed),
+        Verb::Patterns(listed) => patterns::patterns(app, &listed),
         Verb::Config(args) => config::config(&args.verb),
-        Verb::Completions { shell } => shell::completions(shell),
-        Verb::Man { verb, part } => shell::man(verb.as_deref(), part.as_deref()),
+        Verb::Completions { shell } => shell::completions(app, shell),
+        Verb::Man { verb, part } => shell::man(app, verb.as_deref(), part.as_deref()),
     }
 }
