@@ -32,9 +32,11 @@ impl App {
         }
     }
 
-    /// Opens Quorum with these parts; every verb that needs it does so here.
+    /// Opens the user's store with these parts; every verb that needs it does so here. Simulated
+    /// voices answer where no provider can be asked; the first lines of a discussion say so.
     pub(crate) fn open(&self, config: Config) -> Result<Quorum, Error> {
-        Quorum::open(config)
+        let builder = Quorum::builder().user(config).program("ax").assigning_roles();
+        builder.simulated_without_providers().build()
     }
 }
 

@@ -119,7 +119,7 @@ fn what_is_said_of_a_provider_is_checked_before_anything_is_spent() {
     row("base_url = 'api.x'", ".base_url is no address; write it whole, like https://host/v1");
     row(
         "base_url = 'https://u:SECRET@x'",
-        ".base_url has a name or password in it; use key_env or `ax keys set` for keys",
+        ".base_url has a name or password in it; name a variable for the key with key_env instead",
     );
     row(
         "base_url = 'http://169.254.169.254'",
@@ -136,10 +136,7 @@ fn what_is_said_of_a_provider_is_checked_before_anything_is_spent() {
         ": there is no key in quirks named temprature; did you mean temperature?",
     );
     row("key_env = 'sk-SECRET'", ".key_env is the name of a variable, like MY_API_KEY, not a key");
-    row(
-        "key = 'SECRET'",
-        ".key: keys don't belong into this file; name a variable with key_env, or run `ax keys set claude`",
-    );
+    row("key = 'SECRET'", ".key: keys don't belong into this file; name a variable with key_env");
     refuses(
         "[providers.cluade]\nmodel = 'x'",
         "providers.cluade: a provider of one's own needs wire, base_url and model, or a command; wire and base_url are missing. Did you mean claude?",

@@ -7,6 +7,7 @@ mod invariants;
 mod leaks;
 mod scan;
 mod sizes;
+mod surface_words;
 mod tables;
 mod tree;
 
@@ -18,7 +19,7 @@ use tree::Tree;
 pub(crate) const VERB: Verb = Verb {
     name: "tidy",
     arguments: "",
-    summary: "Check arrows, sizes, headers, invariants, banned words, leaks and tables",
+    summary: "Check arrows, sizes, headers, invariants, banned words, leaks, words of surfaces and tables",
     run: |arguments| refuse_arguments(arguments).and_then(|()| check()),
 };
 
@@ -31,6 +32,7 @@ const CHECKS: &[Check] = &[
     invariants::check,
     banned::check,
     leaks::check,
+    surface_words::check,
     tables::check,
 ];
 
