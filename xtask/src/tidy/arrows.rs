@@ -1,4 +1,7 @@
-//! Dependencies point one way: inner crates never learn about outer ones, and some stay clear of what would tempt them.
+//! Dependencies point one way: inner crates never learn about outer ones, some stay clear of what would tempt them, and
+//! the modules inside core keep their order.
+
+mod inside;
 
 use super::Finding;
 use super::tree::Tree;
@@ -55,7 +58,9 @@ const EXECUTOR: &str = "futures-executor";
 
 pub(super) fn check(tree: &Tree) -> Result<Vec<Finding>> {
     let root = cargo::root().canonicalize()?;
-    findings(tree, &cargo::metadata()?, &root.to_string_lossy())
+    let mut found = findings(tree, &cargo::metadata()?, &root.to_string_lossy())?;
+    found.extend(inside::findings(tree));
+    Ok(found)
 }
 
 fn findings(tree: &Tree, metadata: &Value, root: &str) -> Result<Vec<Finding>> {
