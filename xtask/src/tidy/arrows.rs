@@ -1,5 +1,5 @@
-//! Dependencies point one way: inner crates never learn about outer ones, some stay clear of what would tempt them, and
-//! the modules inside core keep their order.
+//! Dependencies point one way: inner crates never learn about outer ones, some stay clear of what
+//! would tempt them, and the modules inside core keep their order.
 
 mod inside;
 
@@ -158,7 +158,8 @@ fn temptation(package: &str, dependency: &Dependency<'_>) -> Option<String> {
     is_wrong.then(|| format!("`{package}` must not depend on `{what}`: {why}"))
 }
 
-/// Where the dependency is written; the first line if it can't be found, which is no reason to keep silent.
+/// Where the dependency is written; the first line if it can't be found, which is no reason to keep
+/// silent.
 fn line_of(manifest: &str, dependency: &Dependency<'_>) -> usize {
     let mut is_dev = false;
     for (index, line) in manifest.lines().enumerate() {

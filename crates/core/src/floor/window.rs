@@ -102,7 +102,7 @@ impl Floor {
     /// The window of this seat as it is now.
     pub(crate) fn window(&self, seat: &Seat) -> Window<'_> {
         let spec = &self.record.state.spec;
-        let family = Family::of(&seat.asked.who);
+        let family = Family::of(&seat.question.asked.who);
         let tokens = seat.voice.as_ref().map_or(u64::MAX, |voice| voice.window);
         let answer = seat.longest_answer(self);
         let ratio = self.now.ratios.get(seat.name()).copied().unwrap_or_default().value();

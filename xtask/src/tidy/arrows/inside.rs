@@ -1,5 +1,5 @@
-//! The arrows between the modules of core, which the compiler doesn't check: `use crate::…` may only
-//! point to a lower layer.
+//! The arrows between the modules of core, which the compiler doesn't check: `use crate::…` may
+//! only point to a lower layer.
 
 use super::super::Finding;
 use super::super::scan::Token;
