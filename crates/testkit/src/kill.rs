@@ -3,7 +3,6 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use quorum_core::{
-    craft::Crafts,
     engine::{RunError, handle::Finished},
     model::{
         command::Command,
@@ -13,6 +12,7 @@ use quorum_core::{
         spec::Spec,
         state::State,
     },
+    registry::Registry,
     seams::Store,
 };
 
@@ -23,21 +23,21 @@ use crate::{faulty::Faulty, panel::Panel, table::Table};
 pub async fn resume_anywhere(
     make_store: impl Fn() -> Arc<dyn Store>,
     panel: &Panel,
-    crafts: Crafts,
+    registry: Registry,
     spec: Spec,
 ) -> u64 {
-    resume_anywhere_answering(make_store, panel, crafts, spec, &|_| None).await
+    resume_anywhere_answering(make_store, panel, registry, spec, &|_| None).await
 }
 
 /// The same where people have their say: whenever it waits they give the answer to what it waits for, if they have one.
 pub async fn resume_anywhere_answering(
     make_store: impl Fn() -> Arc<dyn Store>,
     panel: &Panel,
-    crafts: Crafts,
+    registry: Registry,
     spec: Spec,
     answer: &dyn Fn(&State) -> Option<Command>,
 ) -> u64 {
-    let whole = Table::over(make_store(), &panel.anew(), crafts);
+    let whole = Table::over(make_store(), &panel.anew(), registry);
     let id = whole.open(spec.clone()).await.expect("the order is acceptable");
     let expected = attended(&whole, id, answer).await.expect("a living store").outcome();
     let mut deaths = 0;
@@ -45,11 +45,11 @@ pub async fn resume_anywhere_answering(
         // The first write opens the discussion.
         let writes = deaths + 1;
         let store = make_store();
-        let first = Table::over(Arc::new(Faulty::dying_after(store.clone(), writes)), &panel.anew(), crafts);
+        let first = whole.anew(Arc::new(Faulty::dying_after(store.clone(), writes)));
         let id = first.open(spec.clone()).await.expect("opening is the first write");
         let died = attended(&first, id, answer).await.is_err();
         let recorded = settled_everywhere(&store, id).await;
-        let second = Table::over(store, &panel.anew(), crafts);
+        let second = whole.anew(store);
         let finished = attended(&second, id, answer).await.expect("a living store");
         let name = format!("{} / {} killed after write {writes}", spec.pattern, spec.consensus.method);
         assert_eq!(essence(&finished.outcome()), essence(&expected), "{name}");
