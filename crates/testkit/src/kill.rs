@@ -4,6 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use quorum_core::{
     engine::{RunError, handle::Finished},
+    memory::MemoryStore,
     model::{
         command::Command,
         event::Event,
@@ -16,7 +17,12 @@ use quorum_core::{
     seams::Store,
 };
 
-use crate::{faulty::Faulty, panel::Panel, table::Table};
+use crate::{
+    faulty::Faulty,
+    panel::{Panel, panel},
+    spec::spec,
+    table::Table,
+};
 
 /// Holds the discussion undisturbed, then again with a death after every single write; each time the next process must
 /// come to the same result without asking for anything that was recorded. Returns how often it died.
@@ -27,6 +33,13 @@ pub async fn resume_anywhere(
     spec: Spec,
 ) -> u64 {
     resume_anywhere_answering(make_store, panel, registry, spec, &|_| None).await
+}
+
+/// The same in one line for a pattern that is registered: with ann, bob and cyd at the table, replies in
+/// the forms it declares, and everything in memory.
+pub async fn survives(registry: Registry, pattern: &str) -> u64 {
+    let store = || Arc::new(MemoryStore::new()) as Arc<dyn Store>;
+    resume_anywhere(store, &panel().takes("*", 1), registry, spec(pattern)).await
 }
 
 /// The same where people have their say: whenever it waits they give the answer to what it waits for, if they have one.

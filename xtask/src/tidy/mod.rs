@@ -10,6 +10,7 @@ mod sizes;
 mod surface_words;
 mod tables;
 mod tree;
+mod vocabulary;
 
 use crate::{Verb, refuse_arguments};
 use anyhow::{Result, bail};
@@ -19,7 +20,7 @@ use tree::Tree;
 pub(crate) const VERB: Verb = Verb {
     name: "tidy",
     arguments: "",
-    summary: "Check arrows, sizes, headers, invariants, banned words, leaks, words of surfaces and tables",
+    summary: "Check arrows, sizes, headers, invariants, banned words, leaks, words of surfaces, tables and vocabulary",
     run: |arguments| refuse_arguments(arguments).and_then(|()| check()),
 };
 
@@ -34,6 +35,7 @@ const CHECKS: &[Check] = &[
     leaks::check,
     surface_words::check,
     tables::check,
+    vocabulary::check,
 ];
 
 /// Prints every finding; fails if any of them is an error.

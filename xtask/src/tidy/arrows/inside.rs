@@ -10,24 +10,15 @@ const SOURCES: &str = "crates/core/src/";
 /// Each top-level module of core, and which others it may use.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("model", &[]),
-    ("call", &["model"]),
+    ("vocabulary", &["model"]),
+    ("call", &["vocabulary", "model"]),
     ("seams", &["call", "model"]),
     ("memory", &["seams", "model"]),
     ("record", &["seams", "call", "model"]),
     // A pattern is a function over the floor, and the floor knows which pattern runs: one layer.
-    ("craft", &["floor", "record", "seams", "call", "model"]),
-    ("floor", &["craft", "record", "seams", "call", "model"]),
-    ("engine", &["floor", "craft", "record", "seams", "call", "model"]),
-];
-
-/// Files that still point the wrong way, with the module they use.
-const KNOWN: &[(&str, &str)] = &[
-    // Moves to patterns.
-    ("crates/core/src/model/flips.rs", "floor"),
-    // Moves to patterns.
-    ("crates/core/src/model/judging.rs", "floor"),
-    // Moves to patterns.
-    ("crates/core/src/model/report.rs", "floor"),
+    ("registry", &["floor", "record", "seams", "call", "vocabulary", "model"]),
+    ("floor", &["registry", "record", "seams", "call", "vocabulary", "model"]),
+    ("engine", &["floor", "registry", "record", "seams", "call", "vocabulary", "model"]),
 ];
 
 pub(super) fn findings(tree: &Tree) -> Vec<Finding> {
@@ -39,10 +30,8 @@ pub(super) fn findings(tree: &Tree) -> Vec<Finding> {
             continue;
         };
         let is_wrong = |used: &str| used != module && may_use(used).is_some() && !allowed.contains(&used);
-        let is_known = |used: &str| KNOWN.contains(&(file.path.as_str(), used));
         let wrong = used_modules(&scan.tokens).into_iter().filter(|it| is_wrong(&it.text));
-        let unknown = wrong.filter(|it| !is_known(&it.text));
-        findings.extend(unknown.map(|it| Finding::error(&file.path, it.line, wrong_arrow(module, &it.text))));
+        findings.extend(wrong.map(|it| Finding::error(&file.path, it.line, wrong_arrow(module, &it.text))));
     }
     findings
 }
@@ -114,7 +103,7 @@ mod tests {
             &[],
         );
         check("crates/core/src/engine/mod.rs", "pub use crate::{floor::shared, record::feed};", &[]);
-        check("crates/core/src/craft.rs", "use crate::floor::Floor;", &[]);
+        check("crates/core/src/registry/mod.rs", "use crate::floor::Floor;", &[]);
         check("crates/core/src/lib.rs", "pub use crate::engine::Engine;", &[]);
     }
 
@@ -145,7 +134,7 @@ mod tests {
             "fn a() {\n    crate::engine::conduct::b();\n}\n",
             &[
                 "crates/core/src/floor/gate.rs:2: error: `floor` must not use `engine`: arrows in core point one way; \
-               it may use craft, record, seams, call, model",
+               it may use registry, record, seams, call, vocabulary, model",
             ],
         );
     }
