@@ -187,7 +187,12 @@ fn engine(place: &Place, url: &str) -> Result<Engine> {
         patience: Patience::default(),
     };
     let voices = Arc::new(RealVoices::of(vec![source]));
-    let shared = Shared { store: place.store.clone(), voices, clock: Arc::new(WallClock), registry: quorum_patterns::registry() };
+    let shared = Shared {
+        store: place.store.clone(),
+        voices,
+        clock: Arc::new(WallClock),
+        registry: quorum_patterns::registry(),
+    };
     Ok(Engine::new(shared, "bench"))
 }
 

@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use quorum::{Config, Remedy, Request, config::Mistake};
+use serde_json::json;
 
 fn parse(text: &str) -> Result<Config, String> {
     Config::parse(text, Path::new("config.toml"), PathBuf::from("data")).map_err(|error| error.to_string())
@@ -160,8 +161,8 @@ fn a_preset_counts_before_the_defaults_and_what_is_given_before_both() {
     let quick = Request { preset: Some("quick".to_owned()), ..Request::on("x") };
     let (filled, fields) = config.fill(&quick);
     assert_eq!(
-        (filled.rounds, filled.threshold, filled.judge.as_deref()),
-        (Some(1), Some(0.7), Some("qwen"))
+        (filled.rounds, filled.settings.get("threshold").cloned(), filled.settings.get("judge").cloned()),
+        (Some(1), Some(json!(0.7)), Some(json!("qwen")))
     );
     assert_eq!(
         (fields, filled.preset),
@@ -171,7 +172,7 @@ fn a_preset_counts_before_the_defaults_and_what_is_given_before_both() {
     assert_eq!(filled.rounds, Some(3));
     // What is for a debate alone has no place in a vote.
     let (filled, _) = config.fill(&Request { pattern: Some("voting".to_owned()), ..quick });
-    assert_eq!((filled.judge, filled.rounds), (None, Some(1)));
+    assert_eq!((filled.settings.get("judge"), filled.rounds), (None, Some(1)));
     let (filled, _) = config.fill(&Request::on("x"));
     assert_eq!((filled.rounds, filled.pattern), (Some(5), None));
 }

@@ -22,9 +22,28 @@ const EXEMPT: &str = "/seeds/";
 
 /// Words that belong to a single pattern or method.
 const NOUNS: &[&str] = &[
-    "debate", "debater", "debaters", "debating", "judge", "judges", "judged", "judging", "judgement",
-    "verdict", "verdicts", "dialogue", "vacancy", "casting", "proponent", "opponent", "roundtable",
-    "critique", "majority", "unanimous", "unanimity", "moderator",
+    "debate",
+    "debater",
+    "debaters",
+    "debating",
+    "judge",
+    "judges",
+    "judged",
+    "judging",
+    "judgement",
+    "verdict",
+    "verdicts",
+    "dialogue",
+    "vacancy",
+    "casting",
+    "proponent",
+    "opponent",
+    "roundtable",
+    "critique",
+    "majority",
+    "unanimous",
+    "unanimity",
+    "moderator",
 ];
 
 /// Names that are also plain words of every discussion: a synthesis is part of every result, and votes
@@ -54,9 +73,8 @@ fn is_held(path: &str) -> bool {
 }
 
 fn in_rust(file: &File, scan: &Scan, nouns: &BTreeSet<&str>) -> Vec<Finding> {
-    let is_code = |(at, token): &(usize, &Token)| {
-        !scan.is_test_line(token.line) && !is_documentation(scan, *at)
-    };
+    let is_code =
+        |(at, token): &(usize, &Token)| !scan.is_test_line(token.line) && !is_documentation(scan, *at);
     let tokens = scan.tokens.iter().enumerate().filter(is_code);
     tokens.filter_map(|(_, token)| Some(finding(file, token.line, &noun_in(&token.text, nouns)?))).collect()
 }
@@ -73,7 +91,8 @@ fn in_script(file: &File, nouns: &BTreeSet<&str>) -> Vec<Finding> {
 }
 
 fn finding(file: &File, line: usize, noun: &str) -> Finding {
-    let text = format!("`{noun}` belongs to one pattern or method; declare it there, and read the declaration");
+    let text =
+        format!("`{noun}` belongs to one pattern or method; declare it there, and read the declaration");
     Finding::error(&file.path, line, text)
 }
 

@@ -82,7 +82,8 @@ mod tests {
                 },
             },
         });
-        let filled = |form: Form| -> Value { serde_json::from_str(&form.stubbed(Some(&schema), "word")).unwrap() };
+        let filled =
+            |form: Form| -> Value { serde_json::from_str(&form.stubbed(Some(&schema), "word")).unwrap() };
         let mut expected = json!({
             "who": "ann", "goesOn": false, "mark": 1, "each": [{ "who": "ann" }, { "who": "bob" }],
         });

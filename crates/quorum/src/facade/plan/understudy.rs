@@ -24,7 +24,6 @@ use quorum_core::{
     seams::{Chunk, Provider, Voice, Voices},
 };
 
-
 /// What they say. Wherever it is found in a prompt, a real answer would be quoted in full.
 pub(super) const WORD: &str = "understudy";
 
