@@ -38,7 +38,10 @@ use crate::{
 };
 
 pub use builder::Builder;
-pub use catalogue::{ModelEntry, PresetEntry, PriceEntry, ProviderEntry};
+pub use catalogue::{
+    CellEntry, FormEntry, MethodEntry, ModelEntry, NamedEntry, OptionEntry, PatternEntry, PresetEntry,
+    PriceEntry, ProviderEntry, ResultEntry, RulingChoiceEntry, RulingEntry, StrategyEntry, UsualEntry,
+};
 pub use configured::complaints;
 pub use discussion::Discussion;
 pub use fork::Forking;

@@ -46,10 +46,11 @@ pub(crate) struct AppState {
 impl AppState {
     pub(crate) fn new(quorum: Quorum, settings: Settings, openapi: String) -> App {
         let metrics = Arc::new(Metrics::default());
+        let hub = Hub::new(metrics.clone(), quorum.registry().clone(), settings.limits.running);
         Arc::new(AppState {
             quorum,
             names: Names::of(&settings),
-            hub: Hub::new(metrics.clone(), settings.limits.running),
+            hub,
             metrics,
             buckets: Buckets::new(settings.limits),
             streams: Seats::new(settings.limits.streams),
@@ -83,6 +84,22 @@ impl AppState {
 
     pub(crate) fn providers(&self) -> Vec<quorum::ProviderEntry> {
         self.quorum.providers()
+    }
+
+    pub(crate) fn patterns(&self) -> Vec<quorum::PatternEntry> {
+        self.quorum.patterns()
+    }
+
+    pub(crate) fn methods(&self) -> Vec<quorum::MethodEntry> {
+        self.quorum.methods()
+    }
+
+    pub(crate) fn window_strategies(&self) -> Vec<quorum::StrategyEntry> {
+        self.quorum.window_strategies()
+    }
+
+    pub(crate) fn detectors(&self) -> Vec<quorum::NamedEntry> {
+        self.quorum.detectors()
     }
 
     pub(crate) fn presets(&self) -> Vec<quorum::PresetEntry> {

@@ -3,7 +3,7 @@
 //! # Layout
 //! - [`settings`]: where it listens, who may come in, how much it bears
 //! - `serve`: connections; `pace`: those whose other side does not read; `guard`: names, pages, tokens, floods; `app`: what requests share
-//! - `routes`: what can be asked for; `wire`: our JSON; `body`: what comes in; `problem`: what went wrong
+//! - `routes`: what can be asked for; `wire`: our JSON; `seeds`: routes and JSON of the seeds' own clients; `body`: what comes in; `problem`: what went wrong
 //! - `live`: events, put into words once for everybody who watches
 //! - `web`: the page people watch on, its files being in the folder of that name
 //! - `openapi`, `metrics`: what is said about it and what is counted
@@ -17,6 +17,7 @@ mod openapi;
 mod pace;
 mod problem;
 mod routes;
+mod seeds;
 mod serve;
 pub mod settings;
 mod web;

@@ -1,5 +1,6 @@
 //! What the OpenAPI document says beyond each route's own description: who we are, and what can go wrong anywhere.
 
+use quorum::Registry;
 use utoipa::{
     PartialSchema,
     openapi::{
@@ -10,7 +11,10 @@ use utoipa::{
     },
 };
 
-use crate::problem::{Document, Field};
+use crate::{
+    problem::{Document, Field},
+    wire::order,
+};
 
 /// Statuses every route can answer with.
 const ANYWHERE: &[(&str, &str)] = &[
@@ -59,6 +63,15 @@ pub(crate) fn completed(mut document: OpenApi) -> OpenApi {
     document.paths.paths.iter_mut().for_each(|(path, item)| complete(path, item));
     link(&mut document);
     document
+}
+
+/// The document as it is sent, with the fields of an order that this registry makes for.
+pub(crate) fn text(document: OpenApi, registry: &Registry) -> String {
+    let mut document = serde_json::to_value(document).unwrap_or_default();
+    for (name, schema) in order::schemas(registry) {
+        document["components"]["schemas"][&*name] = schema;
+    }
+    document.to_string()
 }
 
 /// What was ordered can be asked for everything a discussion can be asked for.

@@ -223,9 +223,11 @@ impl From<Error> for Problem {
             Error::NoSession(_) | Error::AmbiguousSession { .. } => {
                 Problem::field("sessionId", "there is no such session")
             }
-            Error::Config(_) | Error::DataDirectory { .. } | Error::NoVoices | Error::Fault(_) => {
-                fault(&error)
-            }
+            Error::Config(_)
+            | Error::DataDirectory { .. }
+            | Error::NoVoices
+            | Error::Registry(_)
+            | Error::Fault(_) => fault(&error),
         }
     }
 }
@@ -253,10 +255,11 @@ fn of_store(error: StoreError) -> Problem {
         StoreError::Fenced(id) => {
             Problem::new(HELD, format!("discussion {id} has been taken over by another process"))
         }
-        StoreError::NotAwaited { .. } | StoreError::JudgeNotAwaited(_) => {
+        StoreError::NotAwaited { .. } | StoreError::RulingNotAwaited { .. } => {
             Problem::new(NOT_AWAITED, error.to_string())
         }
-        StoreError::CannotJudge { .. } => Problem::field("to", error.to_string()),
+        StoreError::NoSuchChoice { .. } => Problem::field("choice", error.to_string()),
+        StoreError::NoSuchCandidate { .. } => Problem::field("candidate", error.to_string()),
         StoreError::Over(_) => Problem::new(OVER, error.to_string()),
         StoreError::UnknownSession(id) => {
             let problem = Problem::field("sessionId", format!("there is no session {id}"));

@@ -17,6 +17,7 @@ use tokio::{
 
 use crate::{
     app::{App, AppState},
+    openapi,
     pace::Paced,
     routes,
     settings::{Error, Settings},
@@ -46,7 +47,7 @@ impl Server {
         let failed = |reason| Error::Address { address: wanted, reason };
         let listener = TcpListener::bind(wanted).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let document = serde_json::to_string(&routes::document()).unwrap_or_default();
+        let document = openapi::text(routes::document(), quorum.registry());
         Ok(Server { listener, address, app: AppState::new(quorum, settings, document) })
     }
 

@@ -12,13 +12,13 @@ use std::{
 use axum::body::Bytes;
 use futures::stream::BoxStream;
 use quorum::{
-    Discussion, Piece, Signal,
+    Discussion, Piece, Registry, Signal,
     model::{
-        announcement::Announcer,
         event::Fact,
         id::{Seq, Step},
         state::State,
     },
+    seeds::events::Announcer,
 };
 use serde_json::json;
 use tokio::sync::{Notify, broadcast};
@@ -76,8 +76,8 @@ struct Live {
 }
 
 impl Channel {
-    pub(crate) fn new(discussion: Discussion) -> Self {
-        let announcer = Announcer::new(discussion.id());
+    pub(crate) fn new(discussion: Discussion, registry: Registry) -> Self {
+        let announcer = Announcer::new(discussion.id(), registry);
         let told = Told { announcer, events: Vec::new(), live: BTreeMap::new(), last: Seq::START };
         Channel {
             discussion,

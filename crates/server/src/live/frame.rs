@@ -1,7 +1,10 @@
 //! Events as they go over the wire.
 
 use axum::body::Bytes;
-use quorum::model::{announcement::Announcement, event::Fact, id::DiscussionId};
+use quorum::{
+    model::{event::Fact, id::DiscussionId},
+    seeds::events::Announcement,
+};
 use serde_json::{Value, json};
 
 /// Said first: how long a browser waits before it comes back.

@@ -8,7 +8,7 @@ use std::{
 
 use futures::StreamExt;
 use quorum::{
-    Discussion, Error, Handle, Signal, Started, StoreError,
+    Discussion, Error, Handle, Registry, Signal, Started, StoreError,
     model::{
         event::Fact,
         id::{DiscussionId, Seq},
@@ -35,6 +35,8 @@ const LOOK: Duration = Duration::from_millis(250);
 pub(crate) struct Hub {
     channels: Mutex<HashMap<DiscussionId, Arc<Channel>>>,
     metrics: Arc<Metrics>,
+    /// What results are read with.
+    registry: Registry,
     /// Discussions that may be run here at the same time.
     places: Arc<Semaphore>,
     closing: watch::Sender<bool>,
@@ -44,9 +46,9 @@ pub(crate) struct Hub {
 pub(crate) type Place = OwnedSemaphorePermit;
 
 impl Hub {
-    pub(crate) fn new(metrics: Arc<Metrics>, places: usize) -> Arc<Self> {
+    pub(crate) fn new(metrics: Arc<Metrics>, registry: Registry, places: usize) -> Arc<Self> {
         let (places, closing) = (Arc::new(Semaphore::new(places)), watch::Sender::new(false));
-        Arc::new(Hub { channels: Mutex::default(), metrics, places, closing })
+        Arc::new(Hub { channels: Mutex::default(), metrics, registry, places, closing })
     }
 
     /// Room for a run, if there is any.
@@ -89,7 +91,7 @@ impl Hub {
     fn listen_to(self: &Arc<Self>, discussion: &Discussion, handle: &Handle, place: Option<Place>) {
         let signals: Signals = handle.signals().boxed();
         let mut channels = self.channels();
-        let (channel, is_new) = entered(&mut channels, &Arc::new(Channel::new(discussion.clone())));
+        let (channel, is_new) = entered(&mut channels, &self.channel(discussion));
         channel.runs.lock().unwrap_or_else(PoisonError::into_inner).push_back((signals, place));
         channel.woken.notify_one();
         if is_new {
@@ -105,7 +107,7 @@ impl Hub {
         after: Seq,
     ) -> Result<Watcher, quorum::Error> {
         let is_known = self.channels().contains_key(&discussion.id());
-        let fresh = Arc::new(Channel::new(discussion.clone()));
+        let fresh = self.channel(discussion);
         if !is_known {
             // What was said so far, before anyone listens; the next one to come shares it.
             fresh.catch_up().await?;
@@ -125,6 +127,10 @@ impl Hub {
         let channel = self.channels().get(&id).cloned()?;
         let told = channel.told();
         told.state().map(look)
+    }
+
+    fn channel(&self, discussion: &Discussion) -> Arc<Channel> {
+        Arc::new(Channel::new(discussion.clone(), self.registry.clone()))
     }
 
     fn start(self: &Arc<Self>, channel: Arc<Channel>) {

@@ -6,8 +6,10 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse, Response},
 };
-use quorum::{PresetEntry, ProviderEntry, Quorum, listing::SessionEntry};
-use serde::{Deserialize, Serialize};
+use quorum::{
+    MethodEntry, NamedEntry, PatternEntry, PresetEntry, ProviderEntry, StrategyEntry, listing::SessionEntry,
+};
+use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::{app::App, body::Body, guard::Caller, problem::Problem};
@@ -27,22 +29,25 @@ pub(super) async fn providers(State(app): State<App>, _: Caller) -> Json<Vec<Pro
     Json(app.providers())
 }
 
-/// Something to choose, with what it does.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Choice {
-    name: &'static str,
-    summary: &'static str,
-}
-
 /// How they could talk
 ///
-/// The name goes into `pattern` of an order.
+/// The name goes into `pattern` of an order. Each pattern says which options of an order it reads, which roles it tells
+/// apart, which structured replies and results it has and how they are drawn, how it may end, and what people may have
+/// to decide in it.
 #[utoipa::path(
     get, path = "/api/patterns", tag = "catalogue",
-    responses((status = 200, description = "Every pattern", body = Vec<Choice>))
+    responses((status = 200, description = "Every pattern", body = Vec<Object>, example = json!([{
+        "name": "relay", "summary": "Each adds to what was said before", "usual": { "rounds": 2, "seats": [2, 6] },
+        "options": [{
+            "name": "legs", "flag": "legs", "summary": "How often it goes round", "kind": "whole", "onSurfaces": true,
+            "schema": { "type": "integer", "minimum": 1, "maximum": 9, "description": "How often it goes round" },
+        }],
+        "roles": [], "forms": [], "endings": [], "rulings": [],
+        "results": [{ "name": "laps", "title": "Laps", "view": { "kind": "list" } }],
+    }])))
 )]
-pub(super) async fn patterns(_: Caller) -> Json<Vec<Choice>> {
-    Json(Quorum::patterns().iter().map(|it| Choice { name: it.name, summary: it.summary }).collect())
+pub(super) async fn patterns(State(app): State<App>, _: Caller) -> Json<Vec<PatternEntry>> {
+    Json(app.patterns())
 }
 
 /// How it could be decided
@@ -50,10 +55,34 @@ pub(super) async fn patterns(_: Caller) -> Json<Vec<Choice>> {
 /// The name goes into `consensus` of an order.
 #[utoipa::path(
     get, path = "/api/consensus-methods", tag = "catalogue",
-    responses((status = 200, description = "Every method", body = Vec<Choice>))
+    responses((status = 200, description = "Every method, with its options, structured replies and results", body = Vec<Object>))
 )]
-pub(super) async fn methods(_: Caller) -> Json<Vec<Choice>> {
-    Json(Quorum::methods().iter().map(|it| Choice { name: it.name, summary: it.summary }).collect())
+pub(super) async fn methods(State(app): State<App>, _: Caller) -> Json<Vec<MethodEntry>> {
+    Json(app.methods())
+}
+
+/// How a talk could be shown that outgrows a model's window
+///
+/// The name goes into `windowStrategy` of an order.
+#[utoipa::path(
+    get, path = "/api/window-strategies", tag = "catalogue",
+    responses((status = 200, description = "Every strategy, with its options", body = Vec<Object>))
+)]
+pub(super) async fn window_strategies(State(app): State<App>, _: Caller) -> Json<Vec<StrategyEntry>> {
+    Json(app.window_strategies())
+}
+
+/// What could watch the course of a talk
+///
+/// Options of the kind `detectors` take these names.
+#[utoipa::path(
+    get, path = "/api/detectors", tag = "catalogue",
+    responses((status = 200, description = "Every detector", body = Vec<Object>, example = json!([{
+        "name": "silence", "summary": "Nobody says anything any more",
+    }])))
+)]
+pub(super) async fn detectors(State(app): State<App>, _: Caller) -> Json<Vec<NamedEntry>> {
+    Json(app.detectors())
 }
 
 /// Orders that were given a name in the configuration

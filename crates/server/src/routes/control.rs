@@ -8,7 +8,7 @@ use axum::{
 };
 use quorum::{
     Discussion, Scope, Steered,
-    model::{command::Command, id::DiscussionId, lifecycle::Lifecycle, vacancy::Ruling},
+    model::{command::Command, id::DiscussionId, lifecycle::Lifecycle, ruling::Ruling},
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -171,60 +171,52 @@ pub(super) async fn say(
     taken(&app, &discussion, "say", said)
 }
 
-/// What becomes of the judge's seat.
+/// A decision.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(example = json!({ "action": "swap", "to": "glm" }))]
-pub(crate) struct Judging {
-    action: Action,
-    /// Who judges from now on, where another takes the seat.
+#[schema(example = json!({ "choice": "swap", "candidate": "glm" }))]
+pub(crate) struct Decision {
+    /// The kind of decision; the one that is awaited, unless said.
     #[serde(default)]
     #[schema(value_type = Option<String>, min_length = 1)]
-    to: Option<String>,
+    kind: Option<String>,
+    /// What is decided: one of the awaited choices.
+    #[schema(min_length = 1)]
+    choice: String,
+    /// The participant that the choice names, where it names one.
+    #[serde(default)]
+    #[schema(value_type = Option<String>, min_length = 1)]
+    candidate: Option<String>,
 }
 
-/// What is done about it.
-#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-enum Action {
-    /// Another one judges.
-    Swap,
-    /// Nobody judges any more.
-    None,
-    /// The debate is concluded.
-    End,
-}
-
-impl Judging {
-    fn ruling(self) -> Result<Ruling, Problem> {
-        match (self.action, self.to) {
-            (Action::Swap, Some(to)) => Ok(Ruling::Swap { to }),
-            (Action::None, None) => Ok(Ruling::GoWithout),
-            (Action::End, None) => Ok(Ruling::End),
-            (Action::Swap, None) => Err(Problem::field("to", "is missing; say who judges instead")),
-            (Action::None | Action::End, Some(_)) => {
-                Err(Problem::field("to", "has no meaning here; only swap names somebody"))
-            }
-        }
-    }
-}
-
-/// Say who judges now, where the judge failed and the debate waits for a word
+/// Make the decision that a discussion waits for
 ///
-/// `judgeAwaited` in the discussion says who was lost and who could judge.
+/// `rulingAwaited` in the discussion says what is to be decided, the choices, and the participants that may be named.
 #[utoipa::path(
-    post, path = "/api/discussions/{id}/judge", tag = "control", params(Id),
-    request_body = Judging, responses((status = 202, description = "It goes on", body = Taken))
+    post, path = "/api/discussions/{id}/ruling", tag = "control", params(Id),
+    request_body = Decision, responses((status = 202, description = "It goes on", body = Taken))
 )]
-pub(super) async fn judge(
+pub(super) async fn rule(
     State(app): State<App>,
     Caller(scope): Caller,
     Id(id): Id,
-    Body(judging): Body<Judging>,
+    Body(decision): Body<Decision>,
 ) -> Result<Response, Problem> {
     let discussion = scope.discussion(id).await?;
-    let ruled = discussion.judge(judging.ruling()?).await?;
-    taken(&app, &discussion, "judge", ruled)
+    let Decision { kind, choice, candidate } = decision;
+    let kind = match kind {
+        Some(kind) => kind,
+        None => awaited_kind(&discussion).await?,
+    };
+    let ruled = discussion.rule(Ruling { kind, choice, candidate }).await?;
+    taken(&app, &discussion, "rule", ruled)
+}
+
+/// The kind of the decision that is awaited. None at all is awaited once the discussion is over.
+async fn awaited_kind(discussion: &Discussion) -> Result<String, Problem> {
+    let awaited = discussion.state().await?.ruling.as_ref().map(|it| it.kind.clone());
+    let message = format!("no decision is awaited in discussion {}; nothing was changed", discussion.id());
+    awaited.ok_or_else(|| Problem::new(problem::NOT_AWAITED, message))
 }
 
 /// A remark.

@@ -58,12 +58,12 @@ pub(super) fn limit(given: Option<usize>) -> Result<usize, Problem> {
 
 /// List discussions, or search them
 ///
-/// Each with where it stands, who is awaited in it (a person whose turn it is, a word on who judges), and what it has cost so far. What has
+/// Each with where it stands, who is awaited in it (a person whose turn it is, a decision), and what it has cost so far. What has
 /// no known price has no cost.
 #[utoipa::path(
     get, path = "/api/discussions", tag = "discussions", params(Wanted),
     responses((status = 200, description = "Newest, or most relevant, first", body = Vec<Object>, example = json!([{
-        "discussionId": "01890000-0000-7000-8000-000000000001", "topic": "Tabs or spaces?", "pattern": "roundtable", "status": "running",
+        "discussionId": "01890000-0000-7000-8000-000000000001", "topic": "Tabs or spaces?", "status": "running",
         "startedAt": "2026-11-15T09:00:00Z", "simulated": false, "awaiting": [{ "participant": "me", "round": 1, "phase": "speaking" }],
         "totalTokens": 812, "estimatedCost": 0.0042,
     }])))
@@ -104,21 +104,21 @@ pub(super) async fn create(
 }
 
 /// A server without real voices uses none.
-pub(super) fn choose_voices(app: &App, request: &mut Request) {
+pub(crate) fn choose_voices(app: &App, request: &mut Request) {
     if app.are_voices_simulated() {
         request.offline = Some(true);
     }
 }
 
 /// What was ordered, as it was sent.
-pub(super) struct Order<'o, B> {
-    pub(super) what: &'o str,
-    pub(super) headers: &'o HeaderMap,
-    pub(super) body: &'o B,
+pub(crate) struct Order<'o, B> {
+    pub(crate) what: &'o str,
+    pub(crate) headers: &'o HeaderMap,
+    pub(crate) body: &'o B,
 }
 
 /// Starts what was checked, once for a key.
-pub(super) async fn start<B: Serialize>(
+pub(crate) async fn start<B: Serialize>(
     app: &App,
     scope: &Scope,
     spec: Spec,

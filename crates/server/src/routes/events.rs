@@ -114,13 +114,13 @@ fn last_heard(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
 }
 
 /// One of the streams there may be.
-pub(super) fn seat(app: &App, scope: &Scope) -> Result<Seat, Problem> {
+pub(crate) fn seat(app: &App, scope: &Scope) -> Result<Seat, Problem> {
     let message = "too many watch at the moment; try again later";
     app.streams.take(scope.tenant()).ok_or_else(|| Problem::new(problem::TOO_MANY, message).after(5))
 }
 
 /// The answer that goes on and on. Nobody on the way may hold it back.
-pub(super) fn stream(watcher: Watcher) -> Response {
+pub(crate) fn stream(watcher: Watcher) -> Response {
     let mut response = Body::from_stream(watcher.frames()).into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));

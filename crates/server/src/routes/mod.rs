@@ -2,9 +2,8 @@
 
 mod catalog;
 mod control;
-mod dialogue;
-mod discussions;
-mod events;
+pub(crate) mod discussions;
+pub(crate) mod events;
 mod one;
 mod operations;
 mod page;
@@ -24,16 +23,14 @@ use crate::{
     guard::{callers, headers::headers, names, pages},
     openapi,
     problem::{self, Problem},
-    web,
+    seeds, web,
 };
 
 fn api() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(openapi::about())
-        .routes(routes!(dialogue::converse))
         .routes(routes!(discussions::list, discussions::create))
         .routes(routes!(plan::plan))
-        .routes(routes!(one::show, one::speak, one::delete))
-        .routes(routes!(one::state))
+        .routes(routes!(one::delete))
         .routes(routes!(one::result))
         .routes(routes!(one::export))
         .routes(routes!(events::events))
@@ -42,7 +39,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(control::stop))
         .routes(routes!(control::abort))
         .routes(routes!(control::say))
-        .routes(routes!(control::judge))
+        .routes(routes!(control::rule))
         .routes(routes!(control::note))
         .routes(routes!(past::fork))
         .routes(routes!(past::again))
@@ -50,6 +47,8 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(catalog::providers))
         .routes(routes!(catalog::patterns))
         .routes(routes!(catalog::methods))
+        .routes(routes!(catalog::window_strategies))
+        .routes(routes!(catalog::detectors))
         .routes(routes!(catalog::presets))
         .routes(routes!(catalog::sessions, catalog::create_session))
         .routes(routes!(operations::audit))
@@ -59,6 +58,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(operations::document))
         .routes(routes!(page::docs))
         .routes(routes!(page::style))
+        .merge(seeds::routes())
 }
 
 /// The OpenAPI document.

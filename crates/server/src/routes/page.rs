@@ -7,7 +7,7 @@ use axum::{
     response::{Html, IntoResponse, Response},
 };
 
-use crate::{guard::Caller, openapi, wire::state::event_names};
+use crate::{guard::Caller, openapi, seeds::event_names};
 
 const STYLE: &str = include_str!("page.css");
 

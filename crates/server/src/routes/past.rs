@@ -29,11 +29,8 @@ pub(crate) struct Fork {
     /// Who takes part no longer.
     #[serde(default)]
     without: Vec<String>,
-    /// Who judges now.
-    #[serde(default)]
-    #[schema(value_type = Option<String>)]
-    judge: Option<String>,
-    /// What else is different.
+    /// What else is different. A newcomer that an option gives a role to takes the seat of the
+    /// participant that had it.
     #[serde(default)]
     #[schema(value_type = order::Changes)]
     changes: Fields,
@@ -57,10 +54,10 @@ pub(super) async fn fork(
     let discussion = scope.discussion(id).await?;
     let key = order_key(&headers, &format!("fork of {id}"), &fork)?;
     let _held = discussions::hold(&app, &scope, key.as_ref())?;
-    let Fork { at, without, judge, changes: fields } = fork;
+    let Fork { at, without, changes: fields } = fork;
     let given = fields.clone();
-    let forking =
-        Forking { at, without, judge, changes: changes(fields).map_err(|it| it.within("changes"))? };
+    let changes = changes(fields).map_err(|it| it.within("changes"))?;
+    let forking = Forking { at, without, changes };
     let place = discussions::place(&app)?;
     let started =
         discussion.fork_once(&forking, key.as_ref()).await.map_err(|error| of_fork(error, &given))?;

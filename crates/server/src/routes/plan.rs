@@ -23,7 +23,7 @@ use crate::{
 /// Who is asked in which order, and how many calls, tokens and dollars it takes: usually, and at the very most. Nothing is recorded.
 #[utoipa::path(
     post, path = "/api/plan", tag = "discussions", request_body = order::Order,
-    responses((status = 200, description = "The plan", body = Object, example = json!({ "topic": "Tabs or spaces?", "pattern": "debate" })))
+    responses((status = 200, description = "The plan", body = Object, example = json!({ "topic": "Tabs or spaces?" })))
 )]
 pub(super) async fn plan(
     State(app): State<App>,

@@ -38,6 +38,7 @@ const FILES: &[File] = files! {
     "compare.js" SCRIPT;
     "controls.js" SCRIPT;
     "dom.js" SCRIPT;
+    "fields.js" SCRIPT;
     "figures.js" SCRIPT;
     "fold.js" SCRIPT;
     "home.js" SCRIPT;
@@ -49,6 +50,8 @@ const FILES: &[File] = files! {
     "reading.js" SCRIPT;
     "talk.js" SCRIPT;
     "timeline.js" SCRIPT;
+    "views.js" SCRIPT;
+    "vocabulary.js" SCRIPT;
     "watch.js" SCRIPT;
 };
 

@@ -7,16 +7,14 @@ use std::{
 
 use futures::{StreamExt, TryStreamExt, stream};
 use quorum::{
-    Error, Scope, StoreError,
+    Error, Scope, Snapshot, StoreError,
     listing::Entry,
-    model::{event, id::DiscussionId, lifecycle::Lifecycle, outcome::Outcome, state::State},
+    model::{event, id::DiscussionId, lifecycle::Lifecycle, state::State},
+    registry::Registry,
 };
 use serde::Serialize;
 
-use crate::{
-    live::hub::Hub,
-    wire::project::{Vacant, vacant},
-};
+use crate::{live::hub::Hub, wire::ruling};
 
 /// How many records are read at the same time.
 const AT_ONCE: usize = 8;
@@ -40,9 +38,9 @@ struct Standing {
     /// People whose turn it is.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     awaiting: Vec<Awaited>,
-    /// The judge's seat, where it is empty and the debate waits for a word on who judges.
+    /// The decision that it waits for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    judge_awaited: Option<Vacant>,
+    ruling_awaited: Option<ruling::Awaited>,
     total_tokens: u64,
     /// In USD; absent where somebody was asked who has no known price.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,11 +56,11 @@ struct Awaited {
 }
 
 impl Standing {
-    fn of(state: &State) -> Self {
-        let metadata = Outcome::of(state).metadata;
+    fn of(state: &State, registry: &Registry) -> Self {
+        let metadata = registry.outcome(state).metadata;
         Standing {
             awaiting: state.awaiting.iter().map(awaited).collect(),
-            judge_awaited: state.debate.vacancy.as_ref().map(vacant),
+            ruling_awaited: state.ruling.as_ref().map(ruling::Awaited::of),
             total_tokens: metadata.total_tokens,
             estimated_cost: metadata.estimated_cost,
         }
@@ -86,9 +84,10 @@ impl Sums {
         scope: &Scope,
         entries: Vec<Entry>,
     ) -> Result<Vec<Listed>, Error> {
+        let standing_of = |state: &State| Standing::of(state, scope.quorum().registry());
         let listed = |entry: Entry| async {
             let id = entry.discussion_id;
-            let known = self.kept(id).or_else(|| hub.glance(id, Standing::of));
+            let known = self.kept(id).or_else(|| hub.glance(id, standing_of));
             let standing = match known {
                 Some(known) => Some(known),
                 None => self.read(scope, id).await?,
@@ -116,8 +115,8 @@ impl Sums {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&id).cloned()
     }
 
-    fn keep(&self, state: &State) -> Standing {
-        let standing = Standing::of(state);
+    fn keep(&self, state: &Snapshot) -> Standing {
+        let standing = Standing::of(state, state.registry());
         if !matches!(state.lifecycle, Lifecycle::Completed | Lifecycle::Aborted) {
             return standing;
         }

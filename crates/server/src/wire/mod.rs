@@ -1,7 +1,5 @@
-//! Our JSON: what requests say and answers show, under the seeds' names.
+//! Our JSON: what requests say and answers show.
 
-pub(crate) mod dialogue;
 pub(crate) mod listing;
 pub(crate) mod order;
-pub(crate) mod project;
-pub(crate) mod state;
+pub(crate) mod ruling;

@@ -1,27 +1,21 @@
-//! `POST /api/discussions`: the request of the door, described for the OpenAPI document.
+//! `POST /api/discussions`: the fields of an order as a JSON schema, and its sender's key.
+//!
+//! The fields that every discussion has are listed here; the rest is what the registered patterns,
+//! methods and strategies declare.
 
 use std::borrow::Cow;
 
 use axum::http::{HeaderMap, HeaderName};
 use quorum::{
-    OrderKey, Quorum, Request,
-    model::{
-        debate::{Diversity, Format, JudgeFailure, Judging, Mode},
-        spec::{Overflow, TimeoutStrategy},
-    },
-    request::{LONGEST_CONTEXT, LONGEST_SYNTHESIS_PROMPT, LONGEST_TOPIC},
+    OrderKey, Registry, Request,
+    model::spec::TimeoutStrategy,
+    request::{LONGEST_CONTEXT, LONGEST_TOPIC},
 };
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use utoipa::{
     PartialSchema, ToSchema,
-    openapi::{
-        RefOr, Schema,
-        schema::{
-            AdditionalProperties, ArrayBuilder, KnownFormat, Object, ObjectBuilder, OneOfBuilder,
-            SchemaFormat, SchemaType, Type,
-        },
-    },
+    openapi::{RefOr, Schema, schema::ObjectBuilder},
 };
 use uuid::Uuid;
 
@@ -39,8 +33,8 @@ const LONGEST_KEY: usize = 255;
 #[derive(Clone, Copy)]
 enum Form {
     Topic,
-    /// One of these.
-    Named(fn() -> Vec<&'static str>),
+    /// One of these names.
+    Named(fn(&Registry) -> Vec<&'static str>),
     Text,
     UpTo(usize),
     Id,
@@ -55,22 +49,18 @@ enum Form {
 
 const MOST: u64 = u32::MAX as u64;
 
-/// Every field of a request, with what may be written there.
+/// The fields of every order, with what may be written there.
 const FIELDS: &[(&str, Form)] = &[
     ("topic", Form::Topic),
-    ("pattern", Form::Named(|| Quorum::patterns().iter().map(|it| it.name).collect())),
+    ("pattern", Form::Named(|registry| registry.patterns().iter().map(|it| it.name).collect())),
     ("providers", Form::Texts(2, 6)),
     ("participants", Form::Table),
     ("rounds", Form::Whole(1, 10)),
-    ("consensus", Form::Named(|| Quorum::methods().iter().map(|it| it.name).collect())),
-    ("synthesizer", Form::Text),
-    ("threshold", Form::Share(1.0)),
+    ("consensus", Form::Named(|registry| registry.methods().iter().map(|it| it.name).collect())),
     ("includeDissent", Form::Flag),
-    ("synthesisPrompt", Form::UpTo(LONGEST_SYNTHESIS_PROMPT)),
     ("votingOptions", Form::Texts(2, 10)),
     ("context", Form::UpTo(LONGEST_CONTEXT)),
     ("providerPrompts", Form::Words),
-    ("stopSequences", Form::Anything),
     ("roles", Form::Words),
     ("providerTimeout", Form::Whole(5_000, 300_000)),
     ("continueOnProviderFailure", Form::Flag),
@@ -85,32 +75,19 @@ const FIELDS: &[(&str, Form)] = &[
     ("allowUnpriced", Form::Flag),
     ("recursive", Form::Flag),
     ("maxDepth", Form::Whole(1, 4)),
-    ("timeoutStrategy", Form::Named(|| TimeoutStrategy::ALL.map(TimeoutStrategy::name).to_vec())),
+    ("timeoutStrategy", Form::Named(|_| TimeoutStrategy::ALL.map(TimeoutStrategy::name).to_vec())),
     ("earlyExit", Form::Flag),
     ("confidenceThreshold", Form::Share(1.0)),
-    ("requireBothConsensus", Form::Flag),
-    ("minRoundsBeforeConsensus", Form::Whole(1, 10)),
-    ("debateFormat", Form::Named(|| Format::ALL.map(Format::name).to_vec())),
-    ("mode", Form::Named(|| Mode::ALL.map(Mode::name).to_vec())),
-    ("roundLimit", Form::Whole(1, 1_000)),
-    ("judge", Form::Text),
-    ("judging", Form::Named(|| Judging::ALL.map(Judging::name).to_vec())),
-    ("judgeFailure", Form::Named(|| JudgeFailure::ALL.map(JudgeFailure::name).to_vec())),
-    ("swapCheck", Form::Flag),
-    ("positions", Form::Anything),
-    ("casting", Form::Named(|| Diversity::ALL.map(Diversity::name).to_vec())),
-    ("endOn", Form::Texts(0, 3)),
-    ("windowStrategy", Form::Text),
-    ("windowSummaries", Form::Flag),
-    ("windowOverflow", Form::Named(|| Overflow::ALL.map(Overflow::name).to_vec())),
+    ("windowStrategy", Form::Named(|registry| registry.strategies().iter().map(|it| it.name).collect())),
+    ("windowOverflow", Form::Named(|registry| registry.overflows().collect())),
     ("offline", Form::Flag),
     ("seed", Form::Whole(0, MOST)),
     ("simulate", Form::Anything),
     ("preset", Form::Text),
-    ("embeddings", Form::Text),
 ];
 
-/// A request for a discussion, as the OpenAPI document describes it.
+/// A request for a discussion, as the OpenAPI document names it. What is in it depends on the registry:
+/// [`schemas`].
 pub(crate) struct Order;
 
 /// The same where everything may be left out.
@@ -118,10 +95,7 @@ pub(crate) struct Changes;
 
 impl PartialSchema for Order {
     fn schema() -> RefOr<Schema> {
-        described("What shall be discussed, by whom and how; everything but the topic has a default.")
-            .required("topic")
-            .examples([json!({ "topic": "Tabs or spaces?", "pattern": "debate", "providers": ["claude", "gemini", "glm"] })])
-            .into()
+        ObjectBuilder::new().into()
     }
 }
 
@@ -133,7 +107,7 @@ impl ToSchema for Order {
 
 impl PartialSchema for Changes {
     fn schema() -> RefOr<Schema> {
-        described("What is to be different from a past discussion.").examples([json!({ "rounds": 3 })]).into()
+        ObjectBuilder::new().into()
     }
 }
 
@@ -143,68 +117,76 @@ impl ToSchema for Changes {
     }
 }
 
-fn described(description: &str) -> ObjectBuilder {
-    let object = ObjectBuilder::new()
-        .schema_type(Type::Object)
-        .description(Some(description))
-        .additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(false)));
-    FIELDS.iter().fold(object, |object, (name, form)| object.property(*name, form.schema()))
+/// The schemas of an order and of changes to one, by the names they have in the OpenAPI document.
+pub(crate) fn schemas(registry: &Registry) -> [(Cow<'static, str>, Value); 2] {
+    let properties = properties(registry);
+    let order = json!({
+        "type": "object", "required": ["topic"], "properties": properties, "additionalProperties": false,
+        "description": "What shall be discussed, by whom and how; everything but the topic has a default.",
+        "examples": [{ "topic": "Tabs or spaces?", "rounds": 2, "providers": ["claude", "gemini", "glm"] }],
+    });
+    let changes = json!({
+        "type": "object", "properties": properties, "additionalProperties": false,
+        "description": "What is to be different from a past discussion.", "examples": [{ "rounds": 3 }],
+    });
+    [(Order::name(), order), (Changes::name(), changes)]
+}
+
+/// The fields of every order, then one for each option that is declared.
+fn properties(registry: &Registry) -> Map<String, Value> {
+    let built_in = FIELDS.iter().map(|(name, form)| ((*name).to_owned(), form.schema(registry)));
+    let detectors: Vec<&str> = registry.detectors().iter().map(|it| it.name).collect();
+    let options = registry.options().into_iter();
+    let declared = options.map(|it| (it.name.to_owned(), nullable(it.schema(&detectors))));
+    built_in.chain(declared).collect()
+}
+
+/// The same, or null, which is the same as left out.
+fn nullable(mut schema: Value) -> Value {
+    if let Some(kind) = schema.get("type").cloned() {
+        schema["type"] = json!([kind, "null"]);
+    }
+    if let Some(names) = schema.get_mut("enum").and_then(Value::as_array_mut) {
+        names.push(Value::Null);
+    }
+    schema
 }
 
 impl Form {
-    /// Everything but the topic may be null, which is the same as left out.
-    fn schema(self) -> Schema {
-        let of = |kind| ObjectBuilder::new().schema_type(SchemaType::from_iter([kind, Type::Null]));
+    /// Everything but the topic may be null.
+    fn schema(self, registry: &Registry) -> Value {
         match self {
-            Form::Topic => ObjectBuilder::new()
-                .schema_type(Type::String)
-                .min_length(Some(1))
-                .max_length(Some(LONGEST_TOPIC))
-                .pattern(Some(r"\S"))
-                .into(),
-            Form::Named(names) => {
-                let values = names().into_iter().map(Value::from).chain([Value::Null]);
-                of(Type::String).enum_values(Some(values)).into()
+            Form::Topic => {
+                json!({ "type": "string", "minLength": 1, "maxLength": LONGEST_TOPIC, "pattern": r"\S" })
             }
-            Form::Text => of(Type::String).into(),
-            Form::UpTo(most) => of(Type::String).max_length(Some(most)).into(),
-            Form::Id => of(Type::String).format(Some(SchemaFormat::Custom("uuid".to_owned()))).into(),
-            Form::Flag => of(Type::Boolean).into(),
-            Form::Whole(least, most) => of(Type::Integer)
-                .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
-                .minimum(Some(least as f64))
-                .maximum(Some(most as f64))
-                .into(),
-            Form::Share(most) => of(Type::Number).minimum(Some(0.0)).maximum(Some(most)).into(),
-            Form::Texts(least, most) => ArrayBuilder::new()
-                .schema_type(SchemaType::from_iter([Type::Array, Type::Null]))
-                .items(Object::with_type(Type::String))
-                .min_items(Some(least))
-                .max_items(Some(most))
-                .into(),
+            Form::Named(names) => nullable(json!({ "type": "string", "enum": names(registry) })),
+            Form::Text => nullable(json!({ "type": "string" })),
+            Form::UpTo(most) => nullable(json!({ "type": "string", "maxLength": most })),
+            Form::Id => nullable(json!({ "type": "string", "format": "uuid" })),
+            Form::Flag => nullable(json!({ "type": "boolean" })),
+            Form::Whole(least, most) => {
+                nullable(json!({ "type": "integer", "format": "int64", "minimum": least, "maximum": most }))
+            }
+            Form::Share(most) => nullable(json!({ "type": "number", "minimum": 0, "maximum": most })),
+            Form::Texts(least, most) => nullable(json!({
+                "type": "array", "items": { "type": "string" }, "minItems": least, "maxItems": most,
+            })),
             Form::Words => {
-                let text = AdditionalProperties::RefOr(Object::with_type(Type::String).into());
-                of(Type::Object).additional_properties(Some(text)).into()
+                nullable(json!({ "type": "object", "additionalProperties": { "type": "string" } }))
             }
-            Form::Table => ArrayBuilder::new()
-                .schema_type(SchemaType::from_iter([Type::Array, Type::Null]))
-                .items(seat())
-                .into(),
-            Form::Anything => ObjectBuilder::new().schema_type(SchemaType::AnyValue).into(),
+            Form::Table => nullable(json!({ "type": "array", "items": seat() })),
+            Form::Anything => json!({}),
         }
     }
 }
 
 /// A model, written as on the command line, or a person's seat.
-fn seat() -> OneOfBuilder {
-    let text = || Object::with_type(Type::String);
-    let person = ObjectBuilder::new()
-        .schema_type(Type::Object)
-        .property("person", text())
-        .property("user", ObjectBuilder::new().schema_type(SchemaType::from_iter([Type::String, Type::Null])))
-        .required("person")
-        .additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(false)));
-    OneOfBuilder::new().item(text()).item(person)
+fn seat() -> Value {
+    let person = json!({
+        "type": "object", "required": ["person"], "additionalProperties": false,
+        "properties": { "person": { "type": "string" }, "user": { "type": ["string", "null"] } },
+    });
+    json!({ "oneOf": [{ "type": "string" }, person] })
 }
 
 /// The changes written in these fields.
@@ -235,15 +217,40 @@ pub(crate) fn order_key(
 mod tests {
     use std::collections::BTreeSet;
 
+    use quorum::{
+        registry::Pattern,
+        request::flags,
+        vocabulary::option::{Declares, Opt},
+    };
+
     use super::*;
+
+    const LEGS: Opt<u32> = Opt::whole("legs", "How often it goes round", 1..=9, 2);
+
+    /// A pattern of somebody else's crate.
+    static RELAY: Pattern = Pattern { name: "relay", options: &[&LEGS], ..Pattern::PLAIN };
 
     #[test]
     fn every_field_of_a_request_is_described() {
-        let unknown = serde_json::from_str::<Request>(r#"{"topic":"","nobody":1}"#).unwrap_err().to_string();
-        let mut known: BTreeSet<&str> = unknown.split('`').skip(3).step_by(2).collect();
-        // Another name of the same field.
-        assert!(known.remove("consensusMethod"));
         let described: BTreeSet<&str> = FIELDS.iter().map(|(name, _)| *name).collect();
+        let showing: BTreeSet<&str> = flags::SHOWING.iter().map(|it| it.long).collect();
+        let known = flags::reserved().into_iter().filter(|it| !showing.contains(it)).collect();
         assert_eq!(described, known);
+    }
+
+    #[test]
+    fn an_option_of_a_foreign_pattern_is_a_field_of_an_order() {
+        let registry = quorum::built_in().with_patterns([&RELAY]);
+        let [(_, order), (_, changes)] = schemas(&registry);
+        let expected = json!({
+            "type": ["integer", "null"], "minimum": 1, "maximum": 9, "default": 2,
+            "description": LEGS.declared().summary,
+        });
+        assert_eq!(order["properties"]["legs"], expected);
+        assert_eq!(changes["properties"]["legs"], expected);
+        let patterns = order["properties"]["pattern"]["enum"].as_array().unwrap();
+        assert!(patterns.contains(&json!("relay")), "{patterns:?}");
+        let [(_, built_in), _] = schemas(&quorum::built_in());
+        assert_eq!(built_in["properties"].get("legs"), None);
     }
 }

@@ -6,16 +6,15 @@ use quorum::model::{
     id::DiscussionId,
     lifecycle::Lifecycle,
     participant::{Participant, Role},
-    report::iso,
+    phase::DECIDING,
     state::State,
+    time::iso,
     transcript::Turn,
-    vacancy::Vacancy,
 };
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// The phase in which the result is made.
-const DECIDING: &str = "deciding";
+use crate::wire::ruling::Awaited;
 
 /// A discussion as its table sees it.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
@@ -31,23 +30,10 @@ pub(crate) struct Conversation {
     speaker_order: Vec<String>,
     /// Whose turn it is; null when it is nobody's.
     next_speaker: Option<String>,
-    /// The judge's seat, where it is empty and the debate waits for a word on who judges.
+    /// The decision that it waits for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Vacant)]
-    judge_awaited: Option<Vacant>,
-}
-
-/// A judge who failed.
-#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Vacant {
-    /// Who can't judge any more.
-    lost: String,
-    round: u32,
-    /// What went wrong.
-    reason: String,
-    /// Who may take the seat, the best first.
-    candidates: Vec<String>,
+    #[schema(value_type = Awaited)]
+    ruling_awaited: Option<Awaited>,
 }
 
 /// What it is about and where it stands.
@@ -103,15 +89,9 @@ impl Conversation {
             counts,
             speaker_order: state.spec.participants.iter().map(|it| it.name.clone()).collect(),
             next_speaker: next(state).map(|it| it.name.clone()),
-            judge_awaited: state.debate.vacancy.as_ref().map(vacant),
+            ruling_awaited: state.ruling.as_ref().map(Awaited::of),
         }
     }
-}
-
-/// Who was lost, and who could judge.
-pub(crate) fn vacant(vacancy: &Vacancy) -> Vacant {
-    let Vacancy { lost, round, reason, candidates, .. } = vacancy.clone();
-    Vacant { lost, round, reason, candidates }
 }
 
 /// What was said at the table; what is made of it afterwards is no turn.
@@ -167,11 +147,11 @@ fn seat(state: &State, name: &str) -> usize {
 }
 
 fn entry(state: &State, turn: &Turn) -> Entry {
-    let role = state.spec.seat(&turn.participant).map_or(Role::Speaker, |it| it.role);
+    let role = state.spec.seat(&turn.participant).map_or(Role::SPEAKER, |it| it.role.clone());
     Entry {
         id: state.id.derived(turn.step.as_str()),
         agent_id: turn.participant.clone(),
-        role: stored(role),
+        role: stored(&role),
         content: turn.text.to_string(),
         turn_index: seat(state, &turn.participant),
         round_number: turn.round,
@@ -181,17 +161,11 @@ fn entry(state: &State, turn: &Turn) -> Entry {
 }
 
 /// Other parts than the table knows are specialists, their own name being in the metadata.
-fn stored(role: Role) -> &'static str {
-    match role {
-        Role::Manager => "manager",
-        Role::Leader => "leader",
-        Role::User => "user",
-        Role::Speaker
-        | Role::Proponent
-        | Role::Opponent
-        | Role::Judge
-        | Role::Moderator
-        | Role::Neutral
-        | Role::Specialist => "specialist",
+fn stored(role: &Role) -> &'static str {
+    match role.name() {
+        "manager" => "manager",
+        "leader" => "leader",
+        "user" => "user",
+        _ => "specialist",
     }
 }

@@ -1,28 +1,46 @@
 //! Where a discussion stands, under requirement A's names (A16).
 
-use quorum::model::{
-    announcement::NAMES,
-    money::Usage,
-    outcome::Outcome,
-    report::iso,
-    state::{State, Transition},
+use axum::Json;
+use quorum::{
+    Snapshot,
+    model::{
+        money::Usage,
+        state::{State, Transition},
+        time::iso,
+    },
 };
 use serde_json::{Value, json};
 
+use crate::{body::Id, guard::Caller, problem::Problem, wire::ruling::Awaited};
+
+/// Where a discussion stands, in full
+///
+/// At any moment: phase, rounds, what was said and voted, tokens by participant, who is awaited, what it cost, and every transition.
+#[utoipa::path(
+    get, path = "/api/discussions/{id}/state", tag = "discussions", params(Id),
+    responses((status = 200, description = "Phase, rounds, votes, tokens, transitions", body = Object, example = json!({
+        "id": "01890000-0000-7000-8000-000000000001", "phase": "model-b-turn", "lifecycle": "running", "currentRound": 1,
+        "totalTokensUsed": { "modelA": { "prompt": 120, "completion": 80 }, "modelB": { "prompt": 0, "completion": 0 } },
+    })))
+)]
+pub(super) async fn state(Caller(scope): Caller, Id(id): Id) -> Result<Json<Value>, Problem> {
+    Ok(Json(document(&scope.discussion(id).await?.state().await?)))
+}
 /// The whole of it. Absent values are left out.
-pub(crate) fn state(state: &State) -> Value {
-    let outcome = Outcome::of(state);
+fn document(state: &Snapshot) -> Value {
+    let outcome = state.outcome();
+    let field = |name: &str| outcome.fields.get(name);
     let mut document = json!({
         "id": state.id, "phase": state.visible_phase(), "lifecycle": state.lifecycle, "pattern": state.spec.pattern,
         "config": config(state), "rounds": outcome.rounds, "currentRound": state.round,
-        "conversationHistory": history(state), "consensusHistory": outcome.consensus_checks,
+        "conversationHistory": history(state), "consensusHistory": field("consensusChecks"),
         "totalTokensUsed": tokens(state), "tokensByParticipant": by_participant(state),
         "transitions": state.transitions.iter().map(transition).collect::<Vec<_>>(),
-        "awaiting": state.awaiting, "judgeAwaited": state.debate.vacancy, "underWay": under_way(state), "notes": state.notes,
+        "awaiting": state.awaiting, "rulingAwaited": state.ruling.as_ref().map(Awaited::of), "underWay": under_way(state), "notes": state.notes,
         "seated": state.seated, "absent": state.absent, "costSummary": outcome.metadata.cost_summary,
         "activeMs": state.active_ms, "lastEventId": state.seq, "startedAt": state.opened_at.epoch_ms(),
         "completedAt": state.lifecycle.is_terminal().then(|| state.last_at.epoch_ms()),
-        "finalConsensus": outcome.final_consensus, "stoppingReason": outcome.stopping_reason, "error": outcome.error,
+        "finalConsensus": field("finalConsensus"), "stoppingReason": outcome.stopping_reason, "error": outcome.error,
         "simulated": outcome.simulated, "forkOf": state.fork.as_ref().map(|it| it.of),
     });
     if let Value::Object(fields) = &mut document {
@@ -31,13 +49,9 @@ pub(crate) fn state(state: &State) -> Value {
     document
 }
 
-/// The names of the events there are, for who wants to listen to all.
-pub(crate) fn event_names() -> Vec<String> {
-    NAMES.iter().map(|name| name.replace('_', "-")).collect()
-}
-
-fn config(state: &State) -> Value {
+fn config(state: &Snapshot) -> Value {
     let spec = &state.spec;
+    let option = |name: &str| option(state, name);
     let participants: Vec<Value> = spec
         .participants
         .iter()
@@ -53,10 +67,16 @@ fn config(state: &State) -> Value {
         "options": {
             "maxIterations": spec.rounds, "temperature": spec.manner.temperature,
             "maxTokensPerTurn": spec.manner.max_tokens, "turnTimeoutMs": spec.timing.step_ms,
-            "totalTimeoutMs": spec.timing.total_ms, "requireBothConsensus": spec.dialogue.both_must_agree,
-            "minRoundsBeforeConsensus": spec.dialogue.min_rounds,
+            "totalTimeoutMs": spec.timing.total_ms, "requireBothConsensus": option("requireBothConsensus"),
+            "minRoundsBeforeConsensus": option("minRoundsBeforeConsensus"),
         },
     })
+}
+
+/// The value of an option that was given, else its default.
+fn option(state: &Snapshot, name: &str) -> Option<Value> {
+    let usual = || state.registry().option(name)?.schema(&[]).get("default").cloned();
+    state.spec.settings.get(name).cloned().or_else(usual)
 }
 
 fn history(state: &State) -> Vec<Value> {

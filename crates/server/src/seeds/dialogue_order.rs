@@ -1,11 +1,14 @@
 //! `POST /api/discussion`: two models, a prompt, options (A15). What is missing or wrong is said by its name here.
 
+use std::collections::BTreeMap;
+
 use quorum::{
     Complaint, ProviderEntry, Request,
     model::{error::Code, spec::Spec},
     request::{Seating, written::named},
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use utoipa::ToSchema;
 
 /// The longest name of a seat, which is its provider's and its model's.
@@ -97,6 +100,15 @@ pub(crate) struct Options {
     seed: Option<u64>,
 }
 
+impl Options {
+    /// Those that the pattern declares.
+    fn settings(&self) -> BTreeMap<String, Value> {
+        let both = self.require_both_consensus.map(|it| ("requireBothConsensus", Value::from(it)));
+        let rounds = self.min_rounds_before_consensus.map(|it| ("minRoundsBeforeConsensus", Value::from(it)));
+        [both, rounds].into_iter().flatten().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+}
+
 impl Dialogue {
     /// The same as a request for a discussion, or what is missing.
     pub(crate) fn request(&self, providers: &[ProviderEntry]) -> Result<Request, Vec<Complaint>> {
@@ -122,9 +134,8 @@ impl Dialogue {
             max_tokens_per_turn: options.max_tokens_per_turn,
             provider_timeout: options.turn_timeout_ms,
             budget_ms: options.total_timeout_ms,
-            require_both_consensus: options.require_both_consensus,
-            min_rounds_before_consensus: options.min_rounds_before_consensus,
             seed: options.seed,
+            settings: options.settings(),
             ..Request::on(prompt)
         })
     }

@@ -10,7 +10,7 @@ use crate::{
     live::watcher::View,
     problem::Problem,
     routes::{discussions, events},
-    wire::dialogue::{Dialogue, in_its_words},
+    seeds::dialogue_order::{Dialogue, in_its_words},
 };
 
 /// Hold a dialogue of two models and listen to it

@@ -1,0 +1,26 @@
+//! Routes, events and JSON that the seeds' own clients use. What is named after a single pattern
+//! elsewhere in this crate belongs here.
+
+mod conversation;
+mod dialogue;
+mod dialogue_order;
+mod state;
+mod table;
+
+use quorum::seeds::events::NAMES;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::app::App;
+
+/// The seeds' routes.
+pub(crate) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(dialogue::converse))
+        .routes(routes!(table::show, table::speak))
+        .routes(routes!(state::state))
+}
+
+/// The names of the events there are.
+pub(crate) fn event_names() -> Vec<String> {
+    NAMES.iter().map(|name| name.replace('_', "-")).collect()
+}

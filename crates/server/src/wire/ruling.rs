@@ -1,0 +1,45 @@
+//! A decision that is awaited from people, as answers show it.
+
+use quorum::model::ruling::{self, RulingAwaited};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// A decision that a discussion waits for.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Awaited {
+    /// The kind of decision, as `/api/patterns` describes it.
+    kind: String,
+    /// The participant it is about.
+    about: String,
+    round: u32,
+    /// Why it is needed.
+    reason: String,
+    /// What may be decided.
+    choices: Vec<Choice>,
+    /// The participants that a choice may name, the best first.
+    candidates: Vec<String>,
+}
+
+/// One thing that may be decided.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct Choice {
+    name: String,
+    /// Whether it names one of the candidates.
+    takes_candidate: bool,
+}
+
+impl Awaited {
+    pub(crate) fn of(awaited: &RulingAwaited) -> Self {
+        let RulingAwaited { kind, about, round, reason, choices, candidates, .. } = awaited.clone();
+        let choices = choices.into_iter().map(Choice::of).collect();
+        Awaited { kind, about, round, reason, choices, candidates }
+    }
+}
+
+impl Choice {
+    fn of(choice: ruling::AwaitedChoice) -> Self {
+        Choice { name: choice.name, takes_candidate: choice.takes_candidate }
+    }
+}
