@@ -18,7 +18,8 @@ pub(super) fn fields(state: &Snapshot, outcome: &Outcome) -> Vec<Part> {
 }
 
 /// This value under this title.
-pub(crate) fn drawn(title: &str, view: &View, value: &Value) -> Part {
+#[must_use]
+pub fn drawn(title: &str, view: &View, value: &Value) -> Part {
     let View::Sections { sections } = view else { return Part::new(title, blocks(view, value)) };
     let mut part = Part::new(title, Vec::new());
     for Section { title, at, view } in *sections {
