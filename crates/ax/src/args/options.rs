@@ -104,10 +104,7 @@ fn with_value(arg: Arg, declared: &'static Declared, app: &App) -> Arg {
         Kind::Detectors => {
             let known: Vec<Choice> =
                 app.detectors().iter().map(|it| Choice::new(it.name, it.summary)).collect();
-            arg.value_name("LIST")
-                .value_delimiter(',')
-                .action(ArgAction::Append)
-                .value_parser(among(&known))
+            arg.value_name("LIST").value_delimiter(',').action(ArgAction::Append).value_parser(among(&known))
         }
         Kind::Seat { .. } => arg.value_name("NAME").value_parser(text),
         Kind::Embedder => arg.value_name("PROVIDER/MODEL").value_parser(text),

@@ -1,5 +1,6 @@
 //! What the tests of all wires need: a call, an answer's bytes read as chunks, and the rules that every recording must pass.
 
+use quorum_core::vocabulary::form::Form;
 use std::collections::VecDeque;
 
 use proptest::prelude::{Strategy, any, prop_assert, proptest};
@@ -47,7 +48,7 @@ pub(super) const HEARD: &str = "<said-n1 by=\"bob\" round=\"1\">\nSpaces.\n</sai
 
 /// A form that a reply must have.
 pub(super) fn shape(schema: Value) -> Option<Shape> {
-    Some(Shape { name: "ballot", schema: Some(schema.into()) })
+    Some(Shape { form: const { &Form::new("ballot") }, schema: Some(schema.into()) })
 }
 
 pub(super) fn model(name: &str, quirks: Quirks) -> Model {

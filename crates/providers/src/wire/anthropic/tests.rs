@@ -1,5 +1,6 @@
 //! What is sent to Anthropic, and what its answers mean.
 
+use quorum_core::vocabulary::form::Form;
 use quorum_core::{
     call::{Call, Shape},
     model::{
@@ -76,7 +77,7 @@ fn a_form_is_asked_for_without_what_is_not_understood() {
     for schema in [Schema::Json, Schema::Prompt] {
         check(&formed, Quirks { schema, ..Quirks::default() }, json!({}));
     }
-    let in_words = Some(Shape { name: "consensus-check", schema: None });
+    let in_words = Some(Shape { form: const { &Form::new("consensus-check") }, schema: None });
     check(&Call { shape: in_words, ..call() }, Quirks::default(), json!({}));
 }
 

@@ -1,5 +1,6 @@
 //! What is sent to Gemini, and what its answers mean.
 
+use quorum_core::vocabulary::form::Form;
 use quorum_core::{
     call::{Call, Shape},
     model::{
@@ -82,7 +83,7 @@ fn a_form_is_asked_for_as_far_as_the_model_takes_it() {
     check_schema(Schema::Strict, strict);
     check_schema(Schema::Json, json!({ "responseMimeType": "application/json" }));
     check_schema(Schema::Prompt, json!({}));
-    let in_words = Some(Shape { name: "consensus-check", schema: None });
+    let in_words = Some(Shape { form: const { &Form::new("consensus-check") }, schema: None });
     check(&Call { shape: in_words, ..call() }, Quirks::default(), json!({}), json!({}));
 }
 

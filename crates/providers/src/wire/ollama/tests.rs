@@ -1,5 +1,6 @@
 //! Ollama: what is sent, what is read, what is refused.
 
+use quorum_core::vocabulary::form::Form;
 use quorum_core::{
     call::{Call, Shape},
     model::{error::ErrorClass, money::Usage, transcript::Finish},
@@ -24,7 +25,7 @@ const COMPLETE: &[&str] = &[PLAIN, TOOL, CUT];
 fn ballot() -> Shape {
     let schema =
         json!({ "type": "object", "properties": { "choice": { "type": "string" } }, "required": ["choice"] });
-    Shape { name: "ballot", schema: Some(schema.into()) }
+    Shape { form: const { &Form::new("ballot") }, schema: Some(schema.into()) }
 }
 
 #[test]

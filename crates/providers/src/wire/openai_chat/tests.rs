@@ -1,5 +1,6 @@
 //! Chat completions: what is sent, what is read, what is refused.
 
+use quorum_core::vocabulary::form::Form;
 use quorum_core::{
     call::Shape,
     model::{
@@ -88,7 +89,7 @@ fn verdict() -> Shape {
     let winner = json!({ "type": ["object", "null"], "properties": { "who": { "type": "string" } } });
     let properties = json!({ "summary": { "type": "string" }, "winner": winner });
     let schema = json!({ "type": "object", "properties": properties, "required": ["summary"] });
-    Shape { name: "verdict", schema: Some(schema.into()) }
+    Shape { form: const { &Form::new("verdict") }, schema: Some(schema.into()) }
 }
 
 #[test]
@@ -112,7 +113,7 @@ fn a_shape_is_asked_for_in_the_vendors_way() {
     check(verdict(), Schema::Strict, Some(strict));
     check(verdict(), Schema::Json, Some(json!({ "type": "json_object" })));
     check(verdict(), Schema::Prompt, None);
-    check(Shape { name: "consensus-check", schema: None }, Schema::Strict, None);
+    check(Shape { form: const { &Form::new("consensus-check") }, schema: None }, Schema::Strict, None);
 }
 
 #[test]

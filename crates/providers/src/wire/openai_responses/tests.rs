@@ -1,5 +1,6 @@
 //! Responses: what is sent, what is read, what is refused.
 
+use quorum_core::vocabulary::form::Form;
 use quorum_core::{
     call::{Call, Shape},
     model::{
@@ -31,7 +32,7 @@ fn ballot() -> Option<Shape> {
     let schema = json!({
         "type": "object", "properties": properties, "required": ["choice"], "additionalProperties": false,
     });
-    Some(Shape { name: "ballot", schema: Some(schema.into()) })
+    Some(Shape { form: const { &Form::new("ballot") }, schema: Some(schema.into()) })
 }
 
 #[test]
