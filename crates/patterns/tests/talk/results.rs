@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use quorum_core::{model::outcome::Outcome, registry::Detection};
+use quorum_core::{
+    model::{outcome::Outcome, spec::Spec},
+    registry::Detection,
+};
 use quorum_patterns::{
     debate::{Cast, DebateSpec, JudgingReport, Verdict},
     readers::ConsensusVote,
 };
 use quorum_testkit::spec::spec;
 use serde::{Deserialize, de::DeserializeOwned};
-
-use quorum_core::model::spec::Spec;
 
 /// A result's fields by the names of requirements A, B and D.
 pub(crate) trait Results {
