@@ -4,7 +4,7 @@ use quorum_core::{
     model::{
         command::{Command, CommandId},
         id::DiscussionId,
-        vacancy::Vacancy,
+        ruling::RulingAwaited,
     },
     seams::{StoreError, admit},
 };
@@ -24,9 +24,9 @@ pub(crate) fn send(desk: &mut Desk, id: DiscussionId, command: &Command) -> Resu
     }
     match command {
         Command::Say(say) => expect(desk, id, known.number, &say.participant)?,
-        Command::Judge(ruling) => {
-            let vacancy = vacancy(&desk.connection, id, known.number)?;
-            admit(id, vacancy.as_ref(), ruling)?;
+        Command::Rule(ruling) => {
+            let awaited = ruling_awaited(&desk.connection, id, known.number)?;
+            admit(id, awaited.as_ref(), ruling)?;
         }
         Command::Pause | Command::Resume | Command::Stop | Command::Abort | Command::Note(_) => {}
     }
@@ -71,20 +71,24 @@ fn awaited(connection: &Connection, id: DiscussionId, number: i64) -> Result<Vec
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// The judge's seat, while nobody has said what becomes of it and the talk goes on.
-fn vacancy(connection: &Connection, id: DiscussionId, number: i64) -> Result<Option<Vacancy>, Trouble> {
+/// The decision of people that is awaited, while nobody has made it and the talk goes on.
+fn ruling_awaited(
+    connection: &Connection,
+    id: DiscussionId,
+    number: i64,
+) -> Result<Option<RulingAwaited>, Trouble> {
     let mut statement = connection.prepare_cached(
         "SELECT asked.body FROM facts asked
-         WHERE asked.discussion = ?1 AND asked.type = 'judge_awaited'
-         AND NOT EXISTS (SELECT 1 FROM facts WHERE discussion = ?1 AND type IN ('judge_changed', 'wound_up') AND seq > asked.seq)
-         AND NOT EXISTS (SELECT 1 FROM commands WHERE discussion = ?2 AND command ->> '$.command' = 'judge'
+         WHERE asked.discussion = ?1 AND asked.type = 'ruling_awaited'
+         AND NOT EXISTS (SELECT 1 FROM facts WHERE discussion = ?1 AND type IN ('ruled', 'wound_up') AND seq > asked.seq)
+         AND NOT EXISTS (SELECT 1 FROM commands WHERE discussion = ?2 AND command ->> '$.command' = 'rule'
              AND id > (SELECT ifnull(max(body ->> '$.id'), 0) FROM facts WHERE discussion = ?1 AND type = 'command_taken'))
          ORDER BY asked.seq DESC LIMIT 1",
     )?;
     let body: Option<String> =
         statement.query_row(params![number, id.to_string()], |row| row.get(0)).optional()?;
-    let vacancy = body.map(|body| serde_json::from_str(&body)).transpose();
-    vacancy.map_err(|error| unreadable(id, "who may judge", error))
+    let awaited = body.map(|body| serde_json::from_str(&body)).transpose();
+    awaited.map_err(|error| unreadable(id, "what is to be decided", error))
 }
 
 /// The commands after this one.

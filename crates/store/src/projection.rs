@@ -1,11 +1,11 @@
 //! What follows from facts for those who look at tables: pure functions from facts to rows.
 
 use quorum_core::model::{
-    ballot::Source,
-    event::{Event, Fact, Reading},
+    event::{Event, Fact},
     id::DiscussionId,
     lifecycle::Lifecycle,
     participant::Role,
+    reading::{Reading, Source},
     time::Timestamp,
     transcript::Turn,
 };
@@ -20,20 +20,24 @@ impl Seats {
     /// Those of the order a discussion began with.
     pub(crate) fn of(opened: &Event) -> Self {
         let Event::Opened { spec, .. } = opened else { return Seats(Vec::new()) };
-        Seats(spec.participants.iter().map(|it| (it.name.clone(), it.role)).collect())
+        Seats(spec.participants.iter().map(|it| (it.name.clone(), it.role.clone())).collect())
     }
 
     /// The place of this participant; whoever has none speaks from behind the last.
-    fn find(&self, name: &str) -> (usize, Role) {
+    fn find(&self, name: &str) -> (usize, &Role) {
         let found = self.0.iter().position(|(seated, _)| seated == name);
-        found.map_or((self.0.len(), Role::default()), |seat| (seat, self.0[seat].1))
+        found.map_or((self.0.len(), &SPEAKER), |seat| (seat, &self.0[seat].1))
     }
 }
 
+static SPEAKER: Role = Role::SPEAKER;
+
 /// A part under requirement C's names; the real one is in the log's metadata.
-pub(crate) fn stored_role(role: Role) -> &'static str {
+pub(crate) fn stored_role(role: &Role) -> &'static str {
     match role.name() {
-        known @ ("manager" | "leader" | "user") => known,
+        "manager" => "manager",
+        "leader" => "leader",
+        "user" => "user",
         _ => "specialist",
     }
 }
@@ -147,15 +151,14 @@ pub(crate) fn log<'a>(id: DiscussionId, fact: &'a Fact, seats: &Seats) -> Option
         Event::TurnCompleted { turn } => Some(turn_log(id, fact, turn, seats)),
         Event::ReplyRead { participant, round, source, reading } => {
             let (seat, role) = seats.find(participant);
-            let (kind, content) = described(reading);
             Some(Log {
                 id: log_id(id, fact),
                 agent: participant,
                 role: stored_role(role),
-                content,
+                content: described(reading),
                 turn_index: seat,
                 round: *round,
-                metadata: reading_metadata(kind, role, *source, reading),
+                metadata: reading_metadata(role, *source, reading),
                 at: fact.at,
             })
         }
@@ -190,20 +193,16 @@ fn turn_log<'a>(id: DiscussionId, fact: &Fact, turn: &'a Turn, seats: &Seats) ->
     }
 }
 
-fn reading_metadata(kind: &str, role: Role, source: Source, reading: &Reading) -> String {
-    json!({ "kind": kind, "role": role.name(), "source": source, "reading": reading }).to_string()
+fn reading_metadata(role: &Role, source: Source, reading: &Reading) -> String {
+    json!({ "kind": reading.kind, "role": role.name(), "source": source, "reading": reading }).to_string()
 }
 
-/// The kind of a structured reply, and what to show of it.
-fn described(reading: &Reading) -> (&'static str, &str) {
-    match reading {
-        Reading::Ballot(ballot) => ("vote", &ballot.choice),
-        Reading::ConsensusVote(vote) => ("check", &vote.reasoning),
-        Reading::Verdict(verdict) => ("verdict", &verdict.summary),
-        Reading::Synthesis(synthesis) => ("synthesis", &synthesis.synthesis),
-        Reading::Assessment(assessment) => ("assessment", &assessment.reasoning),
-        Reading::Casting(_) => ("casting", ""),
-    }
+/// What to show of a structured reply: the position it takes, else its reasons, else the line that
+/// tells of it.
+fn described(reading: &Reading) -> &str {
+    let position = reading.stance.as_ref().map(|it| it.position.as_str());
+    let reason = Some(reading.reason()).filter(|it| !it.is_empty());
+    position.or(reason).or(reading.told.as_deref()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Requirement C's three tables, written in the transaction of the facts they follow from.
 
-use quorum_core::model::{event::Fact, id::DiscussionId, report::iso};
+use quorum_core::model::{event::Fact, id::DiscussionId, time::iso};
 use rusqlite::{Connection, params};
 
 use crate::projection::{self, Place, Seats, stored_role};
@@ -20,7 +20,7 @@ pub(crate) fn open(
     )?;
     for (seat, (name, role)) in seats.0.iter().enumerate() {
         let row = id.derived(&format!("participant/{seat}")).to_string();
-        participant.execute(params![row, project, name, stored_role(*role), seat as i64, at])?;
+        participant.execute(params![row, project, name, stored_role(role), seat as i64, at])?;
     }
     let mut state = connection.prepare_cached(
         "INSERT INTO discussion_state (id, project_id, current_turn_index, current_round, status, created_at, updated_at)
