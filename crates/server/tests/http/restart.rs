@@ -104,5 +104,7 @@ async fn f13_closing_ends_streams_in_time_and_aborts_nothing() {
     assert!(!heard.contains("discussion-aborted"), "{heard}");
     let id = events(&heard)[0].2["discussionId"].as_str().unwrap().parse().unwrap();
     let quorum = quorum::Quorum::open(crate::harness::config("", &house.folder)).unwrap();
-    assert_eq!(quorum.state(id).await.unwrap().lifecycle.name(), "running");
+    let scope = quorum.scope(quorum::model::id::Tenant::default(), "test");
+    let state = scope.discussion(id).await.unwrap().state().await.unwrap();
+    assert_eq!(state.lifecycle.name(), "running");
 }
