@@ -1,17 +1,15 @@
-//! What one build of the command offers: the names users can choose from, and how it opens Quorum.
+//! What one build of the command offers: the vocabulary users can choose from, and how it opens
+//! Quorum.
 //!
-//! Arguments, help, completions, manual pages and verbs read these lists and no others, so that a
+//! Arguments, help, completions, manual pages and verbs read this registry and no other, so that a
 //! build with parts of its own shows them everywhere.
 
-use quorum::{Config, Error, Quorum};
+use quorum::{Config, Error, Quorum, Registry, config, request::flags};
 
-/// The parts a build is made of.
+/// The vocabulary a build has.
 #[derive(Debug, Clone)]
 pub(crate) struct App {
-    pub(crate) patterns: Vec<Choice>,
-    pub(crate) methods: Vec<Choice>,
-    pub(crate) strategies: Vec<Choice>,
-    pub(crate) detectors: Vec<Choice>,
+    pub(crate) registry: Registry,
 }
 
 /// A name that can be typed, with its descriptor's summary.
@@ -22,24 +20,46 @@ pub(crate) struct Choice {
 }
 
 impl App {
-    /// The parts that come with Quorum.
+    /// The vocabulary that comes with Quorum.
     pub(crate) fn built_in() -> App {
-        App {
-            patterns: choices(Quorum::patterns(), |it| (it.name, it.summary)),
-            methods: choices(Quorum::methods(), |it| (it.name, it.summary)),
-            strategies: choices(Quorum::window_strategies(), |it| (it.name, it.summary)),
-            detectors: choices(Quorum::detectors(), |it| (it.name, it.summary)),
-        }
+        App { registry: quorum::built_in() }
     }
 
-    /// Opens Quorum with these parts; every verb that needs it does so here.
+    /// Whether what was registered fits together. Everything else here relies on that.
+    pub(crate) fn validate(&self) -> Result<(), Error> {
+        Ok(self.registry.validate(&flags::reserved())?)
+    }
+
+    /// The user's configuration.
+    pub(crate) fn config(&self) -> Result<Config, config::Error> {
+        Config::load_with(&self.registry)
+    }
+
+    /// Opens Quorum with this vocabulary; every verb that needs it does so here.
     pub(crate) fn open(&self, config: Config) -> Result<Quorum, Error> {
-        Quorum::open(config)
+        let builder = Quorum::builder().user(config).registry(self.registry.clone());
+        builder.simulated_without_providers().assigning_roles().program("ax").build()
+    }
+
+    pub(crate) fn patterns(&self) -> Vec<Choice> {
+        choices(self.registry.patterns(), |it| (it.name, it.summary))
+    }
+
+    pub(crate) fn methods(&self) -> Vec<Choice> {
+        choices(self.registry.methods(), |it| (it.name, it.summary))
+    }
+
+    pub(crate) fn strategies(&self) -> Vec<Choice> {
+        choices(self.registry.strategies(), |it| (it.name, it.summary))
+    }
+
+    pub(crate) fn detectors(&self) -> Vec<Choice> {
+        choices(self.registry.detectors(), |it| (it.name, it.summary))
     }
 }
 
-fn choices<T>(known: &[T], described: fn(&T) -> (&'static str, &'static str)) -> Vec<Choice> {
-    let choice = |it: &T| {
+fn choices<T>(known: &[&'static T], described: fn(&T) -> (&'static str, &'static str)) -> Vec<Choice> {
+    let choice = |it: &&T| {
         let (name, summary) = described(it);
         Choice { name, summary }
     };
@@ -47,17 +67,44 @@ fn choices<T>(known: &[T], described: fn(&T) -> (&'static str, &'static str)) ->
 }
 
 #[cfg(test)]
-impl App {
-    /// The names of a company's own pattern, method, strategy and detector.
-    pub(crate) const ACME: [&'static str; 4] = ["acme-talk", "acme-vote", "acme-window", "acme-alarm"];
+mod acme {
+    //! A company's own pattern, method, strategy and detector.
 
-    /// The built-in parts and a company's own.
-    pub(crate) fn with_acme() -> App {
-        let mut app = App::built_in();
-        let lists = [&mut app.patterns, &mut app.methods, &mut app.strategies, &mut app.detectors];
-        for (list, name) in lists.into_iter().zip(App::ACME) {
-            list.push(Choice { name, summary: "Only at Acme" });
+    use quorum::registry::{
+        Before, Consensus, ContextStrategy, Detector, Ends, Fit, OnOverflow, Pattern,
+    };
+
+    use super::App;
+
+    const SUMMARY: &str = "Only at Acme";
+
+    static PATTERN: Pattern = Pattern { name: "acme-talk", summary: SUMMARY, ..Pattern::PLAIN };
+    static METHOD: Consensus = Consensus { name: "acme-vote", summary: SUMMARY, ..Consensus::PLAIN };
+    static STRATEGY: ContextStrategy = ContextStrategy {
+        name: "acme-window",
+        summary: SUMMARY,
+        fit: |_| Fit { before: Before::Nothing, from: 0, sum_up: None, tight: None },
+        options: &[],
+        overflow: OnOverflow::NotOffered,
+        words: |_, _| quorum::floor::ask::Ask::new(String::new(), String::new()),
+    };
+    static DETECTOR: Detector =
+        Detector { name: "acme-alarm", summary: SUMMARY, detect: |_| Vec::new(), ends: Ends::AtOnce };
+
+    impl App {
+        /// The names of a company's own pattern, method, strategy and detector.
+        pub(crate) const ACME: [&'static str; 4] = ["acme-talk", "acme-vote", "acme-window", "acme-alarm"];
+
+        /// The built-in parts and a company's own.
+        pub(crate) fn with_acme() -> App {
+            let registry = quorum::built_in().with_patterns([&PATTERN]).with_methods([&METHOD]);
+            App { registry: registry.with_strategies([&STRATEGY]).with_detectors([&DETECTOR]) }
         }
-        app
+
+        /// A company's own parts and nothing else.
+        pub(crate) fn of_acme() -> App {
+            let registry = quorum::Registry::default().with_patterns([&PATTERN]).with_methods([&METHOD]);
+            App { registry: registry.with_strategies([&STRATEGY]).with_detectors([&DETECTOR]) }
+        }
     }
 }

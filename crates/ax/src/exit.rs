@@ -3,9 +3,11 @@
 use std::process::ExitCode;
 
 use quorum::{
-    Error, StoreError,
-    model::{error::Code, outcome::Outcome},
+    Error, Registry, Snapshot, StoreError,
+    model::{error::Code, outcome::Outcome, state::State},
+    vocabulary::option::Kind,
 };
+use serde_json::Value;
 
 use crate::render::{insist, note, wording};
 
@@ -84,9 +86,9 @@ impl Demand {
 }
 
 /// Says what went wrong with this verb and finds its code.
-pub(crate) fn report(error: &anyhow::Error, verb: &str) -> Exit {
+pub(crate) fn report(error: &anyhow::Error, registry: &Registry, verb: &str) -> Exit {
     let lines = match (error.downcast_ref(), error.downcast_ref()) {
-        (Some(error), _) => wording::error(error),
+        (Some(error), _) => wording::error(error, registry),
         (None, Some(error)) => wording::config(error),
         (None, None) => vec![format!("{error:#}")],
     };
@@ -128,7 +130,7 @@ fn of_door(error: &Error) -> Exit {
         | Error::AmbiguousSession { .. } => Exit::BadInput,
         Error::Config(_) | Error::DataDirectory { .. } | Error::SwitchedOff { .. } => Exit::Setup,
         Error::Store(error) => of_store(error),
-        Error::NoVoices | Error::Fault(_) => Exit::Internal,
+        Error::NoVoices | Error::Registry(_) | Error::Fault(_) => Exit::Internal,
     }
 }
 
@@ -137,8 +139,9 @@ fn of_store(error: &StoreError) -> Exit {
         StoreError::Unknown(_)
         | StoreError::UnknownSession(_)
         | StoreError::NotAwaited { .. }
-        | StoreError::JudgeNotAwaited(_)
-        | StoreError::CannotJudge { .. }
+        | StoreError::RulingNotAwaited { .. }
+        | StoreError::NoSuchChoice { .. }
+        | StoreError::NoSuchCandidate { .. }
         | StoreError::Over(_) => Exit::BadInput,
         StoreError::Held { .. }
         | StoreError::Fenced(_)
@@ -147,20 +150,48 @@ fn of_store(error: &StoreError) -> Exit {
     }
 }
 
+/// The option that says which share of agreement is enough.
+const THRESHOLD: &str = "threshold";
+
+/// The share of agreement that is enough where nothing says otherwise.
+const HALF: f64 = 0.5;
+
+/// The stopping reason by which a pattern says that its participants agreed.
+const AGREED: &str = "consensus_reached";
+
+/// The share of agreement that `--require-consensus` demands.
+pub(crate) fn required(registry: &Registry, state: &State) -> f64 {
+    let given = state.spec.settings.get(THRESHOLD).and_then(Value::as_f64);
+    let usual = registry.option(THRESHOLD).and_then(|it| match it.kind {
+        Kind::Number { default, .. } => default,
+        _ => None,
+    });
+    given.or(usual).unwrap_or(HALF)
+}
+
+/// The share of agreement that decides; `None` where participants were asked outright whether they
+/// agree, because then no share does.
+pub(crate) fn needed(registry: &Registry, state: &State) -> Option<f64> {
+    let mut stances = state.readings.iter().filter_map(|it| it.reading.stance.as_ref()).peekable();
+    let decides = stances.peek().is_none() || stances.any(|it| it.chooses);
+    decides.then(|| required(registry, state))
+}
+
 /// The exit code of a discussion that is over.
-pub(crate) fn of_outcome(outcome: &Outcome, threshold: f64, demand: Demand) -> Exit {
+pub(crate) fn of_outcome(state: &Snapshot, demand: Demand) -> Exit {
+    let outcome = state.outcome();
     match (&outcome.error, demand) {
         (Some(problem), _) if problem.code != Code::ConsensusFailed => of_code(problem.code),
         (Some(_), Demand::Consensus) => Exit::NoConsensus,
-        (None, Demand::Consensus) if !agrees(outcome, threshold) => Exit::NoConsensus,
+        (None, Demand::Consensus) if !agrees(&outcome, required(state.registry(), state)) => Exit::NoConsensus,
         (_, Demand::Nothing | Demand::Consensus) => Exit::Done,
     }
 }
 
-/// A dialogue says so itself; elsewhere agreement is measured. What nobody measured is not agreed on.
-fn agrees(outcome: &Outcome, threshold: f64) -> bool {
-    outcome.final_consensus.is_some()
-        || outcome.consensus.agreement_score.is_some_and(|score| score >= threshold)
+/// A pattern may say so itself; elsewhere agreement is measured. What nobody measured is not agreed on.
+fn agrees(outcome: &Outcome, required: f64) -> bool {
+    let says_so = outcome.stopping_reason.as_ref().is_some_and(|it| it.name() == AGREED);
+    says_so || outcome.consensus.agreement_score.is_some_and(|score| score >= required)
 }
 
 fn of_code(code: Code) -> Exit {

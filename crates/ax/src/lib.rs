@@ -6,6 +6,10 @@
 //! }
 //! ```
 //!
+//! Patterns, consensus methods, context strategies and detectors of your own become part of the
+//! command: their options are flags, they stand in help, completions and manual pages, and their
+//! results are drawn by the views they declare.
+//!
 //! Results go to standard output and everything else to standard error. `ax help` lists the verbs and
 //! `ax man` the exit codes.
 
@@ -19,6 +23,8 @@ mod terminal;
 mod verbs;
 
 use std::{ffi::OsString, process::ExitCode};
+
+use quorum::registry::{Consensus, ContextStrategy, Detector, Pattern};
 
 use crate::app::App;
 
@@ -34,6 +40,43 @@ impl Command {
     #[must_use]
     pub fn new() -> Command {
         Command { app: App::built_in() }
+    }
+
+    /// Adds a pattern of your own.
+    ///
+    /// ```
+    /// use quorum::registry::Pattern;
+    ///
+    /// static DELPHI: Pattern = Pattern { name: "delphi", summary: "Estimates", ..Pattern::PLAIN };
+    ///
+    /// let command = ax::Command::new().pattern(&DELPHI);
+    /// assert_eq!(command.run(["ax", "help", "discuss"]), std::process::ExitCode::SUCCESS);
+    /// ```
+    #[must_use]
+    pub fn pattern(mut self, pattern: &'static Pattern) -> Command {
+        self.app.registry = self.app.registry.with_patterns([pattern]);
+        self
+    }
+
+    /// Adds a consensus method of your own.
+    #[must_use]
+    pub fn method(mut self, method: &'static Consensus) -> Command {
+        self.app.registry = self.app.registry.with_methods([method]);
+        self
+    }
+
+    /// Adds a context strategy of your own.
+    #[must_use]
+    pub fn context_strategy(mut self, strategy: &'static ContextStrategy) -> Command {
+        self.app.registry = self.app.registry.with_strategies([strategy]);
+        self
+    }
+
+    /// Adds a detector of your own.
+    #[must_use]
+    pub fn detector(mut self, detector: &'static Detector) -> Command {
+        self.app.registry = self.app.registry.with_detectors([detector]);
+        self
     }
 
     /// Runs a command line, whose first item is the program's name, and returns its exit code.
@@ -53,6 +96,9 @@ impl Command {
         I::Item: Into<OsString>,
     {
         let typed: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
+        if let Err(error) = args::validate(&self.app) {
+            return exit::report(&error, &self.app.registry, "help").into();
+        }
         let (cli, verb) = match args::parse(&self.app, &typed) {
             Ok(parsed) => parsed,
             Err(exit) => return exit.into(),
@@ -62,7 +108,7 @@ impl Command {
         }
         match verbs::run(&self.app, cli.verb) {
             Ok(exit) => exit.into(),
-            Err(error) => exit::report(&error, &verb).into(),
+            Err(error) => exit::report(&error, &self.app.registry, &verb).into(),
         }
     }
 }

@@ -1,39 +1,94 @@
-//! Fills in the names that flags accept. They come from the [`App`], which the derived parsers cannot
-//! know.
+//! Fills in the names that flags accept, and what holds where they are not given. They come from the
+//! [`App`], which the derived parsers cannot know.
 
 use clap::{
     Arg, Command,
     builder::{PossibleValue, PossibleValuesParser},
 };
+use quorum::{
+    model::spec::WindowSpec,
+    registry::{OnOverflow, Pattern},
+};
 
-use crate::app::{App, Choice};
+use crate::{
+    app::{App, Choice},
+    args::{
+        options::{self, Purpose},
+        rule,
+    },
+};
 
-/// The command line with the names of this app in every verb.
+/// The command line with the names of this app in every verb, its options, and its decisions.
 pub(super) fn filled(command: Command, app: &App) -> Command {
     // Unlike `mut_arg`, `mut_args` keeps the order in which completions and manual pages list flags.
-    command.mut_subcommands(|verb| verb.mut_args(|arg| with_choices(arg, app)))
+    let command = command.mut_subcommands(|verb| verb.mut_args(|arg| with_choices(arg, app)));
+    let command = command.mut_subcommand("discuss", |verb| {
+        options::added(verb.mut_args(|arg| with_usual(arg, app)), app, Purpose::Discuss)
+    });
+    let command = command.mut_subcommand("fork", |verb| options::added(verb, app, Purpose::Fork));
+    rule::added(command, &app.registry)
 }
 
 fn with_choices(arg: Arg, app: &App) -> Arg {
-    match choices_of(arg.get_id().as_str(), app) {
-        Some(choices) => arg.value_parser(parser(choices)),
+    let choices = match arg.get_id().as_str() {
+        "pattern" => app.patterns(),
+        "consensus" => app.methods(),
+        "window_strategy" => app.strategies(),
+        "window_overflow" => {
+            app.registry.overflows().map(|name| Choice { name, summary: "" }).collect()
+        }
+        _ => return arg,
+    };
+    arg.value_parser(parser(&choices))
+}
+
+fn parser(choices: &[Choice]) -> PossibleValuesParser {
+    let value = |it: &Choice| {
+        let value = PossibleValue::new(it.name);
+        if it.summary.is_empty() { value } else { value.help(it.summary) }
+    };
+    choices.iter().map(value).collect::<Vec<_>>().into()
+}
+
+/// The flag with what holds where it is not given, if that follows from what is registered.
+fn with_usual(arg: Arg, app: &App) -> Arg {
+    let first = |choices: Vec<Choice>| choices.first().map(|it| it.name.to_owned());
+    let usual = match arg.get_id().as_str() {
+        "roles" => return with_example(arg, app),
+        "pattern" => first(app.patterns()),
+        "consensus" => first(app.methods()),
+        "window_strategy" => first(app.strategies()),
+        "window_overflow" => Some(usual_overflow(app).to_owned()),
+        "rounds" => usual_of_patterns(app, |it| it.usual.rounds.to_string()),
+        "timeout" => usual_of_patterns(app, |it| it.usual.step_ms.to_string()),
+        _ => None,
+    };
+    let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+    match usual {
+        Some(usual) => arg.help(format!("{help} [default: {usual}]")),
         None => arg,
     }
 }
 
-/// The choices of the arguments that have some, under the names of their fields.
-fn choices_of<'a>(argument: &str, app: &'a App) -> Option<&'a [Choice]> {
-    match argument {
-        "pattern" => Some(&app.patterns),
-        "consensus" => Some(&app.methods),
-        "window_strategy" => Some(&app.strategies),
-        "end_on" => Some(&app.detectors),
-        _ => None,
-    }
+/// The flag for roles with the first roles there are.
+fn with_example(arg: Arg, app: &App) -> Arg {
+    let pairs = ["claude", "gemini", "qwen"].into_iter().zip(app.registry.roles());
+    let pairs: Vec<String> = pairs.map(|(name, role)| format!("{name}={}", role.name)).collect();
+    let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+    arg.help(format!("{help}: {} [default: by seat]", pairs.join(",")))
 }
 
-fn parser(choices: &[Choice]) -> PossibleValuesParser {
-    choices.iter().map(|it| PossibleValue::new(it.name).help(it.summary)).collect::<Vec<_>>().into()
+fn usual_overflow(app: &App) -> &'static str {
+    let shrinks = app.registry.strategies().iter().find(|it| it.overflow == OnOverflow::Shrinks);
+    shrinks.map_or(WindowSpec::END, |it| it.name)
+}
+
+/// What the first pattern has, then the patterns that have something else.
+fn usual_of_patterns(app: &App, usual: fn(&Pattern) -> String) -> Option<String> {
+    let (first, others) = app.registry.patterns().split_first()?;
+    let differing = others.iter().filter(|it| usual(it) != usual(first));
+    let others = differing.map(|it| format!("; {} with {}", usual(it), it.name));
+    Some(std::iter::once(usual(first)).chain(others).collect())
 }
 
 #[cfg(test)]
@@ -54,7 +109,7 @@ mod tests {
         let typed: Vec<OsString> = ["ax", "discuss", "q"].into_iter().chain(flags).map(Into::into).collect();
         let Verb::Discuss(discuss) = parse(app, &typed)?.0.verb else { panic!("discuss was typed") };
         let request = discuss.request();
-        let end_on = request.end_on.map(|it| it.join(","));
+        let end_on = request.settings.get("endOn").and_then(|it| Some(it.get(0)?.as_str()?.to_owned()));
         Ok([request.pattern, request.consensus, request.window_strategy, end_on])
     }
 
@@ -69,17 +124,17 @@ mod tests {
     #[test]
     fn the_help_lists_a_builds_own_parts_under_their_flags() {
         let command = command(&App::with_acme());
-        let names = |verb: &str, argument: &str| -> Vec<String> {
+        let names = |verb: &str, long: &str| -> Vec<String> {
             let verb = command.find_subcommand(verb).unwrap();
-            let argument = verb.get_arguments().find(|it| it.get_id() == argument).unwrap();
+            let argument = verb.get_arguments().find(|it| it.get_long() == Some(long)).unwrap();
             argument.get_possible_values().iter().map(|it| it.get_name().to_owned()).collect()
         };
         let app = App::with_acme();
-        let expected = |choices: &[Choice]| choices.iter().map(|it| it.name.to_owned()).collect::<Vec<_>>();
-        assert_eq!(names("discuss", "pattern"), expected(&app.patterns));
-        assert_eq!(names("fork", "pattern"), expected(&app.patterns));
-        assert_eq!(names("discuss", "consensus"), expected(&app.methods));
-        assert_eq!(names("discuss", "window_strategy"), expected(&app.strategies));
-        assert_eq!(names("discuss", "end_on"), expected(&app.detectors));
+        let expected = |choices: Vec<Choice>| choices.iter().map(|it| it.name.to_owned()).collect::<Vec<_>>();
+        assert_eq!(names("discuss", "pattern"), expected(app.patterns()));
+        assert_eq!(names("fork", "pattern"), expected(app.patterns()));
+        assert_eq!(names("discuss", "consensus"), expected(app.methods()));
+        assert_eq!(names("discuss", "window-strategy"), expected(app.strategies()));
+        assert_eq!(names("discuss", "end-on"), expected(app.detectors()));
     }
 }

@@ -5,15 +5,21 @@ use std::{collections::BTreeMap, path::PathBuf};
 use clap::Args;
 use quorum::{
     Request,
-    model::spec::{Overflow, TimeoutStrategy},
+    model::spec::TimeoutStrategy,
     request::{Seating, Simulate, flags},
 };
+use serde_json::Value;
 
 use crate::args::{
     Output,
-    debate::Debating,
     number::{fraction, whole},
 };
+
+/// The heading of the flags about the table and the talk.
+pub(super) const PANEL: &str = "Who discusses, and how";
+
+/// The heading of the flags about the decision.
+pub(super) const DECIDING: &str = "How it is decided";
 
 #[derive(Debug, Args)]
 pub(crate) struct Discuss {
@@ -46,17 +52,18 @@ pub(crate) struct Discuss {
     #[command(flatten)]
     panel: Panel,
     #[command(flatten)]
-    debating: Debating,
-    #[command(flatten)]
     deciding: Deciding,
     #[command(flatten)]
     bounds: Bounds,
     #[command(flatten)]
     voices: Simulated,
+    /// The options that patterns, methods and strategies declare, by name.
+    #[arg(skip)]
+    pub(super) settings: BTreeMap<String, Value>,
 }
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Who discusses, and how")]
+#[command(next_help_heading = PANEL)]
 struct Panel {
     /// Who takes part, with commas between: claude, or claude/MODEL [default: claude,glm,qwen,gemini]
     #[arg(short, long, value_name = "LIST", value_delimiter = ',')]
@@ -64,50 +71,38 @@ struct Panel {
     /// The whole table in seating order, people among them, in the place of --providers: claude,gemini,me:person
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     participants: Option<Vec<String>>,
-    /// How the discussion is held [default: synthesis]
+    /// How the discussion is held
     #[arg(long)]
     pattern: Option<String>,
-    /// How many rounds, 1 to 10 [default: 2; 10 in a dialogue; 3 at a roundtable]
+    /// How many rounds, 1 to 10
     #[arg(short, long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     rounds: Option<u32>,
     /// What may be voted for, with commas between
     #[arg(short, long, value_name = "LIST", value_delimiter = ',')]
     options: Option<Vec<String>>,
-    /// Who plays which part: claude=proponent,gemini=opponent,qwen=judge [default: by seat]
+    /// Who plays which part
     #[arg(long, value_name = "PAIRS", value_parser = flags::roles)]
     roles: Option<BTreeMap<String, String>>,
-    /// At a roundtable, what somebody's speeches end at: claude=END|Speaker:,gemini=[ [default: "[", a blank line, "Speaker:"]
-    #[arg(long, value_name = "PAIRS", value_parser = flags::stops)]
-    stop_sequences: Option<BTreeMap<String, Vec<String>>>,
     /// How long an answer may get, in tokens, 16 to 200000 [default: 2048]
     #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     max_tokens_per_turn: Option<u32>,
     /// How freely they speak, 0 to 2 [default: 0.7]
     #[arg(long, value_name = "T", value_parser = fraction, allow_negative_numbers = true)]
     temperature: Option<f64>,
-    /// How a talk that outgrows a model's window is shown [default: slide]
+    /// How a talk that outgrows a model's window is shown
     #[arg(long, value_name = "NAME")]
     window_strategy: Option<String>,
-    /// Let the hybrid strategy pay for summaries
-    #[arg(long)]
-    window_summaries: bool,
-    /// What follows when a provider says that a request is too long all the same [default: truncate]
-    #[arg(long, value_name = "WHAT", value_parser = Overflow::ALL.map(Overflow::name))]
+    /// What follows when a provider says that a request is too long all the same
+    #[arg(long, value_name = "WHAT")]
     window_overflow: Option<String>,
 }
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "How it is decided")]
+#[command(next_help_heading = DECIDING)]
 struct Deciding {
-    /// How a decision is made of what was said [default: synthesis]
+    /// How a decision is made of what was said
     #[arg(long, value_name = "METHOD")]
     consensus: Option<String>,
-    /// Who writes the synthesis or moderates [default: the strongest for the task]
-    #[arg(long, value_name = "NAME")]
-    synthesizer: Option<String>,
-    /// The share that decides, 0 to 1 [default: 0.5]
-    #[arg(long, value_name = "SHARE", value_parser = fraction, allow_negative_numbers = true)]
-    threshold: Option<f64>,
     /// Exit with 6 when there is no consensus, or less agreement than the threshold
     #[arg(long)]
     require_consensus: bool,
@@ -128,7 +123,7 @@ struct Deciding {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How much it may take")]
 struct Bounds {
-    /// How long one answer may take, retries included, in ms, 5000 to 300000 [default: 60000; 120000 in a dialogue]
+    /// How long one answer may take, retries included, in ms, 5000 to 300000
     #[arg(long, value_name = "MS", value_parser = whole::<u64>, allow_negative_numbers = true)]
     timeout: Option<u64>,
     /// The time for everything, like 180s or 3m [default: 30m; 3m with --recursive]
@@ -182,9 +177,9 @@ impl Discuss {
     pub(crate) fn request(&self) -> Request {
         let yes = |given: bool| given.then_some(true);
         let no = |given: bool| given.then_some(false);
-        let Discuss { panel, debating, deciding, bounds, voices, .. } = self;
+        let Discuss { panel, deciding, bounds, voices, .. } = self;
         let seats = |it: &Vec<String>| it.iter().cloned().map(Seating::Written).collect();
-        debating.fill(Request {
+        Request {
             topic: self.topic.clone().unwrap_or_default(),
             context: self.context.clone(),
             session_id: self.session.clone(),
@@ -194,16 +189,12 @@ impl Discuss {
             rounds: panel.rounds,
             voting_options: panel.options.clone(),
             roles: panel.roles.clone(),
-            stop_sequences: panel.stop_sequences.clone(),
             max_tokens_per_turn: panel.max_tokens_per_turn,
             temperature: panel.temperature,
             preset: self.preset.clone(),
             window_strategy: panel.window_strategy.clone(),
-            window_summaries: panel.window_summaries.then_some(true),
             window_overflow: panel.window_overflow.clone(),
             consensus: deciding.consensus.clone(),
-            synthesizer: deciding.synthesizer.clone(),
-            threshold: deciding.threshold,
             include_dissent: no(deciding.no_dissent),
             early_exit: yes(deciding.early_exit).or(no(deciding.no_early_exit)),
             confidence_threshold: deciding.confidence_threshold,
@@ -221,8 +212,9 @@ impl Discuss {
             offline: yes(voices.offline),
             seed: voices.seed,
             simulate: voices.simulate.clone(),
+            settings: self.settings.clone(),
             ..Request::default()
-        })
+        }
     }
 
     pub(crate) fn requires_consensus(&self) -> bool {

@@ -66,12 +66,6 @@ Examples:
   ax say last \"I would rather wait a year.\"
   ax say last - --as me < answer.md";
 
-pub(super) const JUDGE: &str = "\
-Examples:
-  ax judge last swap gemini
-  ax judge last none
-  ax judge last end";
-
 pub(super) const FORK: &str = "\
 Examples:
   ax fork last --at 1/awaiting-responses/claude --judge mistral

@@ -1,7 +1,10 @@
 //! Arguments of `ax fork`.
 
+use std::collections::BTreeMap;
+
 use clap::Args;
 use quorum::{Forking, Request};
+use serde_json::Value;
 
 use crate::args::{Output, Which, number::whole};
 
@@ -15,9 +18,6 @@ pub(crate) struct Fork {
     /// Who takes part no longer; may be given several times
     #[arg(long, value_name = "NAME")]
     drop: Vec<String>,
-    /// Who judges now; somebody new takes the judge's seat
-    #[arg(long, value_name = "NAME")]
-    judge: Option<String>,
     /// How it is held now
     #[arg(long)]
     pattern: Option<String>,
@@ -26,15 +26,19 @@ pub(crate) struct Fork {
     rounds: Option<u32>,
     #[command(flatten)]
     pub(crate) output: Output,
+    /// The options that are different now, by name.
+    #[arg(skip)]
+    pub(super) settings: BTreeMap<String, Value>,
 }
 
 impl Fork {
     pub(crate) fn forking(&self) -> Forking {
-        Forking {
-            at: self.at.clone(),
-            without: self.drop.clone(),
-            judge: self.judge.clone(),
-            changes: Request { pattern: self.pattern.clone(), rounds: self.rounds, ..Request::default() },
-        }
+        let changes = Request {
+            pattern: self.pattern.clone(),
+            rounds: self.rounds,
+            settings: self.settings.clone(),
+            ..Request::default()
+        };
+        Forking { at: self.at.clone(), without: self.drop.clone(), changes }
     }
 }

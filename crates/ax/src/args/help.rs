@@ -6,17 +6,18 @@ use std::{
     io::{IsTerminal, stdout},
 };
 
+use anyhow::bail;
 use clap::{
-    Command, CommandFactory, FromArgMatches,
+    ArgMatches, Command, CommandFactory, FromArgMatches,
     builder::{PossibleValuesParser, StyledStr},
     error::{ContextKind, ContextValue, ErrorKind},
 };
 
-use quorum::config::nearest;
+use quorum::{Registry, config::nearest, request::flags::Flag};
 
 use crate::{
     app::App,
-    args::{Cli, choices::filled},
+    args::{Cli, Rule, Verb, choices::filled, options},
     exit::{self, Exit},
     render::{
         line::{Colour, Line, PLAIN},
@@ -25,10 +26,13 @@ use crate::{
     terminal,
 };
 
-/// The verbs by what they are for, each in one place.
+/// Where the verbs stand that make a decision.
+const STEERING: &str = "Steer what runs or waits";
+
+/// The verbs by what they are for, each in one place; decisions stand with those that steer.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Discuss", &["discuss", "demo", "patterns"]),
-    ("Steer what runs or waits", &["pause", "resume", "stop", "abort", "say", "note", "judge"]),
+    (STEERING, &["pause", "resume", "stop", "abort", "say", "note"]),
     ("Look back", &["history", "show", "export", "replay", "fork", "rate", "delete", "sessions"]),
     ("Set up", &["models", "keys", "prices", "config", "doctor"]),
     ("More", &["serve", "completions", "man", "help"]),
@@ -43,7 +47,7 @@ const WIDTHS: (usize, usize) = (40, 100);
 pub(crate) fn command(app: &App) -> Command {
     let command = filled(Cli::command(), app);
     let verbs: Vec<String> = command.get_subcommands().flat_map(pages).collect();
-    let groups = groups(&command, terminal::columns_of_stdout().clamp(WIDTHS.0, WIDTHS.1));
+    let groups = groups(app, &command, terminal::columns_of_stdout().clamp(WIDTHS.0, WIDTHS.1));
     let header = command.get_styles().get_header();
     let options = format!("{header}Options:{header:#}");
     let template = format!(
@@ -53,6 +57,30 @@ pub(crate) fn command(app: &App) -> Command {
     command.help_template(template).mut_subcommand("man", |man| {
         man.mut_arg("verb", |verb| verb.value_parser(among).hide_possible_values(true))
     })
+}
+
+/// Whether no flag and no verb that follows from a declaration has the name of another.
+pub(crate) fn validate(app: &App) -> anyhow::Result<()> {
+    app.validate()?;
+    let command = Cli::command();
+    for declared in options::offered(&app.registry) {
+        let long = Flag::of(declared).long;
+        let twice = options::offered(&app.registry).filter(|it| Flag::of(it).long == long).count() > 1;
+        if twice || ["discuss", "fork"].iter().any(|verb| has_flag(&command, verb, &long)) {
+            bail!("the option {} has the flag --{long}, which there is already", declared.name);
+        }
+    }
+    match app.registry.rulings().iter().find(|it| command.find_subcommand(it.name).is_some()) {
+        Some(ruling) => bail!("the decision {} has the name of a verb", ruling.name),
+        None => Ok(()),
+    }
+}
+
+fn has_flag(command: &Command, verb: &str, long: &str) -> bool {
+    let own = command.find_subcommand(verb).into_iter().flat_map(Command::get_arguments);
+    let all = own.chain(command.get_arguments());
+    let longs = all.flat_map(|it| it.get_long().into_iter().chain(it.get_all_aliases().unwrap_or_default()));
+    longs.chain(["help", "version"]).any(|it| it == long)
 }
 
 /// The pages a verb has: its own, and one for each of its parts.
@@ -65,14 +93,30 @@ fn pages(verb: &Command) -> impl Iterator<Item = String> {
 /// answered here; the error is the exit code of that.
 pub(crate) fn parse(app: &App, typed: &[OsString]) -> Result<(Cli, String), Exit> {
     let matches = command(app).try_get_matches_from(typed);
-    let matches = matches.map_err(|error| end(&helped(quoted(error), typed)))?;
+    let matches = matches.map_err(|error| end(&helped(app, quoted(error), typed), &app.registry))?;
     let verb = matches.subcommand_name().unwrap_or_default().to_owned();
-    let cli = Cli::from_arg_matches(&matches).map_err(|error| end(&error))?;
+    let cli = read(app, &matches).map_err(|error| end(&error, &app.registry))?;
     Ok((cli, verb))
 }
 
+/// What was typed, with the verbs and flags that the derived parsers don't know.
+fn read(app: &App, matches: &ArgMatches) -> Result<Cli, clap::Error> {
+    let Some((name, below)) = matches.subcommand() else { return Cli::from_arg_matches(matches) };
+    if app.registry.rulings().iter().any(|it| it.name == name) {
+        let rule = Rule { kind: name.to_owned(), ..Rule::from_arg_matches(below)? };
+        return Ok(Cli { verb: Verb::Rule(Box::new(rule)), quiet: matches.get_flag("quiet") });
+    }
+    let mut cli = Cli::from_arg_matches(matches)?;
+    match &mut cli.verb {
+        Verb::Discuss(discuss) => discuss.settings = options::given(below, app),
+        Verb::Fork(fork) => fork.settings = options::given(below, app),
+        _ => {}
+    }
+    Ok(cli)
+}
+
 /// Prints help and version as any result is printed: without escapes in a pipe, and not without a word on a full disk.
-fn end(error: &clap::Error) -> Exit {
+fn end(error: &clap::Error, registry: &Registry) -> Exit {
     if error.use_stderr() || stdout().is_terminal() {
         // Where nobody can read it, the exit code still tells.
         let _ = error.print();
@@ -80,7 +124,7 @@ fn end(error: &clap::Error) -> Exit {
     }
     match write(&error.render().to_string()) {
         Ok(()) => Exit::Done,
-        Err(error) => exit::report(&error, "help"),
+        Err(error) => exit::report(&error, registry, "help"),
     }
 }
 
@@ -98,7 +142,7 @@ fn quoted(mut error: clap::Error) -> clap::Error {
 }
 
 /// `ax help` with a slip in what follows, which is not compared with what there is.
-fn helped(mut error: clap::Error, typed: &[OsString]) -> clap::Error {
+fn helped(app: &App, mut error: clap::Error, typed: &[OsString]) -> clap::Error {
     let unknown = match error.get(ContextKind::InvalidSubcommand) {
         Some(ContextValue::String(word)) if error.get(ContextKind::SuggestedSubcommand).is_none() => {
             word.clone()
@@ -106,7 +150,7 @@ fn helped(mut error: clap::Error, typed: &[OsString]) -> clap::Error {
         _ => return error,
     };
     let typed = typed.iter().skip(1).skip_while(|it| *it == "help");
-    let command = Cli::command();
+    let command = command(app);
     let mut before = typed.take_while(|it| **it != *unknown);
     let below = before.try_fold(&command, |at, word| at.find_subcommand(word));
     let known = below.iter().flat_map(|it| it.get_subcommands()).map(Command::get_name);
@@ -117,13 +161,20 @@ fn helped(mut error: clap::Error, typed: &[OsString]) -> clap::Error {
 }
 
 /// Every verb with what it does, under the headings of their groups.
-fn groups(command: &Command, columns: usize) -> String {
-    let group = |(title, verbs): &(&str, &[&str])| {
+fn groups(app: &App, command: &Command, columns: usize) -> String {
+    let group = |(title, verbs): &(&'static str, &'static [&'static str])| {
         let header = command.get_styles().get_header();
-        let lines: String = verbs.iter().map(|verb| entry(command, verb, columns)).collect();
+        let verbs = verbs.iter().copied().chain(decisions(app, title));
+        let lines: String = verbs.map(|verb| entry(command, verb, columns)).collect();
         format!("{header}{title}:{header:#}\n{lines}\n")
     };
     GROUPS.iter().map(group).collect()
+}
+
+/// The verbs that make decisions, in the group where they stand.
+fn decisions(app: &App, group: &str) -> impl Iterator<Item = &'static str> {
+    let kinds = if group == STEERING { app.registry.rulings() } else { Vec::new() };
+    kinds.into_iter().map(|it| it.name)
 }
 
 fn entry(command: &Command, verb: &str, columns: usize) -> String {
@@ -131,7 +182,7 @@ fn entry(command: &Command, verb: &str, columns: usize) -> String {
     let about = about.unwrap_or_else(|| "Explain a verb, with examples".to_owned());
     let rows = Line::of(&about, PLAIN).wrapped(columns - SUMMARY);
     let literal = command.get_styles().get_literal();
-    let mut entry = format!("  {literal}{verb}{literal:#}{}", " ".repeat(SUMMARY - 2 - verb.len()));
+    let mut entry = format!("  {literal}{verb}{literal:#}{}", " ".repeat(SUMMARY.saturating_sub(2 + verb.len()).max(1)));
     for (at, row) in rows.iter().enumerate() {
         let margin = if at == 0 { 0 } else { SUMMARY };
         let _ = writeln!(entry, "{}{}", " ".repeat(margin), row.rendered(Colour::Off));
@@ -147,8 +198,10 @@ mod tests {
 
     #[test]
     fn every_verb_stands_in_one_group() {
-        let listed: Vec<&str> = GROUPS.iter().flat_map(|group| group.1).copied().collect();
-        let there = Cli::command();
+        let app = App::built_in();
+        let listed = GROUPS.iter().flat_map(|group| group.1.iter().copied().chain(decisions(&app, group.0)));
+        let listed: Vec<&str> = listed.collect();
+        let there = command(&app);
         let there: BTreeSet<&str> = there.get_subcommands().map(Command::get_name).chain(["help"]).collect();
         assert_eq!((listed.iter().copied().collect(), listed.len()), (there.clone(), there.len()));
     }

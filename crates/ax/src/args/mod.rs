@@ -1,7 +1,6 @@
 //! The command line: verbs, their flags and arguments, help, and text that is typed or piped in.
 
 mod choices;
-mod debate;
 mod discuss;
 mod examples;
 mod fork;
@@ -10,8 +9,10 @@ mod help;
 pub(crate) mod input;
 mod number;
 mod one_discussion;
+mod options;
 mod output;
 pub(crate) mod password;
+mod rule;
 
 use std::path::PathBuf;
 
@@ -20,9 +21,10 @@ use clap::{Args, Parser, Subcommand};
 pub(crate) use discuss::Discuss;
 pub(crate) use fork::Fork;
 pub(crate) use general::{ConfigVerb, Configuring, Demo, History, Place, Serve, SessionVerb, Sessions};
-pub(crate) use help::{command, parse};
-pub(crate) use one_discussion::{Delete, Export, Judge, Note, Rate, Replay, Resume, Say};
+pub(crate) use help::{command, parse, validate};
+pub(crate) use one_discussion::{Delete, Export, Note, Rate, Replay, Resume, Say};
 pub(crate) use output::{Output, Shape};
+pub(crate) use rule::Rule;
 
 /// Lets several models discuss a question and hands you one considered answer
 #[derive(Debug, Parser)]
@@ -58,9 +60,9 @@ pub(crate) enum Verb {
     /// Leave a remark that everyone asked from now on is shown
     #[command(after_help = examples::NOTE)]
     Note(Note),
-    /// Say who judges now, in a debate whose judge failed, and go on
-    #[command(after_help = examples::JUDGE)]
-    Judge(Judge),
+    /// Makes a decision that a discussion waits for. The verbs are made from the declarations.
+    #[command(skip)]
+    Rule(Box<Rule>),
     /// Go on from a past discussion otherwise, asking only what is new
     #[command(after_help = examples::FORK)]
     Fork(Fork),
@@ -223,8 +225,8 @@ mod tests {
         command.build();
         let discuss = command.find_subcommand("discuss").unwrap();
         let typed: BTreeSet<&str> = discuss.get_arguments().filter_map(|arg| arg.get_long()).collect();
-        let written =
-            flags::FLAGS.iter().map(|flag| flag.long).chain(flags::SHOWING.iter().map(|it| it.long));
+        let flags = flags::all(&App::built_in().registry);
+        let written = flags.iter().map(|flag| &*flag.long).chain(flags::SHOWING.iter().map(|it| it.long));
         let missing: Vec<&str> = written.filter(|long| !typed.contains(long)).collect();
         assert_eq!(missing, Vec::<&str>::new());
     }
@@ -236,9 +238,9 @@ mod tests {
         let mut command = built_in();
         command.build();
         let discuss = command.find_subcommand("discuss").unwrap();
+        let flags = flags::all(&App::built_in().registry);
         let known = |long: &&str| {
-            flags::FLAGS.iter().any(|flag| flag.long == *long)
-                || flags::SHOWING.iter().any(|it| it.long == *long)
+            flags.iter().any(|flag| flag.long == *long) || flags::SHOWING.iter().any(|it| it.long == *long)
         };
         let typed: BTreeSet<&str> = discuss.get_arguments().filter_map(|arg| arg.get_long()).collect();
         let unknown: BTreeSet<&str> = typed.into_iter().filter(|long| !known(long)).collect();

@@ -10,9 +10,6 @@ use quorum::export::FORMATS;
 
 use crate::args::{Output, Shown, Which};
 
-/// What `ax judge` can be told to do.
-const RULINGS: [&str; 3] = ["swap", "none", "end"];
-
 #[derive(Debug, Args)]
 pub(crate) struct Resume {
     #[command(flatten)]
@@ -65,19 +62,6 @@ pub(crate) struct Delete {
     /// Really do it
     #[arg(long)]
     pub(crate) yes: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Judge {
-    #[command(flatten)]
-    pub(crate) which: Which,
-    /// Put another in the judge's seat, go on without one, or end the debate
-    #[arg(value_name = "WHAT", value_parser = RULINGS)]
-    pub(crate) ruling: String,
-    /// Who judges instead, for swap
-    pub(crate) name: Option<String>,
-    #[command(flatten)]
-    pub(crate) output: Output,
 }
 
 #[derive(Debug, Args)]

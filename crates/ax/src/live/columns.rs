@@ -45,7 +45,7 @@ impl Columns {
     /// The fullest way that leaves room for what is said.
     pub(super) fn of(voices: &[Voice], all: usize, priced: bool) -> Columns {
         let name = voices.iter().map(|it| width(&it.name)).max().unwrap_or_default().min(LONGEST_NAME);
-        let part = |it: &Voice| if it.role == Role::Speaker { 0 } else { it.role.name().len() };
+        let part = |it: &Voice| if it.role == Role::SPEAKER { 0 } else { it.role.name().len() };
         let role = voices.iter().map(part).max().unwrap_or_default();
         let ways = [
             (role, With { rate: true, tokens: true, cost: priced }),

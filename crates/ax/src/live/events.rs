@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use futures::{Stream, StreamExt};
 use quorum::{
-    Discussion, Error, Handle, Signal, Steered, StoreError,
-    model::{command::Command, state::State},
+    Discussion, Error, Handle, Signal, Snapshot, Steered, StoreError,
+    model::command::Command,
 };
 use tokio::signal::unix::{Signal as Caught, SignalKind, signal};
 
@@ -58,7 +58,7 @@ pub(crate) async fn handle_all(
             signal = signals.next() => match signal {
                 Some(signal) => {
                     if trouble.is_news(&signal) {
-                        watch.hear(discussion.id(), &signal);
+                        watch.hear(&signal);
                     }
                     if let Some(jsonl) = &mut jsonl {
                         jsonl.write_signal(discussion, &signal).await?;
@@ -182,7 +182,7 @@ pub(crate) enum PauseEnd {
     /// It goes on here.
     GoesOn(Handle),
     /// It ended meanwhile.
-    Over(Box<State>),
+    Over(Snapshot),
     /// Another process has it.
     Elsewhere,
     /// It is left as it is.
@@ -219,7 +219,7 @@ pub(crate) async fn wait_while_paused(
 async fn go_on(discussion: &Discussion) -> anyhow::Result<PauseEnd> {
     match discussion.resume_here().await {
         Ok(handle) => Ok(PauseEnd::GoesOn(handle)),
-        Err(Error::Store(StoreError::Over(_))) => Ok(PauseEnd::Over(Box::new(discussion.state().await?))),
+        Err(Error::Store(StoreError::Over(_))) => Ok(PauseEnd::Over(discussion.state().await?)),
         Err(error) => Err(error.into()),
     }
 }
@@ -228,7 +228,7 @@ async fn wind_up(discussion: &Discussion) -> anyhow::Result<PauseEnd> {
     Ok(match discussion.steer(Command::Stop).await? {
         Steered::Here(handle) => PauseEnd::GoesOn(handle),
         Steered::Sent { .. } => PauseEnd::Elsewhere,
-        Steered::Idle(state) => PauseEnd::Over(state),
+        Steered::Idle(state) => PauseEnd::Over(*state),
     })
 }
 

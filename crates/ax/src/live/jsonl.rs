@@ -4,13 +4,13 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use quorum::{
-    Discussion, Signal,
+    Discussion, Registry, Signal,
     export::jsonl,
     model::{
-        announcement::Announcer,
         event::Fact,
         id::{DiscussionId, Seq},
     },
+    seeds::events::Announcer,
 };
 
 use crate::render::write;
@@ -24,8 +24,9 @@ pub(crate) struct JsonLines {
 }
 
 impl JsonLines {
-    pub(crate) fn of(id: DiscussionId) -> Self {
-        JsonLines { id, announcer: Announcer::new(id), written: Seq::START, has_header: false }
+    pub(crate) fn of(id: DiscussionId, registry: &Registry) -> Self {
+        let announcer = Announcer::new(id, registry.clone());
+        JsonLines { id, announcer, written: Seq::START, has_header: false }
     }
 
     /// Writes the line of a signal. Sub-discussions are left out: they have their own numbering.

@@ -1,4 +1,5 @@
-//! The screen as lines: a header, a line for everyone, how far they agree, what the judge says, and the keys.
+//! The screen as lines: a header, a line for everyone, how far they agree, the marks they got, and the
+//! keys.
 
 use quorum::model::{
     command::Command,
@@ -11,12 +12,13 @@ use crate::{
     live::{
         columns::{Columns, money},
         screen::{Footer, Keys, Screen},
-        voice::colour,
+        voice::{FILLS_IN, colour},
     },
+    exit::needed,
     render::{
-        card::judged,
         line::{BOLD, DIM, GOOD, Line, PLAIN, WORRY, width},
         markdown,
+        scores::ScoreRow,
     },
     terminal::Size,
 };
@@ -24,8 +26,8 @@ use crate::{
 /// A topic that is not to be seen as a whole has this much of it beside the rest, or a line of its own.
 const LONG_TOPIC: usize = 60;
 const WIDEST_BAR: usize = 24;
-/// So many rounds of judging are shown.
-const JUDGED: usize = 2;
+/// So many rows of marks are shown.
+const SCORED: usize = 2;
 /// So much of a long answer is shown of who is followed.
 const FOLLOWED_BYTES: usize = 32 * 1024;
 
@@ -39,7 +41,7 @@ impl Screen {
         let header = self.header(size.columns, now);
         let voices: Vec<Line> = (0..self.voices.len()).map(|seat| self.status(seat, &columns, now)).collect();
         let mut after = self.agreement(size.columns);
-        after.extend(self.judging());
+        after.extend(self.scores());
         let footer = self.footer(size.columns);
         let mut used = header.len() + voices.len();
         let mut fits = |lines: Vec<Line>| {
@@ -99,7 +101,7 @@ impl Screen {
 
     fn rounds(&self) -> Option<String> {
         let State { round, spec, .. } = &self.state;
-        let most = spec.debate.round_limit.unwrap_or(spec.rounds);
+        let most = self.most_rounds().unwrap_or(spec.rounds);
         let of = if *round <= most { format!("/{most}") } else { String::new() };
         (0 < *round).then(|| format!("round {round}{of}"))
     }
@@ -124,12 +126,13 @@ impl Screen {
 
     fn agreement(&self, columns: usize) -> Vec<Line> {
         let Some(last) = self.agreement.last() else { return Vec::new() };
-        let need = self.needed();
-        let figures = format!(" {:.2} (need {need:.2})", last.agreement);
+        let need = needed(self.teller.registry(), &self.state);
+        let needs = need.map(|it| format!(" (need {it:.2})")).unwrap_or_default();
+        let figures = format!(" {:.2}{needs}", last.agreement);
         let history: Vec<String> =
             self.agreement.iter().map(|it| format!("R{} {:.2}", it.round, it.agreement)).collect();
         let room = columns.saturating_sub(" agreement ▕▏".chars().count() + figures.len() + 1);
-        let style = if need <= last.agreement { GOOD } else { WORRY };
+        let style = if need.unwrap_or(1.0) <= last.agreement { GOOD } else { WORRY };
         let bar = bar(last.agreement, need, room.min(WIDEST_BAR));
         let bar =
             Line::of(" agreement ", PLAIN).and("▕", DIM).and(&bar, style).and("▏", DIM).and(&figures, PLAIN);
@@ -137,19 +140,17 @@ impl Screen {
         vec![bar.and("  ", PLAIN).and(&latest(&history, rest), DIM)]
     }
 
-    /// The agreement that is enough. A dialogue's partners must both agree, or one of them.
-    fn needed(&self) -> f64 {
-        let spec = &self.state.spec;
-        match self.state.checks.is_empty() {
-            true => spec.consensus.threshold,
-            false if spec.dialogue.both_must_agree => 1.0,
-            false => 0.5,
-        }
+    /// The rounds that an option limits, where one was given.
+    fn most_rounds(&self) -> Option<u32> {
+        let limits = self.teller.registry().options().into_iter().filter(|it| it.of_rounds);
+        let given = limits.filter_map(|it| self.state.spec.settings.get(it.name)?.as_u64()).max();
+        given.and_then(|it| u32::try_from(it).ok())
     }
 
-    fn judging(&self) -> Vec<Line> {
-        let shown = self.judged.len().saturating_sub(JUDGED);
-        self.judged[shown..].iter().map(|it| Line::of(" judge ", PLAIN).then(judged(it))).collect()
+    fn scores(&self) -> Vec<Line> {
+        let shown = self.scores.len().saturating_sub(SCORED);
+        let row = |it: &ScoreRow| Line::of(&format!(" {} ", it.label), PLAIN).then(it.line());
+        self.scores[shown..].iter().map(row).collect()
     }
 
     fn footer(&self, columns: usize) -> Vec<Line> {
@@ -177,14 +178,16 @@ impl Screen {
         let Some((seat, voice)) = self.focus.and_then(|seat| Some((seat, self.voices.get(seat)?))) else {
             return Vec::new();
         };
-        let start = voice.text.ceil_char_boundary(voice.text.len().saturating_sub(FOLLOWED_BYTES));
+        let text = if voice.is_form() { "" } else { &*voice.text };
+        let start = text.ceil_char_boundary(text.len().saturating_sub(FOLLOWED_BYTES));
         let head = Line::of(&format!(" {} ", voice.name), colour(seat).bold());
         let head = head.and(&"─".repeat(columns.saturating_sub(width(&voice.name) + 3)), DIM);
-        let body = markdown::lines(&voice.text[start..], columns.saturating_sub(3));
+        let body = markdown::lines(&text[start..], columns.saturating_sub(3));
         let body = body.into_iter().map(|line| Line::of("  ", PLAIN).then(line));
         let lines: Vec<Line> = body.collect();
         let from = lines.len().saturating_sub(room.saturating_sub(1));
-        let silent = lines.is_empty().then(|| Line::of("  nothing yet", DIM));
+        let silent = if voice.is_form() { FILLS_IN } else { "nothing yet" };
+        let silent = lines.is_empty().then(|| Line::of(&format!("  {silent}"), DIM));
         [head].into_iter().chain(lines.into_iter().skip(from)).chain(silent).take(room).collect()
     }
 }
@@ -218,14 +221,14 @@ pub(super) fn clock(ms: u64) -> String {
     if hours == 0 { format!("{minutes}:{seconds:02}") } else { format!("{hours}:{minutes:02}:{seconds:02}") }
 }
 
-/// A bar in eighths of a column, with a mark where it should reach.
-fn bar(share: f64, need: f64, columns: usize) -> String {
+/// A bar in eighths of a column, with a mark where it should reach, if it should.
+fn bar(share: f64, need: Option<f64>, columns: usize) -> String {
     const EIGHTHS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
     let filled = (share.clamp(0.0, 1.0) * columns as f64 * 8.0).round() as usize;
-    let mark = ((need.clamp(0.0, 1.0) * columns as f64).ceil() as usize).saturating_sub(1);
+    let mark = need.map(|it| ((it.clamp(0.0, 1.0) * columns as f64).ceil() as usize).saturating_sub(1));
     let cell = |at: usize| match filled.saturating_sub(at * 8) {
         8.. => '█',
-        0 if at == mark => '┊',
+        0 if Some(at) == mark => '┊',
         eighths => EIGHTHS[eighths],
     };
     (0..columns).map(cell).collect()

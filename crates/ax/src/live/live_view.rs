@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use quorum::{Signal, model::state::State};
+use quorum::{Signal, Snapshot};
 use rustix::process::Signal as Number;
 use tokio::{
     signal::unix::{Signal as Caught, SignalKind, signal},
@@ -79,7 +79,7 @@ impl Clock {
 
 impl LiveView {
     /// Puts the screen up.
-    pub(crate) fn open(state: State, keys: Keys) -> anyhow::Result<LiveView> {
+    pub(crate) fn open(state: &Snapshot, keys: Keys) -> anyhow::Result<LiveView> {
         let footer = if terminal::has_keys() { Footer::Hint } else { Footer::Absent };
         let clock = Clock::at(0, 1.0);
         let mut frames = tokio::time::interval(FRAME);
@@ -109,7 +109,7 @@ impl LiveView {
     /// Takes in what happened.
     pub(crate) fn hear(&mut self, signal: &Signal) {
         self.screen.hear(signal, self.clock.now());
-        self.scrollback.hear(&self.screen.state, signal, self.size.columns);
+        self.scrollback.hear(&self.screen.state, &self.screen.teller, signal, self.size.columns);
         self.stirred = true;
     }
 

@@ -3,18 +3,23 @@
 use std::sync::Arc;
 
 use quorum::{
-    Signal,
+    Signal, Snapshot,
     model::{
         event::{Event, Fact},
         flips::{RoundAgreement, agreement_by_round},
-        judging::{JudgedRound, JudgingReport},
         lifecycle::Lifecycle,
         state::State,
         transcript::Turn,
     },
 };
 
-use crate::live::voice::{Doing, Voice};
+use crate::{
+    live::voice::{Doing, Voice},
+    render::{
+        progress::Teller,
+        scores::{self, ScoreRow},
+    },
+};
 
 /// A discussion as it is seen now. Times are milliseconds of one clock, whichever the caller has.
 #[derive(Debug, Clone)]
@@ -22,7 +27,9 @@ pub(crate) struct Screen {
     pub(super) state: State,
     pub(super) voices: Vec<Voice>,
     pub(super) agreement: Vec<RoundAgreement>,
-    pub(super) judged: Vec<JudgedRound>,
+    pub(super) scores: Vec<ScoreRow>,
+    /// Puts into lines what the screen does not show.
+    pub(crate) teller: Teller,
     /// When the last fact came: active time goes on from there.
     pub(super) heard_at: u64,
     /// Whose text is shown in full.
@@ -54,11 +61,12 @@ pub(crate) enum Footer {
 
 impl Screen {
     /// A discussion that has come this far.
-    pub(crate) fn of(state: State, (footer, keys): (Footer, Keys), now: u64) -> Screen {
+    pub(crate) fn of(state: &Snapshot, (footer, keys): (Footer, Keys), now: u64) -> Screen {
+        let (teller, state) = (Teller::of(state, state.registry()), State::clone(state));
         let voices = state.spec.participants.iter().map(Voice::of).collect();
-        let (agreement, judged) = (Vec::new(), Vec::new());
+        let (agreement, scores) = (Vec::new(), Vec::new());
         let mut screen =
-            Screen { voices, agreement, judged, heard_at: now, focus: None, footer, keys, state };
+            Screen { voices, agreement, scores, teller, heard_at: now, focus: None, footer, keys, state };
         screen.recall(now);
         screen.weigh();
         screen
@@ -146,7 +154,12 @@ impl Screen {
             }
             Event::SubConcluded(end) => self.does(&end.participant, Doing::Waiting),
             Event::PersonAwaited(awaited) => self.does(&awaited.participant, Doing::Awaited),
-            Event::ReplyRead { .. } | Event::RoundClosed { .. } | Event::JudgeChanged(_) => self.weigh(),
+            Event::ReplyRead { participant, reading, .. } => {
+                let voice = self.voices.iter_mut().find(|it| it.name == *participant);
+                voice.into_iter().for_each(|it| it.read(reading));
+                self.weigh();
+            }
+            Event::RoundClosed { .. } | Event::Noted(_) => self.weigh(),
             _ => {}
         }
     }
@@ -159,7 +172,7 @@ impl Screen {
 
     fn weigh(&mut self) {
         self.agreement = agreement_by_round(&self.state);
-        self.judged = JudgingReport::of(&self.state).map(|it| it.rounds).unwrap_or_default();
+        self.scores = scores::of_state(self.teller.registry(), &self.state);
     }
 }
 

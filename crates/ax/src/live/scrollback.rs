@@ -3,10 +3,9 @@
 use quorum::{
     Signal,
     model::{
-        ballot::Source,
-        event::{Event, Fact, Reading},
-        judging::{JudgingReport, revealed},
+        event::{Event, Fact},
         participant::Role,
+        reading::{Reading, Source},
         state::State,
         transcript::Turn,
     },
@@ -16,17 +15,15 @@ use quorum::{
 use crate::{
     live::{columns::money, voice::colour},
     render::{
-        card::judged,
         line::{BAD, BOLD, Colour, DIM, Line, PLAIN},
-        markdown, progress,
+        markdown,
+        progress::{Teller, UNREAD, dropped_out},
     },
 };
 
 /// Wider lines are hard to read.
 const WIDEST: usize = 100;
 const MARGIN: &str = "  ";
-/// How the form of a dialogue's consensus check begins.
-pub(super) const CHECK: &str = "[CONSENSUS_CHECK]";
 
 /// Lines that go above the screen with the next frame.
 #[derive(Debug, Default)]
@@ -38,13 +35,13 @@ pub(crate) struct Scrollback {
 
 impl Scrollback {
     /// Takes in something that happened in this discussion, which the state knows already.
-    pub(crate) fn hear(&mut self, state: &State, signal: &Signal, columns: usize) {
+    pub(crate) fn hear(&mut self, state: &State, teller: &Teller, signal: &Signal, columns: usize) {
         let lines = match signal {
             Signal::Fact { discussion, fact } if *discussion == state.id => {
-                of_fact(state, signal, fact, columns)
+                of_fact(state, fact, columns).unwrap_or_else(|| remark(teller, signal, columns))
             }
             Signal::Fact { fact, .. } if is_passing(&fact.event) => return,
-            Signal::Fact { .. } | Signal::Trouble(_) => remark(state, signal, columns),
+            Signal::Fact { .. } | Signal::Trouble(_) => remark(teller, signal, columns),
             Signal::Piece(_) => return,
         };
         let remarks = |line: &Line| line.rendered(Colour::Off).starts_with(MARGIN);
@@ -73,24 +70,23 @@ impl Scrollback {
     }
 }
 
-fn of_fact(state: &State, signal: &Signal, fact: &Fact, columns: usize) -> Vec<Line> {
+/// What is shown of a fact in a way of its own.
+fn of_fact(state: &State, fact: &Fact, columns: usize) -> Option<Vec<Line>> {
     match &fact.event {
-        Event::RoundOpened { round } => vec![heading(&format!("round {round}"), columns), Line::default()],
-        Event::TurnCompleted { turn } => said(state, turn, columns),
-        Event::ReplyRead { participant, source: Source::Assumed, .. } => {
-            let words = speaker(state, participant).and(" filled in a form that could not be read", PLAIN);
-            paragraph(&words, columns)
+        Event::RoundOpened { round } => {
+            Some(vec![heading(&format!("round {round}"), columns), Line::default()])
         }
-        Event::ReplyRead { participant, round, reading, .. } => {
-            let words = read(state, participant, *round, reading);
-            words.map(|words| paragraph(&words, columns)).unwrap_or_default()
+        Event::TurnCompleted { turn } => Some(said(state, turn, columns)),
+        Event::ReplyRead { participant, source, reading, .. } => {
+            let words = read(speaker(state, participant), *source, reading);
+            Some(words.map(|words| paragraph(&words, columns)).unwrap_or_default())
         }
-        Event::TurnFailed(_) => {
-            let text = progress::of_signal(state.id, signal).unwrap_or_default();
-            paragraph(&Line::of("✖ ", BAD).and(text.trim(), PLAIN), columns)
+        Event::TurnFailed(failed) => {
+            let text = dropped_out(failed);
+            Some(paragraph(&Line::of("✖ ", BAD).and(text.trim(), PLAIN), columns))
         }
-        event if is_passing(event) => Vec::new(),
-        _ => remark(state, signal, columns),
+        event if is_passing(event) => Some(Vec::new()),
+        _ => None,
     }
 }
 
@@ -106,8 +102,8 @@ fn is_passing(event: &Event) -> bool {
 }
 
 /// What lines alone would say of it.
-fn remark(state: &State, signal: &Signal, columns: usize) -> Vec<Line> {
-    let text = progress::of_signal(state.id, signal);
+fn remark(teller: &Teller, signal: &Signal, columns: usize) -> Vec<Line> {
+    let text = teller.line(signal);
     text.iter().flat_map(|text| text.lines()).flat_map(|text| indented(text, columns)).collect()
 }
 
@@ -123,11 +119,11 @@ fn heading(text: &str, columns: usize) -> Line {
 
 /// A turn with its speaker. Forms that were filled in are told once they are read.
 fn said(state: &State, turn: &Turn, columns: usize) -> Vec<Line> {
-    let text = revealed(state, turn);
-    if is_form(&text) {
+    if turn.form.is_some() {
         return Vec::new();
     }
-    let role = state.spec.seat(&turn.participant).map(|it| it.role).filter(|it| *it != Role::Speaker);
+    let text = state.unmasked(turn);
+    let role = state.spec.seat(&turn.participant).map(|it| &it.role).filter(|it| **it != Role::SPEAKER);
     let part: Vec<String> = role.map(|it| it.to_string()).into_iter().chain(figures(turn)).collect();
     let head = speaker(state, &turn.participant);
     let head = head.and(&format!("  {}", part.join(" · ")), DIM).cut(columns);
@@ -154,40 +150,15 @@ fn speaker(state: &State, name: &str) -> Line {
     Line::of("● ", colour(seat)).and(name, colour(seat).bold())
 }
 
-/// Whether this is a form for programs, not words for people.
-fn is_form(text: &str) -> bool {
-    let text = text.trim();
-    let fenced = text.strip_prefix("```json").or_else(|| text.strip_prefix("```"));
-    let inside = fenced.and_then(|it| it.strip_suffix("```")).unwrap_or(text);
-    let object = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(inside).is_ok();
-    object || text.starts_with(CHECK)
-}
-
-/// What a form says. The synthesis is the result, and comes at the end.
-fn read(state: &State, participant: &str, round: u32, reading: &Reading) -> Option<Line> {
-    let who = speaker(state, participant);
-    let because =
-        |reason: &str| if reason.trim().is_empty() { String::new() } else { format!(": {}", reason.trim()) };
-    match reading {
-        Reading::Ballot(ballot) => {
-            let sure = format!(" ({:.2}){}", ballot.confidence.get(), because(&ballot.reasoning));
-            Some(who.and(" votes for ", PLAIN).and(&ballot.choice, BOLD).and(&sure, PLAIN))
-        }
-        Reading::ConsensusVote(vote) => {
-            let finds = if vote.agrees { "finds consensus" } else { "finds no consensus yet" };
-            Some(who.and(&format!(" {finds}{}", because(&vote.reasoning)), PLAIN))
-        }
-        Reading::Assessment(_) => {
-            let report = JudgingReport::of(state)?;
-            let counted = report.rounds.iter().find(|it| it.round == round && it.judge == participant)?;
-            Some(who.and(" judges ", PLAIN).then(judged(counted)))
-        }
-        Reading::Verdict(verdict) => {
-            let winner = verdict.winner.as_ref().map(|it| format!("; {} argued best", it.participant));
-            Some(who.and(&format!(" has a verdict{}", winner.unwrap_or_default()), PLAIN))
-        }
-        Reading::Synthesis(_) | Reading::Casting(_) => None,
+/// What a form says, and why where it takes a position.
+fn read(who: Line, source: Source, reading: &Reading) -> Option<Line> {
+    if source == Source::Assumed {
+        return Some(who.and(&format!(" {UNREAD}"), PLAIN));
     }
+    let told = reading.told.as_ref()?;
+    let reason = reading.stance.as_ref().map(|_| reading.reason().trim()).filter(|it| !it.is_empty());
+    let because = reason.map(|it| format!(": {it}")).unwrap_or_default();
+    Some(who.and(&format!(" {told}{because}"), PLAIN))
 }
 
 /// Something in a few lines, and a blank one.

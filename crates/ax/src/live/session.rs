@@ -5,20 +5,19 @@ use std::io::IsTerminal;
 
 use futures::Stream;
 use quorum::{
-    Discussion, Error, Finished, Handle, RunError, Signal, Steered,
+    Discussion, Error, Finished, Handle, RunError, Signal, Snapshot, Steered,
     model::{
         id::DiscussionId,
         lifecycle::Lifecycle,
         outcome::Outcome,
         participant::{Participant, Role},
-        state::State,
     },
     text::count,
 };
 
 use crate::{
     args::{Output, Shape},
-    exit::{Demand, Exit, of_outcome},
+    exit::{Demand, Exit, of_outcome, required},
     live::{
         Keys, Watch,
         events::{self, LoopEnd, PauseEnd},
@@ -58,11 +57,7 @@ impl Ending {
 /// Follows a running discussion to its end, or to where it waits and nobody here answers, and prints what came of it.
 pub(crate) async fn run(discussion: &Discussion, handle: Handle, ending: Ending) -> anyhow::Result<Exit> {
     let id = discussion.id();
-    let jsonl = match ending.output.shape() {
-        Shape::Jsonl => Some(JsonLines::of(id)),
-        Shape::Text | Shape::Md | Shape::Json => None,
-    };
-    let mut session = Session { discussion, ending, jsonl, interrupted: false };
+    let mut session = Session { discussion, ending, jsonl: None, interrupted: false };
     session.all_runs(handle).await.map_err(|error| kept(error, id))
 }
 
@@ -114,6 +109,8 @@ impl Session<'_> {
             let signals = handle.signals();
             let state = self.discussion.state().await?;
             if !std::mem::replace(&mut greeted, true) {
+                self.jsonl = (self.ending.output.shape() == Shape::Jsonl)
+                    .then(|| JsonLines::of(self.discussion.id(), state.registry()));
                 greet(&state, self.ending.output);
             }
             match self.one_run(&handle, state, signals).await? {
@@ -134,11 +131,11 @@ impl Session<'_> {
     async fn one_run(
         &mut self,
         handle: &Handle,
-        state: State,
+        state: Snapshot,
         signals: impl Stream<Item = Signal>,
     ) -> anyhow::Result<RunEnd> {
         let before = state.turns.len();
-        let mut watch = Watch::over(state, self.ending.output, Keys::OfDiscussion);
+        let mut watch = Watch::over(&state, self.ending.output, Keys::OfDiscussion);
         let end = events::handle_all(self.discussion, signals, &mut watch, self.jsonl.as_mut()).await?;
         let LoopEnd::Ended { interrupted, paused } = end else {
             watch.close();
@@ -168,7 +165,7 @@ impl Session<'_> {
     }
 
     /// Holds a discussion that was paused here, until somebody goes on with it or leaves.
-    async fn hold_pause(&mut self, state: &State, mut watch: Watch) -> anyhow::Result<RunEnd> {
+    async fn hold_pause(&mut self, state: &Snapshot, mut watch: Watch) -> anyhow::Result<RunEnd> {
         let held = if self.interrupted {
             PauseEnd::Left
         } else {
@@ -191,7 +188,7 @@ impl Session<'_> {
     }
 
     /// Asks the person whose turn it is, where there is one here.
-    async fn wait(&mut self, state: &State, unseen: usize) -> anyhow::Result<RunEnd> {
+    async fn wait(&mut self, state: &Snapshot, unseen: usize) -> anyhow::Result<RunEnd> {
         match turn::typed(state, unseen).await? {
             Typed::Answer { speaker, text } => return Ok(RunEnd::Answered { speaker, text }),
             Typed::Nothing => stand(state, self.ending.output)?,
@@ -201,7 +198,7 @@ impl Session<'_> {
     }
 
     /// Prints the result, unless its events went out as they happened, and says how it ended.
-    async fn conclude(&self, state: &State) -> anyhow::Result<Exit> {
+    async fn conclude(&self, state: &Snapshot) -> anyhow::Result<Exit> {
         let output = self.ending.output;
         let silent = output.shape() == Shape::Text && answer(state, output).is_empty();
         if told(output) != Told::Nothing && Watch::is_screen(output) && !silent {
@@ -214,7 +211,7 @@ impl Session<'_> {
     }
 }
 
-fn greet(state: &State, output: Output) {
+fn greet(state: &Snapshot, output: Output) {
     let spec = &state.spec;
     let simulated = spec.simulation.as_ref().map(|_| SIMULATED);
     if Watch::is_screen(output) {
@@ -224,8 +221,8 @@ fn greet(state: &State, output: Output) {
         return tell(&lines.chain([Line::default()]).collect::<Vec<_>>());
     }
     simulated.into_iter().for_each(note);
-    let seat = |it: &Participant| match it.role {
-        Role::Speaker => it.name.clone(),
+    let seat = |it: &Participant| match &it.role {
+        role if *role == Role::SPEAKER => it.name.clone(),
         role => format!("{} ({role})", it.name),
     };
     let who: Vec<String> = spec.participants.iter().map(seat).collect();
@@ -242,7 +239,7 @@ async fn finished(discussion: &Discussion, handle: &Handle) -> anyhow::Result<Fi
         Err(error) => {
             let state = discussion.state().await;
             match state {
-                Ok(state) if state.lifecycle.is_terminal() => Ok(Finished::Over(Box::new(state))),
+                Ok(state) if state.lifecycle.is_terminal() => Ok(Finished::Over(state)),
                 Ok(_) | Err(_) => Err(Error::from(error).into()),
             }
         }
@@ -250,12 +247,11 @@ async fn finished(discussion: &Discussion, handle: &Handle) -> anyhow::Result<Fi
 }
 
 /// Says how a discussion ended, and finds its exit code.
-pub(crate) fn conclude(state: &State, ending: Ending) -> Exit {
-    let outcome = Outcome::of(state);
-    let threshold = state.spec.consensus.threshold;
+pub(crate) fn conclude(state: &Snapshot, ending: Ending) -> Exit {
+    let outcome = state.outcome();
     let on_screen = Watch::is_screen(ending.output);
     if on_screen {
-        tell(&card::lines(&outcome, threshold, told(ending.output), terminal::size().columns));
+        tell(&card::lines(state, told(ending.output), terminal::size().columns));
     } else {
         closing::lines(&outcome).iter().for_each(|line| note(line));
     }
@@ -267,9 +263,9 @@ pub(crate) fn conclude(state: &State, ending: Ending) -> Exit {
     if ending.output.usage && !on_screen {
         insist(&usage::table(&outcome));
     }
-    let exit = of_outcome(&outcome, threshold, ending.demand);
+    let exit = of_outcome(state, ending.demand);
     if exit == Exit::NoConsensus {
-        insist(&no_consensus(&outcome, threshold));
+        insist(&no_consensus(&outcome, required(state.registry(), state)));
     }
     exit
 }
@@ -284,17 +280,17 @@ fn told(output: Output) -> Told {
     }
 }
 
-fn no_consensus(outcome: &Outcome, threshold: f64) -> String {
+fn no_consensus(outcome: &Outcome, required: f64) -> String {
     match outcome.consensus.agreement_score {
-        Some(score) => format!("No consensus: the agreement is {score:.2}, and {threshold:.2} is required."),
+        Some(score) => format!("No consensus: the agreement is {score:.2}, and {required:.2} is required."),
         None => "No consensus: the agreement could not be measured.".to_owned(),
     }
 }
 
 /// Says where a discussion stands that waits, and how to go on with it.
-fn stand(state: &State, output: Output) -> anyhow::Result<()> {
+fn stand(state: &Snapshot, output: Output) -> anyhow::Result<()> {
     if output.shape() == Shape::Json {
-        print_json(&Outcome::of(state))?;
+        print_json(&state.outcome())?;
     }
     if !turn::announce(state) {
         let stands = if state.lifecycle == Lifecycle::Paused { "Paused" } else { "Resting after many turns" };

@@ -3,7 +3,13 @@
 use std::io::BufRead;
 
 use quorum::{
-    model::{event::Awaited, id::DiscussionId, lifecycle::Lifecycle, state::State, vacancy::Vacancy},
+    Snapshot,
+    model::{
+        event::Awaited,
+        lifecycle::Lifecycle,
+        ruling::{AwaitedChoice, RulingAwaited},
+        state::State,
+    },
     text::count,
 };
 use rustix::process::Signal;
@@ -21,26 +27,33 @@ const END: &str = ".";
 const LONGEST_LINE: usize = 4_095;
 
 /// Says what a discussion waits for that people must give, and how; `false` when it waits for nothing of theirs.
-pub(crate) fn announce(state: &State) -> bool {
+pub(crate) fn announce(state: &Snapshot) -> bool {
     if state.lifecycle.is_terminal() || state.lifecycle == Lifecycle::Paused {
         return false;
     }
-    if let Some(vacancy) = &state.debate.vacancy {
-        announce_vacancy(state.id, vacancy);
+    if let Some(ruling) = &state.ruling {
+        announce_ruling(state, ruling);
     }
     whose_turn(state);
-    state.debate.vacancy.is_some() || !state.awaiting.is_empty()
+    state.ruling.is_some() || !state.awaiting.is_empty()
 }
 
-/// Says that the judge's seat is empty, and what can be said about it.
-fn announce_vacancy(id: DiscussionId, vacancy: &Vacancy) {
-    let Vacancy { lost, round, reason, candidates, .. } = vacancy;
-    note(&format!("{lost} can't judge any more (round {round}): {reason}. It waits for a word on who does:"));
-    if !candidates.is_empty() {
-        note(&format!("  `ax judge {id} swap NAME` puts another in the seat: {}", candidates.join(", ")));
+/// Says which decision is awaited, and what can be decided.
+fn announce_ruling(state: &Snapshot, awaited: &RulingAwaited) {
+    let RulingAwaited { kind, about, round, reason, candidates, choices, .. } = awaited;
+    let declared = state.registry().rulings().into_iter().find(|it| it.name == kind);
+    let task = declared.map(|it| format!(" {}:", it.summary)).unwrap_or_default();
+    note(&format!("Waiting for a decision about {about} (round {round}): {reason}.{task}"));
+    let possible = |it: &&AwaitedChoice| !it.takes_candidate || !candidates.is_empty();
+    for AwaitedChoice { name, takes_candidate } in choices.iter().filter(possible) {
+        let means = declared.and_then(|it| it.choice(name)).map(|it| format!("  {}", it.summary));
+        let (given, among) = match takes_candidate {
+            true => (" NAME", format!(": {}", candidates.join(", "))),
+            false => ("", String::new()),
+        };
+        let command = format!("`ax {kind} {} {name}{given}`", state.id);
+        note(&format!("  {command}{}{among}", means.unwrap_or_default()));
     }
-    note(&format!("  `ax judge {id} none` goes on without a judge"));
-    note(&format!("  `ax judge {id} end` ends the debate and concludes it"));
 }
 
 /// Says whose turn it is, what is asked, and how to answer.

@@ -6,6 +6,7 @@ use quorum::{
         error::ErrorClass,
         id::Step,
         participant::{Participant, Role},
+        reading::Reading,
         state::Spending,
         transcript::Turn,
     },
@@ -13,7 +14,7 @@ use quorum::{
 };
 
 use crate::{
-    live::{columns::Columns, scrollback::CHECK},
+    live::columns::Columns,
     render::line::{BAD, DIM, GOOD, Line, PLAIN, WORRY, tail},
 };
 
@@ -29,6 +30,9 @@ const COLOURS: [AnsiColor; 6] = [
 
 /// Before this much of a stream is there, its speed is chance.
 const SPEED_AFTER_MS: u64 = 500;
+
+/// What is shown in the place of a form that is being written.
+pub(super) const FILLS_IN: &str = "fills in a form";
 
 /// The colour of this seat.
 pub(crate) fn colour(seat: usize) -> Style {
@@ -67,7 +71,7 @@ pub(super) enum Doing {
 
 impl Voice {
     pub(super) fn of(seat: &Participant) -> Voice {
-        let (name, role) = (seat.name.clone(), seat.role);
+        let (name, role) = (seat.name.clone(), seat.role.clone());
         Voice {
             name,
             role,
@@ -114,10 +118,15 @@ impl Voice {
         self.tokens = quorum::text::tokens(&self.text);
     }
 
-    /// It has spoken.
+    /// It has spoken. What was written in a form is told once it is read.
     pub(super) fn spoke(&mut self, turn: &Turn) {
-        self.text = turn.text.to_string();
+        self.text = if turn.form.is_some() { String::new() } else { turn.text.to_string() };
         self.doing = Doing::Done { took_ms: turn.duration_ms, reused: turn.reused };
+    }
+
+    /// What it wrote in a form was read.
+    pub(super) fn read(&mut self, reading: &Reading) {
+        self.text = reading.told.clone().unwrap_or_default();
     }
 
     /// A new phase begins: who was done waits again.
@@ -143,7 +152,7 @@ impl Voice {
             .and(" ", PLAIN)
             .then(Line::of(&self.name, name).cut(columns.name).padded(columns.name))
             .and(" ", PLAIN);
-        let role = if self.role == Role::Speaker { "" } else { self.role.name() };
+        let role = if self.role == Role::SPEAKER { "" } else { self.role.name() };
         let head =
             if columns.role == 0 { head } else { head.then(Line::of(role, DIM).padded(columns.role + 1)) };
         head.then(self.rest(spending, columns, now)).cut(columns.all)
@@ -175,7 +184,7 @@ impl Voice {
                 thinking.and("  ", PLAIN).padded(columns.figures).and("first token pending", DIM)
             }
             Doing::Speaking { since } if self.is_form() => {
-                figures(self.rate(now.saturating_sub(*since))).and("fills in a form", DIM).and("▌", DIM)
+                figures(self.rate(now.saturating_sub(*since))).and(FILLS_IN, DIM).and("▌", DIM)
             }
             Doing::Speaking { since } => {
                 let end = tail(&self.text, columns.tail.saturating_sub(1));
@@ -199,10 +208,11 @@ impl Voice {
         }
     }
 
-    /// Whether it writes for programs, which nobody wants to read as it comes.
-    fn is_form(&self) -> bool {
+    /// Whether it writes for programs, which nobody wants to read as it comes: JSON, or lines below a
+    /// marker in capitals. The record says so for sure, but only once the turn is over.
+    pub(super) fn is_form(&self) -> bool {
         let text = self.text.trim_start();
-        text.starts_with('{') || text.starts_with("```json") || text.starts_with(CHECK)
+        text.starts_with('{') || text.starts_with("```json") || is_marked(text)
     }
 
     fn tokens_under_way(&self) -> u64 {
@@ -212,6 +222,13 @@ impl Voice {
     fn rate(&self, for_ms: u64) -> Option<u64> {
         (SPEED_AFTER_MS <= for_ms).then(|| self.tokens * 1_000 / for_ms)
     }
+}
+
+/// Whether a text begins with a marker like `[FINAL_VOTE]`, or as much of it as there is.
+fn is_marked(text: &str) -> bool {
+    let Some(marker) = text.strip_prefix('[') else { return false };
+    let end = marker.find(|it: char| !(it.is_ascii_uppercase() || it == '_')).unwrap_or(marker.len());
+    0 < end && marker[end..].chars().next().is_none_or(|it| it == ']')
 }
 
 /// A failure in a word or two.

@@ -3,10 +3,7 @@
 use std::io::IsTerminal;
 
 use anstyle::Style;
-use quorum::{
-    Signal,
-    model::{id::DiscussionId, state::State},
-};
+use quorum::{Signal, Snapshot};
 
 use crate::{
     args::{Output, Shape},
@@ -14,14 +11,15 @@ use crate::{
     render::{
         fitted, is_hushed,
         line::{BOLD, Line, PLAIN},
-        progress, tell,
+        progress::Teller,
+        tell,
     },
     terminal,
 };
 
 /// A discussion that is watched.
 pub(crate) enum Watch {
-    Lines,
+    Lines(Teller),
     Screen(Box<LiveView>),
 }
 
@@ -34,20 +32,21 @@ impl Watch {
     }
 
     /// Watches a discussion that has come this far.
-    pub(crate) fn over(state: State, output: Output, keys: Keys) -> Watch {
+    pub(crate) fn over(state: &Snapshot, output: Output, keys: Keys) -> Watch {
+        let lines = || Watch::Lines(Teller::of(state, state.registry()));
         if !Watch::is_screen(output) {
-            return Watch::Lines;
+            return lines();
         }
         // A terminal that can't be had for a screen is still good for lines.
-        LiveView::open(state, keys).map_or(Watch::Lines, |view| Watch::Screen(Box::new(view)))
+        LiveView::open(state, keys).map_or_else(|_| lines(), |view| Watch::Screen(Box::new(view)))
     }
 
     /// Shows what happened.
-    pub(crate) fn hear(&mut self, root: DiscussionId, signal: &Signal) {
+    pub(crate) fn hear(&mut self, signal: &Signal) {
         match self {
             Watch::Screen(view) => view.hear(signal),
-            Watch::Lines => {
-                let text = progress::of_signal(root, signal);
+            Watch::Lines(teller) => {
+                let text = teller.line(signal);
                 text.iter().flat_map(|text| text.lines()).for_each(say);
             }
         }
@@ -57,7 +56,7 @@ impl Watch {
     pub(crate) fn say(&mut self, text: &str) {
         match self {
             Watch::Screen(view) => view.say(text),
-            Watch::Lines => say(text),
+            Watch::Lines(_) => say(text),
         }
     }
 
@@ -65,7 +64,7 @@ impl Watch {
     pub(crate) async fn stir(&mut self) -> Vec<Key> {
         match self {
             Watch::Screen(view) => view.stir().await,
-            Watch::Lines => std::future::pending().await,
+            Watch::Lines(_) => std::future::pending().await,
         }
     }
 
@@ -80,7 +79,7 @@ impl Watch {
     pub(crate) fn close(self) {
         match self {
             Watch::Screen(view) => view.close(),
-            Watch::Lines => {}
+            Watch::Lines(_) => {}
         }
     }
 }

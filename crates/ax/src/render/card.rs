@@ -1,17 +1,23 @@
 //! The card at the end: how it was decided, how it went, what each one took, and how to look at it again.
 
 use quorum::{
+    Snapshot,
     model::{
         flips::Flip,
-        judging::JudgedRound,
-        outcome::{Outcome, ProviderCost, VotingResults},
+        outcome::{Outcome, ProviderCost},
     },
     text::grouped,
+    vocabulary::view::View,
 };
+use serde_json::Value;
 
-use crate::render::{
-    closing,
-    line::{BAD, BOLD, DIM, Line, PLAIN, WORRY, width},
+use crate::{
+    exit::needed,
+    render::{
+        closing,
+        line::{BAD, BOLD, DIM, Line, PLAIN, WORRY, width},
+        scores,
+    },
 };
 
 /// What stands on the same terminal already.
@@ -31,18 +37,19 @@ const LABEL: usize = 12;
 const FLIPS: usize = 6;
 
 /// The card of a discussion that is over.
-pub(crate) fn lines(outcome: &Outcome, threshold: f64, told: Told, columns: usize) -> Vec<Line> {
+pub(crate) fn lines(state: &Snapshot, told: Told, columns: usize) -> Vec<Line> {
+    let outcome = &state.outcome();
     let mut lines = if told == Told::Nothing { Vec::new() } else { vec![Line::default()] };
     lines.push(rule("", columns));
     lines.extend(closing(outcome, columns));
     let mut parts = Vec::new();
     if told == Told::Nothing {
-        parts.extend(outcome.voting_results.as_ref().map(votes));
+        parts.extend(votes(state, outcome));
         parts.extend(dissent(outcome));
     }
     if told != Told::Everything {
-        parts.extend(judging(outcome));
-        parts.extend(agreement(outcome, threshold));
+        parts.extend(marks(state, outcome));
+        parts.extend(agreement(outcome, needed(state.registry(), state)));
         parts.extend(flips(&outcome.flips));
     }
     let parts = parts.iter().flat_map(|part| hanging(part, columns));
@@ -95,24 +102,41 @@ fn part(label: &str, rows: Vec<Line>) -> Option<Part> {
 fn hanging(part: &Part, columns: usize) -> Vec<Line> {
     let room = columns.min(super::WIDEST).saturating_sub(LABEL).max(1);
     let rows = part.rows.iter().flat_map(|row| row.wrapped(room)).enumerate();
-    let label =
-        |at: usize| Line::of(&format!(" {}", if at == 0 { &part.label } else { "" }), DIM).padded(LABEL);
+    let label = |at: usize| {
+        let label = Line::of(&format!(" {}", if at == 0 { &part.label } else { "" }), DIM);
+        label.cut(LABEL - 1).padded(LABEL)
+    };
     rows.map(|(at, row)| label(at).then(row).cut(columns.max(1))).collect()
 }
 
-fn votes(results: &VotingResults) -> Part {
-    let weight = |option: &str| results.weighted_votes.get(option).copied().unwrap_or_default();
-    let mut options: Vec<(&String, &u32)> = results.votes.iter().collect();
+/// How votes fell, for each field that is drawn as votes.
+fn votes(state: &Snapshot, outcome: &Outcome) -> Vec<Part> {
+    let fields = state.registry().results_of(&state.spec).into_iter();
+    let fields = fields.filter(|it| it.view == View::Ballots);
+    let drawn = fields.filter_map(|it| part(&it.title.to_lowercase(), fallen(outcome.fields.get(it.name)?)));
+    drawn.collect()
+}
+
+fn fallen(results: &Value) -> Vec<Line> {
+    let weight = |option: &str| {
+        let weights = results.get("weightedVotes");
+        weights.and_then(|it| it.get(option)?.as_f64()).unwrap_or_default()
+    };
+    let votes = results.get("votes").and_then(Value::as_object);
+    let mut options: Vec<(&String, u64)> =
+        votes.into_iter().flatten().map(|(name, heads)| (name, heads.as_u64().unwrap_or_default())).collect();
     options.sort_by(|one, other| weight(other.0).total_cmp(&weight(one.0)).then(one.0.cmp(other.0)));
-    let option = |(name, heads): (&String, &u32)| {
-        let won = results.winner.as_ref() == Some(name);
+    let option = |(name, heads): (&String, u64)| {
+        let won = results.get("winner").and_then(Value::as_str) == Some(name);
         let end = if won { " wins" } else { "" };
         Line::of(name, if won { BOLD } else { PLAIN })
             .and(&format!(" {heads} ({:.2}){end}", weight(name)), PLAIN)
     };
-    let tie = (!results.tie.is_empty())
-        .then(|| Line::of(&format!("a tie between {}", results.tie.join(" and ")), WORRY));
-    Part { label: "votes".to_owned(), rows: options.into_iter().map(option).chain(tie).collect() }
+    let tie = results.get("tie").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let tie: Vec<&str> = tie.collect();
+    let tie =
+        (!tie.is_empty()).then(|| Line::of(&format!("a tie between {}", tie.join(" and ")), WORRY));
+    options.into_iter().map(option).chain(tie).collect()
 }
 
 fn dissent(outcome: &Outcome) -> Option<Part> {
@@ -123,29 +147,17 @@ fn dissent(outcome: &Outcome) -> Option<Part> {
     )
 }
 
-fn judging(outcome: &Outcome) -> Option<Part> {
-    let report = outcome.judging.as_ref()?;
-    part("judge", report.rounds.iter().map(judged).collect())
+/// The marks that were given, those of the same name together.
+fn marks(state: &Snapshot, outcome: &Outcome) -> Vec<Part> {
+    let rows = scores::of_outcome(state.registry(), &state.spec, outcome);
+    let groups = rows.chunk_by(|one, other| one.label == other.label);
+    groups.filter_map(|rows| part(&rows[0].label, rows.iter().map(|it| it.line()).collect())).collect()
 }
 
-/// What the judge made of a round.
-pub(crate) fn judged(round: &JudgedRound) -> Line {
-    let best = round.assessment.assessments.iter().map(|it| it.score).fold(f64::MIN, f64::max);
-    let start = Line::of(&format!("R{}  ", round.round), PLAIN);
-    let score = |line: Line, it: &quorum::model::assessment::Rated| {
-        let style = if best <= it.score { BOLD } else { PLAIN };
-        line.and(&it.participant, PLAIN).and(&format!(" {:.1}", it.score), style).and(" · ", DIM)
-    };
-    let scores = round.assessment.assessments.iter().fold(start, score);
-    scores.and(&format!("as a whole {:.1}", round.assessment.quality_score), DIM)
-}
-
-fn agreement(outcome: &Outcome, threshold: f64) -> Option<Part> {
+fn agreement(outcome: &Outcome, needed: Option<f64>) -> Option<Part> {
     let after: Vec<String> =
         outcome.agreement_by_round.iter().map(|it| format!("R{} {:.2}", it.round, it.agreement)).collect();
-    // In a dialogue the partners' own checks decide, not a share.
-    let need =
-        if outcome.consensus_checks.is_empty() { format!(" (need {threshold:.2})") } else { String::new() };
+    let need = needed.map(|it| format!(" (need {it:.2})")).unwrap_or_default();
     let row = Line::of(&after.join(" → "), PLAIN).and(&need, DIM);
     part("agreement", if after.is_empty() { Vec::new() } else { vec![row] })
 }

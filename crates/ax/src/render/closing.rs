@@ -1,12 +1,15 @@
 //! The last lines on stderr: how long, who, how much, and whether it is all that was meant.
 
-use quorum::model::{
-    lifecycle::Lifecycle,
-    outcome::{Integrity, Outcome, StoppingReason},
-    state::State,
+use quorum::{
+    model::{
+        lifecycle::Lifecycle,
+        outcome::{Integrity, Outcome, StoppingReason},
+        state::State,
+    },
+    text::{count, time},
+    vocabulary::view::Cell,
 };
-
-use quorum::text::{count, time};
+use serde_json::Value;
 
 /// The closing lines of a discussion that is over.
 pub(crate) fn lines(outcome: &Outcome) -> Vec<String> {
@@ -59,33 +62,20 @@ fn sum(outcome: &Outcome) -> String {
 }
 
 fn shortfalls(outcome: &Outcome) -> Vec<String> {
-    let Integrity {
-        missing,
-        inferred_readings,
-        unread_replies,
-        truncations,
-        cut_short,
-        unassessed_rounds,
-        ..
-    } = &outcome.integrity;
-    let unassessed = unassessed_rounds.len() as u32;
+    let Integrity { missing, inferred_readings, unread_replies, truncations, cut_short, lacks, .. } =
+        &outcome.integrity;
     let mut short: Vec<String> = missing.iter().map(|it| format!("{} {}", it.provider, it.reason)).collect();
-    if outcome.stopping_reason == Some(StoppingReason::UserStop) {
+    if outcome.stopping_reason == Some(StoppingReason::USER_STOP) {
         short.push("it was stopped before its end".to_owned());
     }
     let counted = [
-        (
-            inferred_readings,
-            "vote or check guessed from its words",
-            "votes or checks guessed from their words",
-        ),
+        (inferred_readings, "reply guessed from its words", "replies guessed from their words"),
         (unread_replies, "reply that could not be read", "replies that could not be read"),
         (
             truncations,
             "earlier turn left out to fit a model's window",
             "earlier turns left out to fit a model's window",
         ),
-        (&unassessed, "round without a judge's assessment", "rounds without a judge's assessment"),
         (cut_short, "answer cut off at its token limit", "answers cut off at their token limit"),
     ];
     for (number, one, many) in counted {
@@ -95,5 +85,18 @@ fn shortfalls(outcome: &Outcome) -> Vec<String> {
             _ => short.push(format!("{number} {many}")),
         }
     }
+    short.extend(lacks.iter().map(lack));
     short
+}
+
+/// What the pattern finds missing, in the words of its name: `unassessed rounds: 1, 2`.
+fn lack((name, value): (&String, &Value)) -> String {
+    let mut words = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() {
+            words.push(' ');
+        }
+        words.extend(letter.to_lowercase());
+    }
+    format!("{words}: {}", Cell::Text.write(Some(value)))
 }

@@ -1,10 +1,7 @@
 //! Prints a discussion in the form that `--output-format` names.
 
 use anyhow::Context;
-use quorum::{
-    Discussion,
-    model::{outcome::Outcome, state::State},
-};
+use quorum::{Discussion, Snapshot};
 
 use crate::{
     args::{Output, Shape},
@@ -14,11 +11,11 @@ use crate::{
 /// Prints a discussion in the form asked for. No answer is no output.
 pub(crate) async fn print_discussion(
     discussion: &Discussion,
-    state: &State,
+    state: &Snapshot,
     output: Output,
 ) -> anyhow::Result<()> {
     match output.shape() {
-        Shape::Json => print_json(&Outcome::of(state)),
+        Shape::Json => print_json(&state.outcome()),
         Shape::Md => print_export(discussion, "markdown").await,
         Shape::Jsonl => print_export(discussion, "jsonl").await,
         Shape::Text => match answer(state, output) {
@@ -29,8 +26,8 @@ pub(crate) async fn print_discussion(
 }
 
 /// What people read of a discussion.
-pub(crate) fn answer(state: &State, output: Output) -> String {
-    markdown(&Outcome::of(state), output.detail())
+pub(crate) fn answer(state: &Snapshot, output: Output) -> String {
+    markdown(state, output.detail())
 }
 
 async fn print_export(discussion: &Discussion, format: &str) -> anyhow::Result<()> {

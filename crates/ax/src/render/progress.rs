@@ -1,14 +1,16 @@
 //! What happens, as lines for stderr while it happens. Append-only; nothing moves.
 
 use quorum::{
-    Signal,
+    Registry, Signal,
     model::{
         command::Command,
-        debate::{CastOrigin, Detection, EndedBy, JudgeChange, TalkEnd},
         error::ErrorClass,
-        event::{Abandoned, Absent, Check, Event, Fact, FailedTurn, Placed, SubConcluded, WindUp},
+        event::{Abandoned, Absent, Event, Fact, FailedTurn, Placed, SubConcluded, TalkEnd, WindUp},
         id::DiscussionId,
         lifecycle::Lifecycle,
+        reading::{Reading, Source},
+        ruling::Ruled,
+        state::State,
         transcript::Turn,
     },
     text::{count, line, time},
@@ -19,19 +21,63 @@ use crate::render::wording::advice;
 /// How much of a sub-discussion's topic is shown.
 const TOPIC: usize = 80;
 
-/// The line for a signal of this discussion, if it is worth one.
-pub(crate) fn of_signal(root: DiscussionId, signal: &Signal) -> Option<String> {
-    match signal {
-        Signal::Fact { discussion, fact } => {
-            let line = of_fact(*discussion, fact)?;
-            let below = || format!("    {}: {}", short(*discussion), line.trim_start());
-            Some(if *discussion == root { line.clone() } else { below() })
-        }
-        Signal::Piece(_) => None,
-        Signal::Trouble(message) => Some(format!(
-            "The record can't be written at the moment: {message}. Nothing is lost; trying again."
-        )),
+/// Puts what happens in one discussion, and in those below it, into lines.
+#[derive(Debug, Clone)]
+pub(crate) struct Teller {
+    root: DiscussionId,
+    pattern: String,
+    registry: Registry,
+}
+
+impl Teller {
+    /// For this discussion, with the vocabulary it is held with.
+    pub(crate) fn of(state: &State, registry: &Registry) -> Teller {
+        Teller { root: state.id, pattern: state.spec.pattern.clone(), registry: registry.clone() }
     }
+
+    /// The vocabulary.
+    pub(crate) fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// The line for a signal, if it is worth one.
+    pub(crate) fn line(&self, signal: &Signal) -> Option<String> {
+        match signal {
+            Signal::Fact { discussion, fact } => {
+                let line = self.of_fact(*discussion, fact)?;
+                let below = || format!("    {}: {}", short(*discussion), line.trim_start());
+                Some(if *discussion == self.root { line.clone() } else { below() })
+            }
+            Signal::Piece(_) => None,
+            Signal::Trouble(message) => Some(format!(
+                "The record can't be written at the moment: {message}. Nothing is lost; trying again."
+            )),
+        }
+    }
+
+    fn of_fact(&self, discussion: DiscussionId, fact: &Fact) -> Option<String> {
+        match &fact.event {
+            Event::TalkEnded(end) => Some(self.talk_ended(discussion, end)),
+            _ => of_fact(discussion, fact),
+        }
+    }
+
+    /// Why it ended, in the words of its pattern. A discussion below may have another one.
+    fn talk_ended(&self, discussion: DiscussionId, end: &TalkEnd) -> String {
+        let own = self.registry.pattern(&self.pattern).filter(|_| discussion == self.root);
+        let declared = own.and_then(|it| it.ending(&end.why));
+        let others = || self.registry.patterns().iter().find_map(|it| it.ending(&end.why));
+        let why = declared.or_else(others).map_or_else(|| end.why.replace('-', " "), |it| lowered(it.summary));
+        let detail = end.detail.as_ref().map(|it| format!(" ({})", it.replace('-', " "))).unwrap_or_default();
+        format!("The talk ends after round {}: {why}{detail}.", end.round)
+    }
+}
+
+/// A sentence that goes on after a colon.
+fn lowered(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    let first = letters.next().into_iter().flat_map(char::to_lowercase);
+    first.chain(letters).collect()
 }
 
 /// Enough of an id to tell sub-discussions apart.
@@ -61,19 +107,18 @@ fn of_fact(discussion: DiscussionId, fact: &Fact) -> Option<String> {
         }
         Event::Summarised(summary) => Some(format!("  the first {} turns are summed up", summary.covers)),
         Event::SubConcluded(end) => Some(came_back(end)),
-        Event::ConsensusChecked(check) => Some(checked(check)),
-        Event::PartsCast(cast) => Some(cast_by(cast.origin, cast.by.as_deref())),
+        Event::ReplyRead { participant, source, reading, .. } => told(participant, *source, reading),
+        Event::Noted(noted) => noted.told.as_ref().map(|it| format!("  {it}")),
         Event::Compared(comparison) => comparison
             .problem
             .as_ref()
             .map(|it| format!("  {} did not compare, so words have to do: {it}", comparison.model)),
-        Event::Detected(found) => Some(noticed(found)),
-        Event::JudgeAwaited(vacancy) => {
-            Some(format!("  {} can't judge: {}", vacancy.lost, line(&vacancy.reason, TOPIC)))
+        Event::RulingAwaited(awaited) => {
+            let reason = line(&awaited.reason, TOPIC);
+            Some(format!("  a decision about {} is awaited: {reason}", awaited.about))
         }
-        Event::JudgeChanged(change) => Some(judge_changed(change)),
-        Event::TalkEnded(end) => Some(talk_ended(end)),
-        Event::CommandTaken { command: Command::Say(_) | Command::Judge(_), .. } => None,
+        Event::Ruled(ruled) => Some(decided(ruled)),
+        Event::CommandTaken { command: Command::Say(_) | Command::Rule(_), .. } => None,
         Event::CommandTaken { command, .. } => Some(format!("Asked to {command}.")),
         Event::WoundUp { reason } => Some(wound_up(reason)),
         Event::LifecycleChanged { to: Lifecycle::Completing, .. } => Some("Deciding".to_owned()),
@@ -83,7 +128,7 @@ fn of_fact(discussion: DiscussionId, fact: &Fact) -> Option<String> {
         | Event::RoundOpened { .. }
         | Event::RoundClosed { .. }
         | Event::GroupClosed { .. }
-        | Event::ReplyRead { .. }
+        | Event::TalkEnded(_)
         | Event::OrderDrawn { .. }
         | Event::PersonAwaited(_)
         | Event::Decided { .. }
@@ -127,7 +172,7 @@ fn stumbled(participant: &str, class: ErrorClass, message: &str, wait: u64) -> S
     format!("  {participant} failed ({}): {message}; again in {}", class.name(), time(wait))
 }
 
-fn dropped_out(failed: &FailedTurn) -> String {
+pub(crate) fn dropped_out(failed: &FailedTurn) -> String {
     let FailedTurn { participant, message, class, attempts, .. } = failed;
     let attempts = count(u64::from(*attempts), "attempt");
     format!("  {participant} failed for good after {attempts}: {message} ({})", advice(*class))
@@ -149,52 +194,21 @@ fn came_back(end: &SubConcluded) -> String {
     format!("  the sub-discussion{which} for {} {how}", end.participant)
 }
 
-fn checked(check: &Check) -> String {
-    if check.skipped {
-        return "  Too early to ask for consensus".to_owned();
-    }
-    let votes: Vec<String> = check
-        .votes
-        .iter()
-        .map(|(who, vote)| format!("{who} {}", if vote.agrees { "yes" } else { "no" }))
-        .collect();
-    let result = if check.agreed { "reached" } else { "not yet" };
-    format!("  Consensus: {result} ({})", votes.join(", "))
-}
-
-fn cast_by(origin: CastOrigin, by: Option<&str>) -> String {
-    match (origin, by) {
-        (CastOrigin::Given, _) => "  Everyone argues what was given to them".to_owned(),
-        (CastOrigin::Assigned, Some(by)) => format!("  {by} gave out the positions"),
-        (CastOrigin::Assigned, None) => "  The positions are given out".to_owned(),
-        (CastOrigin::Fallback, _) => "  No model could give out positions, so they are plain ones".to_owned(),
+/// What a structured reply says.
+fn told(participant: &str, source: Source, reading: &Reading) -> Option<String> {
+    match (source, &reading.told) {
+        (Source::Assumed, _) => Some(format!("  {participant} {UNREAD}")),
+        (Source::Stated | Source::Inferred, told) => told.as_ref().map(|it| format!("  {participant} {it}")),
     }
 }
 
-fn noticed(found: &Detection) -> String {
-    let Detection { detector, measure, value, participant, .. } = found;
-    let who = participant.as_ref().map(|it| format!(" of {it}")).unwrap_or_default();
-    format!("  Noticed {}{who} ({measure} {value:.2})", detector.replace('-', " "))
-}
+/// What is said of a structured reply that made no sense.
+pub(crate) const UNREAD: &str = "filled in a form that could not be read";
 
-fn judge_changed(change: &JudgeChange) -> String {
-    match &change.to {
-        Some(to) => format!("  {} can't judge; {to} judges from now on", change.from),
-        None => format!("  {} can't judge; nobody judges from now on", change.from),
-    }
-}
-
-fn talk_ended(end: &TalkEnd) -> String {
-    let why = match (end.why, &end.detector) {
-        (EndedBy::Judge, _) => "the judge has heard enough".to_owned(),
-        (EndedBy::Convergence, _) => "the judge finds that they have met".to_owned(),
-        (EndedBy::DiminishingReturns, _) => "the judge finds that nothing new comes".to_owned(),
-        (EndedBy::Detector, Some(detector)) => format!("{} was noticed", detector.replace('-', " ")),
-        (EndedBy::Detector, None) => "a detector noticed enough".to_owned(),
-        (EndedBy::JudgeLost, _) => "the judge failed".to_owned(),
-        (EndedBy::TooFewDebaters, _) => "fewer than two debaters are left".to_owned(),
-    };
-    format!("The debate ends after round {}: {why}.", end.round)
+fn decided(ruled: &Ruled) -> String {
+    let choice = ruled.ruling.choice.replace('-', " ");
+    let candidate = ruled.ruling.candidate.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
+    format!("  decided about {}: {choice}{candidate}", ruled.about)
 }
 
 fn wound_up(reason: &WindUp) -> String {

@@ -1,12 +1,15 @@
 //! The result as Markdown: what `ax discuss q > out.md` holds.
 
-use quorum::model::{
-    judgement::Verdict,
-    outcome::{DissentReport, Outcome, Response, Round, VotingResults},
-    state::Transition,
+use quorum::{
+    Snapshot,
+    model::{
+        outcome::{DissentReport, Response, Round},
+        state::Transition,
+        time::iso,
+    },
 };
 
-use crate::render::course;
+use crate::render::{course, fields};
 
 /// How much of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +23,8 @@ pub(crate) enum Detail {
 }
 
 /// The result for people.
-pub(crate) fn markdown(outcome: &Outcome, detail: Detail) -> String {
+pub(crate) fn markdown(state: &Snapshot, detail: Detail) -> String {
+    let outcome = &state.outcome();
     let mut parts = Vec::new();
     if detail == Detail::Everything {
         parts.push(format!("# {}", outcome.topic));
@@ -29,9 +33,10 @@ pub(crate) fn markdown(outcome: &Outcome, detail: Detail) -> String {
     }
     parts.push(outcome.synthesis.clone());
     parts.extend(outcome.consensus.dissent.as_deref().and_then(dissent));
-    parts.extend(outcome.voting_results.as_ref().map(votes));
-    parts.extend(outcome.verdict.as_ref().map(verdict));
-    if detail != Detail::Answer {
+    if detail == Detail::Answer {
+        parts.extend(fields::of_answer(state, outcome));
+    } else {
+        parts.extend(fields::in_full(state, outcome));
         parts.extend(course::parts(outcome));
     }
     parts.retain(|part| !part.trim().is_empty());
@@ -41,7 +46,7 @@ pub(crate) fn markdown(outcome: &Outcome, detail: Detail) -> String {
 /// Every move a discussion made, with its time (A03).
 pub(crate) fn moves(transitions: &[Transition]) -> String {
     let moves = transitions.iter().map(|it| {
-        let at = quorum::model::report::iso(it.at);
+        let at = iso(it.at);
         format!("- {at} {} → {}", it.from, it.to)
     });
     std::iter::once("## Moves\n".to_owned()).chain(moves).collect::<Vec<_>>().join("\n")
@@ -67,38 +72,4 @@ fn response(response: &Response) -> String {
 fn dissent(views: &[DissentReport]) -> Option<String> {
     let views: Vec<String> = views.iter().map(|it| format!("- {}: {}", it.provider, it.position)).collect();
     (!views.is_empty()).then(|| format!("## Dissent\n\n{}", views.join("\n")))
-}
-
-fn votes(results: &VotingResults) -> String {
-    let weight = |option: &str| results.weighted_votes.get(option).copied().unwrap_or_default();
-    let mut options: Vec<(&String, u32)> =
-        results.votes.iter().map(|(option, heads)| (option, *heads)).collect();
-    options.sort_by(|one, other| weight(other.0).total_cmp(&weight(one.0)).then(one.0.cmp(other.0)));
-    let lines: Vec<String> = options
-        .into_iter()
-        .map(|(option, heads)| {
-            let plural = if heads == 1 { "" } else { "s" };
-            format!("- {option}: {heads} vote{plural}, weight {:.2}", weight(option))
-        })
-        .collect();
-    let end = match &results.winner {
-        Some(winner) => format!("Winner: {winner}"),
-        None if results.tie.is_empty() => "No winner".to_owned(),
-        None => format!("A tie between {}", results.tie.join(" and ")),
-    };
-    format!("## Votes\n\n{}\n\n{end}", lines.join("\n"))
-}
-
-fn verdict(verdict: &Verdict) -> String {
-    let mut parts = vec![format!("## Verdict\n\n{}", verdict.summary)];
-    parts.extend(bullets("Agreement", &verdict.areas_of_agreement));
-    parts.extend(bullets("Disagreement", &verdict.areas_of_disagreement));
-    parts.extend(bullets("Insights", &verdict.insights));
-    parts.extend(verdict.winner.as_ref().map(|it| format!("Winner: {}. {}", it.participant, it.reasoning)));
-    parts.join("\n\n")
-}
-
-fn bullets(heading: &str, items: &[String]) -> Option<String> {
-    let items: Vec<String> = items.iter().map(|item| format!("- {item}")).collect();
-    (!items.is_empty()).then(|| format!("{heading}:\n\n{}", items.join("\n")))
 }

@@ -1,7 +1,7 @@
 //! Words errors for the terminal: what happened, and exactly what to type next.
 
 use quorum::{
-    Complaint, Error, Origin, Remedy, StoreError, Unvoiced,
+    Complaint, Error, Origin, Registry, Remedy, StoreError, Unvoiced,
     config::{self, Mistake},
     model::{error::ErrorClass, id::DiscussionId},
     request::flags,
@@ -9,9 +9,9 @@ use quorum::{
 };
 
 /// One line for each thing that went wrong.
-pub(crate) fn error(error: &Error) -> Vec<String> {
+pub(crate) fn error(error: &Error, registry: &Registry) -> Vec<String> {
     match error {
-        Error::Refused(complaints) => complaints.iter().map(complaint).collect(),
+        Error::Refused(complaints) => complaints.iter().map(|it| complaint(it, registry)).collect(),
         Error::Config(error) => config(error),
         Error::Mute(who) => vec![mute(who)],
         Error::Store(error) => vec![store(error)],
@@ -39,6 +39,7 @@ fn next_step(error: &Error) -> Option<String> {
         Error::Refused(_)
         | Error::Config(_)
         | Error::NoVoices
+        | Error::Registry(_)
         | Error::Mute(_)
         | Error::Store(_)
         | Error::Ambiguous { .. }
@@ -59,8 +60,9 @@ pub(crate) fn store(error: &StoreError) -> String {
         StoreError::Unusable(_) => Some("or point AX_DATA_DIR elsewhere"),
         StoreError::Fenced(_)
         | StoreError::NotAwaited { .. }
-        | StoreError::JudgeNotAwaited(_)
-        | StoreError::CannotJudge { .. }
+        | StoreError::RulingNotAwaited { .. }
+        | StoreError::NoSuchChoice { .. }
+        | StoreError::NoSuchCandidate { .. }
         | StoreError::Over(_)
         | StoreError::Unavailable(_) => None,
     };
@@ -77,9 +79,10 @@ fn mute(who: &[Unvoiced]) -> String {
 }
 
 /// A complaint under the name of the flag that was typed.
-fn complaint(complaint: &Complaint) -> String {
+fn complaint(complaint: &Complaint, registry: &Registry) -> String {
     let other = ["at", "drop", "preset"].into_iter().find(|it| *it == complaint.field);
-    let flag = flags::filling(&complaint.field).map(|flag| flag.long).or(other).map(|it| format!("--{it}"));
+    let filling = flags::filling(registry, &complaint.field).map(|flag| flag.long);
+    let flag = filling.or(other.map(Into::into)).map(|it| format!("--{it}"));
     let name = flag.unwrap_or_else(|| format!("<{}>", complaint.field));
     let (origin, remedies) = (origin(complaint.origin.as_ref()), remedies(&complaint.remedies));
     format!("{name}: {}{origin}{remedies}", complaint.message)

@@ -7,17 +7,18 @@ use quorum::{
 use serde_json::json;
 
 use crate::{
+    app::App,
     args::{ConfigVerb, Listed, Place},
     exit::Exit,
     render::{insist, note, print, print_json, wording},
 };
 
 /// `ax config`
-pub(crate) fn config(verb: &ConfigVerb) -> anyhow::Result<Exit> {
+pub(crate) fn config(app: &App, verb: &ConfigVerb) -> anyhow::Result<Exit> {
     match verb {
         ConfigVerb::Path { place } => path(*place),
-        ConfigVerb::Show(listed) => show(&Config::load()?, listed),
-        ConfigVerb::Check => check(),
+        ConfigVerb::Show(listed) => show(&app.config()?, listed),
+        ConfigVerb::Check => check(app),
     }
 }
 
@@ -76,8 +77,8 @@ fn text(config: &Config, given: &[Given]) -> String {
 }
 
 /// What can't be read and what is of no use are told together.
-fn check() -> anyhow::Result<Exit> {
-    let (config, mistakes) = Config::survey()?;
+fn check(app: &App) -> anyhow::Result<Exit> {
+    let (config, mistakes) = Config::survey(&app.registry)?;
     let file = config.file.display();
     let wrong: Vec<String> = mistakes.iter().map(wording::mistake).chain(complaints(&config)).collect();
     if wrong.is_empty() {

@@ -49,7 +49,7 @@ pub(crate) async fn demo(scope: &Scope, args: &Demo) -> anyhow::Result<Exit> {
     let request = Request {
         pattern: Some("debate".to_owned()),
         providers: Some(list("claude,gemini,qwen")),
-        judge: Some("qwen".to_owned()),
+        settings: [("judge".to_owned(), "qwen".into())].into(),
         rounds: Some(2),
         offline: Some(true),
         simulate: Some(Simulate { latency_ms, ..Simulate::default() }),

@@ -1,7 +1,7 @@
 //! `ax doctor`: whether all is well, and what to do where it is not.
 
 use quorum::{
-    Config, Unanswered,
+    Unanswered,
     doctor::{Finding, Health, LEAST_PROVIDERS, Reached, examine},
     model::error::ErrorClass,
     setup::{KeyFrom, Machine},
@@ -24,7 +24,7 @@ pub(crate) fn doctor(app: &App, args: &Doctor) -> anyhow::Result<Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut findings = runtime.block_on(examine(&Machine::this()));
     if args.live {
-        let health = runtime.block_on(app.open(Config::load()?)?.health());
+        let health = runtime.block_on(app.open(app.config()?)?.health());
         let live =
             |(name, answer): (String, Result<(), Unanswered>)| Finding::Live { name, trouble: answer.err() };
         findings.extend(health.into_iter().map(live));

@@ -2,10 +2,7 @@
 
 use std::io::{IsTerminal, stderr, stdout};
 
-use quorum::{
-    Discussion, Scope,
-    model::{outcome::Outcome, state::State},
-};
+use quorum::{Discussion, Scope, Snapshot};
 
 use crate::{
     args::{History, Output, Shape, Shown},
@@ -62,10 +59,10 @@ pub(crate) async fn show_state(discussion: &Discussion, output: Output) -> anyho
     }
     set_apart();
     if state.lifecycle.is_terminal() {
-        closing::lines(&Outcome::of(state)).iter().for_each(|line| note(line));
+        closing::lines(&state.outcome()).iter().for_each(|line| note(line));
         closing::of_fork(state).iter().for_each(|line| note(line));
         if output.usage {
-            insist(&usage::table(&Outcome::of(state)));
+            insist(&usage::table(&state.outcome()));
         }
     } else if !turn::announce(state) {
         note(&format!(
@@ -83,12 +80,12 @@ fn set_apart() {
     }
 }
 
-fn show_text(state: &State, output: Output) -> anyhow::Result<()> {
+fn show_text(state: &Snapshot, output: Output) -> anyhow::Result<()> {
     // Of what is not over there is nothing else to show.
     let everything = output.verbose || !state.lifecycle.is_terminal();
     let detail = if everything { Detail::Everything } else { Detail::Course };
     let moves = output.verbose.then(|| moves(&state.transitions));
-    let parts = [Some(markdown(&Outcome::of(state), detail)), moves].into_iter().flatten();
+    let parts = [Some(markdown(state, detail)), moves].into_iter().flatten();
     let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
     if parts.is_empty() { Ok(()) } else { print_markdown(&parts.join("\n\n")) }
 }

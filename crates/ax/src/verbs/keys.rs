@@ -9,6 +9,7 @@ use quorum::{
 use serde_json::json;
 
 use crate::{
+    app::App,
     args::{KeyVerb, Keys, Listed, password},
     exit::{Exit, Usage},
     render::{note, print, print_json, wording},
@@ -18,8 +19,8 @@ use crate::{
 const MOST_BYTES: usize = 64 * 1024;
 
 /// Keeps, lists or forgets keys.
-pub(crate) fn keys(args: &Keys) -> anyhow::Result<Exit> {
-    let config = Config::load()?;
+pub(crate) fn keys(app: &App, args: &Keys) -> anyhow::Result<Exit> {
+    let config = app.config()?;
     let setup = setup::load(&config, &Machine::this())?;
     match &args.verb {
         KeyVerb::Set { name } => set(&config, &setup, name),

@@ -8,19 +8,19 @@ mod discuss;
 mod doctor;
 mod export;
 mod history;
-mod judge;
 mod keys;
 mod models;
 mod patterns;
 mod plan;
 mod replay;
+mod rule;
 mod say;
 mod serve;
 mod sessions;
 mod shell;
 mod steer;
 
-use quorum::{Config, Scope};
+use quorum::Scope;
 
 use crate::{app::App, args::Verb, exit::Exit, local};
 
@@ -29,11 +29,11 @@ pub(crate) fn run(app: &App, verb: Verb) -> anyhow::Result<Exit> {
     // These need no store, and should work where it doesn't.
     match &verb {
         Verb::Patterns(listed) => return patterns::patterns(app, listed),
-        Verb::Models(listed) => return models::models(listed),
-        Verb::Prices(args) => return models::prices(args),
-        Verb::Keys(args) => return keys::keys(args),
+        Verb::Models(listed) => return models::models(app, listed),
+        Verb::Prices(args) => return models::prices(app, args),
+        Verb::Keys(args) => return keys::keys(app, args),
         Verb::Doctor(args) => return doctor::doctor(app, args),
-        Verb::Config(args) => return config::config(&args.verb),
+        Verb::Config(args) => return config::config(app, &args.verb),
         Verb::Completions { shell } => return shell::completions(app, *shell),
         Verb::Man { verb, part } => return shell::man(app, verb.as_deref(), part.as_deref()),
         _ => {}
@@ -41,7 +41,7 @@ pub(crate) fn run(app: &App, verb: Verb) -> anyhow::Result<Exit> {
     if let Verb::Serve(args) = &verb {
         return serve::serve(app, args);
     }
-    let config = if matches!(verb, Verb::Demo(_)) { demo::config()? } else { Config::load()? };
+    let config = if matches!(verb, Verb::Demo(_)) { demo::config()? } else { app.config()? };
     let scope = local::scope(&app.open(config)?);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let exit = runtime.block_on(perform(app, &scope, verb));
@@ -61,21 +61,21 @@ async fn perform(app: &App, scope: &Scope, verb: Verb) -> anyhow::Result<Exit> {
         Verb::Note(args) => annotate::note(scope, &args).await,
         Verb::Rate(args) => annotate::rate(scope, &args).await,
         Verb::Delete(args) => annotate::delete(scope, &args).await,
-        Verb::Judge(args) => judge::judge(scope, &args).await,
+        Verb::Rule(args) => rule::rule(app, scope, &args).await,
         Verb::Fork(args) => discuss::fork(scope, &args).await,
         Verb::History(args) => history::history(scope, &args).await,
         Verb::Show(args) => history::show(scope, &args).await,
         Verb::Export(args) => export::export(scope, &args).await,
         Verb::Replay(args) => replay::replay(scope, &args).await,
         Verb::Serve(args) => serve::serve(app, &args),
-        Verb::Models(listed) => models::models(&listed),
-        Verb::Prices(args) => models::prices(&args),
-        Verb::Keys(args) => keys::keys(&args),
+        Verb::Models(listed) => models::models(app, &listed),
+        Verb::Prices(args) => models::prices(app, &args),
+        Verb::Keys(args) => keys::keys(app, &args),
         Verb::Doctor(args) => doctor::doctor(app, &args),
         Verb::Sessions(args) => sessions::sessions(scope, &args).await,
         Verb::Demo(args) => demo::demo(scope, &args).await,
         Verb::Patterns(listed) => patterns::patterns(app, &listed),
-        Verb::Config(args) => config::config(&args.verb),
+        Verb::Config(args) => config::config(app, &args.verb),
         Verb::Completions { shell } => shell::completions(app, shell),
         Verb::Man { verb, part } => shell::man(app, verb.as_deref(), part.as_deref()),
     }

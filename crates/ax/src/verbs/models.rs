@@ -1,13 +1,14 @@
 //! `ax models` and `ax prices`: who there is, what they take in, and what they cost.
 
 use quorum::{
-    Config, Error, config,
+    Error, config,
     setup::{self, Facts, Machine, Provider, Setup, prices},
     text::count,
 };
 use serde_json::{Value, json};
 
 use crate::{
+    app::App,
     args::{Listed, PriceVerb, Prices},
     exit::Exit,
     render::{line::width, note, print, print_json, room, wording},
@@ -17,8 +18,8 @@ use crate::{
 const NAMED: usize = 5;
 
 /// `ax models`
-pub(crate) fn models(listed: &Listed) -> anyhow::Result<Exit> {
-    let setup = load()?;
+pub(crate) fn models(app: &App, listed: &Listed) -> anyhow::Result<Exit> {
+    let setup = load(app)?;
     if listed.json {
         let documents = setup.providers.iter().map(|it| document(it, &it.listed));
         print_json(&documents.collect::<Vec<_>>())?;
@@ -30,11 +31,11 @@ pub(crate) fn models(listed: &Listed) -> anyhow::Result<Exit> {
 }
 
 /// `ax prices`
-pub(crate) fn prices(args: &Prices) -> anyhow::Result<Exit> {
+pub(crate) fn prices(app: &App, args: &Prices) -> anyhow::Result<Exit> {
     if let Some(PriceVerb::Import { file }) = &args.verb {
-        return import(file);
+        return import(app, file);
     }
-    let setup = load()?;
+    let setup = load(app)?;
     if args.listed.json {
         let documents = setup.providers.iter().map(|it| document(it, &priced(it)));
         print_json(&documents.collect::<Vec<_>>())?;
@@ -50,14 +51,14 @@ pub(crate) fn prices(args: &Prices) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn load() -> anyhow::Result<Setup> {
-    Ok(setup::load(&Config::load()?, &Machine::this())?)
+fn load(app: &App) -> anyhow::Result<Setup> {
+    Ok(setup::load(&app.config()?, &Machine::this())?)
 }
 
-fn import(file: &std::path::Path) -> anyhow::Result<Exit> {
+fn import(app: &App, file: &std::path::Path) -> anyhow::Result<Exit> {
     let wrong = |error| Error::Config(config::Error::Prices(error));
     let import = prices::import(file).map_err(wrong)?;
-    import.prices.save(&Config::load()?.prices_file()).map_err(wrong)?;
+    import.prices.save(&app.config()?.prices_file()).map_err(wrong)?;
     note(&format!("Took over the prices of {}.", count(import.prices.len() as u64, "model")));
     if import.others > 0 {
         note(&format!("Left out what is not for conversations: {}.", import.others));

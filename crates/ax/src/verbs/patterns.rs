@@ -23,14 +23,14 @@ fn document(app: &App) -> Value {
     let list = |choices: &[Choice]| -> Vec<Value> {
         choices.iter().map(|it| json!({ "name": it.name, "summary": it.summary })).collect()
     };
-    json!({ "patterns": list(&app.patterns), "consensus": list(&app.methods) })
+    json!({ "patterns": list(&app.patterns()), "consensus": list(&app.methods()) })
 }
 
 fn text(app: &App) -> String {
     let list = |choices: &[Choice]| -> String {
         choices.iter().map(|it| format!("  {:<12} {}\n", it.name, it.summary)).collect()
     };
-    let (patterns, methods) = (list(&app.patterns), list(&app.methods));
+    let (patterns, methods) = (list(&app.patterns()), list(&app.methods()));
     format!("Patterns (--pattern)\n{patterns}\nConsensus methods (--consensus)\n{methods}")
 }
 
@@ -40,21 +40,17 @@ mod tests {
 
     #[test]
     fn a_builds_own_parts_are_listed() {
-        let app = App {
-            patterns: vec![Choice { name: "acme-talk", summary: "One" }],
-            methods: vec![Choice { name: "acme-vote", summary: "Two" }],
-            ..App::built_in()
-        };
+        let app = App::of_acme();
         let listed = [
             "Patterns (--pattern)",
-            "  acme-talk    One",
+            "  acme-talk    Only at Acme",
             "",
             "Consensus methods (--consensus)",
-            "  acme-vote    Two",
+            "  acme-vote    Only at Acme",
         ];
         assert_eq!(text(&app).lines().collect::<Vec<_>>(), listed);
-        let item = |name, summary| json!([{ "name": name, "summary": summary }]);
-        let expected = json!({ "patterns": item("acme-talk", "One"), "consensus": item("acme-vote", "Two") });
+        let item = |name| json!([{ "name": name, "summary": "Only at Acme" }]);
+        let expected = json!({ "patterns": item("acme-talk"), "consensus": item("acme-vote") });
         assert_eq!(document(&app), expected);
     }
 }

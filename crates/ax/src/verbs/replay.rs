@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use quorum::{
-    Scope, Signal,
+    Scope, Signal, Snapshot,
     model::{
         event::Fact,
         id::{DiscussionId, Seq},
@@ -39,8 +39,9 @@ pub(crate) async fn replay(scope: &Scope, args: &Replay) -> anyhow::Result<Exit>
         Signal::Piece(_) | Signal::Trouble(_) => None,
     });
     if let Some(state) = opened {
-        let watch = Watch::over(state, args.shown.output, Keys::OfReplay);
-        if !play(id, &moments, args, watch).await? {
+        let state = Snapshot::new(Box::new(state), scope.quorum().registry().clone());
+        let watch = Watch::over(&state, args.shown.output, Keys::OfReplay);
+        if !play(&moments, args, watch).await? {
             return Ok(Exit::Interrupted);
         }
     }
@@ -49,7 +50,7 @@ pub(crate) async fn replay(scope: &Scope, args: &Replay) -> anyhow::Result<Exit>
 }
 
 /// Shows one moment after the other. `false` when somebody did not want to see the end.
-async fn play(id: DiscussionId, moments: &[Moment], args: &Replay, mut watch: Watch) -> anyhow::Result<bool> {
+async fn play(moments: &[Moment], args: &Replay, mut watch: Watch) -> anyhow::Result<bool> {
     let mut waits = !args.fast;
     let mut last = None;
     for Moment { at, signal } in moments {
@@ -64,7 +65,7 @@ async fn play(id: DiscussionId, moments: &[Moment], args: &Replay, mut watch: Wa
             }
         }
         watch.set_clock(Clock::at(u64::try_from(at.epoch_ms()).unwrap_or_default(), args.speed));
-        watch.hear(id, signal);
+        watch.hear(signal);
     }
     watch.close();
     Ok(true)

@@ -10,7 +10,7 @@ use crate::{app::App, args::Serve, exit::Exit, render::note};
 
 /// Answers until SIGTERM or Ctrl-C.
 pub(crate) fn serve(app: &App, args: &Serve) -> anyhow::Result<Exit> {
-    let quorum = app.open(Config::load()?)?;
+    let quorum = app.open(app.config()?)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let exit = runtime.block_on(answer(quorum, args));
     // What is under way is recorded, or it did not happen; the next server goes on with it.
@@ -23,7 +23,8 @@ async fn answer(quorum: Quorum, args: &Serve) -> anyhow::Result<Exit> {
     if let Err(error) = quorum.forget_old().await {
         note(&format!("warning: old discussions could not be forgotten: {error}"));
     }
-    let server = Server::bind(quorum, settings(args, &Config::load()?)).await?;
+    let settings = settings(args, quorum.config());
+    let server = Server::bind(quorum, settings).await?;
     note(&format!("Listening on http://{}  (Ctrl-C ends; /docs lists what can be asked)", server.address()));
     let going_on = server.go_on().await?;
     if !going_on.is_empty() {

@@ -33,7 +33,7 @@ const FILES: [(&str, &str); 4] = [
 
 /// `ax completions`
 pub(crate) fn completions(app: &App, shell: Shell) -> anyhow::Result<Exit> {
-    write(&script(with_presets(command(app)), shell)?)?;
+    write(&script(with_presets(app), shell)?)?;
     Ok(Exit::Done)
 }
 
@@ -45,8 +45,8 @@ fn script(mut command: clap::Command, shell: Shell) -> anyhow::Result<String> {
 }
 
 /// The names of the user's presets as what may follow `--preset`; a configuration that can't be read has none.
-fn with_presets(command: clap::Command) -> clap::Command {
-    let config = Config::load().ok();
+fn with_presets(app: &App) -> clap::Command {
+    let (command, config) = (command(app), app.config().ok());
     // A shell would take a name with blanks for several.
     let words = config.iter().flat_map(Config::presets).filter(|name| !name.contains(char::is_whitespace));
     let names: Vec<PossibleValue> = words.map(|name| PossibleValue::new(name.to_owned())).collect();

@@ -8,7 +8,7 @@ mod html;
 mod json;
 pub mod jsonl;
 mod markdown;
-mod transcript;
+pub mod transcript;
 mod words;
 
 use quorum_core::{model::event::Fact, registry::Snapshot};

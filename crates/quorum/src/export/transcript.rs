@@ -22,48 +22,63 @@ mod course;
 mod fields;
 mod results;
 
+pub use fields::drawn;
+
 /// A part with a heading; the whole document is one.
 #[derive(Debug, Default)]
-pub(super) struct Part {
-    pub(super) title: String,
+pub struct Part {
+    /// The heading.
+    pub title: String,
     /// What stands beside the title.
-    pub(super) aside: Option<String>,
+    pub aside: Option<String>,
     /// Whose words these are, by place at the table.
-    pub(super) seat: Option<usize>,
-    pub(super) blocks: Vec<Block>,
-    pub(super) parts: Vec<Part>,
+    pub seat: Option<usize>,
+    /// What stands under the heading, in order.
+    pub blocks: Vec<Block>,
+    /// The parts below it.
+    pub parts: Vec<Part>,
 }
 
 /// A piece of a part. All of it is data: only [`Block::Said`] is Markdown, and that by others.
 #[derive(Debug)]
-pub(super) enum Block {
+pub enum Block {
     /// A sentence of ours, without its full stop.
     Line(String),
     /// Words of a participant or a person.
     Said(String),
     /// A share from 0 to 1.
     Share {
+        /// What stands before the value.
         label: String,
+        /// The share.
         value: f64,
     },
     /// A reply in a fixed form, as JSON.
     Data(String),
+    /// A list.
     Items(Vec<Item>),
+    /// A table.
     Table(Table),
     /// What to type.
     Commands(Vec<String>),
 }
 
+/// An entry of a list.
 #[derive(Debug)]
-pub(super) struct Item {
-    pub(super) who: Option<String>,
-    pub(super) text: String,
+pub struct Item {
+    /// Whose it is, where that is said.
+    pub who: Option<String>,
+    /// What it says.
+    pub text: String,
 }
 
+/// A table; every row has as many cells as the head.
 #[derive(Debug)]
-pub(super) struct Table {
-    pub(super) head: Vec<String>,
-    pub(super) rows: Vec<Vec<String>>,
+pub struct Table {
+    /// The headings of the columns.
+    pub head: Vec<String>,
+    /// The rows.
+    pub rows: Vec<Vec<String>>,
 }
 
 impl Table {

@@ -51,7 +51,7 @@ async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
 async fn house() -> House {
     let folder = tempfile::tempdir().unwrap();
     let config = config(FAST, folder.path());
-    let quorum = Quorum::builder().user(config.clone()).pattern(&RELAY).build().unwrap();
+    let quorum = Quorum::builder().user(config.clone()).simulated().pattern(&RELAY).build().unwrap();
     House::of(quorum, settings(&config, Limits::default()), folder.path()).await
 }
 

@@ -88,7 +88,7 @@ impl House {
 
     pub(crate) async fn at(text: &str, limits: Limits, folder: &Path) -> House {
         let config = config(text, folder);
-        let quorum = Quorum::builder().user(config.clone()).assigning_roles().build().unwrap();
+        let quorum = Quorum::builder().user(config.clone()).simulated().assigning_roles().build().unwrap();
         House::of(quorum, settings(&config, limits), folder).await
     }
 
@@ -98,7 +98,8 @@ impl House {
         let config = config(text, folder.path());
         let bare = Machine { variable: &|_| None, program: &|_| None, listens: &|_| false };
         let setup = setup::load(&config, &bare).unwrap();
-        let quorum = Quorum::builder().user(config.clone()).set_up(setup).assigning_roles().build().unwrap();
+        let builder = Quorum::builder().user(config.clone()).set_up(setup).assigning_roles();
+        let quorum = builder.build().unwrap();
         let settings = Settings { voices: Voices::Available, ..settings(&config, Limits::default()) };
         let mut house = House::of(quorum, settings, folder.path()).await;
         house._kept = Some(folder);

@@ -1,0 +1,222 @@
+//! The flags of the options that patterns, methods and strategies declare, made from the
+//! declarations.
+
+use std::{collections::BTreeMap, fs, io::ErrorKind};
+
+use clap::{
+    Arg, ArgAction, ArgMatches, Command,
+    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
+};
+use quorum::{
+    Registry,
+    registry::Options,
+    request::flags::{self, Flag},
+    vocabulary::{
+        check::Known,
+        option::{Choice, Declared, Kind, RowCell, RowCellKind},
+    },
+};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    app::App,
+    args::{
+        discuss::{DECIDING, PANEL},
+        number::{fraction, whole},
+    },
+};
+
+/// What the flags are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// A new discussion.
+    Discuss,
+    /// Changes to a past one.
+    Fork,
+}
+
+/// The verb with a flag for every option that is offered on the command line.
+pub(super) fn added(verb: Command, app: &App, purpose: Purpose) -> Command {
+    let flag = |declared: &'static Declared| {
+        let help = match (purpose, &declared.kind) {
+            (Purpose::Fork, Kind::Seat { role: Some(role) }) => {
+                format!("{}; somebody new takes the seat of the {role}", declared.summary)
+            }
+            (Purpose::Discuss | Purpose::Fork, _) => help(declared),
+        };
+        let arg = Arg::new(id(declared)).long(Flag::of(declared).long.into_owned()).help(help);
+        with_value(arg.help_heading(heading(declared, &app.registry)), declared, app)
+    };
+    verb.args(offered(&app.registry).map(flag))
+}
+
+/// The options that were given, by name.
+pub(super) fn given(matches: &ArgMatches, app: &App) -> BTreeMap<String, Value> {
+    let value = |it: &'static Declared| Some((it.name.to_owned(), value_of(it, matches)?));
+    offered(&app.registry).filter_map(value).collect()
+}
+
+/// The options that have a flag.
+pub(super) fn offered(registry: &Registry) -> impl Iterator<Item = &'static Declared> {
+    registry.options().into_iter().filter(|it| it.on_surfaces)
+}
+
+/// A name that no argument of ours has.
+fn id(declared: &Declared) -> String {
+    format!("option {}", declared.name)
+}
+
+fn value_of(declared: &Declared, matches: &ArgMatches) -> Option<Value> {
+    let id = id(declared);
+    match declared.kind {
+        Kind::Flag { default } => matches.get_flag(&id).then_some(Value::Bool(!default)),
+        Kind::Detectors => matches.get_many::<Value>(&id).map(|it| it.cloned().collect()),
+        Kind::Whole { .. }
+        | Kind::Number { .. }
+        | Kind::Text { .. }
+        | Kind::Choice { .. }
+        | Kind::Seat { .. }
+        | Kind::Embedder
+        | Kind::Rows { .. }
+        | Kind::TextsBySeat { .. } => matches.get_one::<Value>(&id).cloned(),
+    }
+}
+
+/// How the value is written. Whether a number is within its bounds, and whether somebody of that name
+/// takes part, is checked with the whole request.
+fn with_value(arg: Arg, declared: &'static Declared, app: &App) -> Arg {
+    match &declared.kind {
+        Kind::Flag { .. } => arg.action(ArgAction::SetTrue),
+        Kind::Whole { .. } => {
+            let read = |text: &str| whole::<u64>(text).map(Value::from);
+            arg.value_name("N").allow_negative_numbers(true).value_parser(read)
+        }
+        Kind::Number { range, .. } => {
+            let name = if *range == (0.0..=1.0) { "SHARE" } else { "NUMBER" };
+            let read = |text: &str| fraction(text).map(Value::from);
+            arg.value_name(name).allow_negative_numbers(true).value_parser(read)
+        }
+        Kind::Text { hint, .. } => arg.value_name(*hint).value_parser(text),
+        Kind::Choice { of, .. } => {
+            let name = declared.flag().rsplit('-').next().unwrap_or_default().to_uppercase();
+            arg.value_name(name).value_parser(among(of))
+        }
+        Kind::Detectors => {
+            let known: Vec<Choice> =
+                app.detectors().iter().map(|it| Choice::new(it.name, it.summary)).collect();
+            arg.value_name("LIST")
+                .value_delimiter(',')
+                .action(ArgAction::Append)
+                .value_parser(among(&known))
+        }
+        Kind::Seat { .. } => arg.value_name("NAME").value_parser(text),
+        Kind::Embedder => arg.value_name("PROVIDER/MODEL").value_parser(text),
+        Kind::Rows { cells, .. } => {
+            let read = |file: &str| rows(file, cells, &declared.kind);
+            arg.value_name("FILE").value_parser(read)
+        }
+        Kind::TextsBySeat { .. } => {
+            arg.value_name("PAIRS").value_parser(|text: &str| flags::stops(text).map(|it| json!(it)))
+        }
+    }
+}
+
+fn text(text: &str) -> Result<Value, std::convert::Infallible> {
+    Ok(Value::from(text))
+}
+
+fn among(choices: &[Choice]) -> impl TypedValueParser<Value = Value> {
+    let value = |it: &Choice| {
+        let value = PossibleValue::new(it.name);
+        if it.summary.is_empty() { value } else { value.help(it.summary) }
+    };
+    PossibleValuesParser::from(choices.iter().map(value).collect::<Vec<_>>()).map(Value::from)
+}
+
+/// The rows in a JSON file. Mistakes are worded as they are in a request.
+fn rows(file: &str, cells: &[RowCell], kind: &Kind) -> Result<Value, String> {
+    let unreadable = |error: std::io::Error| match error.kind() {
+        ErrorKind::NotFound => "there is no such file".to_owned(),
+        _ => format!("can't be read: {error}"),
+    };
+    let text = fs::read_to_string(file).map_err(unreadable)?;
+    let wrong = |error: serde_json::Error| format!("is no JSON list like {}: {error}", example(cells));
+    let rows: Vec<Map<String, Value>> = serde_json::from_str(&text).map_err(wrong)?;
+    // Who takes part is not known here, so every name in the file passes for now.
+    let seats = cells.iter().filter(|it| it.kind == RowCellKind::Seat).map(|it| it.name);
+    let named: Vec<String> = seats
+        .flat_map(|cell| rows.iter().filter_map(move |row| row.get(cell)?.as_str()))
+        .map(str::to_owned)
+        .collect();
+    let named: Vec<&str> = named.iter().map(String::as_str).collect();
+    let value = json!(rows);
+    match kind.complaint(&value, Known { seats: &named, detectors: &[] }) {
+        Some(complaint) => Err(complaint),
+        None => Ok(value),
+    }
+}
+
+/// A list with one row that has what every row must have.
+fn example(cells: &[RowCell]) -> String {
+    let cell = |it: &RowCell| {
+        let value = match it.kind {
+            RowCellKind::Seat => "\"claude\"",
+            RowCellKind::Text => "\"…\"",
+            RowCellKind::Texts => "[\"…\"]",
+        };
+        format!("\"{}\": {value}", it.name)
+    };
+    let required: Vec<String> = cells.iter().filter(|it| it.required).map(cell).collect();
+    format!("[{{{}}}]", required.join(", "))
+}
+
+/// What the option is for, within which bounds, and what holds where it is not given.
+fn help(declared: &Declared) -> String {
+    let summary = declared.summary;
+    match &declared.kind {
+        Kind::Flag { default: true } => format!("Switch this off: {summary}"),
+        Kind::Whole { range, default } => {
+            usual(&format!("{summary} ({} to {})", range.start(), range.end()), default.as_ref())
+        }
+        Kind::Number { range, default } => {
+            usual(&format!("{summary} ({} to {})", range.start(), range.end()), default.as_ref())
+        }
+        Kind::Choice { default, .. } => usual(summary, default.as_ref()),
+        Kind::Detectors => format!("{summary}, with commas between"),
+        Kind::Rows { cells, .. } => {
+            let names: Vec<String> = cells.iter().map(|it| format!("\"{}\"", it.name)).collect();
+            format!("{summary}: a file with a JSON list of {{{}}}", names.join(", "))
+        }
+        Kind::TextsBySeat { .. } => format!("{summary}: claude=END|Speaker:,gemini=["),
+        Kind::Flag { default: false } | Kind::Text { .. } | Kind::Seat { .. } | Kind::Embedder => {
+            summary.to_owned()
+        }
+    }
+}
+
+fn usual(text: &str, default: Option<&impl std::fmt::Display>) -> String {
+    default.map_or_else(|| text.to_owned(), |it| format!("{text} [default: {it}]"))
+}
+
+/// Under which heading the flag stands: that of its kind where it always counts, else by those that
+/// declare it.
+fn heading(declared: &Declared, registry: &Registry) -> String {
+    let declares = |options: Options| options.iter().any(|it| it.declared().name == declared.name);
+    let patterns = registry.patterns().iter().map(|it| (it.name, declares(it.options))).collect();
+    let methods = registry.methods().iter().map(|it| (it.name, declares(it.options))).collect();
+    let strategies = registry.strategies().iter().map(|it| (it.name, declares(it.options))).collect();
+    let kinds: [(&str, &str, Vec<(&str, bool)>); 3] = [
+        ("--pattern", PANEL, patterns),
+        ("--consensus", DECIDING, methods),
+        ("--window-strategy", PANEL, strategies),
+    ];
+    let everywhere = kinds.iter().find(|(.., all)| !all.is_empty() && all.iter().all(|it| it.1));
+    if let Some((_, heading, _)) = everywhere {
+        return (*heading).to_owned();
+    }
+    let with = |(flag, _, all): &(&str, &str, Vec<(&str, bool)>)| {
+        let names: Vec<&str> = all.iter().filter(|it| it.1).map(|it| it.0).collect();
+        (!names.is_empty()).then(|| format!("{flag} {}", names.join(", ")))
+    };
+    format!("With {}", kinds.iter().filter_map(with).collect::<Vec<_>>().join(" or "))
+}

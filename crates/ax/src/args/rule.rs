@@ -1,0 +1,62 @@
+//! The verbs that make a decision a discussion waits for: one for each kind that a pattern declares.
+
+use clap::{
+    Args, Command,
+    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
+};
+use quorum::{
+    Registry,
+    vocabulary::ruling::{RulingChoice, RulingKind},
+};
+
+use crate::args::{Output, Which};
+
+/// What choices were called in earlier versions.
+const FORMER_NAMES: [(&str, &str); 1] = [("go-without", "none")];
+
+/// A name for examples.
+const SOMEBODY: &str = "gemini";
+
+#[derive(Debug, Args)]
+pub(crate) struct Rule {
+    /// The kind of decision, which is the verb.
+    #[arg(skip)]
+    pub(crate) kind: String,
+    #[command(flatten)]
+    pub(crate) which: Which,
+    /// What is decided
+    #[arg(value_name = "WHAT")]
+    pub(crate) choice: String,
+    /// The participant it names, where it names one
+    pub(crate) name: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// The command line with a verb for each decision that people may be asked for.
+pub(super) fn added(command: Command, registry: &Registry) -> Command {
+    command.subcommands(registry.rulings().into_iter().map(verb))
+}
+
+fn verb(kind: &'static RulingKind) -> Command {
+    let value = |it: &RulingChoice| {
+        let former = FORMER_NAMES.iter().find(|(name, _)| *name == it.name).map(|it| it.1);
+        PossibleValue::new(it.name).help(it.summary).aliases(former)
+    };
+    let values: Vec<PossibleValue> = kind.choices.iter().map(value).collect();
+    let named = |typed: String| {
+        let former = FORMER_NAMES.iter().find(|(name, former)| *former == typed && kind.choice(name).is_some());
+        former.map_or(typed, |(name, _)| (*name).to_owned())
+    };
+    let choice = PossibleValuesParser::from(values).map(named);
+    let verb = Rule::augment_args(Command::new(kind.name)).about(kind.summary);
+    verb.after_help(examples(kind)).mut_arg("choice", |arg| arg.value_parser(choice))
+}
+
+fn examples(kind: &RulingKind) -> String {
+    let line = |it: &RulingChoice| {
+        let candidate = if it.takes_candidate { format!(" {SOMEBODY}") } else { String::new() };
+        format!("\n  ax {} last {}{candidate}", kind.name, it.name)
+    };
+    format!("Examples:{}", kind.choices.iter().map(line).collect::<String>())
+}

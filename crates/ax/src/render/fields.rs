@@ -1,0 +1,92 @@
+//! The fields that patterns and methods add to a result, as Markdown.
+
+use quorum::{
+    Snapshot,
+    export::transcript::{Block, Item, Part, Table, drawn},
+    model::outcome::Outcome,
+    vocabulary::{result::ResultField, view::View},
+};
+use serde_json::Value;
+
+/// The fields that belong to the answer: what is drawn in words, and votes. Who voted how is told with
+/// the rest.
+pub(crate) fn of_answer(state: &Snapshot, outcome: &Outcome) -> Vec<String> {
+    let fields = declared(state, outcome).filter(|(field, _)| is_answer(&field.view));
+    let brief = fields.map(|(field, value)| {
+        let mut value = value.clone();
+        if let (View::Ballots, Some(votes)) = (&field.view, value.as_object_mut()) {
+            votes.remove("ballots");
+        }
+        markdown(field, &value)
+    });
+    brief.collect()
+}
+
+/// All fields with everything they have, those of the answer first.
+pub(crate) fn in_full(state: &Snapshot, outcome: &Outcome) -> Vec<String> {
+    let (answer, course): (Vec<_>, Vec<_>) =
+        declared(state, outcome).partition(|(field, _)| is_answer(&field.view));
+    answer.into_iter().chain(course).map(|(field, value)| markdown(field, value)).collect()
+}
+
+fn declared<'o>(
+    state: &Snapshot,
+    outcome: &'o Outcome,
+) -> impl Iterator<Item = (&'static ResultField, &'o Value)> {
+    let fields = state.registry().results_of(&state.spec).into_iter();
+    fields.filter_map(|field| Some((field, outcome.fields.get(field.name)?)))
+}
+
+/// Tables and marks tell how it went; of several sections, the first says what the field is.
+fn is_answer(view: &View) -> bool {
+    match view {
+        View::Text | View::List | View::Line { .. } | View::Ballots => true,
+        View::Hidden | View::Table { .. } | View::Scores { .. } | View::Numbers { .. } => false,
+        View::Sections { sections } => sections.first().is_some_and(|it| is_answer(it.view)),
+    }
+}
+
+fn markdown(field: &ResultField, value: &Value) -> String {
+    let part = drawn(field.title, &field.view, value);
+    let mut pieces = Vec::new();
+    put(&part, 2, &mut pieces);
+    pieces.join("\n\n")
+}
+
+/// A heading with what is under it; nothing where nothing is.
+fn put(part: &Part, depth: usize, pieces: &mut Vec<String>) {
+    let mut below: Vec<String> = part.blocks.iter().map(block).filter(|it| !it.is_empty()).collect();
+    part.parts.iter().for_each(|it| put(it, depth + 1, &mut below));
+    if !below.is_empty() {
+        pieces.push(format!("{} {}", "#".repeat(depth), part.title));
+        pieces.extend(below);
+    }
+}
+
+fn block(block: &Block) -> String {
+    match block {
+        Block::Line(text) => text.clone(),
+        Block::Said(text) => text.trim().to_owned(),
+        Block::Share { label, value } => format!("{label}: {value:.2}"),
+        Block::Data(json) => format!("```json\n{json}\n```"),
+        Block::Items(items) => items.iter().map(item).collect::<Vec<_>>().join("\n"),
+        Block::Table(rows) => table(rows),
+        Block::Commands(lines) => format!("```console\n{}\n```", lines.join("\n")),
+    }
+}
+
+fn item(item: &Item) -> String {
+    let who = item.who.as_ref().map(|who| format!("{who}: ")).unwrap_or_default();
+    format!("- {who}{}", item.text)
+}
+
+fn table(table: &Table) -> String {
+    if table.rows.is_empty() {
+        return String::new();
+    }
+    // A line end or a bar would begin another row or cell.
+    let cell = |text: &String| text.replace(['\n', '\r'], " ").replace('|', "\\|");
+    let row = |cells: &Vec<String>| format!("| {} |", cells.iter().map(cell).collect::<Vec<_>>().join(" | "));
+    let rule = format!("|{}", " --- |".repeat(table.head.len()));
+    [row(&table.head), rule].into_iter().chain(table.rows.iter().map(row)).collect::<Vec<_>>().join("\n")
+}
