@@ -106,7 +106,7 @@ impl House {
         house
     }
 
-    async fn of(quorum: Quorum, settings: Settings, folder: &Path) -> House {
+    pub(crate) async fn of(quorum: Quorum, settings: Settings, folder: &Path) -> House {
         let server = Server::bind(quorum, settings).await.unwrap();
         server.go_on().await.unwrap();
         let base = format!("http://{}", server.address());
