@@ -17,7 +17,6 @@ use quorum_core::{
         Call,
         lane::{Lane, Width},
     },
-    craft::Crafts,
     engine::{Engine, shared::Shared},
     model::{
         error::ProviderError,
@@ -27,17 +26,12 @@ use quorum_core::{
         time::Timestamp,
         transcript::Finish,
     },
+    registry::Registry,
     seams::{Chunk, Clock, Provider, Store, Voice, Voices},
 };
 use quorum_store::SqliteStore;
 use quorum_testkit::spec::spec;
 use tokio::time::sleep;
-
-pub(crate) const CRAFTS: Crafts = Crafts {
-    patterns: quorum_patterns::PATTERNS,
-    consensus: quorum_patterns::CONSENSUS,
-    contexts: quorum_patterns::CONTEXTS,
-};
 
 /// A folder that is gone when this is.
 pub(crate) struct Place {
@@ -58,13 +52,13 @@ impl Place {
     /// An engine whose voices take this long.
     pub(crate) fn engine(&self, latency: Duration) -> Engine {
         self.voices.set(latency);
-        self.engine_with(CRAFTS)
+        self.engine_with(quorum_patterns::registry())
     }
 
     /// The same with other patterns, and voices as they are.
-    pub(crate) fn engine_with(&self, crafts: Crafts) -> Engine {
+    pub(crate) fn engine_with(&self, registry: Registry) -> Engine {
         let store: Arc<dyn Store> = self.store.clone();
-        let shared = Shared { store, voices: self.voices.clone(), clock: Arc::new(WallClock), crafts };
+        let shared = Shared { store, voices: self.voices.clone(), clock: Arc::new(WallClock), registry };
         Engine::new(shared, "bench")
     }
 }

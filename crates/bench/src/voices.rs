@@ -26,7 +26,7 @@ use tokio::time::sleep;
 
 use crate::{
     machine,
-    place::{CRAFTS, Place, WallClock, order},
+    place::{Place, WallClock, order},
     table::Table,
     vendor::{Pace, Vendor},
 };
@@ -187,7 +187,12 @@ fn engine(place: &Place, url: &str) -> Result<Engine> {
         patience: Patience::default(),
     };
     let voices = Arc::new(RealVoices::of(vec![source]));
-    let shared = Shared { store: place.store.clone(), voices, clock: Arc::new(WallClock), crafts: CRAFTS };
+    let shared = Shared {
+        store: place.store.clone(),
+        voices,
+        clock: Arc::new(WallClock),
+        registry: quorum_patterns::registry(),
+    };
     Ok(Engine::new(shared, "bench"))
 }
 

@@ -5,33 +5,29 @@
 use std::sync::Arc;
 
 use quorum_core::model::{
-    assessment::{Assessment, Criteria, Flags, Rated},
-    ballot::{Ballot, Confidence, ConsensusVote, Source},
     command::{Command, CommandId, Note, Say},
-    debate::{
-        Cast, CastOrigin, DebateSpec, Detection, Diversity, EndedBy, Format, JudgeChange, JudgeFailure,
-        Judging, Mode, Part, TalkEnd,
-    },
     error::{Code, ErrorClass, Problem},
     event::{
-        Abandoned, Absent, Ancestor, Awaited, Broken, Check, Conclusion, Event, Fact, FailedTurn, Fork,
-        Lineage, Placed, Reading, SubConcluded, Summarised, Tight, WindUp,
+        Abandoned, Absent, Ancestor, Awaited, Broken, Conclusion, Event, Fact, FailedTurn, Fork, Lineage,
+        Noted, Placed, SubConcluded, Summarised, TalkEnd, Tight, WindUp,
     },
     id::{DiscussionId, Seq, Step, Tenant},
-    judgement::{CastList, Claim, Dissent, Synthesis, Verdict},
     lifecycle::Lifecycle,
     likeness::{Comparison, Similarity},
     money::{Price, Spent, Usage, Usd},
-    outcome::{Decision, StoppingReason},
+    outcome::{Claim, Decision, Dissent, StoppingReason},
     participant::{Participant, Role},
+    reading::{Reading, Source, Stance},
+    ruling::{AwaitedChoice, Ruled, Ruling, RulingAwaited},
+    settings::Settings,
     spec::{
-        ConsensusSpec, Dialogue, Limits, Manner, Overflow, Recursion, Simulation, Spec, TimeoutStrategy,
-        Timing, Tolerance, WindowSpec,
+        ConsensusSpec, Limits, Manner, Recursion, Simulation, Spec, TimeoutStrategy, Timing, Tolerance,
+        WindowSpec,
     },
     time::Timestamp,
     transcript::{Bill, Finish, Turn},
-    vacancy::{Ruling, Vacancy},
 };
+use serde_json::{Value, json};
 
 const GOLDEN: &str = include_str!("golden/facts.jsonl");
 
@@ -56,7 +52,7 @@ fn every_kind_has_a_sample() {
     let mut kinds: Vec<&str> = samples().iter().map(|fact| kind(&fact.event)).collect();
     kinds.sort_unstable();
     kinds.dedup();
-    assert_eq!(kinds.len(), 33, "{kinds:?}");
+    assert_eq!(kinds.len(), 31, "{kinds:?}");
 }
 
 #[test]
@@ -82,7 +78,7 @@ fn kind(event: &Event) -> &'static str {
         Event::TurnFailed(_) => "turn_failed",
         Event::GroupClosed { .. } => "group_closed",
         Event::ReplyRead { .. } => "reply_read",
-        Event::ConsensusChecked(_) => "consensus_checked",
+        Event::Noted(_) => "noted",
         Event::SubRequested { .. } => "sub_requested",
         Event::PersonAwaited(_) => "person_awaited",
         Event::SubConcluded(_) => "sub_concluded",
@@ -94,11 +90,9 @@ fn kind(event: &Event) -> &'static str {
         Event::Retried => "retried",
         Event::Unknown => "unknown",
         Event::OrderDrawn { .. } => "order_drawn",
-        Event::PartsCast(_) => "parts_cast",
         Event::Compared(_) => "compared",
-        Event::Detected(_) => "detected",
-        Event::JudgeAwaited(_) => "judge_awaited",
-        Event::JudgeChanged(_) => "judge_changed",
+        Event::RulingAwaited(_) => "ruling_awaited",
+        Event::Ruled(_) => "ruled",
         Event::TalkEnded(_) => "talk_ended",
         Event::WindowTight(_) => "window_tight",
         Event::Summarised(_) => "summarised",
@@ -112,10 +106,11 @@ fn samples() -> Vec<Fact> {
         .chain(calls(&step))
         .chain(readings(&step))
         .chain(ending())
-        .chain(debating())
+        .chain(forks())
+        .chain(talks())
         .chain(people())
         .chain(windows())
-        .chain(vacant())
+        .chain(rulings())
         .chain(comparing())
         .chain(broken(&step))
         .chain(tenants());
@@ -133,6 +128,19 @@ fn id(text: &str) -> DiscussionId {
     text.parse().unwrap()
 }
 
+const OPPONENT: Role = Role::named("opponent");
+
+/// One option of each shape: a text, a number, a whole number, yes or no, a list, an object.
+fn settings() -> Settings {
+    Settings::default()
+        .with("synthesizer", "ann")
+        .with("threshold", 0.5)
+        .with("minRoundsBeforeConsensus", 1)
+        .with("requireBothConsensus", true)
+        .with("endOn", json!(["drift"]))
+        .with("stopSequences", json!({ "ann": ["END"] }))
+}
+
 fn spec() -> Arc<Spec> {
     let ann =
         Participant { model: Some("ann-1".into()), brief: Some("be brief".into()), ..Participant::of("ann") };
@@ -143,16 +151,11 @@ fn spec() -> Arc<Spec> {
         rounds: 2,
         participants: vec![
             ann,
-            Participant { strengths: vec!["code".into()], ..Participant::of("bob").playing(Role::Opponent) },
+            Participant { strengths: vec!["code".into()], ..Participant::of("bob").playing(OPPONENT) },
+            Participant::of("cyd").playing(Role::named("judge")).aside(),
         ],
         options: vec!["tabs".into()],
-        consensus: ConsensusSpec {
-            method: "moderator".into(),
-            synthesizer: Some("ann".into()),
-            threshold: 0.5,
-            include_dissent: true,
-            prompt: Some("in one line".into()),
-        },
+        consensus: ConsensusSpec { method: "moderator".into(), include_dissent: true },
         manner: Manner { temperature: 0.7, max_tokens: 2_048 },
         timing: Timing { step_ms: 60_000, total_ms: 180_000, reserve_ms: 10_000 },
         tolerance: Tolerance { go_on: true, min_providers: 2 },
@@ -164,9 +167,8 @@ fn spec() -> Arc<Spec> {
         },
         recursion: Some(Recursion { max_depth: 2, strategy: TimeoutStrategy::Cascade }),
         early_exit: Some(0.9),
-        dialogue: Dialogue { both_must_agree: true, min_rounds: 1 },
-        debate: DebateSpec::default(),
-        window: WindowSpec::default(),
+        settings: settings(),
+        window: WindowSpec { strategy: "slide".into(), overflow: "truncate".into() },
         session: Some("01890000-0000-7000-8000-0000000000ff".parse().unwrap()),
         tenant: Tenant::default(),
         simulation: Some(Simulation {
@@ -187,6 +189,7 @@ fn turn(step: &Step) -> Arc<Turn> {
         participant: "ann".into(),
         round: 1,
         phase: "speaking".into(),
+        form: None,
         text: "tabs".into(),
         started_at: Timestamp(1_767_225_600_000_000),
         duration_ms: 42,
@@ -228,6 +231,7 @@ fn calls(step: &Step) -> Vec<Sample> {
         nonce: "00000000000000ff".into(),
         digest: Some("cbf29ce484222325".into()),
         repeats: true,
+        labels: vec![("Debater A".into(), "bob".into()), ("the judge".into(), "cyd".into())],
         unheard: 3,
         counted: 0,
     };
@@ -303,48 +307,42 @@ fn broken(step: &Step) -> Vec<Sample> {
     vec![(Some(step.clone()), failed), (Some(Step::new(1, "speaking", "cyd")), Event::TurnFailed(out))]
 }
 
+/// Readings with everything there may be beside a value, and with nothing.
 fn readings(step: &Step) -> Vec<Sample> {
-    let vote = ConsensusVote {
-        agrees: true,
-        confidence: 80,
-        reasoning: "we agree".into(),
-        solution: Some("tabs it is".into()),
+    let chosen = Stance { position: "tabs".into(), confidence: 0.8, chooses: true, joins: true };
+    let ballot = Reading {
+        kind: "ballot".into(),
+        version: 1,
+        value: json!({ "choice": "tabs", "confidence": 0.8, "reasoning": "they adapt" }),
+        told: Some("voted for tabs (confidence 0.80)".into()),
+        reason_at: Some("/reasoning".into()),
+        stance: Some(chosen),
     };
-    let dissent = vec![Dissent { participant: "bob".into(), position: "spaces".into() }];
-    let claims = vec![Claim {
-        text: "tabs adapt".into(),
-        supported_by: vec!["ann".into()],
-        attacked_by: vec!["bob".into()],
-        unanswered: true,
-    }];
-    let readings = [
-        Reading::Ballot(Ballot {
-            choice: "tabs".into(),
-            confidence: Confidence::clamped(0.8),
-            reasoning: "they adapt".into(),
-        }),
-        Reading::ConsensusVote(vote.clone()),
-        Reading::Verdict(Verdict { summary: "close".into(), quality_score: 70.0, ..Verdict::default() }),
-        Reading::Synthesis(Synthesis {
-            synthesis: "tabs".into(),
-            agreement: Some(0.5),
-            agreements: vec!["it matters".into()],
-            dissent,
-            claims,
-        }),
-    ];
-    let read = readings.into_iter().map(|reading| {
-        let event = Event::ReplyRead { participant: "ann".into(), round: 1, source: Source::Stated, reading };
+    let apart = Stance { position: "no consensus".into(), confidence: 0.6, chooses: false, joins: false };
+    let vote = Reading {
+        kind: "consensus-check".into(),
+        version: 2,
+        value: json!({ "agrees": false, "confidence": 60, "reasoning": "we differ" }),
+        told: Some("finds that there is no consensus (60 of 100 sure)".into()),
+        stance: Some(apart),
+        ..ballot.clone()
+    };
+    let plain = Reading {
+        kind: "year".into(),
+        version: 1,
+        value: json!(1989),
+        told: None,
+        reason_at: None,
+        stance: None,
+    };
+    let sources = [Source::Stated, Source::Inferred, Source::Assumed];
+    let read = [ballot, vote, plain].into_iter().zip(sources).map(|(reading, source)| {
+        let event = Event::ReplyRead { participant: "ann".into(), round: 1, source, reading };
         (Some(step.purpose("read")), event)
     });
-    let check = Check {
-        round: 1,
-        agreed: true,
-        skipped: false,
-        votes: vec![("ann".into(), vote)],
-        solution: Some("tabs".into()),
-    };
-    read.chain([(Some(Step::from("1/consensus-check/result")), Event::ConsensusChecked(check))]).collect()
+    let form = Some("ballot".to_owned());
+    let formal = Arc::new(Turn { form, reused: false, ..(*turn(step)).clone() });
+    read.chain([(Some(step.clone()), Event::TurnCompleted { turn: formal })]).collect()
 }
 
 fn people() -> Vec<Sample> {
@@ -365,31 +363,43 @@ fn people() -> Vec<Sample> {
     ]
 }
 
-/// What came with a word about the judge's seat.
-fn vacant() -> Vec<Sample> {
+/// Decisions of people: awaited, sent, taken in.
+fn rulings() -> Vec<Sample> {
     let answers = Step::from("2/judging/*judge after cyd");
-    let vacancy = Vacancy {
-        lost: "cyd".into(),
+    let choice = |name: &str, takes_candidate| AwaitedChoice { name: name.to_owned(), takes_candidate };
+    let awaited = RulingAwaited {
+        kind: "judge".into(),
+        about: "cyd".into(),
         answers: answers.clone(),
         round: 2,
         reason: "no such key".into(),
+        choices: vec![choice("swap", true), choice("end", false)],
         candidates: vec!["dan".into(), "ann".into()],
     };
+    let ruling = |choice: &str, candidate: Option<&str>| Ruling {
+        kind: "judge".into(),
+        choice: choice.into(),
+        candidate: candidate.map(str::to_owned),
+    };
+    let (swap, end) = (ruling("swap", Some("dan")), ruling("end", None));
     let taken =
-        |id: u64, ruling| (None, Event::CommandTaken { id: CommandId(id), command: Command::Judge(ruling) });
+        |id, ruling| (None, Event::CommandTaken { id: CommandId(id), command: Command::Rule(ruling) });
+    let ruled =
+        |ruling| (Some(answers.clone()), Event::Ruled(Ruled { about: "cyd".into(), round: 2, ruling }));
     vec![
-        (Some(answers.purpose("awaited")), Event::JudgeAwaited(vacancy)),
-        taken(5, Ruling::Swap { to: "dan".into() }),
-        taken(6, Ruling::GoWithout),
-        taken(7, Ruling::End),
+        (Some(answers.purpose("awaited")), Event::RulingAwaited(awaited)),
+        taken(5, swap.clone()),
+        ruled(swap),
+        taken(6, end.clone()),
+        ruled(end),
     ]
 }
 
 /// What came with comparing by meaning.
 fn comparing() -> Vec<Sample> {
     let model = "openai/text-embedding-3-small";
-    let debate = DebateSpec { embeddings: Some(model.into()), ..DebateSpec::default() };
-    let spec = Arc::new(Spec { debate, ..(*spec()).clone() });
+    let settings = Settings::default().with("embeddings", model);
+    let spec = Arc::new(Spec { settings, ..(*spec()).clone() });
     let found = Comparison {
         round: 2,
         model: model.into(),
@@ -425,7 +435,7 @@ fn tenants() -> Vec<Sample> {
 
 /// What came with windows.
 fn windows() -> Vec<Sample> {
-    let window = WindowSpec { strategy: "hybrid".into(), summaries: true, overflow: Overflow::End };
+    let window = WindowSpec { strategy: "hybrid".into(), overflow: WindowSpec::END.into() };
     let spec = Arc::new(Spec { window, ..(*spec()).clone() });
     let summary = Step::from("summary/13");
     let placed = Placed {
@@ -437,6 +447,7 @@ fn windows() -> Vec<Sample> {
         nonce: "00000000000000ff".into(),
         digest: None,
         repeats: false,
+        labels: Vec::new(),
         unheard: 0,
         counted: 12_345,
     };
@@ -469,8 +480,8 @@ fn ending() -> Vec<Sample> {
         agreement: Some(0.5),
         ..Decision::default()
     };
-    let end =
-        Conclusion { success: false, stopping: StoppingReason::ModelUnavailable, degraded: true, problem };
+    let stopping = StoppingReason::MODEL_UNAVAILABLE;
+    let end = Conclusion { success: false, stopping, degraded: true, problem };
     vec![
         (None, Event::CommandTaken { id: CommandId(3), command: Command::Stop }),
         (
@@ -495,82 +506,58 @@ fn ending() -> Vec<Sample> {
     ]
 }
 
-/// What came with judged debates; at the end, so that the lines above stay as they were.
-fn debating() -> Vec<Sample> {
-    let part = Part {
-        participant: "ann".into(),
-        position: "tabs adapt".into(),
-        persona: "a typesetter".into(),
-        key_arguments: vec!["every reader has eyes".into()],
+/// Everything that a decision may have.
+fn full_decision() -> Decision {
+    let claim = Claim {
+        text: "tabs adapt".into(),
+        supported_by: vec!["ann".into()],
+        attacked_by: vec!["bob".into()],
+        unanswered: true,
     };
-    let debate = DebateSpec {
-        format: Format::ConvergenceSeeking,
-        mode: Mode::Simultaneous,
-        round_limit: Some(12),
-        judging: Judging::EveryRound,
-        judge_failure: JudgeFailure::Swap,
-        swap_check: true,
-        end_on: vec!["drift".into()],
-        embeddings: None,
-        positions: vec![part.clone()],
-        casting: Some(Diversity::Spectrum),
+    let tally = json!({ "votes": { "spaces": 0, "tabs": 2 }, "winner": "tabs" });
+    Decision {
+        synthesis: "tabs".into(),
+        synthesizer: Some("ann".into()),
+        agreement: Some(0.5),
+        agreements: vec!["it matters".into()],
+        dissent: vec![Dissent { participant: "bob".into(), position: "spaces".into() }],
+        claims: vec![claim],
+        found: [("tally".to_owned(), tally)].into_iter().collect(),
+        problem: Some(Problem::new(Code::ConsensusFailed, "a tie")),
+        degraded: true,
+    }
+}
+
+/// What patterns and methods record in terms of their own.
+fn talks() -> Vec<Sample> {
+    let note = |kind: &str, value: Value, told: Option<&str>| {
+        let told = told.map(str::to_owned);
+        Event::Noted(Noted { kind: kind.to_owned(), round: 2, value, told })
     };
-    let spec = Arc::new(Spec { debate, ..(*spec()).clone() });
-    let judging = Step::new(2, "judging", "cyd");
-    let detection = Detection {
-        round: 2,
-        detector: "repetition".into(),
-        measure: "lexical".into(),
-        value: 0.91,
-        participant: Some("ann".into()),
-    };
-    let change =
-        JudgeChange { round: 2, from: "cyd".into(), to: Some("dan".into()), rule: JudgeFailure::Swap };
-    let end = TalkEnd { round: 2, why: EndedBy::Detector, detector: Some("drift".into()) };
-    let reasoning = Some("they differ".to_owned());
-    let cast = Cast {
-        parts: vec![part.clone()],
-        origin: CastOrigin::Assigned,
-        by: Some("cyd".into()),
-        reasoning: reasoning.clone(),
-    };
-    let read = |step: Step, reading| {
-        let event = Event::ReplyRead { participant: "cyd".into(), round: 2, source: Source::Stated, reading };
-        (Some(step.purpose("read")), event)
-    };
-    let fork = Fork { of: id("01890000-0000-7000-8000-000000000003"), at: Step::new(1, "speaking", "ann") };
+    let found = json!({ "detector": "repetition", "measure": "lexical", "value": 0.91 });
+    let completed = StoppingReason::COMPLETED;
+    let noticed =
+        TalkEnd { round: 2, why: "detector".into(), detail: Some("drift".into()), stopping: completed };
+    let stopping = StoppingReason::named("consensus_reached");
+    let agreed = TalkEnd { round: 2, why: "consensus-reached".into(), detail: None, stopping };
     vec![
-        (None, Event::Opened { spec, flow: 2, lineage: None, fork: Some(fork) }),
-        (Some(judging.purpose("order")), Event::OrderDrawn { order: vec![1, 0] }),
-        (Some(Step::from("0/casting/*cast")), Event::PartsCast(cast)),
-        (Some(Step::from("2/detected/ann/repetition/lexical")), Event::Detected(detection)),
-        (Some(Step::from("2/judging/*judge after cyd")), Event::JudgeChanged(change)),
-        (Some(Step::from("2/judging/*end")), Event::TalkEnded(end)),
-        read(judging, Reading::Assessment(assessment())),
-        read(Step::new(0, "casting", "cyd"), Reading::Casting(CastList { parts: vec![part], reasoning })),
+        (
+            Some(Step::from("2/judging/*detection ann")),
+            note("detection", found, Some("repetition: ann in round 2")),
+        ),
+        (Some(Step::from("2/speaking/*tempo")), note("tempo", json!(["andante", 72]), None)),
+        (Some(Step::from("2/judging/*end")), Event::TalkEnded(noticed)),
+        (Some(Step::from("2/consensus-check-b/*end")), Event::TalkEnded(agreed)),
+        (None, Event::Decided { decision: Arc::new(full_decision()) }),
     ]
 }
 
-fn assessment() -> Assessment {
-    let criteria =
-        Criteria { logic: 8.0, evidence: 6.0, engagement: 7.0, novelty: 4.0, clarity: 9.0, relevance: 10.0 };
-    Assessment {
-        should_continue: true,
-        quality_score: 7.5,
-        assessments: vec![Rated {
-            participant: "ann".into(),
-            strengths: vec!["clear".into()],
-            weaknesses: vec!["thin".into()],
-            score: criteria.score(),
-            criteria: Some(criteria),
-        }],
-        flags: Flags {
-            repetitive: true,
-            drifting: false,
-            diminishing_returns: false,
-            convergence_reached: false,
-        },
-        reasoning: "a fair round".into(),
-        recommendations: "go on".into(),
-    }
+/// What came with forks and lots.
+fn forks() -> Vec<Sample> {
+    let fork = Fork { of: id("01890000-0000-7000-8000-000000000003"), at: Step::new(1, "speaking", "ann") };
+    let judging = Step::new(2, "judging", "cyd");
+    vec![
+        (None, Event::Opened { spec: spec(), flow: 2, lineage: None, fork: Some(fork) }),
+        (Some(judging.purpose("order")), Event::OrderDrawn { order: vec![1, 0] }),
+    ]
 }

@@ -54,5 +54,6 @@ pub use quorum_core::{
     seams::{Deed, StoreError},
     vocabulary,
 };
-pub use quorum_patterns::{debate, readers, registry as built_in, roles};
+pub use quorum_patterns as patterns;
+pub use quorum_patterns::registry as built_in;
 pub use request::Request;

@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use quorum::{Config, Remedy, Request, config::Mistake};
+use serde_json::json;
 
 fn parse(text: &str) -> Result<Config, String> {
     Config::parse(text, Path::new("config.toml"), PathBuf::from("data")).map_err(|error| error.to_string())
@@ -119,7 +120,7 @@ fn what_is_said_of_a_provider_is_checked_before_anything_is_spent() {
     row("base_url = 'api.x'", ".base_url is no address; write it whole, like https://host/v1");
     row(
         "base_url = 'https://u:SECRET@x'",
-        ".base_url has a name or password in it; use key_env or `ax keys set` for keys",
+        ".base_url has a name or password in it; name a variable for the key with key_env instead",
     );
     row(
         "base_url = 'http://169.254.169.254'",
@@ -136,10 +137,7 @@ fn what_is_said_of_a_provider_is_checked_before_anything_is_spent() {
         ": there is no key in quirks named temprature; did you mean temperature?",
     );
     row("key_env = 'sk-SECRET'", ".key_env is the name of a variable, like MY_API_KEY, not a key");
-    row(
-        "key = 'SECRET'",
-        ".key: keys don't belong into this file; name a variable with key_env, or run `ax keys set claude`",
-    );
+    row("key = 'SECRET'", ".key: keys don't belong into this file; name a variable with key_env");
     refuses(
         "[providers.cluade]\nmodel = 'x'",
         "providers.cluade: a provider of one's own needs wire, base_url and model, or a command; wire and base_url are missing. Did you mean claude?",
@@ -163,8 +161,8 @@ fn a_preset_counts_before_the_defaults_and_what_is_given_before_both() {
     let quick = Request { preset: Some("quick".to_owned()), ..Request::on("x") };
     let (filled, fields) = config.fill(&quick);
     assert_eq!(
-        (filled.rounds, filled.threshold, filled.judge.as_deref()),
-        (Some(1), Some(0.7), Some("qwen"))
+        (filled.rounds, filled.settings.get("threshold").cloned(), filled.settings.get("judge").cloned()),
+        (Some(1), Some(json!(0.7)), Some(json!("qwen")))
     );
     assert_eq!(
         (fields, filled.preset),
@@ -174,7 +172,7 @@ fn a_preset_counts_before_the_defaults_and_what_is_given_before_both() {
     assert_eq!(filled.rounds, Some(3));
     // What is for a debate alone has no place in a vote.
     let (filled, _) = config.fill(&Request { pattern: Some("voting".to_owned()), ..quick });
-    assert_eq!((filled.judge, filled.rounds), (None, Some(1)));
+    assert_eq!((filled.settings.get("judge"), filled.rounds), (None, Some(1)));
     let (filled, _) = config.fill(&Request::on("x"));
     assert_eq!((filled.rounds, filled.pattern), (Some(5), None));
 }

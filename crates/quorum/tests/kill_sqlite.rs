@@ -17,8 +17,8 @@ use quorum::{
     },
     request::Simulate,
 };
-use quorum_core::{craft::Crafts, seams::Store};
-use quorum_patterns::{CONSENSUS, CONTEXTS, PATTERNS};
+use quorum_core::seams::Store;
+use quorum_patterns::registry;
 use quorum_store::SqliteStore;
 use quorum_testkit::{
     kill::resume_anywhere,
@@ -28,8 +28,6 @@ use quorum_testkit::{
 use tempfile::TempDir;
 use tokio::time::{Instant, timeout};
 use uuid::Uuid;
-
-const CRAFTS: Crafts = Crafts { patterns: PATTERNS, consensus: CONSENSUS, contexts: CONTEXTS };
 
 /// The 200 ms within which another process hears of a command, and a second for a busy machine.
 const IN_TIME: Duration = Duration::from_millis(1_200);
@@ -45,7 +43,7 @@ fn quick() -> Panel {
 async fn survives(panel: &Panel, spec: Spec, least: u64) {
     let folder = TempDir::new().unwrap();
     let store = || opened(&folder.path().join(Uuid::new_v4().to_string())) as Arc<dyn Store>;
-    let deaths = resume_anywhere(store, panel, CRAFTS, spec).await;
+    let deaths = resume_anywhere(store, panel, registry(), spec).await;
     assert!(deaths >= least, "it died {deaths} times only");
 }
 
@@ -134,7 +132,7 @@ async fn one_process_stops_what_another_runs() {
     processes.commands(Command::Stop).await;
     let Finished::Over(_) = processes.handle.finished().await.unwrap() else { panic!("it waits") };
     let outcome = processes.second.outcome().await.unwrap();
-    assert_eq!(outcome.stopping_reason, Some(StoppingReason::UserStop));
+    assert_eq!(outcome.stopping_reason, Some(StoppingReason::USER_STOP));
     assert!(outcome.rounds.len() < 10 && !outcome.synthesis.is_empty(), "{outcome:?}");
 }
 

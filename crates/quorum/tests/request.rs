@@ -63,7 +63,7 @@ fn what_is_usual_where_nothing_is_said() {
     assert_eq!((spec.manner.temperature, spec.manner.max_tokens), (0.7, 2_048));
     assert_eq!((spec.tolerance.go_on, spec.tolerance.min_providers), (true, 2));
     assert_eq!((spec.limits.calls, spec.recursion, spec.early_exit), (None, None, None));
-    assert!(spec.simulation.is_some() && spec.consensus.include_dissent);
+    assert!(spec.simulation.is_none() && spec.consensus.include_dissent);
     assert!(spec.participants.iter().all(|it| !it.strengths.is_empty() && it.weight == 1.0));
 }
 
@@ -114,7 +114,9 @@ fn b05_context_and_options() {
 #[test]
 fn b05_session() {
     accepts(&json!({ "sessionId": "01928374-0000-7000-8000-000000000000" }));
-    refuses(&json!({ "sessionId": "x" }), "sessionId: x is no session's id; `ax sessions` lists them");
+    refuses(&json!({ "sessionId": "x" }), "sessionId: x is no session's id");
+    let refused = check(&request(&json!({ "sessionId": "x" })), &Setting::default()).unwrap_err();
+    assert_eq!(refused[0].remedies, [Remedy::ListSessions]);
 }
 
 #[test]

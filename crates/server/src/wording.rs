@@ -13,7 +13,7 @@ pub(crate) fn complaint(complaint: &Complaint) -> String {
     format!("{}{origin}{}", complaint.message, remedies.collect::<String>())
 }
 
-/// `None` for what only the operator of the server can do: a caller has no keys and no files there.
+/// `None` for what a caller can do nothing about: it has no keys and no programs on the server.
 fn remedy(remedy: &Remedy) -> Option<String> {
     match remedy {
         Remedy::Simulate => Some("\"offline\": true lets simulated voices answer".to_owned()),
@@ -21,7 +21,10 @@ fn remedy(remedy: &Remedy) -> Option<String> {
             Some(format!("\"providers\": [\"{provider}\", \"{provider}\"] lets it speak twice"))
         }
         Remedy::ListSessions => Some("GET /api/sessions lists those there are".to_owned()),
-        Remedy::Provide { .. } | Remedy::KeepKey { .. } | Remedy::WritePreset { .. } => None,
+        Remedy::WritePreset { name, .. } => {
+            Some(format!("whoever runs the server can write [presets.{name}] into the configuration"))
+        }
+        Remedy::Provide { .. } | Remedy::KeepKey { .. } => None,
     }
 }
 

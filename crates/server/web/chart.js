@@ -1,4 +1,4 @@
-// The judge's scores by round, as lines; and as a table for who does not see them.
+// Scores by round, as lines; and in words for who does not see them.
 
 import { h, svg } from './dom.js';
 
@@ -7,12 +7,12 @@ const TICKS = 8;
 
 const [LEFT, RIGHT, TOP, BOTTOM] = [28, 292, 10, 100];
 
-/** `lines`: participant → (round → score from 0 to 10). */
-export function chart(lines, seats) {
+/** `lines`: participant → (round → score from 0 to `best`). */
+export function chart(lines, seats, best) {
   const rounds = [...new Set([...lines.values()].flatMap((it) => [...it.keys()]))].sort((a, b) => a - b);
   const across = (round) =>
     rounds.length === 1 ? 160 : LEFT + 24 + ((RIGHT - LEFT - 44) * rounds.indexOf(round)) / (rounds.length - 1);
-  const up = (score) => BOTTOM - ((BOTTOM - TOP) * Math.max(0, Math.min(10, score))) / 10;
+  const up = (score) => BOTTOM - ((BOTTOM - TOP) * Math.max(0, Math.min(best, score))) / best;
   const label = [...lines]
     .map(([who, it]) => `${who} ${[...it.values()].map((score) => score.toFixed(1)).join(', ')}`)
     .join('; ');
@@ -20,12 +20,12 @@ export function chart(lines, seats) {
     'g',
     { class: 'frame' },
     svg('path', { d: `M${LEFT} ${TOP}V${BOTTOM}H${RIGHT}` }),
-    svg('path', { d: `M${LEFT} ${up(5)}H${RIGHT}`, 'stroke-dasharray': '3 3' }),
+    svg('path', { d: `M${LEFT} ${up(best / 2)}H${RIGHT}`, 'stroke-dasharray': '3 3' }),
   );
   const texts = svg(
     'g',
     { class: 'ticks' },
-    [10, 5, 0].map((score) => svg('text', { x: 22, y: up(score) + 3, 'text-anchor': 'end' }, String(score))),
+    [best, best / 2, 0].map((score) => svg('text', { x: 22, y: up(score) + 3, 'text-anchor': 'end' }, String(score))),
     rounds
       .filter((_, at) => at % Math.ceil(rounds.length / TICKS) === 0)
       .map((round) => svg('text', { x: across(round), y: 114, 'text-anchor': 'middle' }, `R${round}`)),

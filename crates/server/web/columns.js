@@ -55,9 +55,9 @@ function column(seat) {
         seat.role !== 'speaker' && h('span.role', {}, ` · ${seat.isPerson ? 'person' : words(seat.role)}`),
       ),
     );
-    parted(seat.position + seat.persona, () => {
-      part.hidden = !seat.position && !seat.persona;
-      fill(part, [seat.persona, seat.position].filter(Boolean).join(': '));
+    parted(seat.part, () => {
+      part.hidden = !seat.part;
+      fill(part, seat.part);
     });
     root.dataset.standing = live ? 'speaking' : seat.standing;
     say(standing, describe(state, seat, live));

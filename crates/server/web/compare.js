@@ -4,6 +4,8 @@ import { get } from './api.js';
 import { bullets, fill, h, name, notice } from './dom.js';
 import { count, dollars, duration, moment, words } from './figures.js';
 import { markdown } from './markdown.js';
+import { draw } from './views.js';
+import { learn, resultFields } from './vocabulary.js';
 
 export function compare(main) {
   document.title = 'Compare · Quorum';
@@ -38,7 +40,7 @@ export function compare(main) {
     show(side);
     if (!/^[0-9a-f-]{36}$/i.test(id)) return;
     try {
-      const found = await get(`/api/discussions/${id}/result`);
+      const [found] = await Promise.all([get(`/api/discussions/${id}/result`), learn()]);
       // Another one may have been chosen meanwhile.
       if (side.id === id) side.found = found;
     } catch (error) {
@@ -76,6 +78,7 @@ const options = (entries, chosen) => [
 
 function figures(a, b) {
   const share = (it) => it.consensus.agreementScore?.toFixed(2) ?? '–';
+  const won = fieldsOf(a).filter((it) => it.view.kind === 'ballots' && (a[it.name] || b[it.name]));
   const rows = [
     ['Pattern', (it) => it.pattern],
     ['Decided by', (it) => words(it.consensus.method)],
@@ -83,7 +86,7 @@ function figures(a, b) {
     ['Rounds', (it) => String(it.rounds.length)],
     ['Agreement', share],
     ['Changes of mind', (it) => String(it.flips?.length ?? 0)],
-    ['Winner of the vote', (it) => it.votingResults?.winner ?? '–'],
+    ...won.map((field) => [`Winner: ${field.title}`, (it) => it[field.name]?.winner ?? '–']),
     ['Tokens', (it) => count(it.metadata.totalTokens)],
     ['Cost', (it) => (it.metadata.estimatedCost === undefined ? 'unpriced' : dollars(it.metadata.estimatedCost))],
     ['Time', (it) => duration(it.totalDurationMs)],
@@ -101,7 +104,7 @@ function figures(a, b) {
 }
 
 function shown(outcome) {
-  const { consensus, votingResults: votes } = outcome;
+  const { consensus } = outcome;
   const list = (title, items) => items?.length > 0 && [h('h3', {}, title), bullets(items)];
   return [
     h('h2', {}, h('a', { href: `/d/${outcome.discussionId}` }, h('bdi', {}, outcome.topic))),
@@ -118,22 +121,18 @@ function shown(outcome) {
       'Dissent',
       consensus.dissent?.map((it) => [h('b', {}, name(it.provider)), `: ${it.position}`]),
     ),
-    votes &&
-      list(
-        'Votes',
-        tally(votes).map(([option, number, weight]) => [h('bdi', {}, option), `: ${number} (${weight.toFixed(2)})`]),
-      ),
+    fieldsOf(outcome).map(({ title, name, view }) => {
+      const drawn = draw(view, outcome[name], new Map(outcome.participatingProviders.map((it, index) => [it, { index }])));
+      return drawn.length > 0 && [h('h3', {}, title), h('div.field-drawn', {}, drawn)];
+    }),
     list(
       'Arguments',
       consensus.claims?.map((it) => [it.text, it.unanswered && h('span.tag.warn', {}, 'unanswered')]),
     ),
   ]
-    .flat()
+    .flat(Infinity)
     .filter(Boolean);
 }
 
-/** Options with their votes and weight, those with most support first. */
-const tally = ({ votes, weightedVotes }) =>
-  Object.entries(votes)
-    .map(([option, number]) => [option, number, weightedVotes[option] ?? 0])
-    .sort((a, b) => b[2] - a[2]);
+/** The fields that its pattern and method add to this result. */
+const fieldsOf = (outcome) => resultFields(outcome.pattern, outcome.consensus.method);

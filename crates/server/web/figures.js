@@ -48,7 +48,7 @@ export function moment(when) {
 
 export const plural = (number, word) => `${number} ${word}${number === 1 ? '' : 's'}`;
 
-/** consensus-check-a → consensus check a */
+/** too-few-left → too few left */
 export const words = (text) => String(text ?? '').replaceAll(/[-_]/g, ' ');
 
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -14,16 +14,14 @@ export const start = () => ({
   seats: new Map(),
   turns: [],
   readings: [],
-  checks: [],
+  noted: [],
   notes: [],
   awaiting: [],
   subs: new Map(),
   underWay: new Map(),
   spans: [],
   marks: [],
-  detections: [],
-  judges: [],
-  vacancy: null,
+  ruling: null,
   ended: null,
   usage: { prompt: 0, completion: 0 },
   cost: 0,
@@ -75,8 +73,7 @@ export function seatOf(state, name) {
       usage: { prompt: 0, completion: 0 },
       cost: 0,
       unpriced: false,
-      position: '',
-      persona: '',
+      part: '',
     };
     state.seats.set(name, seat);
   }
@@ -127,7 +124,6 @@ const KINDS = {
         weight: it.weight ?? 1,
       });
     }
-    for (const part of spec.debate?.positions ?? []) place(state, part);
   },
   lifecycle_changed(state, { to }) {
     state.lifecycle = to;
@@ -175,9 +171,9 @@ const KINDS = {
     state.turns.push(turn);
     state.awaiting = state.awaiting.filter((it) => it.answers !== turn.step);
     const seat = stand(state, turn.participant, 'spoke');
-    // A check or a vote on the result says nothing new; the column keeps what was said in the talk.
-    const isTalk = turn.phase !== 'deciding' && !turn.phase.startsWith('consensus-check');
-    if (isTalk || !seat.turn) seat.turn = turn;
+    // A form says nothing new beside a speech; the column keeps what was said in the talk.
+    const isOfTalk = turn.phase !== 'deciding' && (!turn.form || seat.turn?.form);
+    if (isOfTalk || !seat.turn) seat.turn = turn;
   },
   turn_failed(state, fact) {
     release(state, fact.step);
@@ -204,21 +200,15 @@ const KINDS = {
   reply_read(state, { step, participant, round, source, reading }) {
     state.readings.push({ step, participant, round, source, reading });
   },
-  consensus_checked(state, check) {
-    state.checks.push(check);
+  noted(state, fact) {
+    state.noted.push(fact);
+    for (const [who, part] of parts(state, fact.value)) seatOf(state, who).part = part;
   },
-  parts_cast(state, { parts }) {
-    for (const part of parts) place(state, part);
+  ruling_awaited(state, fact) {
+    state.ruling = fact;
   },
-  detected(state, fact) {
-    state.detections.push(fact);
-  },
-  judge_awaited(state, fact) {
-    state.vacancy = fact;
-  },
-  judge_changed(state, fact) {
-    state.vacancy = null;
-    state.judges.push(fact);
+  ruled(state) {
+    state.ruling = null;
   },
   talk_ended(state, fact) {
     state.ended = fact;
@@ -238,7 +228,7 @@ const KINDS = {
   wound_up(state, { reason }) {
     state.woundUp ??= reason;
     state.awaiting = [];
-    state.vacancy = null;
+    state.ruling = null;
     state.wish = null;
   },
   decided(state, { decision }) {
@@ -258,35 +248,42 @@ const KINDS = {
   },
 };
 
-function place(state, part) {
-  Object.assign(seatOf(state, part.participant), { position: part.position ?? '', persona: part.persona ?? '' });
+/** What a note says of seats, where it lists something for each of them: what stands beside the name. */
+function parts(state, value) {
+  const isOfSeat = (it) => state.seats.has(it?.participant);
+  const list = Object.values(value ?? {}).find((it) => Array.isArray(it) && it.length && it.every(isOfSeat));
+  const texts = ({ participant, ...rest }) => Object.values(rest).filter((it) => typeof it === 'string' && it);
+  return (list ?? []).map((it) => [it.participant, texts(it).join(' · ')]);
 }
 
 export const isOver = (state) => ['completed', 'error', 'aborted'].includes(state.lifecycle);
 
-/** The positions taken in the talk: not what was only assumed, and not the method's own vote. */
-function positions(state) {
-  const held = [];
-  for (const { step, participant, round, source, reading } of state.readings) {
-    if (source === 'assumed' || step?.split('/')[1] === 'deciding') continue;
-    const weight = state.seats.get(participant)?.weight ?? 1;
-    if (reading.kind === 'ballot') {
-      const { choice, confidence, reasoning } = reading;
-      held.push({ participant, round, position: choice, reason: reasoning, weight: weight * confidence, confidence });
-    } else if (reading.kind === 'consensus_vote') {
-      const position = reading.agrees ? 'consensus' : 'no consensus';
-      held.push({
-        participant,
-        round,
-        position,
-        reason: reading.reasoning,
-        weight,
-        isCheck: true,
-        confidence: reading.confidence / 100,
-      });
-    }
-  }
-  return held;
+/** Every position that was taken and not only assumed. */
+function stances(state) {
+  return state.readings
+    .filter((it) => it.source !== 'assumed' && it.reading.stance)
+    .map(({ step, participant, round, reading }) => {
+      const { position, confidence, chooses = false, joins = true } = reading.stance;
+      const weight = (state.seats.get(participant)?.weight ?? 1) * (chooses ? confidence : 1);
+      const isDeciding = step?.split('/')[1] === 'deciding';
+      return { participant, round, position, confidence, chooses, joins, weight, isDeciding, reason: reasonOf(reading) };
+    });
+}
+
+/** The positions taken in the talk: the method's own question is another one. */
+const positions = (state) => stances(state).filter((it) => !it.isDeciding);
+
+/** The participant's reasons in its own words; empty where it gave none. */
+export function reasonOf({ value, reason_at: at }) {
+  const reason = at && pointer(value, at);
+  return typeof reason === 'string' ? reason : '';
+}
+
+/** What stands at this place of a value: a JSON pointer. */
+export function pointer(value, at) {
+  const steps = String(at ?? '').split('/').slice(1);
+  const step = (it, key) => (it !== null && typeof it === 'object' && Object.hasOwn(it, key) ? it[key] : undefined);
+  return steps.map((it) => it.replaceAll('~1', '/').replaceAll('~0', '~')).reduce(step, value);
 }
 
 /** Who changed position, when, from what to what, and why. */
@@ -308,8 +305,9 @@ export function agreements(state) {
     const weights = new Map();
     for (const it of held) weights.set(it.position, (weights.get(it.position) ?? 0) + it.weight);
     const all = [...weights.values()].reduce((sum, it) => sum + it, 0);
-    const isCheck = held.every((it) => it.isCheck);
-    const most = isCheck ? (weights.get('consensus') ?? 0) : Math.max(0, ...weights.values());
+    // Those who only share that they do not agree share nothing.
+    const joining = [...weights].filter(([position]) => held.some((it) => it.joins && it.position === position));
+    const most = Math.max(0, ...joining.map(([, weight]) => weight));
     return { round, share: all > 0 ? most / all : 0 };
   });
 }
@@ -319,53 +317,28 @@ export function agreement(state) {
   return state.decision?.agreement ?? agreements(state).at(-1)?.share ?? null;
 }
 
-/** What was voted: everybody's last vote, counted. */
-export function votes(state) {
+/** What was chosen among the options: everybody's last choice, counted. */
+export function choices(state) {
   const last = new Map();
-  const cast = state.decision?.tally?.ballots ?? positions(state).filter((it) => !it.isCheck);
-  for (const it of cast) {
-    const weight = it.weight ?? it.confidence * (state.seats.get(it.participant)?.weight ?? 1);
-    last.set(it.participant, {
-      who: it.participant,
-      choice: it.choice ?? it.position,
-      weight,
-      confidence: it.confidence,
-      reason: it.reasoning ?? it.reason,
-    });
+  for (const it of stances(state)) if (it.chooses) last.set(it.participant, it);
+  const options = new Map();
+  const row = (option) => {
+    if (!options.has(option)) options.set(option, { option, votes: 0, weight: 0, who: [] });
+    return options.get(option);
+  };
+  if (last.size) (state.spec?.options ?? []).forEach(row);
+  for (const { participant, position, weight } of last.values()) {
+    const chosen = row(position);
+    chosen.votes++;
+    chosen.weight += weight;
+    chosen.who.push(participant);
   }
-  const options = new Map(
-    (state.spec?.options ?? []).map((it) => [it, { option: it, votes: 0, weight: 0, who: [] }]),
-  );
-  for (const it of last.values()) {
-    const row = options.get(it.choice) ?? { option: it.choice, votes: 0, weight: 0, who: [] };
-    row.votes++;
-    row.weight += it.weight;
-    row.who.push(it.who);
-    options.set(it.choice, row);
-  }
-  const rows = [...options.values()].sort((a, b) => b.weight - a.weight);
-  return { rows: last.size ? rows : [], ballots: [...last.values()] };
+  const made = [...last.values()].map((it) => ({ ...it, who: it.participant, choice: it.position }));
+  return { rows: [...options.values()], made };
 }
-
-/** The judge's scores: for each debater one by round, 0 to 10. */
-export function scores(state) {
-  const lines = new Map();
-  for (const { round, reading } of state.readings) {
-    if (reading.kind !== 'assessment') continue;
-    for (const it of reading.assessments) {
-      if (!lines.has(it.participant)) lines.set(it.participant, new Map());
-      lines.get(it.participant).set(round, it.score);
-    }
-  }
-  return lines;
-}
-
-const lastOf = (state, kind) => state.readings.findLast((it) => it.reading.kind === kind)?.reading;
-
-export const verdict = (state) => lastOf(state, 'verdict');
 
 /** The arguments on the table, those nobody answered among them. */
-export const claims = (state) => state.decision?.claims ?? lastOf(state, 'synthesis')?.claims ?? [];
+export const claims = (state) => state.decision?.claims ?? [];
 
 /** What it will probably still cost: the rounds to come as the rounds so far, and as much again for deciding as one of them. */
 export function forecast(state) {

@@ -119,14 +119,14 @@ export function home(main) {
   return { '/': () => search.focus() };
 }
 
-const waits = (entry) => Boolean(entry.awaiting?.length || entry.judgeAwaited);
+const waits = (entry) => Boolean(entry.awaiting?.length || entry.rulingAwaited);
 
 const placed = (entry) => (OVER.has(entry.status) ? EARLIER : waits(entry) ? AWAITED : UNDER_WAY);
 
 /** Where it stands: whom it waits for, if it does. */
-function standing({ awaiting, judgeAwaited, status }) {
+function standing({ awaiting, rulingAwaited, status }) {
   if (awaiting?.length) return `waiting for ${awaiting.map((it) => it.participant).join(' and ')}`;
-  return judgeAwaited ? 'the judge’s seat is empty' : words(status);
+  return rulingAwaited ? 'a decision is awaited' : words(status);
 }
 
 /** The sessions to choose from, where there are any. */

@@ -1,23 +1,19 @@
 // The form that starts a discussion.
 
 import { get, post } from './api.js';
-import { fill, h, notice } from './dom.js';
+import { fill, h, memo, notice } from './dom.js';
+import { field, lines, optionField, options } from './fields.js';
 import { described, refused } from './plan.js';
 
 /** The usual panel, where nothing else is known. */
 const USUAL = 3;
 
-/** Fields that are sent as they are written, and those that are numbers. */
-const TEXTS = ['pattern', 'preset', 'consensus', 'context', 'judge', 'judgeFailure'];
-const NUMBERS = ['rounds', 'maxCost', 'threshold', 'maxCalls'];
+/** Fields of every order that are sent as they are written, and those that are numbers. */
+const TEXTS = ['pattern', 'preset', 'consensus', 'windowStrategy', 'context'];
+const NUMBERS = ['rounds', 'maxCost', 'maxCalls'];
 
-const FAILURES = [
-  ['', 'usual'],
-  ['swap', 'another judges'],
-  ['go-without', 'go on without'],
-  ['end', 'conclude'],
-  ['ask', 'ask me'],
-];
+/** What there is to choose from. */
+const CATALOGUE = ['patterns', 'consensus-methods', 'window-strategies', 'detectors', 'providers', 'presets', 'sessions'];
 
 const NEW = 'new';
 
@@ -31,9 +27,16 @@ export function order() {
     'aria-label': 'The question',
     autofocus: true,
   });
-  const [pattern, preset, method, session] = ['pattern', 'preset', 'consensus', 'session'].map((name) =>
-    h('select', { name }),
-  );
+  const [pattern, preset, method, strategy, session] = [
+    'pattern',
+    'preset',
+    'consensus',
+    'windowStrategy',
+    'session',
+  ].map((name) => h('select', { name }));
+  // The options of the pattern, of the method and of the strategy.
+  const declared = [h('div.options'), h('div.options'), h('div.options')];
+  const own = h('details.own', { hidden: true }, h('summary'), declared[0]);
   const about = h('p.faint.hint');
   const seats = h('div.seats', { role: 'group', 'aria-label': 'Panel' });
   const me = h('input', { type: 'checkbox', name: 'me' });
@@ -59,20 +62,27 @@ export function order() {
       field('Money, USD', number('maxCost', { min: 0, step: 'any', placeholder: 'no limit' })),
       field('Time, minutes', number('minutes', { min: 0, step: 'any', placeholder: 'usual' })),
     ),
-    more(method, session, named),
+    own,
+    more([method, declared[1]], [strategy, declared[2]], session, named),
     plan,
     wrong,
     go,
   );
-  let [patterns, kept, timer, asked] = [[], [], 0, 0];
+  let [patterns, methods, strategies, detectors, kept, timer, asked] = [[], [], [], [], [], 0, 0];
+  // Fields stay while another pattern is looked at.
+  const [made, drawn] = [new Map(), memo()];
+  let fields = [];
 
   me.addEventListener('change', () => (called.hidden = !me.checked));
   session.addEventListener('change', () => (named.hidden = session.value !== NEW));
-  pattern.addEventListener('change', describe);
+  for (const it of [pattern, method, strategy]) it.addEventListener('change', describe);
   preset.addEventListener('change', () => {
     adopt(form, chosen());
     describe();
+    fields.filter((it) => it.name in chosen()).forEach((it) => it.write(chosen()[it.name]));
+    own.open ||= fields.some((it) => it.name in chosen() && own.contains(it.root));
   });
+  for (const it of [seats, me, called]) it.addEventListener('change', seat);
   form.addEventListener('input', () => {
     clearTimeout(timer);
     timer = setTimeout(foresee, 400);
@@ -86,13 +96,15 @@ export function order() {
 
   async function load() {
     try {
-      const names = ['patterns', 'consensus-methods', 'providers', 'presets', 'sessions'];
-      const [found, methods, providers, orders, sessions] = await Promise.all(names.map((it) => get(`/api/${it}`)));
-      [patterns, kept] = [found, orders];
+      const found = await Promise.all(CATALOGUE.map((it) => get(`/api/${it}`)));
+      const [providers, orders, sessions] = found.slice(4);
+      [patterns, methods, strategies, detectors, kept] = [...found.slice(0, 4), orders];
       const choice = (it) => [it.name, it.name, it.summary];
-      options(pattern, found.map(choice));
+      const usual = (all) => [['', 'usual'], ...all.map(choice)];
+      options(pattern, patterns.map(choice));
       if (history.state) pattern.value = history.state;
-      options(method, [['', 'usual'], ...methods.map(choice)]);
+      options(method, usual(methods));
+      options(strategy, usual(strategies));
       options(preset, [['', 'nothing'], ...orders.map((it) => [it.name, it.name])]);
       options(session, [['', 'none'], ...sessions.map((it) => [it.sessionId, it.name]), [NEW, 'a new one…']]);
       presets.hidden = !orders.length;
@@ -108,7 +120,45 @@ export function order() {
   /** Who comes back to this page finds what they chose. */
   function describe() {
     history.replaceState(pattern.value, '');
-    about.textContent = patterns.find((it) => it.name === pattern.value)?.summary ?? '';
+    const talk = patterns.find((it) => it.name === pattern.value);
+    about.textContent = talk?.summary ?? '';
+    const by = methods.find((it) => it.name === (method.value || talk?.usual?.consensus));
+    const shown = strategies.find((it) => it.name === strategy.value) ?? strategies[0];
+    drawn([talk, by, shown].map((it) => it?.name).join(), () => declare([talk, by, shown]));
+    seat();
+  }
+
+  /** Draws a field for each option that the chosen ones declare, and for no other. */
+  function declare(chosen) {
+    const seen = new Set();
+    const isNew = (it) => it.onSurfaces && !seen.has(it.name) && seen.add(it.name);
+    const all = chosen.map((it) => (it?.options ?? []).filter(isNew).map(fieldOf));
+    all.forEach((fields, at) => fill(declared[at], fields.map((it) => it.root)));
+    own.hidden = !all[0].length;
+    own.firstChild.textContent = `Options of ${chosen[0]?.name}`;
+    fields = all.flat();
+  }
+
+  function fieldOf(option) {
+    if (!made.has(option.name)) made.set(option.name, optionField(option, detectors));
+    return made.get(option.name);
+  }
+
+  /** Tells the fields who sits at the table. */
+  function seat() {
+    const names = [...form.querySelectorAll('[name=seat]:checked')].map((it) => it.value);
+    if (me.checked) names.push(called.value.trim() || 'me');
+    fields.forEach((it) => it.seat(names));
+  }
+
+  /** What is ordered, with the options that are shown. */
+  function whole() {
+    const order = request(form, chosen());
+    for (const it of fields) {
+      const value = it.read();
+      if (value !== undefined) order[it.name] = value;
+    }
+    return order;
   }
 
   const chosen = () => kept.find((it) => it.name === preset.value)?.fields ?? {};
@@ -119,7 +169,7 @@ export function order() {
     wrong.hidden = true;
     try {
       if (session.value === NEW) await found();
-      const { discussionId } = await post('/api/discussions', request(form, chosen()), {
+      const { discussionId } = await post('/api/discussions', whole(), {
         'Idempotency-Key': crypto.randomUUID?.() ?? String(Math.random()),
       });
       location.assign(`/d/${discussionId}`);
@@ -144,7 +194,7 @@ export function order() {
     const mine = ++asked;
     let shown;
     try {
-      shown = described(await post('/api/plan', request(form, chosen())));
+      shown = described(await post('/api/plan', whole()));
     } catch (error) {
       shown = h('div.faint', {}, refused(error));
     }
@@ -185,25 +235,17 @@ function request(form, given) {
 }
 
 /** What is not needed every time. */
-const more = (method, session, named) =>
+const more = ([method, ofMethod], [strategy, ofStrategy], session, named) =>
   h(
     'details.more',
     {},
     h('summary', {}, 'More'),
-    h(
-      'div.fields',
-      {},
-      field('Decided by', method),
-      field('Threshold', number('threshold', { min: 0, max: 1, step: 'any', placeholder: '0.5' })),
-    ),
+    field('Decided by', method),
+    ofMethod,
     field('What may be voted for, one a line', h('textarea', { name: 'votingOptions', rows: 2 })),
     field('What everyone should know beforehand', h('textarea', { name: 'context', rows: 3 })),
-    h(
-      'div.fields',
-      {},
-      field('Judge (debates)', input('judge', { placeholder: 'one of the panel' })),
-      field('If the judge fails', options(h('select', { name: 'judgeFailure' }), FAILURES)),
-    ),
+    field('When the talk outgrows a window', strategy),
+    ofStrategy,
     h('div.fields', {}, field('Calls at most', number('maxCalls', { min: 1 })), field('Session', session)),
     named,
   );
@@ -211,20 +253,6 @@ const more = (method, session, named) =>
 const input = (name, props) => h('input', { name, ...props });
 
 const number = (name, props) => input(name, { type: 'number', ...props });
-
-const field = (label, control) => h('label.field', {}, h('span', {}, label), control);
-
-const options = (select, all) =>
-  fill(
-    select,
-    all.map(([value, label, title]) => h('option', { value, title }, label)),
-  );
-
-const lines = (text) =>
-  (text ?? '')
-    .split('\n')
-    .map((it) => it.trim())
-    .filter(Boolean);
 
 /** Everybody who could sit there; the first who can be asked do, unless said otherwise. */
 function pills(providers) {

@@ -1,21 +1,22 @@
-// What the talk amounts to: the strip of figures, the synthesis, the judge's scores, the votes, the arguments.
+// What the talk amounts to: the strip of figures, the synthesis, scores, choices, arguments, and what the result adds.
 
-import { chart } from './chart.js';
-import { bullets, fill, h, memo, name, say, seat as colour, table } from './dom.js';
+import { get } from './api.js';
+import { bullets, fill, h, memo, name, notice, say, seat as colour } from './dom.js';
 import { capital, clock, count, money, plural, words } from './figures.js';
-import { agreement, claims, flips, forecast, isOver, scores, verdict, votes } from './fold.js';
+import { agreement, choices, claims, flips, forecast, isOver } from './fold.js';
 import { markdown } from './markdown.js';
+import { draw, includes, inlined, reasons, tally } from './views.js';
+import { endingOf, formView, resultFields } from './vocabulary.js';
 
 /** Agreement, cost, tokens, time. */
 export function strip() {
   const meter = h('span.meter', { role: 'meter', 'aria-valuemin': 0, 'aria-valuemax': 1, 'aria-label': 'Agreement' });
   const share = h('b');
-  const need = h('span.faint');
   const agreed = h(
     'div.figure.wide-figure',
     { hidden: true },
     h('span.label', {}, 'Agreement'),
-    h('span.value', {}, meter, share, need),
+    h('span.value', {}, meter, share),
   );
   const figure = (label) => {
     const [main, aside] = [h('b'), h('span.faint')];
@@ -27,14 +28,9 @@ export function strip() {
     const value = agreement(state);
     agreed.hidden = value === null;
     if (value !== null) {
-      const threshold = state.spec.consensus.threshold;
       meter.style.setProperty('--share', value);
-      meter.style.setProperty('--need', threshold);
-      meter.classList.toggle('reached', value >= threshold);
       meter.setAttribute('aria-valuenow', value.toFixed(2));
-      meter.setAttribute('aria-valuetext', `${value.toFixed(2)}, ${threshold.toFixed(2)} needed`);
       say(share, value.toFixed(2));
-      say(need, ` / ${threshold.toFixed(2)}`);
     }
     const limits = state.spec?.limits ?? {};
     const ahead = forecast(state);
@@ -99,120 +95,111 @@ export function synthesis() {
   return { root, update };
 }
 
-const inlined = (text) => {
-  const [first, ...rest] = markdown(text);
-  return first?.tagName === 'P' && !rest.length ? [...first.childNodes] : [first, ...rest];
-};
-
 function panel(title, key, build) {
   const body = h('div');
   const root = h('section.panel', { hidden: true, 'aria-label': title }, h('h2', {}, title), body);
   const made = memo();
   return {
     root,
-    update: (state) =>
-      made(key(state), () => {
-        const nodes = build(state).flat(Infinity).filter(Boolean);
+    update: (state, result) =>
+      made(key(state, result), () => {
+        const nodes = build(state, result).flat(Infinity).filter(Boolean);
         root.hidden = !nodes.length;
         fill(body, nodes);
       }),
   };
 }
 
-export function panels() {
+export function panels(id) {
   const all = [
-    panel(
-      'Judge’s scores by round',
-      (it) => `${it.readings.length} ${it.detections.length} ${it.judges.length} ${it.ended?.why}`,
-      judged,
-    ),
-    panel(
-      'Votes, dissent, changes of mind',
-      (it) => `${it.readings.length} ${it.checks.length} ${Boolean(it.decision)}`,
-      voted,
-    ),
-    panel('Arguments', (it) => `${it.readings.length} ${Boolean(it.decision)}`, argued),
+    panel('Scores by round', (it, result) => `${it.readings.length} ${result.key}`, scored),
+    panel('Choices, dissent, changes of mind', (it, result) => `${it.readings.length} ${Boolean(it.decision)} ${result.key}`, chosen),
+    panel('Along the way', (it) => `${it.noted.length} ${it.ended?.why}`, noticed),
+    panel('Arguments', (it) => String(Boolean(it.decision)), argued),
     panel('Discussions within', (it) => [...it.subs.values()].map((sub) => Boolean(sub.end)).join(), within),
   ];
+  const own = h('div.results');
   const root = h(
     'div.panels',
     {},
+    own,
     all.map((it) => it.root),
   );
-  return {
-    root,
-    update: (state) => {
-      all.forEach((it) => it.update(state));
-      root.hidden = all.every((it) => it.root.hidden);
-    },
+  const found = results(id, own, () => update(...last));
+  let last = [];
+  const update = (state, isNow) => {
+    last = [state, isNow];
+    const result = found(state, isNow);
+    all.forEach((it) => it.update(state, result));
+    root.hidden = own.hidden && all.every((it) => it.root.hidden);
+  };
+  return { root, update };
+}
+
+/** Nothing that a result adds is shown. */
+const NONE = { key: '', has: () => false };
+
+/** The fields that pattern and method add to a result: looked up when it is over, and drawn as they say. */
+function results(id, root, redraw) {
+  let [seq, shown] = [0, NONE];
+  const fetched = async (state) => {
+    const { seq: at } = state;
+    try {
+      const outcome = await get(`/api/discussions/${id}/result`);
+      const fields = resultFields(state.spec.pattern, state.spec.consensus.method);
+      const drawn = fields.map((it) => ({ ...it, nodes: draw(it.view, outcome[it.name], state.seats) }));
+      const seen = drawn.filter((it) => it.nodes.length);
+      shown = { key: String(at), has: (kind) => seen.some((it) => includes(it.view, kind)) };
+      fill(root, seen.map(({ title, nodes }) => h('section.panel', { 'aria-label': title }, h('h2', {}, title), h('div', {}, nodes))));
+      redraw();
+    } catch (error) {
+      notice(error.message, 'error');
+    }
+  };
+  return (state, isNow) => {
+    const isShown = isNow && isOver(state);
+    if (isShown && seq !== state.seq) {
+      seq = state.seq;
+      void fetched(state);
+    }
+    root.hidden = !isShown || !root.firstChild;
+    return isShown ? shown : NONE;
   };
 }
 
-function judged(state) {
-  const lines = scores(state);
-  const last = verdict(state);
+/** Marks that somebody gave, while the result does not tell them. */
+function scored(state, result) {
+  if (result.has('scores')) return [];
+  const kinds = Map.groupBy(state.readings, (it) => it.reading.kind);
+  return [...kinds].map(([kind, all]) => {
+    const view = formView(state, kind);
+    const values = all.map(({ round, reading }) => ({ round, ...reading.value }));
+    return view?.kind === 'scores' && draw(view, values, state.seats);
+  });
+}
+
+/** What was recorded on the way, and how the talk ended. */
+function noticed(state) {
+  const { ended } = state;
+  const why = ended && (endingOf(state, ended.why) ?? words(ended.why));
   return [
-    lines.size > 0 && chart(lines, state.seats),
-    last?.winner &&
-      h(
-        'p.line.for',
-        {},
-        h('b', {}, 'The judge’s choice: ', name(last.winner.participant)),
-        ` — ${last.winner.reasoning}`,
-      ),
-    last && h('p.line', {}, `The debate as a whole: ${Math.round(last.qualityScore)} of 100`),
-    state.judges.map((it) =>
-      h(
-        'p.line.against',
-        {},
-        'The judge ',
-        name(it.from),
-        it.to ? [' was replaced by ', name(it.to)] : ' failed; the seat stays empty',
-        ` (${words(it.rule)})`,
-      ),
-    ),
-    state.detections
-      .slice(-4)
-      .map((it) =>
-        h(
-          'p.line',
-          {},
-          `R${it.round}: ${words(it.detector)}`,
-          it.participant && [' of ', name(it.participant)],
-          ` (${it.value.toFixed(2)})`,
-        ),
-      ),
-    state.ended &&
-      h('p.line', {}, `Ended after round ${state.ended.round}: ${words(state.ended.detector ?? state.ended.why)}`),
+    state.noted
+      .filter((it) => it.told)
+      .slice(-LINES)
+      .map((it) => h('p.line', {}, it.round > 0 && `R${it.round}: `, h('bdi', {}, it.told))),
+    ended && h('p.line', {}, `Ended after round ${ended.round}: ${why}`, ended.detail && ` (${words(ended.detail)})`),
   ];
 }
 
-/** So many changes of mind are told. */
-const CHANGES = 12;
+/** So many lines and changes of mind are told. */
+const [LINES, CHANGES] = [8, 12];
 
-function voted(state) {
-  const { rows, ballots } = votes(state);
+function chosen(state, result) {
+  const { rows, made } = choices(state);
   const changes = flips(state);
   const dissent = state.decision?.dissent ?? [];
-  const check = state.checks.at(-1);
   return [
-    rows.length > 0 && tally(rows, state),
-    ballots.length > 0 &&
-      h(
-        'details.quiet',
-        {},
-        h('summary', {}, 'Every vote with its reasons'),
-        ballots.map((it) => ballot(it, state)),
-      ),
-    check &&
-      check.votes.map(([who, vote]) =>
-        h(
-          'p.line',
-          { class: `line ${vote.agrees ? 'for' : 'against'}` },
-          h('b', {}, name(who)),
-          ` ${vote.agrees ? 'finds consensus' : 'finds none yet'} (${vote.confidence} %): ${vote.reasoning}`,
-        ),
-      ),
+    !result.has('ballots') && rows.length > 0 && [tally(rows, state.seats), reasons(made, state.seats)],
     dissent.map((it) =>
       h('div.line.against', {}, h('b', {}, 'Dissent — ', name(it.participant), ': '), inlined(it.position)),
     ),
@@ -230,67 +217,27 @@ function voted(state) {
         it.reason?.trim() ? ` — ${it.reason}` : ' (unexplained)',
       ),
     ),
-    state.decision &&
-      !dissent.length &&
-      rows.length + state.checks.length > 0 &&
-      h('p.faint', {}, 'Nobody dissents.'),
+    state.decision && !dissent.length && rows.length > 0 && h('p.faint', {}, 'Nobody dissents.'),
   ];
 }
-
-function tally(rows, state) {
-  const most = Math.max(...rows.map((it) => it.weight), 0.01);
-  const bar = (row) => {
-    const it = h('span.bar');
-    it.style.setProperty('--share', row.weight / most);
-    return it;
-  };
-  const dots = (row) =>
-    row.who.map((who) => h('span.dot', { title: who, data: colour(state.seats.get(who)?.index ?? 0) }));
-  const made = table(
-    ['Option', 'Votes', 'Weight'],
-    rows.map((row) => [[h('bdi', {}, row.option), bar(row)], [dots(row), row.votes], row.weight.toFixed(2)]),
-  );
-  made.className = 'tally';
-  return made;
-}
-
-const ballot = (it, state) =>
-  h(
-    'p.line',
-    { data: colour(state.seats.get(it.who)?.index ?? 0) },
-    h('b', {}, name(it.who)),
-    ` votes ${it.choice} (${it.confidence.toFixed(2)}): ${it.reason}`,
-  );
 
 function argued(state) {
   const sorted = [...claims(state)].sort((a, b) => Number(Boolean(b.unanswered)) - Number(Boolean(a.unanswered)));
-  const points = verdict(state)?.keyPoints ?? [];
-  return [
-    sorted.map((it, at) =>
+  return sorted.map((it, at) =>
+    h(
+      'div.claim',
+      {},
       h(
-        'div.claim',
+        'p',
         {},
-        h(
-          'p',
-          {},
-          h('b', {}, `C${at + 1} `),
-          inlined(it.text),
-          it.unanswered && h('span.tag.warn', {}, 'unanswered'),
-        ),
-        stands('for', it.supported_by, state),
-        stands('against', it.attacked_by, state),
+        h('b', {}, `C${at + 1} `),
+        inlined(it.text),
+        it.unanswered && h('span.tag.warn', {}, 'unanswered'),
       ),
+      stands('for', it.supported_by, state),
+      stands('against', it.attacked_by, state),
     ),
-    !sorted.length &&
-      points.map((it) =>
-        h(
-          'div.claim',
-          {},
-          h('p', {}, h('b', {}, name(it.participant))),
-          bullets(it.mainArguments.map(inlined)),
-        ),
-      ),
-  ];
+  );
 }
 
 function stands(side, who, state) {
@@ -327,7 +274,7 @@ export function standing(state) {
   if (state.lifecycle === 'error') return 'could not go on';
   if (state.lifecycle === 'aborted') return 'aborted';
   if (state.awaiting.length) return `waiting for ${state.awaiting.map((it) => it.participant).join(' and ')}`;
-  if (state.vacancy) return 'the judge’s seat is empty';
+  if (state.ruling) return 'a decision is awaited';
   if (state.lifecycle === 'paused') return 'paused';
   if (state.wish === 'pause') return 'pausing once those speaking are done';
   if (state.wish === 'stop') return 'stopping';
@@ -343,8 +290,9 @@ export function ending(state) {
   const why = state.woundUp?.why;
   if (why && why !== 'stopped')
     return `Ended early: ${words(why)}${state.woundUp.participant ? ` (${state.woundUp.participant})` : ''}.`;
-  if (state.conclusion?.stopping && !['completed', 'consensus_reached'].includes(state.conclusion.stopping))
-    return `${capital(words(state.conclusion.stopping))}.`;
+  // How a talk ends by its own rules is told along the way.
+  const stopping = state.conclusion?.stopping;
+  if (stopping && stopping !== 'completed' && stopping !== state.ended?.stopping) return `${capital(words(stopping))}.`;
   return isOver(state) && state.conclusion?.problem ? state.conclusion.problem.message : '';
 }
 

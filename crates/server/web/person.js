@@ -2,8 +2,9 @@
 
 import { keep, post, recalled } from './api.js';
 import { announce, fill, h, memo, name, notice } from './dom.js';
-import { words } from './figures.js';
+import { capital, words } from './figures.js';
 import { markdown } from './markdown.js';
+import { rulingOf } from './vocabulary.js';
 
 export function person(id) {
   const root = h('div.people');
@@ -12,13 +13,13 @@ export function person(id) {
   const drafts = new Map();
   const update = (state, isNow) => {
     const awaited = isNow ? state.awaiting : [];
-    const vacancy = isNow ? state.vacancy : null;
-    root.hidden = !awaited.length && !vacancy;
-    made([...awaited, vacancy].map((it) => it?.answers).join(), () => {
+    const ruling = isNow ? state.ruling : null;
+    root.hidden = !awaited.length && !ruling;
+    made([...awaited, ruling].map((it) => it?.answers).join(), () => {
       for (const it of root.querySelectorAll('textarea')) drafts.set(it.dataset.who, it.value);
       fill(
         root,
-        vacancy && bench(id, vacancy),
+        ruling && decision(id, state, ruling),
         awaited.map((it) => form(id, state, it, drafts.get(it.participant))),
       );
       if (awaited.length) announce(`It is ${awaited[0].participant}'s turn to speak.`);
@@ -29,19 +30,21 @@ export function person(id) {
 
 function form(id, state, awaited, draft) {
   const place = `${id}/${awaited.participant}`;
-  const isBallot = awaited.shape === 'ballot' && state.spec.options?.length > 0;
+  // Where the options of the order are what is asked about, one of them is chosen.
+  const { options: offered = [] } = state.spec;
+  const isChoice = Boolean(awaited.shape) && offered.length > 0 && offered.every((it) => awaited.prompt.includes(it));
   const text = h('textarea', {
     name: 'text',
     value: draft ?? recalled(place) ?? '',
     data: { who: awaited.participant },
-    rows: isBallot ? 2 : 4,
-    required: !isBallot,
+    rows: isChoice ? 2 : 4,
+    required: !isChoice,
     maxlength: 100000,
-    'aria-label': isBallot ? 'Your reasons' : 'What you say',
-    placeholder: isBallot ? 'Why? (if you like)' : 'Markdown is fine. Ctrl+Enter sends.',
+    'aria-label': isChoice ? 'Your reasons' : 'What you say',
+    placeholder: isChoice ? 'Why? (if you like)' : 'Markdown is fine. Ctrl+Enter sends.',
   });
-  const send = h('button.primary', {}, isBallot ? 'Vote' : 'Say it');
-  const options = isBallot ? ballot(state.spec.options) : null;
+  const send = h('button.primary', {}, isChoice ? 'Vote' : 'Say it');
+  const options = isChoice ? choice(offered) : null;
   const user = state.spec.participants.find((it) => it.name === awaited.participant)?.person?.user;
   const submit = async (event) => {
     event.preventDefault();
@@ -50,7 +53,7 @@ function form(id, state, awaited, draft) {
     text.value = '';
     keep(place, '');
     try {
-      const said = isBallot ? options.read(written) : written;
+      const said = isChoice ? options.read(written) : written;
       await post(`/api/discussions/${id}/say`, {
         text: said,
         participant: awaited.participant,
@@ -75,7 +78,7 @@ function form(id, state, awaited, draft) {
     ),
     h(
       'details',
-      { open: !isBallot && awaited.prompt.length < 700 },
+      { open: !isChoice && awaited.prompt.length < 700 },
       h('summary', {}, 'What you are asked'),
       h('div.said', {}, markdown(awaited.prompt)),
     ),
@@ -91,7 +94,7 @@ function form(id, state, awaited, draft) {
 }
 
 /** Options to choose from, and how sure one is. */
-function ballot(options) {
+function choice(options) {
   const sure = h('input', {
     type: 'range',
     min: 0,
@@ -104,13 +107,13 @@ function ballot(options) {
   sure.addEventListener('input', () => {
     shown.value = Number(sure.value).toFixed(2);
   });
-  const choice = (it) =>
+  const option = (it) =>
     h('label.choice', {}, h('input', { type: 'radio', name: 'choice', value: it, required: true }), h('bdi', {}, it));
   const root = h(
     'fieldset',
     {},
     h('legend', {}, 'Your vote'),
-    options.map(choice),
+    options.map(option),
     h('label.sure', {}, 'How sure? ', sure, shown),
   );
   const read = (reasons) =>
@@ -118,27 +121,36 @@ function ballot(options) {
   return { root, read };
 }
 
-/** The judge's seat is empty: who takes it, or whether it stays so. */
-function bench(id, { lost, reason, candidates }) {
+/** A decision that is awaited: what it is about, and a button for each choice and each candidate it may name. */
+function decision(id, state, { kind, about, reason, choices, candidates }) {
+  const known = rulingOf(state, kind);
   const rule = async (ruling) => {
     try {
-      await post(`/api/discussions/${id}/judge`, ruling);
+      await post(`/api/discussions/${id}/ruling`, { kind, ...ruling });
     } catch (error) {
       notice(error.message, 'error');
     }
   };
-  const button = (label, ruling) => h('button', { type: 'button', on: { click: () => rule(ruling) } }, label);
+  const summary = (choice) => known?.choices.find((it) => it.name === choice)?.summary;
+  const label = (choice) => capital(words(choice));
+  const button = (choice, candidate) =>
+    h(
+      'button',
+      { type: 'button', title: summary(choice), on: { click: () => rule({ choice, candidate }) } },
+      label(choice),
+      candidate && [': ', name(candidate)],
+    );
+  const told = choices.filter((it) => summary(it.name));
   return h(
     'section.person',
-    { 'aria-label': 'The judge’s seat' },
-    h('h2', {}, 'Who judges now?'),
-    h('p', {}, name(lost), ` can’t judge any more: ${reason}`),
+    { 'aria-label': 'A decision is awaited' },
+    h('h2', {}, known?.summary ?? `A decision is awaited: ${words(kind)}`),
+    h('p', {}, name(about), `: ${reason}`),
+    h('dl.choices', {}, told.map((it) => [h('dt', {}, label(it.name)), h('dd', {}, summary(it.name))])),
     h(
       'menu',
       {},
-      candidates.map((it) => button(`${it} judges`, { action: 'swap', to: it })),
-      button('Go on without', { action: 'none' }),
-      button('Conclude', { action: 'end' }),
+      choices.map((it) => (it.takes_candidate ? candidates.map((who) => button(it.name, who)) : button(it.name))),
     ),
   );
 }

@@ -9,6 +9,7 @@ import { ending, panels, rounds, standing, strip, synthesis } from './panels.js'
 import { person } from './person.js';
 import { talk } from './talk.js';
 import { timeline } from './timeline.js';
+import { learn } from './vocabulary.js';
 
 const CONNECTION = {
   lost: 'Connection lost. What happens meanwhile is kept and comes after.',
@@ -40,7 +41,7 @@ export function watch(id, main) {
       shown = to === null ? whole : past(shown, to);
       draw();
     }),
-    panels: panels(),
+    panels: panels(id),
     talk: talk((step) => fork(id, whole, step)),
   };
   fill(main, parts.banner.root);
@@ -88,7 +89,7 @@ export function watch(id, main) {
 
   function below() {
     parts.timeline.update(whole, shown, facts);
-    parts.panels.update(shown);
+    parts.panels.update(shown, position === null);
     parts.talk.update(shown);
   }
 
@@ -117,8 +118,7 @@ export function watch(id, main) {
   }
 
   function again() {
-    if (listening && connection !== 'over') return;
-    listening = listen(id, whole.seq, hear, stand);
+    if (connection === 'over') listen(id, whole.seq, hear, stand);
   }
 
   function stand(word) {
@@ -127,7 +127,8 @@ export function watch(id, main) {
     else draw();
   }
 
-  let listening = listen(id, 0, hear, stand);
+  // What is recorded is drawn as its pattern says, so that is looked up first.
+  void learn().then(() => listen(id, 0, hear, stand));
   setInterval(() => {
     if (whole.underWay.size) draw();
   }, 1000);
@@ -167,7 +168,7 @@ function heading(controls) {
     update: (state, isNow) => {
       named(state.spec.topic, () => name(state));
       say(where, isNow ? standing(state) : `replay · ${standing(state)}`);
-      where.dataset.lifecycle = state.awaiting.length || state.vacancy ? 'awaiting' : state.lifecycle;
+      where.dataset.lifecycle = state.awaiting.length || state.ruling ? 'awaiting' : state.lifecycle;
     },
   };
 }

@@ -53,6 +53,7 @@ pub fn turn(round: u32, phase: &str, who: &str, text: &str) -> Turn {
         participant: who.to_owned(),
         round,
         phase: phase.to_owned(),
+        form: None,
         text: text.into(),
         started_at: Timestamp(0),
         duration_ms: 0,

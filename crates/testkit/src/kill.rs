@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use quorum_core::{
-    craft::Crafts,
     engine::{RunError, handle::Finished},
+    memory::MemoryStore,
     model::{
         command::Command,
         event::Event,
@@ -13,31 +13,44 @@ use quorum_core::{
         spec::Spec,
         state::State,
     },
+    registry::Registry,
     seams::Store,
 };
 
-use crate::{faulty::Faulty, panel::Panel, table::Table};
+use crate::{
+    faulty::Faulty,
+    panel::{Panel, panel},
+    spec::spec,
+    table::Table,
+};
 
 /// Holds the discussion undisturbed, then again with a death after every single write; each time the next process must
 /// come to the same result without asking for anything that was recorded. Returns how often it died.
 pub async fn resume_anywhere(
     make_store: impl Fn() -> Arc<dyn Store>,
     panel: &Panel,
-    crafts: Crafts,
+    registry: Registry,
     spec: Spec,
 ) -> u64 {
-    resume_anywhere_answering(make_store, panel, crafts, spec, &|_| None).await
+    resume_anywhere_answering(make_store, panel, registry, spec, &|_| None).await
+}
+
+/// The same in one line for a pattern that is registered: with ann, bob and cyd at the table, replies in
+/// the forms it declares, and everything in memory.
+pub async fn survives(registry: Registry, pattern: &str) -> u64 {
+    let store = || Arc::new(MemoryStore::new()) as Arc<dyn Store>;
+    resume_anywhere(store, &panel().takes("*", 1), registry, spec(pattern)).await
 }
 
 /// The same where people have their say: whenever it waits they give the answer to what it waits for, if they have one.
 pub async fn resume_anywhere_answering(
     make_store: impl Fn() -> Arc<dyn Store>,
     panel: &Panel,
-    crafts: Crafts,
+    registry: Registry,
     spec: Spec,
     answer: &dyn Fn(&State) -> Option<Command>,
 ) -> u64 {
-    let whole = Table::over(make_store(), &panel.anew(), crafts);
+    let whole = Table::over(make_store(), &panel.anew(), registry);
     let id = whole.open(spec.clone()).await.expect("the order is acceptable");
     let expected = attended(&whole, id, answer).await.expect("a living store").outcome();
     let mut deaths = 0;
@@ -45,11 +58,11 @@ pub async fn resume_anywhere_answering(
         // The first write opens the discussion.
         let writes = deaths + 1;
         let store = make_store();
-        let first = Table::over(Arc::new(Faulty::dying_after(store.clone(), writes)), &panel.anew(), crafts);
+        let first = whole.anew(Arc::new(Faulty::dying_after(store.clone(), writes)));
         let id = first.open(spec.clone()).await.expect("opening is the first write");
         let died = attended(&first, id, answer).await.is_err();
         let recorded = settled_everywhere(&store, id).await;
-        let second = Table::over(store, &panel.anew(), crafts);
+        let second = whole.anew(store);
         let finished = attended(&second, id, answer).await.expect("a living store");
         let name = format!("{} / {} killed after write {writes}", spec.pattern, spec.consensus.method);
         assert_eq!(essence(&finished.outcome()), essence(&expected), "{name}");

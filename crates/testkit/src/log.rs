@@ -58,28 +58,29 @@ fn told(event: &Event) -> String {
         Event::GroupClosed { taken, dropped } => {
             format!("enough of {}, without {}", taken.join(" "), dropped.join(" "))
         }
-        Event::ReplyRead { participant, source, .. } => format!("read {participant} ({source:?})"),
-        Event::ConsensusChecked(check) => format!("consensus: {}", if check.agreed { "yes" } else { "no" }),
-        Event::OrderDrawn { order } => format!("drew the order {order:?}"),
-        Event::PartsCast(cast) => {
-            let parts: Vec<String> =
-                cast.parts.iter().map(|it| format!("{} {:?}", it.participant, it.position)).collect();
-            format!("cast {} ({:?})", parts.join(", "), cast.origin)
+        Event::ReplyRead { participant, source, reading, .. } => {
+            let said = reading.told.as_ref().map(|it| format!(": {it}")).unwrap_or_default();
+            format!("read {participant} ({source:?}){said}")
         }
+        Event::Noted(noted) => {
+            let value = || noted.value.to_string();
+            format!("noted {}: {}", noted.kind, noted.told.clone().unwrap_or_else(value))
+        }
+        Event::OrderDrawn { order } => format!("drew the order {order:?}"),
         Event::Compared(comparison) => {
             let each = comparison.similarities.iter().map(|it| format!("{} {}", it.participant, it.value));
             let found = comparison.problem.clone().unwrap_or_else(|| each.collect::<Vec<_>>().join(", "));
             format!("compared by {}: {found}", comparison.model)
         }
-        Event::Detected(found) => {
-            let of = found.participant.as_deref().unwrap_or("all");
-            format!("noticed {} of {of} ({} {})", found.detector, found.measure, found.value)
+        Event::RulingAwaited(awaited) => format!("asks for a ruling ({}) on {}", awaited.kind, awaited.about),
+        Event::Ruled(ruled) => {
+            let named = ruled.ruling.candidate.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
+            format!("ruled ({}) on {}: {}{named}", ruled.ruling.kind, ruled.about, ruled.ruling.choice)
         }
-        Event::JudgeAwaited(vacancy) => format!("asks who judges instead of {}", vacancy.lost),
-        Event::JudgeChanged(change) => {
-            format!("{} no longer judges, but {}", change.from, change.to.as_deref().unwrap_or("nobody"))
+        Event::TalkEnded(end) => {
+            let detail = end.detail.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
+            format!("ended after round {}: {}{detail}", end.round, end.why)
         }
-        Event::TalkEnded(end) => format!("ended after round {}: {:?}", end.round, end.why),
         Event::WindowTight(tight) => format!("{}'s window is {} % full", tight.participant, tight.percent),
         Event::Summarised(summary) => {
             let text = summary.turn.as_ref().map_or("nothing", |turn| &turn.text);
@@ -97,9 +98,9 @@ fn told(event: &Event) -> String {
         Event::Concluded(end) => {
             let problem = end.problem.as_ref().map(|it| format!(" {}", it.code)).unwrap_or_default();
             format!(
-                "concluded: {} {:?}{problem}",
+                "concluded: {} {}{problem}",
                 if end.success { "success" } else { "no success" },
-                end.stopping
+                end.stopping.name()
             )
         }
         Event::Failed { problem, .. } => format!("failed: {problem}"),

@@ -273,8 +273,8 @@ impl Voices for Panel {
         })
     }
 
-    fn embedder(&self, spec: &Spec) -> Option<Arc<dyn Embedder>> {
-        let scripted = self.embedder.clone().filter(|_| spec.debate.embeddings.is_some())?;
+    fn embedder(&self, _spec: &Spec, _model: &str) -> Option<Arc<dyn Embedder>> {
+        let scripted = self.embedder.clone()?;
         Some(Arc::new(scripted))
     }
 }

@@ -32,7 +32,11 @@ pub(crate) fn default_text(call: &Call, shape: Option<&str>) -> String {
             "dissent": [], "claims": []
         })
         .to_string(),
-        _ => format!("{name} after {heard}"),
+        Some(_) => {
+            let shape = call.shape.as_ref();
+            shape.map(|it| it.form.stubbed(it.schema.as_deref(), name)).unwrap_or_default()
+        }
+        None => format!("{name} after {heard}"),
     }
 }
 

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use quorum_core::{
-    craft::Crafts,
     engine::{Engine, OpenError, RunError, handle::Finished, shared::Shared},
     model::{
         event::Fact,
@@ -11,6 +10,7 @@ use quorum_core::{
         outcome::Outcome,
         spec::Spec,
     },
+    registry::Registry,
     seams::Store,
 };
 
@@ -25,25 +25,32 @@ pub struct Table {
     pub store: Arc<dyn Store>,
     /// Its panel.
     pub panel: Panel,
+    registry: Registry,
 }
 
 impl Table {
     /// A table over this store.
     #[must_use]
-    pub fn over(store: Arc<dyn Store>, panel: &Panel, crafts: Crafts) -> Self {
-        Table::owned_by("test", store, panel, crafts)
+    pub fn over(store: Arc<dyn Store>, panel: &Panel, registry: Registry) -> Self {
+        Table::owned_by("test", store, panel, registry)
     }
 
     /// The same under another name, as another process would have it.
     #[must_use]
-    pub fn owned_by(owner: &str, store: Arc<dyn Store>, panel: &Panel, crafts: Crafts) -> Self {
+    pub fn owned_by(owner: &str, store: Arc<dyn Store>, panel: &Panel, registry: Registry) -> Self {
         let shared = Shared {
             store: store.clone(),
             voices: Arc::new(panel.clone()),
             clock: Arc::new(VirtualClock::start()),
-            crafts,
+            registry: registry.clone(),
         };
-        Table { engine: Engine::new(shared, owner), store, panel: panel.clone() }
+        Table { engine: Engine::new(shared, owner), store, panel: panel.clone(), registry }
+    }
+
+    /// The same in a new process over this store: the same script, of which nothing was asked yet.
+    #[must_use]
+    pub fn anew(&self, store: Arc<dyn Store>) -> Self {
+        Table::over(store, &self.panel.anew(), self.registry.clone())
     }
 
     /// Opens a discussion and holds it to its end.

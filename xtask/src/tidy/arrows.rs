@@ -1,4 +1,7 @@
-//! Dependencies point one way: inner crates never learn about outer ones, and some stay clear of what would tempt them.
+//! Dependencies point one way: inner crates never learn about outer ones, some stay clear of what
+//! would tempt them, and the modules inside core keep their order.
+
+mod inside;
 
 use super::Finding;
 use super::tree::Tree;
@@ -56,7 +59,9 @@ const EXECUTOR: &str = "futures-executor";
 
 pub(super) fn check(tree: &Tree) -> Result<Vec<Finding>> {
     let root = cargo::root().canonicalize()?;
-    findings(tree, &cargo::metadata()?, &root.to_string_lossy())
+    let mut found = findings(tree, &cargo::metadata()?, &root.to_string_lossy())?;
+    found.extend(inside::findings(tree));
+    Ok(found)
 }
 
 fn findings(tree: &Tree, metadata: &Value, root: &str) -> Result<Vec<Finding>> {
@@ -154,7 +159,8 @@ fn temptation(package: &str, dependency: &Dependency<'_>) -> Option<String> {
     is_wrong.then(|| format!("`{package}` must not depend on `{what}`: {why}"))
 }
 
-/// Where the dependency is written; the first line if it can't be found, which is no reason to keep silent.
+/// Where the dependency is written; the first line if it can't be found, which is no reason to keep
+/// silent.
 fn line_of(manifest: &str, dependency: &Dependency<'_>) -> usize {
     let mut is_dev = false;
     for (index, line) in manifest.lines().enumerate() {

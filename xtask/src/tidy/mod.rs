@@ -7,8 +7,10 @@ mod invariants;
 mod leaks;
 mod scan;
 mod sizes;
+mod surface_words;
 mod tables;
 mod tree;
+mod vocabulary;
 
 use crate::{Verb, refuse_arguments};
 use anyhow::{Result, bail};
@@ -18,7 +20,7 @@ use tree::Tree;
 pub(crate) const VERB: Verb = Verb {
     name: "tidy",
     arguments: "",
-    summary: "Check arrows, sizes, headers, invariants, banned words, leaks and tables",
+    summary: "Check arrows, sizes, headers, invariants, banned words, leaks, words of surfaces, tables and vocabulary",
     run: |arguments| refuse_arguments(arguments).and_then(|()| check()),
 };
 
@@ -31,7 +33,9 @@ const CHECKS: &[Check] = &[
     invariants::check,
     banned::check,
     leaks::check,
+    surface_words::check,
     tables::check,
+    vocabulary::check,
 ];
 
 /// Prints every finding; fails if any of them is an error.

@@ -194,7 +194,7 @@ async function listed(server, open) {
   const page = await open();
   const told = [
     { topic: 'A', status: 'running', awaiting: [{ participant: 'ada', round: 1, phase: 'speaking' }] },
-    { topic: 'B', status: 'running', judgeAwaited: { lost: 'grok', candidates: [] } },
+    { topic: 'B', status: 'running', rulingAwaited: { kind: 'chair', about: 'grok', choices: [], candidates: [] } },
     { topic: 'C', status: 'running', estimatedCost: 0.0125 },
     { topic: 'D', status: 'completed', estimatedCost: 0, simulated: true },
   ].map((it, at) => ({
@@ -214,7 +214,7 @@ async function listed(server, open) {
   assert.deepEqual(seen, [
     'Waiting for people',
     'A waiting for ada',
-    'B the judge’s seat is empty',
+    'B a decision is awaited',
     'Under way',
     'C running',
     'Earlier',

@@ -1,6 +1,7 @@
-// What can be ordered on the page: with its plan, from a preset, in a session, with a judge that people replace.
+// What can be ordered on the page: with its plan, from a preset, in a session, with a decision that people make, and with
+// what a pattern of another crate declares.
 
-import { assert, scenario } from './harness.mjs';
+import { assert, EVENTS, record, scenario, tell } from './harness.mjs';
 
 const CONFIG = `[defaults]
 simulate = "latency=0ms"
@@ -15,11 +16,11 @@ pattern = "roundtable"
 participants = "qwen,glm,ada:person"
 `;
 
-/** What can be said, and what comes of it. */
+/** What can be decided, and what comes of it. */
 const RULINGS = [
-  ['claude judges', { rule: 'swap', to: 'claude' }],
-  ['Go on without', { rule: 'go-without', to: undefined }],
-  ['Conclude', { rule: 'end', to: undefined }],
+  ['Swap: claude', { choice: 'swap', candidate: 'claude' }],
+  ['Go without', { choice: 'go-without', candidate: undefined }],
+  ['End', { choice: 'end', candidate: undefined }],
 ];
 
 await scenario(CONFIG, async (server, open) => {
@@ -27,7 +28,9 @@ await scenario(CONFIG, async (server, open) => {
   await planned(page, server);
   await preset(page, server);
   await session(page, server);
-  for (const [label, ruling] of RULINGS) await replaced(page, server, label, ruling);
+  await declared(page, server);
+  await foreign(page, server);
+  for (const [label, ruling] of RULINGS) await decided(page, server, label, ruling);
 });
 
 /** The plan follows the form: what is asked, what it costs, and what stands in the way. */
@@ -56,8 +59,8 @@ async function preset(page, server) {
   await page.waitForSelector('.plan li >> text=Round 1: speaking (claude, then gemini)');
   assert.deepEqual(
     await page.evaluate(() => {
-      const { pattern, rounds, minutes, threshold } = document.querySelector('form.order').elements;
-      return [pattern, rounds, minutes, threshold].map((it) => it.value);
+      const { elements } = document.querySelector('form.order');
+      return ['pattern', 'rounds', 'minutes', 'option-threshold'].map((it) => elements[it].value);
     }),
     ['roundtable', '1', '3', '0.7'],
   );
@@ -66,8 +69,8 @@ async function preset(page, server) {
   await page.waitForFunction(() => globalThis.quorum?.whole.conclusion);
   assert.deepEqual(
     await page.evaluate(() => {
-      const { pattern, rounds, consensus, timing, participants } = quorum.whole.spec;
-      return [pattern, rounds, consensus.threshold, timing.total_ms, participants.map((it) => it.name)];
+      const { pattern, rounds, settings, timing, participants } = quorum.whole.spec;
+      return [pattern, rounds, settings.threshold, timing.total_ms, participants.map((it) => it.name)];
     }),
     ['roundtable', 2, 0.7, 180000, ['claude', 'gemini']],
   );
@@ -96,8 +99,116 @@ async function session(page, server) {
   assert.deepEqual(await page.locator('.entry a').allTextContents(), ['Which paper size?']);
 }
 
-/** The judge is gone: who judges now is asked on the page, and what was said is done. */
-async function replaced(page, server, label, ruling) {
+/** Options have a field each where the pattern that declares them is chosen, and are sent only there. */
+async function declared(page, server) {
+  await page.goto(server.base);
+  await page.waitForSelector('.pill');
+  await page.fill('textarea[name=topic]', 'Who argues what?');
+  const orders = [];
+  page.on('request', (it) => it.url().endsWith('/api/discussions') && it.method() === 'POST' && orders.push(it.postDataJSON()));
+  assert.equal(await page.locator('[name=option-judge]').count(), 0);
+  await page.selectOption('select[name=pattern]', 'debate');
+  await page.click('.own summary');
+  await page.selectOption('[name=option-judge]', 'openai');
+  await page.selectOption('[name=option-mode]', { index: 2 });
+  await page.fill('[name=option-roundLimit]', '2');
+  await page.check('[name=option-swapCheck]');
+  await page.check('[name=option-endOn][value=drift]');
+  await page.click('text=Add a row');
+  await page.selectOption('.row select', 'claude');
+  await page.fill('.row input >> nth=0', 'tabs');
+  // Who leaves the table can no longer be chosen.
+  await page.check('input[value=grok]');
+  await page.uncheck('input[value=openai]');
+  assert.equal(await page.inputValue('[name=option-judge]'), '');
+  await page.selectOption('[name=option-judge]', 'grok');
+  await page.selectOption('[name=option-debateFormat]', 'round-limited');
+  await page.click('text=Start the discussion');
+  await page.waitForFunction(() => globalThis.quorum?.whole.conclusion);
+  const { judge, roundLimit, swapCheck, endOn, positions, debateFormat } = orders.at(-1);
+  assert.deepEqual(
+    { judge, roundLimit, swapCheck, endOn, positions, debateFormat },
+    {
+      judge: 'grok',
+      roundLimit: 2,
+      swapCheck: true,
+      endOn: ['drift'],
+      positions: [{ participant: 'claude', position: 'tabs' }],
+      debateFormat: 'round-limited',
+    },
+  );
+  await page.waitForSelector('.results .panel');
+  // What is filled in for one pattern is not sent with another.
+  await page.goto(server.base);
+  await page.waitForSelector('.pill');
+  await page.fill('textarea[name=topic]', 'And now?');
+  await page.selectOption('select[name=pattern]', 'debate');
+  await page.click('.own summary');
+  await page.fill('[name=option-roundLimit]', '2');
+  await page.selectOption('select[name=pattern]', 'round-robin');
+  assert.equal(await page.locator('[name=option-roundLimit]').count(), 0);
+  await page.click('text=Start the discussion');
+  await page.waitForFunction(() => globalThis.quorum?.whole.conclusion);
+  assert.equal(orders.at(-1).roundLimit, undefined);
+}
+
+/** A pattern of another crate: its option gets a field, its reply is told, and its result is drawn. */
+async function foreign(page, server) {
+  const schema = { type: 'integer', minimum: 1, maximum: 9, default: 2 };
+  const relay = {
+    name: 'relay',
+    summary: 'Each adds to what was said before',
+    usual: { rounds: 2, consensus: 'synthesis', seats: [2, 6] },
+    options: [{ name: 'legsRun', flag: 'legs-run', summary: 'How often', kind: 'whole', onSurfaces: true, schema }],
+    roles: [],
+    forms: [{ kind: 'time', view: { kind: 'line', label: 'Seconds', cell: 'number' } }],
+    results: [{ name: 'laps', title: 'Laps', view: { kind: 'numbers', number: '/seconds', unit: '/unit' } }],
+    endings: [{ name: 'tired', summary: 'Everybody is out of breath' }],
+    rulings: [],
+  };
+  await page.route('**/api/patterns', (route) => route.fulfill({ json: [relay] }));
+  await page.goto(server.base);
+  await page.waitForSelector('.pill');
+  await page.click('.own summary');
+  assert.match(await page.textContent('.own label'), /Legs run.*How often/);
+  const { min, max, placeholder } = await page.evaluate(() => document.querySelector('[name=option-legsRun]'));
+  assert.deepEqual({ min, max, placeholder }, { min: '1', max: '9', placeholder: '2' });
+  await page.fill('[name=option-legsRun]', '3');
+  const [sent] = await Promise.all([
+    page.waitForRequest((it) => it.url().endsWith('/api/plan') && it.postDataJSON().legsRun === 3),
+    page.fill('textarea[name=topic]', 'Who is faster?'),
+  ]);
+  assert.equal(sent.postDataJSON().pattern, 'relay');
+  // A record of it, told in the place of another.
+  const id = (await server.post('/api/discussions', { topic: 'Who is faster?', rounds: 1 })).discussionId;
+  const facts = await record(server, id);
+  const { turn, step } = facts.find((it) => it.type === 'turn_completed');
+  facts[0].spec.pattern = 'relay';
+  turn.form = 'time';
+  const at = facts.findIndex((it) => it.type === 'turn_completed') + 1;
+  const reading = { kind: 'time', value: 11.5, told: 'ran in 11.5 s' };
+  const { participant, round } = turn;
+  const read = { ...facts[at], type: 'reply_read', step: `${step}/read`, participant, round, source: 'stated', reading };
+  const note = { ...facts[at], type: 'noted', kind: 'lap', round: 1, value: {}, told: 'the baton fell' };
+  const ended = { ...facts[at], type: 'talk_ended', round: 1, why: 'tired', stopping: 'completed' };
+  facts.splice(at, 0, read, note, ended);
+  await tell(page, facts.map((it, at) => ({ ...it, seq: at + 1 })));
+  const result = JSON.parse(await server.get(`/api/discussions/${id}/result`));
+  const laps = [11.5, 12.5, 14].map((seconds) => ({ participant, round: 1, seconds, unit: 's' }));
+  await page.route('**/result', (route) => route.fulfill({ json: { ...result, laps } }));
+  await page.goto(`${server.base}/d/${id}`);
+  await page.waitForSelector('.results >> text=From 11.5 to 14, the median 12.5');
+  assert.deepEqual(await page.locator('.results h2').allTextContents(), ['Laps']);
+  assert.match(await page.textContent('.results table'), /11\.5 s.*12\.5 s.*14 s/);
+  await page.waitForSelector('.turn >> text=Ran in 11.5 s');
+  await page.waitForSelector('.turn >> text=Seconds: 11.5');
+  await page.waitForSelector('.panel >> text=the baton fell');
+  await page.waitForSelector('.panel >> text=Everybody is out of breath');
+  for (const it of ['**/api/patterns', '**/result', EVENTS]) await page.unroute(it);
+}
+
+/** A decision is awaited: its choices are on the page, and what was decided is done. */
+async function decided(page, server, label, ruling) {
   const { discussionId: id } = await server.post('/api/discussions', {
     topic: 'Who judges?',
     pattern: 'debate',
@@ -108,11 +219,11 @@ async function replaced(page, server, label, ruling) {
     simulate: { latencyMs: 0, dead: ['grok'] },
   });
   await page.goto(`${server.base}/d/${id}`);
-  await page.waitForSelector('.person >> text=Who judges now?');
-  assert.equal(await page.textContent('.chip.state'), 'the judge’s seat is empty');
+  await page.waitForSelector('.person >> text=Say what becomes of the seat of a judge that failed');
+  assert.equal(await page.textContent('.chip.state'), 'a decision is awaited');
   await page.click(`.person button >> text=${label}`);
   await page.waitForFunction(() => quorum.whole.conclusion);
-  const { rule, to } = await page.evaluate(() => quorum.facts.find((it) => it.type === 'judge_changed'));
-  assert.deepEqual({ rule, to }, ruling);
+  const { choice, candidate } = await page.evaluate(() => quorum.facts.find((it) => it.type === 'ruled'));
+  assert.deepEqual({ choice, candidate }, ruling);
   assert.equal(await page.isVisible('.person'), false);
 }

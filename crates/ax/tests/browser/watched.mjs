@@ -153,6 +153,8 @@ async function ballot(server, open) {
   await page.click('.person .primary');
   await page.waitForFunction(() => quorum.whole.conclusion);
   const mine = await page.evaluate(() => quorum.whole.readings.find((it) => it.participant === 'ada').reading);
-  assert.deepEqual(mine, { kind: 'ballot', choice: 'Hills', confidence: 0.9, reasoning: 'The air is better.' });
+  assert.deepEqual(mine.value, { choice: 'Hills', confidence: 0.9, reasoning: 'The air is better.' });
+  assert.equal(mine.told, 'voted for Hills (confidence 0.90)');
+  await page.waitForSelector('.turn >> text=Voted for Hills (confidence 0.90)');
   assert.match(await page.textContent('.tally'), /Hills/);
 }

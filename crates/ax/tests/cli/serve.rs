@@ -22,12 +22,12 @@ fn request(address: &str, head: &str, body: &str) -> String {
     answer
 }
 
-fn json(address: &str, path: &str) -> Value {
+pub(crate) fn json(address: &str, path: &str) -> Value {
     let answer = request(address, &format!("GET {path}"), "");
     serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
 }
 
-fn serve(desk: &Desk) -> (Running, String) {
+pub(crate) fn serve(desk: &Desk) -> (Running, String) {
     let mut server = desk.run(&["serve", "--port", "0", "--offline"]);
     let line = server.hear("Listening on http://");
     let address = line.split_once("http://").unwrap().1.split_whitespace().next().unwrap().to_owned();

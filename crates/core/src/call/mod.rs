@@ -1,6 +1,7 @@
 //! One call to a provider: what is sent.
 //!
-//! Retries are in [`retry`], rate limits in [`lane`], budgets in [`ledger`], token counts in [`tokens`].
+//! Retries are in [`retry`], rate limits in [`lane`], budgets in [`ledger`], token counts in
+//! [`tokens`].
 
 mod census;
 pub mod lane;
@@ -79,8 +80,8 @@ pub enum Message {
 pub struct Shape {
     /// What kind of reply this is.
     pub form: &'static Form,
-    /// A JSON schema, for providers that can hold a model to one; `None` where the form is given in the prompt. Shared, since a
-    /// question is copied on its way.
+    /// A JSON schema, for providers that can hold a model to one; `None` where the form is given in
+    /// the prompt. Shared, since a question is copied on its way.
     pub schema: Option<Arc<serde_json::Value>>,
 }
 
@@ -94,8 +95,9 @@ pub enum Voiced {
 }
 
 impl Call {
-    /// The messages as text for a provider's wire: own turns as they are, everything by others inside a fence that nobody could
-    /// have written beforehand, with markers that would mean something to our readers taken out of their brackets.
+    /// The messages as text for a provider's wire: own turns as they are, everything by others
+    /// inside a fence that nobody could have written beforehand, with markers that would mean
+    /// something to our readers taken out of their brackets.
     #[must_use]
     pub fn render(&self) -> Vec<(Voiced, String)> {
         self.messages.iter().map(|message| self.render_one(message)).collect()

@@ -34,16 +34,17 @@ impl Engine {
     /// The same under an id of the caller's; one that was opened before is run.
     pub async fn begin_as(&self, id: DiscussionId, spec: Spec) -> Result<Handle, BeginError> {
         let facts = self.ordered(spec)?;
-        self.start_warden();
+        self.keep_leases();
         let Some(expected) = Expected::new(self, id) else { return Ok(self.run(id).await?) };
-        // In a task of its own: whoever stops waiting for it must not leave it claimed and run by nobody.
+        // In a task of its own: whoever stops waiting for it must not leave it claimed and run by
+        // nobody.
         let begun = tokio::spawn(expected.begin(facts)).await;
         begun.unwrap_or_else(|panic| Err(RunError::Fault(panic.to_string()).into()))
     }
 }
 
-/// A discussion that is about to be there. It is known before it is, so that the first command finds it: nobody looks into
-/// its inbox unasked.
+/// A discussion that is about to be there. It is known before it is, so that the first command
+/// finds it: nobody looks into its inbox unasked.
 struct Expected {
     engine: Engine,
     id: DiscussionId,
@@ -51,7 +52,8 @@ struct Expected {
 }
 
 impl Expected {
-    /// `None` where one of that id is running. What others are about to begin is expected with them.
+    /// `None` where one of that id is running. What others are about to begin is expected with
+    /// them.
     fn new(engine: &Engine, id: DiscussionId) -> Option<Self> {
         let mut running = engine.running();
         let fresh = || Running { control: Arc::default(), claim: None };

@@ -1,8 +1,7 @@
-//! One discussion from beginning to end: seat the panel, deliberate, decide, conclude. Resuming is doing it again over
-//! the same record.
+//! One discussion from beginning to end: seat the panel, deliberate, decide, conclude. Resuming is
+//! doing it again over the same record.
 
 use std::{
-    collections::HashSet,
     panic::{AssertUnwindSafe, resume_unwind},
     sync::Arc,
 };
@@ -91,7 +90,7 @@ pub(crate) async fn conduct(
     let (pattern, method) = vocabulary(&shared, &spec, record.state.flow)?;
     let taken = record.state.spent;
     let ledger = Arc::new(Ledger::new(spec.limits, taken, above));
-    let source = source(&shared, &record).await?;
+    let source = Source::before(&record.state, &*shared.store).await?;
     let now = Now::default();
     let mut floor = Floor { shared, pattern, record, control, ledger, source, hold_below, now };
     if !make_ready(&mut floor).await? {
@@ -119,7 +118,8 @@ pub(crate) async fn conduct(
             let (problem, absent) = (problem_of(&failure), Vec::new());
             fail(&mut floor, Event::Failed { absent, problem }).await?;
         }
-        // Concluding never winds up: it takes what there is. What was taken back has been begun again.
+        // Concluding never winds up: it takes what there is. What was taken back has been begun
+        // again.
         Err(Halt(Why::WindUp | Why::TakenBack)) => {}
     }
     Ok(floor.ended().await)
@@ -135,32 +135,6 @@ async fn talk(floor: &mut Floor, pattern: &Pattern, method: &Consensus) -> Resul
             resume_unwind(panic)
         }
     }
-}
-
-/// What was answered in the discussion this one was forked from, and in those that one came from; nothing of what has been
-/// forgotten since.
-async fn source(shared: &Shared, record: &Record) -> Result<Source, Failure> {
-    let mut sources = Vec::new();
-    let mut next = record.state.fork.clone();
-    let mut read = HashSet::from([record.state.id]);
-    // One that was removed and forked anew under its old id may come from what was forked from it.
-    while let Some(fork) = next.filter(|fork| read.insert(fork.of)) {
-        let facts = match shared.store.read(fork.of, Seq::START, usize::MAX).await {
-            Ok(facts) => facts,
-            Err(StoreError::Unknown(_)) => break,
-            Err(error) => return Err(error.into()),
-        };
-        let Some(past) = State::of(fork.of, &facts) else { break };
-        sources.push(Source::of(&facts, &fork.at).counting(past.counts));
-        next = past.fork;
-    }
-    let older_first = sources.into_iter().rev();
-    Ok(older_first
-        .reduce(|older, mut source| {
-            source.inherit(&older);
-            source
-        })
-        .unwrap_or_default())
 }
 
 impl Floor {
@@ -304,7 +278,8 @@ async fn deliberate_and_decide(floor: &mut Floor, pattern: &Pattern, method: &Co
     conclude(floor, decision).await
 }
 
-/// Every end but an abort asks for a decision on what was said; if even that can't be had, the best answer stands.
+/// Every end but an abort asks for a decision on what was said; if even that can't be had, the best
+/// answer stands.
 async fn decide(floor: &mut Floor, method: &Consensus) -> Result<Decision, Halt> {
     if nothing_said(floor) {
         return Ok(Decision { degraded: true, ..Decision::default() });

@@ -55,8 +55,8 @@ impl Handle {
         self.id
     }
 
-    /// Everything that happens from now on, ending with the run. A watcher that is too slow misses pieces of text and what
-    /// happens below, but no fact: those are read from the record then.
+    /// Everything that happens from now on, ending with the run. A watcher that is too slow misses
+    /// pieces of text and what happens below, but no fact: those are read from the record then.
     pub fn signals(&self) -> impl Stream<Item = Signal> + Send + use<> {
         let listener = self.ear.listen().map(|receiver| Listener {
             id: self.id,

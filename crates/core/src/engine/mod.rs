@@ -4,8 +4,8 @@ pub mod begin;
 pub(crate) mod conclude;
 pub(crate) mod conduct;
 pub mod handle;
+mod lease;
 pub(crate) mod seating;
-mod warden;
 
 use std::{
     any::Any,
@@ -143,7 +143,7 @@ pub(crate) struct Inner {
     /// Who we are to the store.
     owner: String,
     pub(crate) running: Mutex<HashMap<DiscussionId, Running>>,
-    warden: std::sync::Once,
+    leases: std::sync::Once,
 }
 
 /// A discussion this process runs.
@@ -161,7 +161,7 @@ impl Engine {
             shared: Arc::new(shared),
             owner: owner.into(),
             running: Mutex::default(),
-            warden: std::sync::Once::new(),
+            leases: std::sync::Once::new(),
         }))
     }
 
@@ -196,8 +196,9 @@ impl Engine {
         Ok(first_facts(&self.0.shared, opened))
     }
 
-    /// Opens a discussion that goes on from another in a different way. What was answered there up to the step stands, and later
-    /// answers where the question is the same; only the rest is asked.
+    /// Opens a discussion that goes on from another in a different way. What was answered there up
+    /// to the step stands, and later answers where the question is the same; only the rest is
+    /// asked.
     pub async fn fork(&self, fork: Fork, spec: Spec) -> Result<DiscussionId, OpenError> {
         let id = DiscussionId::fresh();
         self.fork_as(id, fork, spec).await?;
@@ -271,11 +272,11 @@ impl Engine {
         (!names.is_empty()).then(|| Refusal::new("maxCost", Code::InvalidRequest, message))
     }
 
-    /// Claims a discussion and holds it in a task of its own: from its beginning, or from where its record ends; there is no
-    /// difference.
+    /// Claims a discussion and holds it in a task of its own: from its beginning, or from where its
+    /// record ends; there is no difference.
     pub async fn run(&self, id: DiscussionId) -> Result<Handle, RunError> {
         let claim = self.0.shared.store.claim(id, &self.0.owner, LEASE_MS).await?;
-        self.start_warden();
+        self.keep_leases();
         let (feed, control) = (Feed::new(), Arc::new(Control::unread()));
         self.enlist(&claim, &control);
         let ear = feed.ear();
@@ -291,7 +292,8 @@ impl Engine {
         held: impl Future<Output = Result<Ended, RunError>> + Send + 'static,
     ) -> Handle {
         let (id, engine) = (claim.id, self.clone());
-        // What a task awaits takes its room twice, before and after it is begun, unless it lies elsewhere.
+        // What a task awaits takes its room twice, before and after it is begun, unless it lies
+        // elsewhere.
         let held = Box::pin(held);
         let task = tokio::spawn(async move {
             // A fault must not keep the claim: nobody could go on.
@@ -319,8 +321,8 @@ impl Engine {
         self.0.shared.store.send(id, command).await
     }
 
-    /// Gives a person's turn. Refused, with nothing changed, when it is not that person's, when the user may not speak for the seat, or
-    /// when there is nothing in it or too much.
+    /// Gives a person's turn. Refused, with nothing changed, when it is not that person's, when the
+    /// user may not speak for the seat, or when there is nothing in it or too much.
     pub async fn say(&self, id: DiscussionId, say: Say, user: Option<&str>) -> Result<CommandId, SayError> {
         let length = say.text.chars().count();
         if say.text.trim().is_empty() || length > MOST_SAID {
@@ -348,7 +350,8 @@ impl Engine {
         self.0.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Commands go to the newest run from now on, whichever of two that were begun together comes last.
+    /// Commands go to the newest run from now on, whichever of two that were begun together comes
+    /// last.
     fn enlist(&self, claim: &Claim, control: &Arc<Control>) {
         let mut running = self.running();
         let held = running.get(&claim.id).and_then(|it| it.claim.as_ref());
@@ -365,11 +368,11 @@ impl Engine {
         }
     }
 
-    fn start_warden(&self) {
-        self.0.warden.call_once(|| {
+    fn keep_leases(&self) {
+        self.0.leases.call_once(|| {
             // It listens from now on, not from when its task gets its turn.
             let news = self.0.shared.store.watch();
-            drop(tokio::spawn(warden::watch_over(Arc::downgrade(&self.0), news)));
+            drop(tokio::spawn(lease::keep(Arc::downgrade(&self.0), news)));
         });
     }
 }

@@ -1,4 +1,5 @@
-//! Who is there: every seat's provider is checked, all at once, before anything is spent (INV-DISC-100).
+//! Who is there: every seat's provider is checked, all at once, before anything is spent
+//! (INV-DISC-100).
 
 use std::time::Duration;
 
@@ -16,7 +17,8 @@ use crate::{
     record::{Record, failure::Failure},
 };
 
-/// A health check that takes longer, or longer than a step may, has failed. Providers give up sooner, and remember it.
+/// A health check that takes longer, or longer than a step may, has failed. Providers give up
+/// sooner, and remember it.
 const CHECK: Duration = Duration::from_secs(10);
 
 /// Why there is no panel, and who is missing.

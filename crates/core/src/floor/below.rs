@@ -16,18 +16,22 @@ use crate::{
     seams::StoreError,
 };
 
-/// Why a sub-discussion ends that is no longer waited for; the same words with or without a crash in
-/// between.
+/// Why a sub-discussion ends that is no longer waited for; the same words with or without a crash
+/// in between.
 pub(crate) const WENT_ON: &str = "the discussion above went on without it";
 
 impl Floor {
-    /// Sub-discussions under way end with it, and what they took is counted. Nothing may be under way here.
+    /// Ends the sub-discussions that are still open, and counts what they took. No call may be
+    /// under way here.
     pub(crate) async fn end_below(&mut self, why: &str) -> Result<(), Failure> {
         if open_subs(&self.record.state).is_empty() {
             return Ok(());
         }
+        // Reading the other records takes time.
+        self.record.pay_up().await?;
         end_all_below(&self.shared.backing(), &mut self.record, why).await?;
-        // What they had reserved and not spent is free again: from now on the record is the account.
+        // What they had reserved and not spent is free again: from now on the record is the
+        // account.
         self.ledger.settle(self.ledger.taken(), self.record.state.spent);
         Ok(())
     }
@@ -62,6 +66,7 @@ fn end_all_below<'r>(
     })
 }
 
+/// The steps of the sub-discussions that have no end.
 pub(crate) fn open_subs(state: &State) -> Vec<Step> {
     state.subs.iter().filter(|(_, sub)| sub.end.is_none()).map(|(step, _)| step.clone()).collect()
 }

@@ -29,8 +29,8 @@ pub(crate) struct Reply {
     pub(crate) convene: Option<String>,
 }
 
-/// Makes the call and collects its answer in `text`, passing each piece on to whoever listens. Dropping this drops the call; what
-/// came until then, or until it failed, stays in `text`.
+/// Makes the call and collects its answer in `text`, passing each piece on to subscribers. Dropping
+/// this drops the call; what came until then, or until it failed, stays in `text`.
 pub(crate) async fn collect(
     provider: Arc<dyn Provider>,
     call: Arc<Call>,
@@ -60,7 +60,8 @@ pub(crate) async fn collect(
     Err(ProviderError::new(ErrorClass::Network, message))
 }
 
-/// The text up to the first stop sequence that something stands before: a provider may not know them, or may send them along.
+/// The text up to the first stop sequence that doesn't begin it: a provider may not know stop
+/// sequences, or may send them along.
 fn until_stop(mut text: String, stop: &[String]) -> String {
     let begins = text.len() - text.trim_start().len();
     let Some(first) = text[begins..].chars().next() else { return text };

@@ -1,4 +1,5 @@
-//! Sub-discussions: a voice asks for one, the engine holds it, the voice goes on with what it found (E01).
+//! Sub-discussions: a voice asks for one, the engine holds it, and the voice goes on with what it
+//! found (E01).
 
 use std::sync::Arc;
 
@@ -35,7 +36,8 @@ pub(crate) struct Below {
 pub(crate) type HoldBelow = fn(Below) -> BoxFuture<'static, Option<SubConcluded>>;
 
 impl Floor {
-    /// Holds the sub-discussion that `who` asked for at this step, or says why not. `None` when it is suspended.
+    /// Holds the sub-discussion that `who` asked for at this step, or says why not. `None` when it
+    /// is suspended.
     pub(crate) fn sub_discussion(
         &self,
         who: &str,
@@ -101,7 +103,7 @@ impl Floor {
         let spec = &self.record.state.spec;
         let registry = &self.shared.registry;
         let present = self.present(&spec.participants);
-        // A person who was asked into every side-talk would never be done.
+        // A person who had to answer in every sub-discussion would never be done.
         let models = present.into_iter().filter(|it| !it.is_person());
         let plain = models.map(|it| Participant { brief: None, aside: false, ..it.playing(Role::SPEAKER) });
         let pattern = registry.patterns().first().map_or("", |it| it.name);
@@ -130,7 +132,8 @@ impl Floor {
         let level_ms = state.spec.recursion.map_or(total_ms, |recursion| {
             recursion.strategy.level_ms(total_ms, recursion.max_depth, depth + 1)
         });
-        // INV-DISC-610: never more than what is left above, where the synthesis has its share already.
+        // INV-DISC-610: never more than what is left above, where the synthesis has its share
+        // already.
         Lineage {
             root,
             parent: state.id,

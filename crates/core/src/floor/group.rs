@@ -1,11 +1,13 @@
-//! Asking several at once. Only this loop records, one append at a time, while the calls under way go on.
+//! A group of calls: several participants are asked at once. Only this loop records, one append at
+//! a time, while the calls under way go on.
 
+mod calls;
 mod news;
+mod waiting;
 
-use std::{collections::VecDeque, sync::Arc};
+use std::sync::Arc;
 
-use futures::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
-use tokio::{sync::watch, time::sleep_until};
+use futures::FutureExt;
 
 use crate::{
     floor::{
@@ -13,8 +15,13 @@ use crate::{
         ask::Ask,
         below::WENT_ON,
         gate::Holding,
+        group::{
+            calls::Calls,
+            waiting::{Happened, Listener},
+        },
         halt::Halt,
-        seat::{Arrival, Fault, Seat, Stage},
+        request::Queued,
+        seat::{Seat, Stage, Sub, outcome::News},
     },
     model::{
         command::Command,
@@ -24,10 +31,10 @@ use crate::{
         participant::Participant,
         transcript::Turn,
     },
-    record::{Entry, control::Control, failure::Failure},
+    record::failure::Failure,
 };
 
-/// One participant, what it is asked, and the name of that.
+/// One participant, what it is asked, and the step that names it.
 #[derive(Clone)]
 pub(crate) struct Asked {
     pub(crate) who: Participant,
@@ -49,7 +56,8 @@ impl Asked {
 
 type Enough<'e> = &'e (dyn Fn(&[Arc<Turn>]) -> bool + Send + Sync);
 
-/// Asks all of them and waits until all have answered or failed, or it is enough. Answers in the order asked.
+/// Asks all of them and waits until all have answered or failed, or the answers are enough. Returns
+/// the answers in the order asked.
 pub(crate) async fn hold(
     floor: &mut Floor,
     asked: Vec<Asked>,
@@ -68,28 +76,24 @@ pub(crate) async fn hold(
 pub(crate) struct Group<'f, 'e> {
     pub(crate) floor: &'f mut Floor,
     pub(crate) seats: Vec<Seat>,
-    pub(crate) calls: FuturesUnordered<BoxFuture<'static, Arrival>>,
-    /// What arrived while something was being recorded.
-    pub(crate) early: VecDeque<Arrival>,
-    /// What went wrong in a call by a fault of this program.
-    pub(crate) fault: Option<Fault>,
+    calls: Calls,
     pub(crate) key: Step,
     pub(crate) enough: Enough<'e>,
 }
 
 impl<'f, 'e> Group<'f, 'e> {
     pub(crate) fn of(floor: &'f mut Floor, seats: Vec<Seat>, key: Step, enough: Enough<'e>) -> Self {
-        let (calls, early) = (FuturesUnordered::new(), VecDeque::new());
-        Group { floor, seats, calls, early, fault: None, key, enough }
+        Group { floor, seats, calls: Calls::default(), key, enough }
     }
 
     async fn hold(mut self) -> Result<Vec<Option<Arc<Turn>>>, Halt> {
         if let Some(taken) = self.floor.record.group_closed(&self.key).map(<[String]>::to_vec) {
-            // Someone who was let go answers nothing, whatever came in at the last moment.
+            // A participant that was dropped answers nothing, even if its answer came at the last
+            // moment.
             let dropped = self.seats.iter_mut().filter(|seat| !taken.iter().any(|name| name == seat.name()));
             dropped.for_each(|seat| seat.stage = Stage::Fresh);
             let turns = self.leave();
-            // Whoever failed before it was closed is missed now as it was then.
+            // A participant that failed before the group was closed is missing now as it was then.
             self.floor.bear(&self.key).await?;
             return Ok(turns);
         }
@@ -97,7 +101,8 @@ impl<'f, 'e> Group<'f, 'e> {
             self.leave();
             return Err(Halt::wind_up());
         }
-        // A second time for whoever was shown too much, once the others have answered.
+        // A second time for a participant whose request was too long, once the others have
+        // answered.
         while !self.is_over() {
             if let Err(halt) = self.open().await {
                 self.leave();
@@ -109,12 +114,12 @@ impl<'f, 'e> Group<'f, 'e> {
         self.close().await
     }
 
-    /// Whether nobody is left to be asked: people come last, when all models have answered.
+    /// Whether nobody is left to be asked: people are asked last, when all models have answered.
     fn is_over(&self) -> bool {
         self.seats.iter().all(|seat| seat.is_settled() || seat.is_awaited()) || self.is_enough()
     }
 
-    /// Leaves when people are still to be heard; their answers are found in the record by a later run.
+    /// Leaves when people are still to be heard; a later run finds their answers in the record.
     async fn hear_people(&mut self) -> Result<(), Halt> {
         if !self.seats.iter().any(Seat::is_awaited) || self.is_enough() {
             return Ok(());
@@ -123,7 +128,7 @@ impl<'f, 'e> Group<'f, 'e> {
             self.leave();
             return Err(halt);
         }
-        if self.seats.iter().any(|seat| seat.is_awaited() && self.floor.record.settled(&seat.step).is_some())
+        if self.seats.iter().any(|seat| seat.is_awaited() && self.floor.record.settled(seat.step()).is_some())
         {
             // Somebody spoke just now: the record is ahead of what was known when this group began.
             return Err(Halt::taken_back());
@@ -134,7 +139,7 @@ impl<'f, 'e> Group<'f, 'e> {
         }
         for seat in self.seats.iter().filter(|seat| seat.is_awaited()) {
             let awaited = Event::PersonAwaited(seat.awaited(self.floor));
-            self.floor.record.once(seat.step.purpose("awaited"), awaited);
+            self.floor.record.once(seat.step().purpose("awaited"), awaited);
         }
         Err(Halt::awaiting())
     }
@@ -144,7 +149,7 @@ impl<'f, 'e> Group<'f, 'e> {
         !turns.is_empty() && (self.enough)(&turns)
     }
 
-    /// Nobody is asked unless all may be.
+    /// Asks all that are to be asked, or none: the budget has to have room for all of them.
     async fn open(&mut self) -> Result<(), Halt> {
         self.floor.gate(&self.key).await?;
         self.make_room().await?;
@@ -161,21 +166,26 @@ impl<'f, 'e> Group<'f, 'e> {
         }
         let now = self.floor.shared.clock.now();
         for (index, reserved) in wanted {
-            let seat = &mut self.seats[index];
-            seat.reserved = Some(reserved);
-            let owed_ms = seat.owed_ms(now);
-            let waiting = seat.wait(index, owed_ms);
-            self.calls.push(waiting);
+            let queued = self.seats[index].queue_first(reserved, now);
+            self.queue(index, queued);
         }
-        for index in 0..self.seats.len() {
-            if matches!(self.seats[index].stage, Stage::Convening { .. }) {
-                self.convene(index);
-            }
+        for (index, sub) in self.to_convene() {
+            self.convene(index, sub);
         }
         Ok(())
     }
 
-    /// In a fork: takes over what was answered to the same questions.
+    /// Lets a request wait for its turn at the provider.
+    pub(crate) fn queue(&mut self, index: usize, queued: Queued) {
+        self.calls.push(index, queued.enter().map(News::from));
+    }
+
+    fn convene(&mut self, index: usize, sub: Sub) {
+        let held = self.floor.sub_discussion(self.seats[index].name(), &sub.step, &sub.topic);
+        self.calls.push(index, held.map(|end| News::Convened(sub, end)));
+    }
+
+    /// In a fork: takes over the answers to the same questions.
     async fn reuse(&mut self, whose: fn(&Seat) -> bool) -> Result<(), Halt> {
         let mut facts = Vec::new();
         for seat in self.seats.iter_mut().filter(|seat| whose(seat)) {
@@ -192,24 +202,27 @@ impl<'f, 'e> Group<'f, 'e> {
         fresh.map(|(index, _)| index).collect()
     }
 
+    /// The sub-discussions that were asked for before the process ended.
+    fn to_convene(&self) -> Vec<(usize, Sub)> {
+        let asked_for = |(index, seat): (usize, &Seat)| match &seat.stage {
+            Stage::Convening(sub) => Some((index, sub.clone())),
+            _ => None,
+        };
+        self.seats.iter().enumerate().filter_map(asked_for).collect()
+    }
+
+    /// Runs until the group is over; the error says why it ends before that.
     pub(crate) async fn run(&mut self) -> Result<(), Halt> {
         let mut holding: Option<Holding> = None;
-        let control = self.floor.control.clone();
-        let mut wishes = self.floor.record.state.lineage.is_some().then(|| control.wishes());
+        let mut listener = Listener::of(self.floor);
         while !self.is_over() && !self.is_idle(holding.as_ref()) {
-            self.pay_up().await?;
-            // Looked at anew each time: a sub-discussion that has ended gives its time back.
-            let deadline = self.floor.deadline();
-            tokio::select! {
-                biased;
-                () = spoken_to(&control, wishes.as_mut()) => {
-                    holding = self.heed(holding).await?;
-                }
-                Some(arrival) = next(&mut self.early, &mut self.calls) => {
+            match self.wait(&mut listener).await? {
+                Happened::Command => holding = self.heed(holding).await?,
+                Happened::Arrival(arrival) => {
                     let short = self.take_in(arrival, holding.is_some()).await?;
                     holding = holding.or(short.map(Holding::WindUp));
                 }
-                () = sleep_until(deadline) => {
+                Happened::Deadline => {
                     self.abandon(Abandoned::Deadline).await?;
                     holding = Some(Holding::WindUp(WindUp::Deadline));
                 }
@@ -231,7 +244,7 @@ impl<'f, 'e> Group<'f, 'e> {
         Err(halt)
     }
 
-    /// Takes commands while calls are under way. Only an abort drops them.
+    /// Takes commands while calls are under way. Only an abort drops the calls.
     async fn heed(&mut self, holding: Option<Holding>) -> Result<Option<Holding>, Halt> {
         match self.floor.heed().await {
             Ok(wish) => Ok(holding.or(wish)),
@@ -243,58 +256,37 @@ impl<'f, 'e> Group<'f, 'e> {
         }
     }
 
-    /// Whether nothing more will arrive: nothing is under way, or nothing that a hold lets finish. Who only waits has not begun.
+    /// Whether nothing more will arrive: nothing is under way, or nothing that may finish although
+    /// nothing new may begin. A request that waits for its turn has not begun.
     fn is_idle(&self, holding: Option<&Holding>) -> bool {
-        let under_way = |seat: &Seat| matches!(seat.stage, Stage::Calling(_) | Stage::Convening { .. });
-        let waiting = !(self.calls.is_empty() && self.early.is_empty());
-        if holding.is_some() { !self.seats.iter().any(under_way) } else { !waiting }
-    }
-
-    /// Before anything is waited for: records what the last group owes, unless there is something to record it with.
-    async fn pay_up(&mut self) -> Result<(), Halt> {
-        if !self.floor.record.is_owing() {
-            return Ok(());
-        }
-        if let Some(Some(arrival)) = self.calls.next().now_or_never() {
-            self.early.push_back(arrival);
-        }
-        if self.early.is_empty() { Ok(self.floor.record.pay_up().await?) } else { Ok(()) }
-    }
-
-    /// Records while the calls under way go on talking.
-    async fn write(&mut self, facts: Vec<Entry>) -> Result<(), Halt> {
-        let writing = self.floor.record.append(facts);
-        tokio::pin!(writing);
-        loop {
-            tokio::select! {
-                biased;
-                written = &mut writing => return Ok(written?),
-                Some(arrival) = self.calls.next(), if !self.calls.is_empty() => self.early.push_back(arrival),
-            }
-        }
+        let under_way = |seat: &Seat| matches!(seat.stage, Stage::Calling | Stage::Convening(_));
+        if holding.is_some() { !self.seats.iter().any(under_way) } else { self.calls.is_empty() }
     }
 
     /// Leaves the calls under way behind; what was reserved for them stays spent.
     async fn abandon(&mut self, why: Abandoned) -> Result<(), Halt> {
         let mut facts = Vec::new();
         for seat in &mut self.seats {
-            if let Stage::Calling(placed) = &seat.stage {
-                let (attempt, participant) = (placed.attempt, placed.participant.clone());
-                facts.push((Some(seat.step.clone()), Event::CallAbandoned { attempt, participant, why }));
-                seat.reserved = None;
-            } else if let Some(attempt) = seat.cut_off_attempt() {
-                let (participant, why) = (seat.name().to_owned(), Abandoned::Crashed);
-                facts.push((Some(seat.step.clone()), Event::CallAbandoned { attempt, participant, why }));
+            let left_behind = match (&seat.stage, seat.cut_off_attempt()) {
+                (Stage::Calling, _) => Some((seat.tried.attempts, why)),
+                (_, cut_off) => cut_off.map(|attempt| (attempt, Abandoned::Crashed)),
+            };
+            if let Some((attempt, why)) = left_behind {
+                let participant = seat.name().to_owned();
+                facts.push((Some(seat.step().clone()), Event::CallAbandoned { attempt, participant, why }));
+            }
+            if matches!(seat.stage, Stage::Calling) {
+                seat.tried.reserved = None;
             }
             if !seat.is_settled() {
                 seat.stage = Stage::Fresh;
             }
         }
-        (self.calls, self.early) = (FuturesUnordered::new(), VecDeque::new());
+        self.calls = Calls::default();
         Ok(self.floor.record.append(facts).await?)
     }
 
-    /// Ends the group: lets go whoever is no longer needed, and hears what was said.
+    /// Ends the group: drops the calls that are no longer needed, and takes in what was said.
     async fn close(&mut self) -> Result<Vec<Option<Arc<Turn>>>, Halt> {
         if !self.seats.iter().all(Seat::is_settled) {
             let (taken, dropped): (Vec<&Seat>, Vec<&Seat>) =
@@ -311,13 +303,13 @@ impl<'f, 'e> Group<'f, 'e> {
         Ok(turns)
     }
 
-    /// Takes what was said and who failed into the present.
+    /// Takes the answers and the failures into the state of the talk.
     fn leave(&mut self) -> Vec<Option<Arc<Turn>>> {
         let mut turns = Vec::with_capacity(self.seats.len());
         for seat in &self.seats {
             match &seat.stage {
-                Stage::Settled(Some(turn)) if seat.asked.ask.spoken => self.floor.hear(turn),
-                Stage::Settled(None) if seat.asked.ask.stretch.is_none() => {
+                Stage::Settled(Some(turn)) if seat.question.ask().spoken => self.floor.hear(turn),
+                Stage::Settled(None) if seat.question.ask().stretch.is_none() => {
                     self.floor.now.out.insert(seat.name().to_owned());
                 }
                 _ => {}
@@ -330,29 +322,7 @@ impl<'f, 'e> Group<'f, 'e> {
 
     fn give_back(&mut self) {
         for seat in &mut self.seats {
-            if let Some(reserved) = seat.reserved.take() {
-                self.floor.ledger.settle(reserved, Spent::default());
-            }
+            seat.give_back(&self.floor.ledger);
         }
-    }
-}
-
-/// Waits for a word from a person: the root listens for its inbox, and everyone below for what the root took from it.
-async fn spoken_to(control: &Control, wishes: Option<&mut watch::Receiver<Option<Command>>>) {
-    match wishes {
-        // It fails only when nobody is left who could wish for something.
-        Some(wishes) => drop(wishes.changed().await),
-        None => control.woken().await,
-    }
-}
-
-/// The next arrival: first what came while something was being recorded.
-async fn next(
-    early: &mut VecDeque<Arrival>,
-    calls: &mut FuturesUnordered<BoxFuture<'static, Arrival>>,
-) -> Option<Arrival> {
-    match early.pop_front() {
-        Some(arrival) => Some(arrival),
-        None => calls.next().await,
     }
 }

@@ -12,7 +12,8 @@ pub(crate) enum Why {
     Suspended,
     /// It is a person's turn, or time to rest; the record says which, and no lifecycle changes.
     Awaiting,
-    /// The pause was taken back, or outranked by a stop, before it was obeyed: go on from the record.
+    /// The pause was taken back, or outranked by a stop, before it was obeyed: go on from the
+    /// record.
     TakenBack,
     /// Stop deliberating and conclude with what has been said; why is a fact in the record.
     WindUp,

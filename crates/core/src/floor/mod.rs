@@ -1,8 +1,8 @@
 //! The floor: everything a pattern can do, and the only thing it can do.
 //!
-//! Each method names its effect with a step. If the record has the step's fact, that is the answer; else the effect
-//! happens, is recorded, and is returned. Pauses, budgets, retries, deadlines and failures are handled beneath, once, so
-//! that patterns read like their description.
+//! Each method names its effect with a step. If the record has the step's fact, that is the answer;
+//! else the effect happens, is recorded, and is returned. Pauses, budgets, retries, deadlines and
+//! failures are handled beneath, once, so that patterns read like their description.
 
 pub mod ask;
 pub(crate) mod below;
@@ -15,10 +15,11 @@ mod group;
 pub mod halt;
 pub mod notes;
 pub mod reading;
+mod request;
 pub(crate) mod reuse;
 mod seat;
 pub mod shared;
-mod summing;
+mod summarize;
 pub(crate) mod view;
 mod window;
 
@@ -102,7 +103,8 @@ pub(crate) struct Now {
 }
 
 impl Now {
-    /// Whether they still deliberate, so that a person may pause or stop it and too few left end it.
+    /// Whether they still deliberate, so that a person may pause or stop it and too few left end
+    /// it.
     pub(crate) fn is_talking(&self) -> bool {
         !(self.deciding || self.closing)
     }
@@ -194,7 +196,8 @@ impl Floor {
         Ok(turns.into_iter().next())
     }
 
-    /// Asks all at once; nobody sees another's answer. Answers come back in seating order, without those who failed.
+    /// Asks all at once; nobody sees another's answer. Answers come back in seating order, without
+    /// those who failed.
     pub async fn ask_all(
         &mut self,
         who: &[Participant],

@@ -1,7 +1,7 @@
 //! Forks: what was answered in the discussion a fork comes from is not asked again, as long as the question is the same.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     sync::Arc,
 };
 
@@ -10,12 +10,13 @@ use crate::{
     floor::{Floor, ask::Ask, seat::Seat},
     model::{
         event::{Event, Fact},
-        id::Step,
+        id::{Seq, Step},
         likeness::Comparison,
         money::{Usage, Usd},
-        state::Counted,
+        state::{Counted, State},
         transcript::{Bill, Turn},
     },
+    seams::{Store, StoreError},
 };
 
 /// The answers of another discussion, by step.
@@ -36,8 +37,32 @@ struct Answer {
 }
 
 impl Source {
+    /// What was answered in the discussion that this one was forked from, and in those that one came
+    /// from; nothing of a discussion that was removed since.
+    pub(crate) async fn before(state: &State, store: &dyn Store) -> Result<Source, StoreError> {
+        let mut sources = Vec::new();
+        let mut next = state.fork.clone();
+        let mut read = HashSet::from([state.id]);
+        // A discussion that was removed and forked anew under its old id may come from its own fork.
+        while let Some(fork) = next.filter(|fork| read.insert(fork.of)) {
+            let facts = match store.read(fork.of, Seq::START, usize::MAX).await {
+                Ok(facts) => facts,
+                Err(StoreError::Unknown(_)) => break,
+                Err(error) => return Err(error),
+            };
+            let Some(past) = State::of(fork.of, &facts) else { break };
+            sources.push(Source::of(&facts, &fork.at).counting(past.counts));
+            next = past.fork;
+        }
+        let inherited = |older: Source, mut source: Source| {
+            source.inherit(&older);
+            source
+        };
+        Ok(sources.into_iter().rev().reduce(inherited).unwrap_or_default())
+    }
+
     /// What these facts answer, with everything up to this step taken as it is.
-    pub(crate) fn of(facts: &[Fact], at: &Step) -> Source {
+    fn of(facts: &[Fact], at: &Step) -> Source {
         let fork = facts.iter().filter(|fact| fact.step.as_ref() == Some(at)).map(|fact| fact.seq).max();
         let mut digests: HashMap<&Step, String> = HashMap::new();
         let mut source = Source::default();
@@ -74,12 +99,12 @@ impl Source {
     }
 
     /// Takes in what providers said about the size of the requests, so that a fork shows as much as was shown there.
-    pub(crate) fn counting(self, counts: BTreeMap<Step, Counted>) -> Source {
+    fn counting(self, counts: BTreeMap<Step, Counted>) -> Source {
         Source { counts, ..self }
     }
 
     /// For what was itself taken over from an older discussion: what was asked there, and how long that was.
-    pub(crate) fn inherit(&mut self, older: &Source) {
+    fn inherit(&mut self, older: &Source) {
         let taken_over = self.answers.iter_mut().filter(|(_, answer)| answer.turn.reused);
         for (step, answer) in taken_over {
             let digest = older.answers.get(step).and_then(|it| it.digest.clone());
@@ -112,7 +137,7 @@ impl Source {
 impl Floor {
     /// The answer to this very question in the discussion this one was forked from. It was paid there, so it costs nothing here.
     pub(crate) fn reused(&self, seat: &Seat) -> Option<Arc<Turn>> {
-        let answer = self.source.answers.get(&seat.step).filter(|it| it.turn.participant == seat.name())?;
+        let answer = self.source.answers.get(seat.step()).filter(|it| it.turn.participant == seat.name())?;
         let same = || answer.digest.as_deref() == Some(seat.digest(self).as_str());
         if !answer.early && !same() {
             return None;

@@ -1,4 +1,4 @@
-//! What every discussion of a process shares.
+//! What all discussions of a process use.
 
 use std::sync::Arc;
 

@@ -186,17 +186,16 @@ fn tokens_of(message: &Message, family: Family) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::floor::{
-        mask::Mask,
-        window::{Lengths, Weighed},
-    };
+    use crate::floor::window::{Lengths, Weighed};
     use crate::model::{
         event::Summarised,
         id::Step,
+        mask::Mask,
+        settings::Settings,
         time::Timestamp,
         transcript::{Bill, Finish},
     };
-    use crate::registry::{ContextStrategy, Summaries};
+    use crate::registry::{ContextStrategy, OnOverflow};
 
     fn turn(participant: &str, round: u32, text: &str) -> Arc<Turn> {
         Arc::new(Turn {
@@ -225,9 +224,9 @@ mod tests {
         let family = Family::Other;
         let mut lengths = Lengths::default();
         transcript.iter().for_each(|turn| lengths.hear([family].into_iter(), &turn.text));
-        let (sums, summaries) = (lengths.sums(family), Summaries::Off);
+        let (sums, settings) = (lengths.sums(family), &Settings::default());
         let summary = summary.map(|summary| Weighed { summary, size: summary.tokens(family) });
-        view(who, ask, &Window { family, room, strategy: Some(&PLAIN), summaries, transcript, sums, summary })
+        view(who, ask, &Window { family, room, strategy: Some(&PLAIN), settings, transcript, sums, summary })
     }
 
     const PLAIN: ContextStrategy = ContextStrategy {
@@ -241,6 +240,8 @@ mod tests {
             let from = talk.newest(done, talk.room.saturating_sub(size));
             Fit { before, from, sum_up: None, tight: None }
         },
+        options: &[],
+        overflow: OnOverflow::NotOffered,
         words: |_, _| Ask::new("", ""),
     };
 

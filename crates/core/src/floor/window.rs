@@ -88,30 +88,14 @@ impl Ratio {
 }
 
 /// What follows when a request is too long.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Overflow {
     /// The talk is wound up.
     End,
-    /// One more try with half the room, by this strategy.
-    Again(Option<&'static ContextStrategy>),
-}
-
-impl Overflow {
-    pub(crate) fn strategy(self) -> Option<&'static ContextStrategy> {
-        match self {
-            Overflow::End => None,
-            Overflow::Again(strategy) => strategy,
-        }
-    }
-
-    pub(crate) fn ends(self) -> bool {
-        matches!(self, Overflow::End)
-    }
-
-    /// Whether what is older is summed up before the next try.
-    pub(crate) fn sums_up(self) -> bool {
-        self.strategy().is_some_and(|it| it.overflow == OnOverflow::SumsUp)
-    }
+    /// One more try at once, with half the room.
+    Shrink,
+    /// One more try with half the room, once what is older is summed up.
+    SumUp,
 }
 
 /// One participant's window, and everything that decides what is shown in it.
@@ -130,7 +114,7 @@ impl Floor {
     /// The window of this seat as it is now.
     pub(crate) fn window(&self, seat: &Seat) -> Window<'_> {
         let spec = &self.record.state.spec;
-        let family = Family::of(&seat.asked.who);
+        let family = Family::of(&seat.question.asked.who);
         let tokens = seat.voice.as_ref().map_or(u64::MAX, |voice| voice.window);
         let answer = seat.longest_answer(self);
         let ratio = self.now.ratios.get(seat.name()).copied().unwrap_or_default().value();
@@ -140,7 +124,7 @@ impl Floor {
         Window {
             family,
             room: if seat.overflowed() { room / 2 } else { room },
-            strategy: if seat.overflowed() { self.overflow().strategy() } else { usual() },
+            strategy: if seat.overflowed() { self.overflow_strategy() } else { usual() },
             settings: &spec.settings,
             transcript: &self.now.transcript,
             sums: self.now.lengths.sums(family),
@@ -150,14 +134,21 @@ impl Floor {
 
     /// What follows when a request is too long. Deciding is the end already, and must get through.
     pub(crate) fn overflow(&self) -> Overflow {
-        let (registry, wanted) = (&self.shared.registry, &self.record.state.spec.window.overflow);
-        let shrinking =
-            || registry.strategies().iter().copied().find(|it| it.overflow == OnOverflow::Shrinks);
-        match registry.strategy(wanted) {
-            Some(strategy) => Overflow::Again(Some(strategy)),
-            None if wanted == WindowSpec::END && self.now.is_talking() => Overflow::End,
-            None => Overflow::Again(shrinking()),
+        let wanted = &self.record.state.spec.window.overflow;
+        if wanted == WindowSpec::END && self.now.is_talking() {
+            return Overflow::End;
         }
+        match self.overflow_strategy().map(|it| it.overflow) {
+            Some(OnOverflow::SumsUp) => Overflow::SumUp,
+            Some(OnOverflow::Shrinks | OnOverflow::NotOffered) | None => Overflow::Shrink,
+        }
+    }
+
+    /// The strategy for the second try: the one that was ordered, else the first that shrinks.
+    fn overflow_strategy(&self) -> Option<&'static ContextStrategy> {
+        let registry = &self.shared.registry;
+        let shrinks = || registry.strategies().iter().copied().find(|it| it.overflow == OnOverflow::Shrinks);
+        registry.strategy(&self.record.state.spec.window.overflow).or_else(shrinks)
     }
 
     /// The summary there is at this point of the talk.

@@ -1,4 +1,4 @@
-//! The wishes of people, as the running discussion sees them.
+//! How people's commands reach a running discussion.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -6,7 +6,8 @@ use tokio::sync::{Notify, watch};
 
 use crate::model::command::Command;
 
-/// Tells a running discussion that its inbox has something new, and its sub-discussions what is wished.
+/// Tells a running discussion that its inbox has something new, and its sub-discussions what is
+/// wished.
 #[derive(Debug, Default)]
 pub(crate) struct Control {
     poked: AtomicBool,
@@ -15,7 +16,7 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    /// For a discussion whose inbox nobody has looked at: there may be a command.
+    /// For a discussion whose inbox was not read yet: there may be a command.
     pub(crate) fn unread() -> Self {
         Control { poked: AtomicBool::new(true), ..Control::default() }
     }
@@ -31,7 +32,8 @@ impl Control {
         self.poked.swap(false, Ordering::AcqRel)
     }
 
-    /// Waits until there may be one. For the root alone: only one who waits is woken, and only the root has an inbox.
+    /// Waits until there may be one. For the root alone: only one waiting task is woken, and only
+    /// the root has an inbox.
     pub(crate) async fn woken(&self) {
         self.wake.notified().await;
     }

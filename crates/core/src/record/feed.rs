@@ -1,4 +1,4 @@
-//! One feed for everyone who watches a discussion: facts as they are recorded, text as it comes.
+//! The feed of a discussion for its subscribers: facts as they are recorded, text as it comes.
 
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// How far a watcher may fall behind before it must read the record again.
+/// How far a subscriber may fall behind before it must read the record again.
 const BACKLOG: usize = 256;
 
 /// Something to see.
@@ -64,7 +64,7 @@ impl Piece {
     }
 }
 
-/// Listens to a feed as long as there is one. Who has an ear and does not listen costs nothing.
+/// Listens to a feed as long as there is one. An ear that doesn't listen costs nothing.
 #[derive(Debug, Clone)]
 pub(crate) struct Ear {
     channel: Weak<Channel>,
@@ -83,11 +83,12 @@ impl Ear {
     }
 }
 
-/// Made when the first one listens: its backlog would be a third of what a discussion takes in memory.
+/// Made when the first one listens: its backlog would be a third of what a discussion takes in
+/// memory.
 #[derive(Debug, Default)]
 struct Channel(OnceLock<broadcast::Sender<Signal>>);
 
-/// Where signals go out. Nobody listening costs nothing; a slow listener holds nobody up.
+/// Where signals go out. Without listeners it costs nothing; a slow listener delays nobody.
 #[derive(Debug, Clone)]
 pub(crate) struct Feed {
     channel: Arc<Channel>,

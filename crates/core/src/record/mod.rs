@@ -7,36 +7,34 @@
 pub(crate) mod control;
 pub(crate) mod failure;
 pub mod feed;
+mod index;
 pub(crate) mod retry_store;
 mod trace;
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::Arc,
-};
+use std::{collections::HashSet, marker::PhantomData, sync::Arc};
 
 use tokio::time::Instant;
 
 use crate::{
-    call::retry::Failures,
     model::{
         command::{Command, Say},
-        error::ErrorClass,
         event::{Event, Fact},
         id::{DiscussionId, Seq, Step},
         lifecycle::Lifecycle,
         money::{Usage, Usd},
         state::{State, Sub},
-        time::Timestamp,
         transcript::{Bill, Finish, Turn},
     },
     record::{
         failure::Failure,
         feed::Feed,
+        index::Index,
         retry_store::{Waited, patiently},
     },
     seams::{Append, Claim, Clock, Store, StoreError, Then},
 };
+
+pub(crate) use index::{Past, Settled};
 
 /// How many facts are read at once.
 const PAGE: usize = 1_000;
@@ -50,7 +48,7 @@ pub(crate) struct Record {
     index: Index,
     /// Facts that are written with the next append.
     unwritten: Vec<Fact>,
-    /// Whether one of them was paid for; then nothing may be waited for before they are written.
+    /// Whether one of them was paid for; then they are written before anything is waited for.
     owing: bool,
     /// The last number that is durable.
     written: Seq,
@@ -71,35 +69,10 @@ pub(crate) struct Backing {
     pub(crate) clock: Arc<dyn Clock>,
 }
 
-/// What a replay looks up.
-#[derive(Default)]
-struct Index {
-    settled: HashMap<Step, Settled>,
-    past: HashMap<Step, Past>,
-    subs: HashMap<Step, Arc<Turn>>,
-    closed: HashMap<Step, Vec<String>>,
-    marks: HashSet<Step>,
-}
-
-/// How a step ended.
-#[derive(Clone)]
-pub(crate) enum Settled {
-    Turn(Arc<Turn>),
-    Failed,
-}
-
-/// What was tried at a step.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Past {
-    pub(crate) attempts: u32,
-    pub(crate) failures: Failures,
-    /// Whether the last attempt has no end: the process ended first.
-    pub(crate) cut_off: bool,
-    /// When the next attempt may be made, after a failure.
-    pub(crate) not_before: Option<Timestamp>,
-    /// Whether that is so because its provider was asked too often, by whomever.
-    pub(crate) limited: bool,
-}
+/// Proof that nothing is owed: every fact that was paid for is written. What waits for something
+/// outside asks for it, so that a crash meanwhile can't lose such a fact. Nothing can be added to
+/// the record while it exists.
+pub(crate) struct Paid<'r>(PhantomData<&'r mut ()>);
 
 impl Record {
     /// Reads all facts of a discussion.
@@ -118,7 +91,8 @@ impl Record {
         Ok(record.opened())
     }
 
-    /// The record of a discussion that began just now with these facts; `None` where they are no beginning.
+    /// The record of a discussion that began just now with these facts; `None` where they don't
+    /// begin one.
     pub(crate) fn begun(
         backing: Backing,
         id: DiscussionId,
@@ -261,8 +235,8 @@ impl Record {
         }
     }
 
-    /// What a person said as a turn, if it is that person's. The store refuses what nobody awaits; a wound-up talk may still
-    /// have made it too late.
+    /// What a person said as a turn, if that person is awaited. The store refuses a turn that is
+    /// not awaited; the talk may have been wound up since.
     fn spoken(&self, say: &Say) -> Option<Arc<Turn>> {
         let awaited = self.state.awaiting.iter().find(|it| it.participant == say.participant)?;
         let usage = Usage::default();
@@ -281,7 +255,8 @@ impl Record {
         }))
     }
 
-    /// Adds facts that a restart would find again for nothing: they are written, and seen by others, with the next append.
+    /// Adds facts that a restart would find again for nothing: they are written, and seen by
+    /// subscribers, with the next append.
     pub(crate) fn note(&mut self, entries: Vec<Entry>) {
         for fact in self.numbered(entries) {
             self.take_in(&fact);
@@ -289,8 +264,9 @@ impl Record {
         }
     }
 
-    /// Adds facts that were paid for and that something follows on at once, so that both are written together. Whoever
-    /// waits for anything before the next append has to [pay up](Record::pay_up) first.
+    /// Adds facts that were paid for and that something follows on at once, so that both are
+    /// written together. Waiting for anything else first takes a proof that they are
+    /// [written](Record::pay_up).
     pub(crate) fn owe(&mut self, entries: Vec<Entry>) {
         self.owing |= !entries.is_empty();
         self.note(entries);
@@ -301,15 +277,19 @@ impl Record {
     }
 
     /// Writes what was paid for, where that has not been done.
-    pub(crate) async fn pay_up(&mut self) -> Result<(), Failure> {
-        if self.owing { self.write(Then::Continue).await } else { Ok(()) }
+    pub(crate) async fn pay_up(&mut self) -> Result<Paid<'_>, Failure> {
+        if self.owing {
+            self.write(Then::Continue).await?;
+        }
+        Ok(Paid(PhantomData))
     }
 
     pub(crate) async fn append(&mut self, entries: Vec<Entry>) -> Result<(), Failure> {
         self.append_then(entries, Then::Continue).await
     }
 
-    /// Adds facts and says what becomes of the claim. When this returns they are durable; nobody sees them before.
+    /// Adds facts and says what becomes of the claim. When this returns they are durable; nobody
+    /// sees them before.
     pub(crate) async fn append_then(&mut self, entries: Vec<Entry>, then: Then) -> Result<(), Failure> {
         if entries.is_empty() && then == Then::Continue {
             return Ok(());
@@ -352,7 +332,8 @@ impl Record {
         entries.into_iter().map(number).collect()
     }
 
-    /// An answer in hand is not given up because the store is away: it is tried until it is stored, or another has taken over.
+    /// An answer in hand is not given up because the store is unavailable: storing it is tried
+    /// until it is done, or until another process has taken over.
     async fn store(&self, append: &Append) -> Result<(), StoreError> {
         let (stored, waited) = patiently(&self.feed, || self.backing.store.append(append.clone())).await;
         match (stored, waited) {
@@ -363,33 +344,6 @@ impl Record {
                 if there[..] == append.facts[..] { Ok(()) } else { Err(StoreError::Fenced(id)) }
             }
             (Err(error), _) => Err(error),
-        }
-    }
-}
-
-impl Index {
-    fn learn(&mut self, fact: &Fact) {
-        let Some(step) = &fact.step else { return };
-        match &fact.event {
-            Event::CallPlaced(placed) => {
-                let past = self.past.entry(step.clone()).or_default();
-                (past.attempts, past.cut_off, past.not_before) = (placed.attempt, true, None);
-            }
-            Event::CallFailed { class, retry_in_ms, .. } => {
-                let past = self.past.entry(step.clone()).or_default();
-                past.failures.count(*class);
-                past.cut_off = false;
-                past.not_before = retry_in_ms.map(|ms| fact.at.plus_ms(ms));
-                past.limited = *class == ErrorClass::RateLimit;
-            }
-            Event::CallAbandoned { .. } => self.past.entry(step.clone()).or_default().cut_off = false,
-            Event::TurnCompleted { turn } => {
-                drop(self.settled.insert(step.clone(), Settled::Turn(turn.clone())));
-            }
-            Event::TurnFailed(_) => drop(self.settled.insert(step.clone(), Settled::Failed)),
-            Event::SubRequested { turn, .. } => drop(self.subs.insert(step.clone(), turn.clone())),
-            Event::GroupClosed { taken, .. } => drop(self.closed.insert(step.clone(), taken.clone())),
-            _ => drop(self.marks.insert(step.clone())),
         }
     }
 }

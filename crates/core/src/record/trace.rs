@@ -1,4 +1,5 @@
-//! Facts as trace events, under the names of INV-DISC-301 and one for each response (INV-DISC-015). No content, no keys.
+//! Facts as trace events, under the names of INV-DISC-301 and one for each response (INV-DISC-015).
+//! No content, no keys.
 
 use tracing::{debug, info, warn};
 

@@ -35,7 +35,7 @@ pub enum Stub {
     Filled,
     /// The same, with these properties true.
     FilledWith(&'static [&'static str]),
-    /// This text.
+    /// This text, with a filler in the place of `{word}`.
     Text(&'static str),
 }
 

@@ -13,4 +13,5 @@ pub mod result;
 pub mod ruling;
 pub mod sample;
 mod schema;
+mod stub;
 pub mod view;

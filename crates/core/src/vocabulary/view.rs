@@ -34,6 +34,8 @@ pub enum View {
         participant: &'static str,
         /// Where an entry has the mark.
         score: &'static str,
+        /// Where the value says who gave the marks, if it says so.
+        by: Option<&'static str>,
         /// Where the value has the mark for the whole, if it has one.
         whole: Option<&'static str>,
         /// The best mark there is.

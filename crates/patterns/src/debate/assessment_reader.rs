@@ -37,6 +37,7 @@ pub(crate) static FORM: Form = Form::new(ASSESSMENT)
         entries: "/assessments",
         participant: "/participant",
         score: "/score",
+        by: None,
         whole: Some("/qualityScore"),
         best: 10.0,
     })

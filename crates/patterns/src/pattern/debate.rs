@@ -106,6 +106,7 @@ const JUDGING_VIEW: View = View::Sections {
                 entries: "/assessments",
                 participant: "/participant",
                 score: "/score",
+                by: Some("/judge"),
                 whole: Some("/qualityScore"),
                 best: 10.0,
             },

@@ -40,7 +40,7 @@ pub(crate) static FORM: Form = Form::new(CONSENSUS_VOTE)
         ],
     })
     .sample(crate::samples::consensus_check::sample)
-    .stub(Stub::Text("[CONSENSUS_CHECK]\nHAS_CONSENSUS: NO\n[CONFIDENCE]\n0\n[REASONING]\nNot yet."));
+    .stub(Stub::Text("[CONSENSUS_CHECK]\nHAS_CONSENSUS: NO\n[CONFIDENCE]\n0\n[REASONING]\n{word}"));
 
 /// What is assumed of a vote that does not say how sure it is.
 const UNSTATED: u8 = 50;

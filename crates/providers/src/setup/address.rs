@@ -37,7 +37,7 @@ impl fmt::Display for Wrong {
         f.write_str(match self {
             Wrong::NoAddress => "is no address; write it whole, like https://host/v1",
             Wrong::Scheme => "must begin with https://, or with http:// on this machine",
-            Wrong::Password => "has a name or password in it; keys are kept elsewhere, in a variable that key_env names for example",
+            Wrong::Password => "has a name or password in it; name a variable for the key with key_env instead",
             Wrong::Tail => "has a ? or # in it; paths are added to it, so it ends before those",
             Wrong::PlainHttp => {
                 "is not encrypted, and not on this machine: others could read along; use https, or set insecure = true"

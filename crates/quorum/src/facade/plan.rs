@@ -1,7 +1,6 @@
 //! What an order would come to, before anybody is asked: who is asked in which order, and the most it can take.
 
 mod course;
-mod form;
 mod rehearsal;
 mod understudy;
 

@@ -221,9 +221,9 @@ fn milliseconds(unit: &str) -> Option<u64> {
 pub fn roles(text: &str) -> Result<BTreeMap<String, String>, String> {
     let mut roles = BTreeMap::new();
     for pair in list(text) {
-        let (who, role) = pair.split_once('=').ok_or_else(|| {
-            format!("has the form claude=proponent,gemini=opponent,qwen=judge; {pair:?} lacks the =")
-        })?;
+        let (who, role) = pair
+            .split_once('=')
+            .ok_or_else(|| format!("has the form PARTICIPANT=ROLE,PARTICIPANT=ROLE; {pair:?} lacks the ="))?;
         if roles.insert(who.trim().to_owned(), role.trim().to_owned()).is_some() {
             return Err(format!("gives {} two roles; one is right", who.trim()));
         }

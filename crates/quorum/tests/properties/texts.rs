@@ -10,8 +10,8 @@ use quorum::model::{
     spec::{ConsensusSpec, Spec},
     transcript::Turn,
 };
-use quorum_core::{craft::Crafts, seams::Store};
-use quorum_patterns::{CONSENSUS, CONTEXTS, PATTERNS};
+use quorum_core::seams::Store;
+use quorum_patterns::registry;
 use quorum_store::SqliteStore;
 use quorum_testkit::{
     panel::{Panel, panel},
@@ -24,8 +24,6 @@ use crate::{
     hostile::{text, visible},
     trials,
 };
-
-const CRAFTS: Crafts = Crafts { patterns: PATTERNS, consensus: CONSENSUS, contexts: CONTEXTS };
 
 proptest! {
     #![proptest_config(trials(10))]
@@ -62,10 +60,10 @@ fn kept(order: &Spec, panel: &Panel) -> (Outcome, Vec<Fact>) {
     let file = folder.path().join("quorum.db");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(async {
-        let table = Table::over(opened(&file), panel, CRAFTS);
+        let table = Table::over(opened(&file), panel, registry());
         let (outcome, _) = table.hold(order.clone()).await;
         drop(table);
-        let again = Table::over(opened(&file), panel, CRAFTS);
+        let again = Table::over(opened(&file), panel, registry());
         let state = again.engine.state(outcome.discussion_id).await.unwrap();
         assert_eq!(Outcome::of(&state), outcome);
         let facts = again.store.read(outcome.discussion_id, Seq::START, usize::MAX).await.unwrap();

@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use crate::{
     app::App,
-    body::{Body, Params},
+    body::{Body, Fields, Params},
     guard::Caller,
     live::hub::Place,
     problem::{self, Problem},
@@ -94,8 +94,9 @@ pub(super) async fn create(
     State(app): State<App>,
     Caller(scope): Caller,
     headers: HeaderMap,
-    Body(mut request): Body<Request>,
+    Body(fields): Body<Fields>,
 ) -> Result<Response, Problem> {
+    let mut request = order::request(&fields)?;
     choose_voices(&app, &mut request);
     let spec = scope.check(&request)?;
     let order = Order { what: "discussion", headers: &headers, body: &request };

@@ -65,13 +65,13 @@ pub(crate) struct Recent {
     limit: Option<usize>,
 }
 
-/// Something that was done to a discussion.
+/// An entry of the audit: something that was done to a discussion.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Deed {
+pub(crate) struct AuditEntry {
     #[schema(format = "date-time")]
     at: String,
-    /// The name of the token; `local` where there are none.
+    /// The name of the token, `local` where there are none, or the login name of who used a terminal.
     who: String,
     #[schema(example = "pause")]
     action: String,
@@ -81,10 +81,10 @@ pub(crate) struct Deed {
     result: String,
 }
 
-impl From<quorum::Deed> for Deed {
-    fn from(deed: quorum::Deed) -> Self {
-        let quorum::Deed { at, who, action, discussion, result, .. } = deed;
-        Deed { at: iso(at), who, action, discussion_id: discussion, result }
+impl From<quorum::Deed> for AuditEntry {
+    fn from(entry: quorum::Deed) -> Self {
+        let quorum::Deed { at, who, action, discussion, result, .. } = entry;
+        AuditEntry { at: iso(at), who, action, discussion_id: discussion, result }
     }
 }
 
@@ -93,12 +93,12 @@ impl From<quorum::Deed> for Deed {
 /// Everything done to a discussion, by whom, and what came of it, refused or not.
 #[utoipa::path(
     get, path = "/api/audit", tag = "server", params(Recent),
-    responses((status = 200, description = "Deeds: when, who, what, to which discussion, with which result", body = Vec<Deed>))
+    responses((status = 200, description = "Entries: when, who, what, to which discussion, with which result", body = Vec<AuditEntry>))
 )]
 pub(super) async fn audit(
     Caller(scope): Caller,
     Params(recent): Params<Recent>,
-) -> Result<Json<Vec<Deed>>, Problem> {
-    let deeds = scope.audit(limit(recent.limit)?).await?;
-    Ok(Json(deeds.into_iter().map(Deed::from).collect()))
+) -> Result<Json<Vec<AuditEntry>>, Problem> {
+    let entries = scope.audit(limit(recent.limit)?).await?;
+    Ok(Json(entries.into_iter().map(AuditEntry::from).collect()))
 }

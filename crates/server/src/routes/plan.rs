@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::{Json, extract::State};
-use quorum::{Error, Plan, Request, Scope, model::spec::Spec};
+use quorum::{Error, Plan, Scope, model::spec::Spec};
 use tokio::{
     task::spawn_blocking,
     time::{Instant, timeout, timeout_at},
@@ -11,7 +11,7 @@ use tokio::{
 
 use crate::{
     app::App,
-    body::Body,
+    body::{Body, Fields},
     guard::Caller,
     problem::{self, Problem},
     routes::discussions,
@@ -28,8 +28,9 @@ use crate::{
 pub(super) async fn plan(
     State(app): State<App>,
     Caller(scope): Caller,
-    Body(mut request): Body<Request>,
+    Body(fields): Body<Fields>,
 ) -> Result<Json<Plan>, Problem> {
+    let mut request = order::request(&fields)?;
     discussions::choose_voices(&app, &mut request);
     let spec = scope.check(&request)?;
     let latest = Instant::now() + app.limits().plan_time;

@@ -38,6 +38,7 @@ const FILES: &[File] = files! {
     "compare.js" SCRIPT;
     "controls.js" SCRIPT;
     "dom.js" SCRIPT;
+    "fields.js" SCRIPT;
     "figures.js" SCRIPT;
     "fold.js" SCRIPT;
     "home.js" SCRIPT;
@@ -49,6 +50,8 @@ const FILES: &[File] = files! {
     "reading.js" SCRIPT;
     "talk.js" SCRIPT;
     "timeline.js" SCRIPT;
+    "views.js" SCRIPT;
+    "vocabulary.js" SCRIPT;
     "watch.js" SCRIPT;
 };
 
@@ -168,8 +171,9 @@ pub(super) fn answer(name: &str, headers: &HeaderMap) -> Result<Response, Proble
 mod tests {
     use super::*;
 
-    /// What the whole page may weigh. How it looks without scripts is not fetched with it.
-    const MOST: usize = 100_000;
+    /// What the whole page may weigh: it draws fields, replies and results of any pattern. How it looks
+    /// without scripts is not fetched with it.
+    const MOST: usize = 120_000;
 
     #[test]
     fn the_page_is_small() {

@@ -189,10 +189,16 @@ fn seat() -> Value {
     json!({ "oneOf": [{ "type": "string" }, person] })
 }
 
+/// The order written in these fields. Options are no fields of a [`Request`], so what is written twice in
+/// one of them is found only by whoever reads all fields as strictly.
+pub(crate) fn request(fields: &Fields) -> Result<Request, Problem> {
+    read(&serde_json::to_vec(fields).unwrap_or_default())
+}
+
 /// The changes written in these fields.
 pub(crate) fn changes(Fields(mut fields): Fields) -> Result<Request, Problem> {
     fields.entry("topic").or_insert_with(|| Value::String(String::new()));
-    read(&serde_json::to_vec(&fields).unwrap_or_default())
+    request(&Fields(fields))
 }
 
 /// The sender's key for this order, if there is one.

@@ -74,7 +74,7 @@ async fn every_refusal_points_at_what_is_wrong() {
     };
     for (body, pointer, says) in [
         (r#"{"topic":5}"#, "#/topic", "expected a string"),
-        (r#"{"topic":"a","nobody":1}"#, "#/nobody", "unknown field"),
+        (r#"{"topic":"a","nobody":1}"#, "#/nobody", "there is no such field"),
         (r#"{"topic":"a","topic":"b"}"#, "#/topic", "duplicate field"),
         (r#"{"topic":"a","rounds":1e400}"#, "#/rounds", "number out of range"),
         (r#"{"topic":"a","rounds":99999999999999999999999}"#, "#/rounds", "expected a whole number"),
@@ -145,7 +145,7 @@ async fn what_stands_inside_of_a_field_is_read_as_strictly_as_the_field() {
             assert_eq!(field["message"], says, "{path}: {inside}");
         }
     };
-    check(r#""round":3"#, "#/round", "unknown field `round`; did you mean `rounds`?").await;
+    check(r#""round":3"#, "#/round", "there is no such field; did you mean `rounds`?").await;
     check(
         r#""simulate":{"latencyMS":3}"#,
         "#/simulate/latencyMS",
@@ -154,8 +154,8 @@ async fn what_stands_inside_of_a_field_is_read_as_strictly_as_the_field() {
     .await;
     check(
         r#""positions":[{"participant":"claude","position":"x","personna":"y"}]"#,
-        "#/positions/0/personna",
-        "unknown field `personna`; did you mean `persona`?",
+        "#/positions",
+        "has an unknown key \"personna\"; a row has participant, position, persona, keyArguments",
     )
     .await;
     check(
@@ -166,7 +166,8 @@ async fn what_stands_inside_of_a_field_is_read_as_strictly_as_the_field() {
     .await;
     let no_list = "invalid type: list, expected an object";
     check(r#""simulate":[3]"#, "#/simulate", no_list).await;
-    check(r#""positions":[["claude","x"]]"#, "#/positions/0", no_list).await;
+    let no_row = "has [\"claude\",\"x\"] where an object belongs";
+    check(r#""positions":[["claude","x"]]"#, "#/positions", no_row).await;
     check(r#""roles":["claude"]"#, "#/roles", no_list).await;
     check(
         r#""participants":[["me","ann"]]"#,

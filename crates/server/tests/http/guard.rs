@@ -19,7 +19,7 @@ async fn ways(house: &House, id: &str) -> Vec<(String, String, Value)> {
                 }),
                 "{id}" => json!({ "message": "hi", "userId": "u" }),
                 "say" | "note" => json!({ "text": "hi" }),
-                "judge" => json!({ "action": "none" }),
+                "ruling" => json!({ "choice": "end" }),
                 "fork" => json!({ "at": "1/answering/claude" }),
                 "rating" => json!({ "rating": 5 }),
                 "sessions" => json!({ "name": "a session" }),

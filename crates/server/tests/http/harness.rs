@@ -88,7 +88,7 @@ impl House {
 
     pub(crate) async fn at(text: &str, limits: Limits, folder: &Path) -> House {
         let config = config(text, folder);
-        let quorum = Quorum::open(config.clone()).unwrap().assigning_roles();
+        let quorum = Quorum::builder().user(config.clone()).simulated().assigning_roles().build().unwrap();
         House::of(quorum, settings(&config, limits), folder).await
     }
 
@@ -98,14 +98,15 @@ impl House {
         let config = config(text, folder.path());
         let bare = Machine { variable: &|_| None, program: &|_| None, listens: &|_| false };
         let setup = setup::load(&config, &bare).unwrap();
-        let quorum = Quorum::open(config.clone()).unwrap().set_up(setup).assigning_roles();
+        let builder = Quorum::builder().user(config.clone()).set_up(setup).assigning_roles();
+        let quorum = builder.build().unwrap();
         let settings = Settings { voices: Voices::Available, ..settings(&config, Limits::default()) };
         let mut house = House::of(quorum, settings, folder.path()).await;
         house._kept = Some(folder);
         house
     }
 
-    async fn of(quorum: Quorum, settings: Settings, folder: &Path) -> House {
+    pub(crate) async fn of(quorum: Quorum, settings: Settings, folder: &Path) -> House {
         let server = Server::bind(quorum, settings).await.unwrap();
         server.go_on().await.unwrap();
         let base = format!("http://{}", server.address());

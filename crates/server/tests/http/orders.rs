@@ -89,14 +89,14 @@ async fn a_list_says_who_is_awaited_and_what_it_cost_so_far() {
         "topic": "Tabs or spaces?", "pattern": "debate", "participants": ["claude", "gemini", "glm"], "judge": "glm",
         "judgeFailure": "ask", "simulate": { "latencyMs": 0, "dead": ["glm"] },
     })).await;
-    while house.state(&judged).await["judgeAwaited"].is_null() {}
+    while house.state(&judged).await["rulingAwaited"].is_null() {}
 
     let list = house.get("/api/discussions").await.json();
     let of = |id: &str| list.as_array().unwrap().iter().find(|it| it["discussionId"] == id).unwrap();
     assert_eq!(of(&waiting)["awaiting"], json!([{ "participant": "me", "round": 1, "phase": "speaking" }]));
-    assert_eq!(of(&judged)["judgeAwaited"]["lost"], "glm");
-    assert!(of(&judged)["judgeAwaited"]["candidates"].as_array().unwrap().len() > 1);
-    assert_eq!((&of(&finished)["awaiting"], &of(&finished)["judgeAwaited"]), (&Value::Null, &Value::Null));
+    assert_eq!(of(&judged)["rulingAwaited"]["about"], "glm");
+    assert!(of(&judged)["rulingAwaited"]["candidates"].as_array().unwrap().len() > 1);
+    assert_eq!((&of(&finished)["awaiting"], &of(&finished)["rulingAwaited"]), (&Value::Null, &Value::Null));
     for id in [&finished, &waiting, &judged] {
         let metadata = house.get(&format!("/api/discussions/{id}/result")).await.json()["metadata"].clone();
         assert_eq!(of(id)["totalTokens"], metadata["totalTokens"]);

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use quorum::model::id::Tenant;
 use quorum_server::Limits;
 use serde_json::json;
 
@@ -104,5 +105,6 @@ async fn f13_closing_ends_streams_in_time_and_aborts_nothing() {
     assert!(!heard.contains("discussion-aborted"), "{heard}");
     let id = events(&heard)[0].2["discussionId"].as_str().unwrap().parse().unwrap();
     let quorum = quorum::Quorum::open(crate::harness::config("", &house.folder)).unwrap();
-    assert_eq!(quorum.state(id).await.unwrap().lifecycle.name(), "running");
+    let discussion = quorum.scope(Tenant::default(), "ann").discussion(id).await.unwrap();
+    assert_eq!(discussion.state().await.unwrap().lifecycle.name(), "running");
 }

@@ -121,7 +121,7 @@ impl Scripted {
     }
 
     fn text(&self, call: &Call) -> String {
-        let shape = call.shape.as_ref().map(|shape| shape.name);
+        let shape = call.shape.as_ref().map(|shape| shape.form.kind);
         let name = &call.participant.name;
         let scripted = self.0.of(name).rev().find_map(|line| match (line, shape) {
             (Line::SumsUp, None) if is_summary(call) => {

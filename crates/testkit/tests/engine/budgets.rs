@@ -26,7 +26,7 @@ async fn inv_disc_620_the_call_budget_keeps_one_back_for_the_synthesis() {
     assert_eq!(table.panel.steps().len(), 4, "a second round of three would not leave one for the synthesis");
     assert_eq!(outcome.error.unwrap().code, Code::CallBudgetExceeded);
     assert_eq!(outcome.synthesis, "ann after 3");
-    assert_eq!(outcome.stopping_reason, Some(StoppingReason::Budget));
+    assert_eq!(outcome.stopping_reason, Some(StoppingReason::BUDGET));
 }
 
 #[tokio::test(start_paused = true)]
@@ -71,7 +71,7 @@ async fn the_deadline_ends_in_a_synthesis() {
     let timing = Timing { step_ms: 60_000, total_ms: 75_000, reserve_ms: 30_000 };
     let (outcome, _) = table.hold(Spec { timing, rounds: 5, ..order("in-turn") }).await;
     assert_eq!(outcome.error.unwrap().code, Code::DiscussionTimeout);
-    assert_eq!(outcome.stopping_reason, Some(StoppingReason::Timeout));
+    assert_eq!(outcome.stopping_reason, Some(StoppingReason::TIMEOUT));
     assert_eq!(outcome.synthesis, "ann after 2", "the third speaker was left behind at 45 s");
     assert!(outcome.total_duration_ms < 75_000, "{}", outcome.total_duration_ms);
 }

@@ -19,7 +19,7 @@ use quorum_core::{
 use quorum_testkit::{log::story, panel::panel, table::Table};
 use tokio::time::{Duration, sleep};
 
-use crate::{crafts::CRAFTS, order, table};
+use crate::{order, registry::registry, table};
 
 /// Runs it, and sends these commands after so many milliseconds each.
 async fn run_with(table: &Table, id: DiscussionId, commands: &[(u64, Command)]) -> Finished {
@@ -60,7 +60,7 @@ async fn a_stop_concludes_with_what_there_is() {
     let id = table.open(order("in-turn")).await.unwrap();
     let outcome = run_with(&table, id, &[(150, Command::Stop)]).await.outcome();
     assert!(outcome.success && outcome.integrity.degraded);
-    assert_eq!(outcome.stopping_reason, Some(StoppingReason::UserStop));
+    assert_eq!(outcome.stopping_reason, Some(StoppingReason::USER_STOP));
     assert_eq!(table.panel.steps(), ["1/talking/ann", "1/talking/bob", "1/deciding/ann"]);
 }
 
@@ -71,7 +71,7 @@ async fn a_paused_discussion_can_be_stopped() {
     run_with(&table, id, &[(150, Command::Pause)]).await;
     table.engine.send(id, Command::Stop).await.unwrap();
     let outcome = table.run(id).await.unwrap().outcome();
-    assert_eq!(outcome.stopping_reason, Some(StoppingReason::UserStop));
+    assert_eq!(outcome.stopping_reason, Some(StoppingReason::USER_STOP));
     assert_eq!(outcome.status, Lifecycle::Completed);
 }
 
@@ -82,7 +82,7 @@ async fn an_abort_drops_the_call_under_way_and_asks_nobody() {
     let outcome = run_with(&table, id, &[(10_500, Command::Abort)]).await.outcome();
     assert_eq!(
         (outcome.status, outcome.stopping_reason),
-        (Lifecycle::Aborted, Some(StoppingReason::UserAbort))
+        (Lifecycle::Aborted, Some(StoppingReason::USER_ABORT))
     );
     assert_eq!(outcome.synthesis, "best so far");
     assert!(outcome.integrity.degraded && outcome.integrity.abandoned_calls == 1);
@@ -94,22 +94,22 @@ async fn an_abort_drops_the_call_under_way_and_asks_nobody() {
 async fn a_stop_is_remembered_by_the_next_process() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let id = {
-        let first = Table::over(store.clone(), &panel().takes("*", 100), CRAFTS);
+        let first = Table::over(store.clone(), &panel().takes("*", 100), registry());
         let id = first.open(order("in-turn")).await.unwrap();
         first.engine.send(id, Command::Stop).await.unwrap();
         id
     };
-    let second = Table::over(store, &panel(), CRAFTS);
+    let second = Table::over(store, &panel(), registry());
     let finished = second.run(id).await.unwrap();
-    assert_eq!(finished.outcome().stopping_reason, Some(StoppingReason::UserStop));
+    assert_eq!(finished.outcome().stopping_reason, Some(StoppingReason::USER_STOP));
     assert_eq!(second.panel.steps(), [""; 0], "nothing was said, so there is nothing to sum up");
 }
 
 #[tokio::test(start_paused = true)]
 async fn two_runners_of_one_discussion_exactly_one_wins() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    let one = Table::owned_by("one", store.clone(), &panel(), CRAFTS);
-    let other = Table::owned_by("other", store, &panel(), CRAFTS);
+    let one = Table::owned_by("one", store.clone(), &panel(), registry());
+    let other = Table::owned_by("other", store, &panel(), registry());
     let id = one.open(order("synthesis")).await.unwrap();
     let running = one.engine.run(id).await.unwrap();
     let refused = other.engine.run(id).await.err().unwrap().to_string();
@@ -171,7 +171,7 @@ async fn a_pause_that_is_taken_back_before_it_is_obeyed_holds_nothing() {
 async fn a_stop_after_a_pause_that_is_not_obeyed_yet_concludes() {
     let outcome = pause_then(Command::Stop).await.1.outcome();
     let ended = (outcome.status, outcome.stopping_reason);
-    assert_eq!(ended, (Lifecycle::Completed, Some(StoppingReason::UserStop)));
+    assert_eq!(ended, (Lifecycle::Completed, Some(StoppingReason::USER_STOP)));
 }
 
 #[tokio::test(start_paused = true)]
@@ -181,14 +181,14 @@ async fn a_run_that_was_fenced_leaves_the_next_one_its_inbox() {
     let fenced = table.engine.run(id).await.unwrap();
     let finished = run_with(&table, id, &[(150, Command::Stop)]).await;
     assert!(fenced.finished().await.is_err());
-    assert_eq!(finished.outcome().stopping_reason, Some(StoppingReason::UserStop));
+    assert_eq!(finished.outcome().stopping_reason, Some(StoppingReason::USER_STOP));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_claim_does_not_outlive_a_fault_of_this_program() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    let one = Table::owned_by("one", store.clone(), &panel(), CRAFTS);
-    let other = Table::owned_by("other", store, &panel(), CRAFTS);
+    let one = Table::owned_by("one", store.clone(), &panel(), registry());
+    let other = Table::owned_by("other", store, &panel(), registry());
     let id = one.open(order("faulty")).await.unwrap();
     assert!(matches!(one.run(id).await, Err(RunError::Fault(_))));
     assert!(other.engine.run(id).await.is_ok(), "nobody holds it any more");

@@ -59,7 +59,7 @@ cyd: no
 running -> completing
 ann: yes
 decided: yes
-concluded: success Completed
+concluded: success completed
 completing -> completed
 ";
     assert_eq!(normalised(&story(&facts)), normalised(expected));
@@ -125,7 +125,7 @@ async fn inv_disc_101_too_few_left_ends_with_a_synthesis_of_what_was_said() {
     assert!(!outcome.success);
     assert_eq!(outcome.error.unwrap().code, Code::InsufficientProviders);
     assert_eq!(outcome.synthesis, "paid for");
-    assert_eq!(outcome.stopping_reason, Some(StoppingReason::ModelUnavailable));
+    assert_eq!(outcome.stopping_reason, Some(StoppingReason::MODEL_UNAVAILABLE));
 }
 
 #[tokio::test(start_paused = true)]
@@ -164,7 +164,7 @@ async fn inv_disc_100_too_few_at_the_start_costs_nothing_and_may_be_tried_again(
     let empty = quorum_testkit::table::Table::over(
         store.clone(),
         &panel().away("bob").away("cyd"),
-        crate::crafts::CRAFTS,
+        crate::registry::registry(),
     );
     let id = empty.open(order("synthesis")).await.unwrap();
     let outcome = empty.run(id).await.unwrap().outcome();
@@ -176,7 +176,7 @@ async fn inv_disc_100_too_few_at_the_start_costs_nothing_and_may_be_tried_again(
     );
     assert_eq!(empty.panel.steps(), [""; 0]);
 
-    let full = quorum_testkit::table::Table::over(store, &panel(), crate::crafts::CRAFTS);
+    let full = quorum_testkit::table::Table::over(store, &panel(), crate::registry::registry());
     assert!(
         full.run(id).await.unwrap().outcome().success,
         "error -> ready is a new run over the same record"

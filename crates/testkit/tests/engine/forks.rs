@@ -16,7 +16,7 @@ use quorum_core::{
 };
 use quorum_testkit::{panel::panel, table::Table};
 
-use crate::{crafts::CRAFTS, order, table};
+use crate::{order, registry::registry, table};
 
 fn fork_of(of: DiscussionId, at: &str) -> Fork {
     Fork { of, at: Step::from(at) }
@@ -113,7 +113,7 @@ async fn d15_a_fork_asked_people_again_for_what_they_had_said() {
 async fn d15_a_fork_paid_for_summaries_again() {
     let wordy = panel().window("*", 8_000).says("*", &"Very long response... ".repeat(100)).sums_up("*");
     let table = table(&wordy);
-    let window = WindowSpec { strategy: "summarise".to_owned(), ..WindowSpec::default() };
+    let window = WindowSpec { strategy: "summarise".to_owned(), ..order("in-turn").window };
     let manner = Manner { max_tokens: 512, ..order("in-turn").manner };
     let spec = Spec { rounds: 10, window, manner, ..order("in-turn") };
     let (first, _) = table.hold(spec.clone()).await;
@@ -158,7 +158,7 @@ async fn d15_a_fork_forgot_how_its_providers_count_and_showed_other_turns() {
 #[tokio::test(start_paused = true)]
 async fn d15_a_fork_of_what_was_forked_from_it_looked_for_its_source_for_ever() {
     let store = Arc::new(MemoryStore::new());
-    let table = Table::over(store.clone(), &panel(), CRAFTS);
+    let table = Table::over(store.clone(), &panel(), registry());
     let (first, _) = table.hold(order("in-turn")).await;
     let (id, order) = (first.discussion_id, order("in-turn"));
     let fork = table.engine.fork(fork_of(id, "1/talking/ann"), order.clone()).await.unwrap();
@@ -174,7 +174,7 @@ async fn d15_a_fork_of_what_was_forked_from_it_looked_for_its_source_for_ever() 
 #[tokio::test(start_paused = true)]
 async fn d15_a_fork_goes_on_when_its_source_has_been_forgotten() {
     let store = Arc::new(MemoryStore::new());
-    let table = Table::over(store.clone(), &panel(), CRAFTS);
+    let table = Table::over(store.clone(), &panel(), registry());
     let (first, _) = table.hold(order("in-turn")).await;
     let mut of = first.discussion_id;
     for _ in 0..2 {

@@ -20,10 +20,10 @@ use quorum_testkit::{
 };
 use tokio::time::{Duration, Instant, sleep};
 
-use crate::{crafts::CRAFTS, order};
+use crate::{order, registry::registry};
 
 async fn survives(panel: Panel, spec: Spec) -> u64 {
-    resume_anywhere(|| Arc::new(MemoryStore::new()) as Arc<dyn Store>, &panel, CRAFTS, spec).await
+    resume_anywhere(|| Arc::new(MemoryStore::new()) as Arc<dyn Store>, &panel, registry(), spec).await
 }
 
 #[tokio::test(start_paused = true)]
@@ -59,7 +59,7 @@ async fn f10_an_answer_in_hand_outlives_a_store_that_is_away() {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
         // Every third write fails, whatever it is; opening is the first.
         let faulty = Faulty::new(store, move |number| if number % 3 == 2 { fault } else { Fault::None });
-        let table = Table::over(Arc::new(faulty), &panel().convenes("ann", "how wide?"), CRAFTS);
+        let table = Table::over(Arc::new(faulty), &panel().convenes("ann", "how wide?"), registry());
         let recursion = Some(Recursion { max_depth: 1, strategy: TimeoutStrategy::Fixed });
         let (outcome, facts) = table.hold(Spec { recursion, ..order("in-turn") }).await;
         assert!(outcome.success, "{fault:?}: {:?}", outcome.error);
@@ -100,10 +100,11 @@ async fn f1_a_sub_discussion_nobody_needs_any_more_survives_every_death() {
 async fn waits_on_after_a_death(busy: Panel, calm: Panel, spec: Spec) {
     for writes in 1.. {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-        let mortal = Table::over(Arc::new(Faulty::dying_after(store.clone(), writes)), &busy.anew(), CRAFTS);
+        let mortal =
+            Table::over(Arc::new(Faulty::dying_after(store.clone(), writes)), &busy.anew(), registry());
         let id = mortal.open(spec.clone()).await.unwrap();
         mortal.run(id).await.unwrap_err();
-        let reborn = Table::over(store, &calm.anew(), CRAFTS);
+        let reborn = Table::over(store, &calm.anew(), registry());
         if !matches!(reborn.facts(id).await.last().map(|it| &it.event), Some(Event::CallFailed { .. })) {
             continue;
         }
@@ -136,10 +137,11 @@ async fn f5_after_a_death_only_the_seat_that_was_told_to_wait_did_so() {
     let spec = Spec { rounds: 1, ..order("in-turn") };
     for writes in 1.. {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-        let mortal = Table::over(Arc::new(Faulty::dying_after(store.clone(), writes)), &busy.anew(), CRAFTS);
+        let mortal =
+            Table::over(Arc::new(Faulty::dying_after(store.clone(), writes)), &busy.anew(), registry());
         let Ok(id) = mortal.open(spec.clone()).await else { continue };
         mortal.run(id).await.unwrap_err();
-        let reborn = Table::over(store, &panel(), CRAFTS);
+        let reborn = Table::over(store, &panel(), registry());
         if !matches!(reborn.facts(id).await.last().map(|it| &it.event), Some(Event::CallFailed { .. })) {
             continue;
         }

@@ -4,12 +4,12 @@
 
 mod budgets;
 mod commands;
-mod crafts;
 mod failures;
 mod forks;
 mod kills;
 mod people;
 mod properties;
+mod registry;
 mod subs;
 mod traces;
 mod windows;
@@ -23,11 +23,11 @@ use quorum_core::{
 };
 use quorum_testkit::{panel::Panel, spec::spec, table::Table};
 
-use crate::crafts::CRAFTS;
+use crate::registry::registry;
 
 /// A table over a fresh store.
 pub(crate) fn table(panel: &Panel) -> Table {
-    Table::over(Arc::new(MemoryStore::new()), panel, CRAFTS)
+    Table::over(Arc::new(MemoryStore::new()), panel, registry())
 }
 
 /// An order for one of the tiny patterns, for ann, bob and cyd.

@@ -21,7 +21,7 @@ use quorum_testkit::{
     table::Table,
 };
 
-use crate::{crafts::CRAFTS, order, table};
+use crate::{order, registry::registry, table};
 
 /// ann and cyd are models, bob is a person.
 fn with_bob(pattern: &str) -> Spec {
@@ -47,17 +47,17 @@ fn speeches(finished: &Finished) -> Vec<String> {
 #[tokio::test(start_paused = true)]
 async fn c02_a_persons_turn_leaves_nothing_in_memory_and_goes_on_days_later() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    let first = Table::over(store.clone(), &panel(), CRAFTS);
+    let first = Table::over(store.clone(), &panel(), registry());
     let id = first.open(with_bob("in-turn")).await.unwrap();
     for day in 1..=2 {
         // Each day a new process.
-        let today = Table::owned_by(&format!("day {day}"), store.clone(), &panel(), CRAFTS);
+        let today = Table::owned_by(&format!("day {day}"), store.clone(), &panel(), registry());
         let Finished::Waiting(state) = today.run(id).await.unwrap() else { panic!("it is bob's turn") };
         assert_eq!((state.lifecycle, state.awaiting[0].participant.as_str()), (Lifecycle::Running, "bob"));
         tokio::time::advance(tokio::time::Duration::from_secs(86_400)).await;
         say(&today, id, "bob", &format!("day {day}")).await.unwrap();
     }
-    let last = Table::owned_by("day 3", store, &panel(), CRAFTS);
+    let last = Table::owned_by("day 3", store, &panel(), registry());
     let finished = last.run(id).await.unwrap();
     let expected = [
         "ann: ann after 0",
@@ -152,7 +152,7 @@ async fn a_stop_does_not_wait_for_a_person() {
     let outcome = table.run(id).await.unwrap().outcome();
     assert_eq!(
         (outcome.status, outcome.stopping_reason),
-        (Lifecycle::Completed, Some(StoppingReason::UserStop))
+        (Lifecycle::Completed, Some(StoppingReason::USER_STOP))
     );
     let late = say(&table, id, "bob", "wait!").await.unwrap_err();
     assert!(late.contains("is over"), "{late}");
@@ -161,11 +161,11 @@ async fn a_stop_does_not_wait_for_a_person() {
 #[tokio::test(start_paused = true)]
 async fn a_word_that_came_while_a_run_was_about_to_wait_was_left_lying() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    let first = Table::over(store.clone(), &panel(), CRAFTS);
+    let first = Table::over(store.clone(), &panel(), registry());
     let id = first.open(Spec { rounds: 1, ..with_bob("in-turn") }).await.unwrap();
     first.run(id).await.unwrap();
     let say = Command::Say(Say { participant: "bob".to_owned(), text: "just in time".to_owned() });
-    let second = Table::over(Arc::new(Faulty::hearing_late(store, say)), &panel(), CRAFTS);
+    let second = Table::over(Arc::new(Faulty::hearing_late(store, say)), &panel(), registry());
     let finished = second.run(id).await.unwrap();
     assert!(matches!(finished, Finished::Over(_)), "it was heard, so nothing is waited for");
     assert_eq!(speeches(&finished), ["ann: ann after 0", "bob: just in time", "cyd: cyd after 2"]);
@@ -188,7 +188,7 @@ async fn f1_a_persons_turns_survive_every_death() {
 /// A discussion in which bob says his two turns, killed once after so many writes; what was said, and whether it was killed.
 async fn spoken_through(panel: &Panel, writes: u64) -> (Vec<String>, bool) {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    let mortal = Table::over(Arc::new(Faulty::dying_after(store.clone(), writes)), &panel.anew(), CRAFTS);
+    let mortal = Table::over(Arc::new(Faulty::dying_after(store.clone(), writes)), &panel.anew(), registry());
     let id = mortal.open(with_bob("in-turn")).await.unwrap();
     let mut table = mortal;
     let mut died = false;
@@ -196,7 +196,7 @@ async fn spoken_through(panel: &Panel, writes: u64) -> (Vec<String>, bool) {
         match table.run(id).await {
             Err(_) => {
                 died = true;
-                table = Table::over(store.clone(), &panel.anew(), CRAFTS);
+                table = Table::over(store.clone(), &panel.anew(), registry());
             }
             Ok(finished @ Finished::Over(_)) => return (speeches(&finished), died),
             Ok(Finished::Waiting(state)) => {

@@ -1,4 +1,4 @@
-//! What leaves the engine while it runs: trace events, and the twelve announcements of requirement A.
+//! What leaves the engine while it runs: trace events and signals.
 
 use std::{
     fmt,
@@ -7,10 +7,7 @@ use std::{
 
 use futures::StreamExt;
 use quorum_core::engine::feed::Signal;
-use quorum_core::model::{
-    announcement::{Announcer, NAMES},
-    spec::Spec,
-};
+use quorum_core::model::spec::Spec;
 use quorum_testkit::panel::panel;
 use tracing::{
     Event, Metadata, Subscriber,
@@ -106,32 +103,4 @@ async fn f11_a_watcher_that_is_too_slow_misses_no_fact() {
         .await;
     let last = table.facts(id).await.len() as u64;
     assert_eq!(seen, (4..=last).collect::<Vec<_>>(), "the first three are the order, from before the run");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a12_one_fact_is_at_most_one_announcement_with_its_number() {
-    let table = table(&panel());
-    let (outcome, facts) = table.hold(Spec { rounds: 1, ..order("in-turn") }).await;
-    let mut announcer = Announcer::new(outcome.discussion_id);
-    let announced: Vec<_> = facts.iter().filter_map(|fact| announcer.announce(fact)).collect();
-    let names: Vec<&str> = announced.iter().map(|it| it.name).collect();
-    let turn = ["turn_started", "turn_completed"];
-    let expected: Vec<&str> = [
-        &["discussion_started", "round_started"][..],
-        &turn,
-        &turn,
-        &turn,
-        &["round_completed"],
-        &turn,
-        &["discussion_completed"],
-    ]
-    .concat();
-    assert_eq!(names, expected);
-    assert!(names.iter().all(|name| NAMES.contains(name)));
-    assert!(announced.is_sorted_by(|one, next| one.seq < next.seq), "numbers grow");
-    let turn = &announced[3].data["turn"];
-    assert_eq!((turn["content"].as_str(), turn["roundNumber"].as_u64()), (Some("ann after 0"), Some(1)));
-    assert_eq!(turn["tokenUsage"]["completionTokens"], 20);
-    let again: Vec<_> = facts.iter().filter_map(|fact| announcer.announce(fact)).collect();
-    assert_eq!(again, [], "what was announced is not announced again");
 }

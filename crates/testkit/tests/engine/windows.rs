@@ -5,12 +5,12 @@ use std::{collections::BTreeSet, sync::Arc};
 use quorum_core::{
     memory::MemoryStore,
     model::{
-        announcement::Announcer,
         command::{Command, Note},
         error::{Code, ErrorClass},
         event::{Event, Fact},
+        id::Step,
         participant::Participant,
-        spec::{Limits, Manner, Overflow, Spec, Timing, WindowSpec},
+        spec::{Limits, Manner, Spec, Timing, WindowSpec},
     },
     seams::Store,
 };
@@ -19,9 +19,12 @@ use quorum_testkit::{
     panel::{AskedCall, Panel, panel, tokens_of},
 };
 
-use crate::{crafts::CRAFTS, order, table};
+use crate::{order, registry::registry, table};
 
 const WINDOW: u64 = 32_000;
+
+const SUMMARISE: &str = "summarise";
+const TRUNCATE: &str = "truncate";
 
 /// A speech of so many tokens, roughly.
 fn speech(tokens: usize) -> String {
@@ -34,7 +37,7 @@ fn long_talk(rounds: u32, strategy: &str) -> Spec {
     let dan = Participant { name: "dan".to_owned(), ..order.participants[0].clone() };
     let participants = order.participants.iter().cloned().chain([dan]).collect();
     let timing = Timing { total_ms: u64::MAX / 4, ..order.timing };
-    let window = WindowSpec { strategy: strategy.to_owned(), ..WindowSpec::default() };
+    let window = WindowSpec { strategy: strategy.to_owned(), ..order.window.clone() };
     Spec { rounds, participants, timing, window, ..order }
 }
 
@@ -109,9 +112,9 @@ async fn d09_a_long_talk_is_summed_up_step_by_step_and_never_twice() {
     );
 }
 
-fn short(overflow: Overflow) -> Spec {
+fn short(overflow: &str) -> Spec {
     let spec = long_talk(6, "summarise");
-    Spec { window: WindowSpec { overflow, ..spec.window.clone() }, ..spec }
+    Spec { window: WindowSpec { overflow: overflow.to_owned(), ..spec.window.clone() }, ..spec }
 }
 
 fn cramped() -> Panel {
@@ -122,21 +125,22 @@ fn cramped() -> Panel {
 async fn f1_summaries_survive_every_death() {
     let make = || Arc::new(MemoryStore::new()) as Arc<dyn Store>;
     for (panel, least) in [(cramped(), 31), (cramped().takes_in("bob", 3_200), 35)] {
-        let deaths = resume_anywhere(make, &panel, CRAFTS, short(Overflow::Summarise)).await;
+        let deaths = resume_anywhere(make, &panel, registry(), short(SUMMARISE)).await;
         assert!(deaths >= least, "died {deaths} times only");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_summary_was_announced_as_somebodys_turn() {
+async fn a_summary_was_taken_for_somebodys_turn() {
     let table = table(&cramped());
-    let (outcome, facts) = table.hold(short(Overflow::Truncate)).await;
-    let mut announcer = Announcer::new(outcome.discussion_id);
-    let names: Vec<&str> =
-        facts.iter().filter_map(|fact| announcer.announce(fact)).map(|it| it.name).collect();
-    let count = |name: &str| names.iter().filter(|it| **it == name).count();
+    let (outcome, facts) = table.hold(short(TRUNCATE)).await;
+    let is_aside = |fact: &&Fact| fact.step.as_ref().is_some_and(Step::is_aside);
+    let placed = |fact: &&Fact| matches!(fact.event, Event::CallPlaced(_));
+    let completed = |fact: &&Fact| matches!(fact.event, Event::TurnCompleted { .. });
+    let started = facts.iter().filter(placed).filter(|fact| !is_aside(fact)).count();
     assert!(outcome.integrity.summaries > 1, "{}", outcome.integrity.summaries);
-    assert_eq!((count("turn_started"), count("turn_completed")), (25, 25), "24 speeches and the synthesis");
+    let turns = (started, facts.iter().filter(completed).count());
+    assert_eq!(turns, (25, 25), "24 speeches and the synthesis");
 }
 
 #[tokio::test(start_paused = true)]
@@ -154,7 +158,7 @@ async fn d09_a_tight_window_is_told_of_once_for_each_participant() {
 #[tokio::test(start_paused = true)]
 async fn d09_a_summary_that_fails_is_done_without() {
     let table = table(&cramped().fails_to_sum_up("*"));
-    let (outcome, facts) = table.hold(short(Overflow::Truncate)).await;
+    let (outcome, facts) = table.hold(short(TRUNCATE)).await;
     assert!(outcome.success, "{:?}", outcome.error);
     assert_eq!(outcome.integrity.summaries, 0);
     assert_eq!(outcome.integrity.missing.len(), 0, "nobody is out for it");
@@ -165,14 +169,14 @@ async fn d09_a_summary_that_fails_is_done_without() {
 #[tokio::test(start_paused = true)]
 async fn d09_summaries_keep_to_the_budget() {
     let free = table(&cramped());
-    let (outcome, _) = free.hold(short(Overflow::Truncate)).await;
+    let (outcome, _) = free.hold(short(TRUNCATE)).await;
     let (calls, summaries) = (outcome.metadata.cost_summary.total_calls, outcome.integrity.summaries);
     assert!(summaries > 1, "{summaries}");
     assert_eq!(calls, 25 + summaries, "they are counted like any call");
     for limit in 2..calls {
         let limits = Limits { calls: Some(limit), ..Limits::default() };
         let table = table(&cramped());
-        let (outcome, _) = table.hold(Spec { limits, ..short(Overflow::Truncate) }).await;
+        let (outcome, _) = table.hold(Spec { limits, ..short(TRUNCATE) }).await;
         assert!(table.panel.asked().len() as u32 <= limit);
         assert!(!outcome.synthesis.is_empty());
     }
@@ -188,9 +192,10 @@ fn failed(facts: &[Fact]) -> usize {
 
 #[tokio::test(start_paused = true)]
 async fn d12_a_request_that_is_too_long_gets_one_smaller_try() {
-    for overflow in [Overflow::Truncate, Overflow::Summarise] {
+    for overflow in [TRUNCATE, SUMMARISE] {
         let spec = Spec { rounds: 3, ..short(overflow) };
-        let spec = Spec { window: WindowSpec { overflow, ..WindowSpec::default() }, ..spec };
+        let window = WindowSpec { strategy: "slide".to_owned(), ..spec.window.clone() };
+        let spec = Spec { window, ..spec };
         let table_ = table(&cramped().takes_in("bob", 3_200));
         let (outcome, facts) = table_.hold(spec.clone()).await;
         assert!(outcome.success && failed(&facts) == 0, "{overflow:?}: {:?}", outcome.error);
@@ -198,7 +203,7 @@ async fn d12_a_request_that_is_too_long_gets_one_smaller_try() {
         let tries = sizes(&asked, "3/talking/bob");
         assert!(tries.len() == 2 && tries[1] < tries[0] * 2 / 3, "{overflow:?}: {tries:?}");
         let summed_up = asked.iter().any(is_summary);
-        assert_eq!(summed_up, overflow == Overflow::Summarise);
+        assert_eq!(summed_up, overflow == SUMMARISE);
         let stubborn = table(&cramped().fails("bob", ErrorClass::ContextOverflow));
         let (_, facts) = stubborn.hold(spec).await;
         assert_eq!(sizes(&stubborn.panel.asked(), "1/talking/bob").len(), 2, "{overflow:?}: one try more");
@@ -209,10 +214,8 @@ async fn d12_a_request_that_is_too_long_gets_one_smaller_try() {
 #[tokio::test(start_paused = true)]
 async fn d12_a_talk_can_be_ordered_to_end_at_an_overflow() {
     let table = table(&cramped().takes_in("bob", 300));
-    let spec = Spec {
-        window: WindowSpec { overflow: Overflow::End, ..WindowSpec::default() },
-        ..short(Overflow::End)
-    };
+    let window = WindowSpec { overflow: WindowSpec::END.to_owned(), ..order("in-turn").window };
+    let spec = Spec { window, ..short(WindowSpec::END) };
     let (outcome, _) = table.hold(spec).await;
     let error = outcome.error.unwrap();
     assert_eq!((error.code, error.participant.as_deref()), (Code::ProviderFailed, Some("bob")));

@@ -27,7 +27,7 @@ use quorum_testkit::{
 };
 use tokio::time::sleep;
 
-use crate::{crafts::CRAFTS, order, table};
+use crate::{order, registry::registry, table};
 
 /// Who has been asked and who has answered, in the order it was recorded.
 fn exchange(facts: &[Fact]) -> Vec<String> {
@@ -48,7 +48,7 @@ async fn the_last_answer_and_the_next_questions_are_one_write() {
         Fault::None
     };
     let faulty = Faulty::new(Arc::new(MemoryStore::new()), count);
-    let table = Table::over(Arc::new(faulty), &panel().takes("*", 100), CRAFTS);
+    let table = Table::over(Arc::new(faulty), &panel().takes("*", 100), registry());
     let (outcome, _) = table.hold(Spec { rounds: 2, ..order("synthesis") }).await;
     assert!(outcome.success, "{:?}", outcome.error);
     assert_eq!(writes.load(Ordering::SeqCst), 5, "the order, two rounds, the synthesis, the end");
@@ -121,7 +121,7 @@ async fn a_command_to_what_was_just_begun_is_heard() {
 #[tokio::test(start_paused = true)]
 async fn what_could_not_be_begun_is_not_running() {
     let dead = Faulty::new(Arc::new(MemoryStore::new()) as Arc<dyn Store>, |_| Fault::Dead);
-    let table = Table::over(Arc::new(dead), &panel(), CRAFTS);
+    let table = Table::over(Arc::new(dead), &panel(), registry());
     let id = DiscussionId::fresh();
     assert!(table.engine.begin_as(id, order("in-turn")).await.is_err());
     assert!(!table.engine.is_running(id));
@@ -130,7 +130,7 @@ async fn what_could_not_be_begun_is_not_running() {
 /// A table whose store takes its time to say that something was begun.
 fn late_table() -> Table {
     let late = |number| if number == 0 { Fault::AnswersLate } else { Fault::None };
-    Table::over(Arc::new(Faulty::new(Arc::new(MemoryStore::new()), late)), &panel(), CRAFTS)
+    Table::over(Arc::new(Faulty::new(Arc::new(MemoryStore::new()), late)), &panel(), registry())
 }
 
 #[tokio::test(start_paused = true)]

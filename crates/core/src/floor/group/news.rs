@@ -1,185 +1,164 @@
-//! What arrives while several are asked, and what follows from it.
+//! What arrives in a group is recorded, and what follows from it is begun. What it means is decided
+//! by [`outcome`](crate::floor::seat::outcome).
 
-use std::{
-    panic::{AssertUnwindSafe, resume_unwind},
-    sync::Arc,
+use std::{panic::resume_unwind, sync::Arc, time::Duration};
+
+use futures::FutureExt;
+
+use super::{
+    Group,
+    calls::{Arrival, Fault},
 };
-
-use futures::{FutureExt, future::BoxFuture};
-
-use super::{Group, next};
 use crate::{
-    call::{Call, lane::Place},
     floor::{
         halt::Halt,
-        seat::{Arrival, Failed, News, Stage},
-        window::Overflow,
+        request::{Failed, Request},
+        seat::{
+            Stage, Sub,
+            outcome::{News, Next, Situation, outcome},
+        },
     },
     model::{
-        error::ErrorClass,
         event::{Event, WindUp},
         money::Spent,
+        transcript::Turn,
     },
     record::Entry,
 };
 
-/// What follows once the facts are recorded.
-enum Next {
-    Call(Arc<Call>, Place),
-    Wait(u64),
-    Convene,
+/// What is begun once the facts are recorded.
+enum Start {
+    Call(Request),
+    Queue(Duration),
+    Convene(Sub),
+}
+
+/// What a batch of arrivals comes to.
+#[derive(Default)]
+struct Batch {
+    facts: Vec<Entry>,
+    starts: Vec<(usize, Start)>,
+    /// Why deliberation has to end.
+    wind_up: Option<WindUp>,
+    fault: Option<Fault>,
 }
 
 impl Group<'_, '_> {
-    /// Takes in what arrived, with whatever else is there by now; records it in one go, then lets it follow.
+    /// Takes in what arrived, with everything else that has arrived by now; records it in one go,
+    /// then begins what follows.
     pub(super) async fn take_in(&mut self, first: Arrival, holding: bool) -> Result<Option<WindUp>, Halt> {
-        let batch = self.arrived(first);
-        let is_faulty = batch.iter().any(|(_, news)| matches!(news, News::Fault(_)));
-        let (mut facts, mut follow, mut short) = (Vec::new(), Vec::new(), None);
-        for (index, news) in batch {
-            match self.advance(index, news, holding || is_faulty, &mut facts) {
-                Ok(Some(next)) => follow.push((index, next)),
-                Ok(None) => {}
-                Err(reason) => short = Some(reason),
+        let arrivals = self.arrived(first);
+        let is_faulty = arrivals.iter().any(|(_, news)| news.is_err());
+        let mut batch = Batch::default();
+        for (index, news) in arrivals {
+            match news {
+                Ok(news) => self.advance(index, news, holding || is_faulty, &mut batch),
+                Err(fault) => batch.fault = Some(fault),
             }
         }
-        if let Some(fault) = self.fault.take() {
-            self.floor.record.append(facts).await?;
+        if let Some(fault) = batch.fault {
+            self.floor.record.append(batch.facts).await?;
             resume_unwind(fault);
         }
-        if follow.is_empty() && self.is_over() {
-            // What comes next is recorded at once; until then nothing is waited for.
-            self.floor.record.owe(facts);
-            return Ok(short);
+        if batch.starts.is_empty() && self.is_over() {
+            // What comes next is recorded at once, and these facts with it.
+            self.floor.record.owe(batch.facts);
+            return Ok(batch.wind_up);
         }
-        self.write(facts).await?;
-        follow.into_iter().for_each(|(index, next)| self.start(index, next));
-        Ok(short)
+        self.calls.go_on_during(self.floor.record.append(batch.facts)).await?;
+        batch.starts.into_iter().for_each(|(index, start)| self.start(index, start));
+        Ok(batch.wind_up)
     }
 
     fn arrived(&mut self, first: Arrival) -> Vec<Arrival> {
-        let mut batch = vec![first];
-        while let Some(Some(more)) = next(&mut self.early, &mut self.calls).now_or_never() {
-            batch.push(more);
-        }
-        batch
+        let more = std::iter::from_fn(|| self.calls.arrived());
+        std::iter::once(first).chain(more).collect()
     }
 
-    /// What one piece of news means: facts to record, and what follows.
-    fn advance(
-        &mut self,
-        index: usize,
-        news: News,
-        holding: bool,
-        facts: &mut Vec<Entry>,
-    ) -> Result<Option<Next>, WindUp> {
-        let seat = &mut self.seats[index];
-        match news {
-            News::Cleared(_) if holding => seat.stage = Stage::Fresh,
-            News::Cleared(place) => {
-                let (placed, call) = seat.place(self.floor);
-                facts.push((Some(seat.step.clone()), Event::CallPlaced(placed)));
-                return Ok(Some(Next::Call(call, place)));
+    /// Takes one piece of news to its seat.
+    fn advance(&mut self, index: usize, news: News, holding: bool, batch: &mut Batch) {
+        let situation = self.situation(index, &news, holding);
+        let outcome = outcome(&self.seats[index], news, &situation);
+        batch.facts.extend(outcome.facts);
+        match self.follow(index, outcome.next, &mut batch.facts) {
+            Ok(start) => batch.starts.extend(start.map(|it| (index, it))),
+            Err(reason) => batch.wind_up = Some(reason),
+        }
+    }
+
+    /// What decides about this news besides the seat, once a failed attempt is counted and paid.
+    fn situation(&mut self, index: usize, news: &News, holding: bool) -> Situation {
+        let (affordable, draw) = match news {
+            News::Failed(failed) => (self.pay_failed(index, failed), self.floor.shared.clock.draw()),
+            News::Cleared(_) | News::TurnedAway(_) | News::Answered(_) | News::Convened(..) => (false, 0),
+        };
+        let (moment, overflow) = (self.floor.moment(), self.floor.overflow());
+        Situation { moment, holding, overflow, affordable, draw }
+    }
+
+    /// Counts a failed attempt and pays for it; reserves as much for another one and says whether
+    /// that was possible.
+    fn pay_failed(&mut self, index: usize, failed: &Failed) -> bool {
+        let (seat, ledger) = (&mut self.seats[index], &self.floor.ledger);
+        seat.count_failure(&failed.error);
+        let reserved = seat.tried.reserved.unwrap_or_default();
+        let broken = seat.broken(&failed.said).map(|it| it.bill.spent()).unwrap_or_default();
+        seat.settle(ledger, Spent { calls: 1, ..broken });
+        seat.tried.reserved = ledger.reserve(reserved).is_ok().then_some(reserved);
+        seat.tried.reserved.is_some()
+    }
+
+    /// Changes the seat and the ledger as the outcome says; the error is why deliberation has to
+    /// end.
+    fn follow(&mut self, index: usize, next: Next, facts: &mut Vec<Entry>) -> Result<Option<Start>, WindUp> {
+        let (seat, floor) = (&mut self.seats[index], &mut *self.floor);
+        match next {
+            Next::Rest => seat.stage = Stage::Fresh,
+            Next::Shrink => seat.rest_unfunded(&floor.ledger),
+            Next::WindUp(reason) => {
+                seat.rest_unfunded(&floor.ledger);
+                return Err(reason);
             }
-            News::Answered(Ok(reply)) => {
-                let turn = seat.spoke(&reply, self.floor);
-                self.floor.ledger.settle(seat.reserved.take().unwrap_or_default(), turn.bill.spent());
-                let heeded = seat.may_ask_for_help();
-                if let Some(topic) = reply.convene.filter(|_| heeded) {
-                    let step = seat.begin_sub(&topic, &turn);
-                    facts.push((Some(step), Event::SubRequested { turn, topic }));
-                    return Ok(Some(Next::Convene));
-                }
-                facts.push((Some(seat.step.clone()), seat.answered(&turn, self.floor)));
-                self.floor.now.fresh += u32::from(seat.asked.ask.stretch.is_none());
-                seat.stage = Stage::Settled(Some(turn));
+            Next::Retry(wait_ms) => return Ok(Some(Start::Queue(Duration::from_millis(wait_ms)))),
+            Next::Place(cleared) => {
+                let (placed, request) = seat.place(floor, cleared);
+                facts.push((Some(seat.step().clone()), Event::CallPlaced(placed)));
+                return Ok(Some(Start::Call(request)));
             }
-            News::Answered(Err(failed)) => return self.fail(index, &failed, holding, facts),
-            News::Convened(None) => seat.stage = Stage::Fresh,
-            News::Fault(fault) => self.fault = Some(fault),
-            News::Convened(Some(end)) => {
-                let Stage::Convening { step, .. } = &seat.stage else { return Ok(None) };
-                facts.push((Some(step.clone()), Event::SubConcluded((*end).clone())));
-                seat.end_sub(&end);
-                if holding {
-                    return Ok(None);
-                }
-                let wanted = seat.worst_case(self.floor);
-                self.floor.ledger.reserve(wanted)?;
-                self.seats[index].reserved = Some(wanted);
-                return Ok(Some(Next::Wait(0)));
+            Next::Settle(turn) => self.settle(index, turn),
+            Next::Convene(sub, turn) => {
+                seat.settle(&floor.ledger, turn.bill.spent());
+                seat.begin_sub(sub.clone(), &turn);
+                return Ok(Some(Start::Convene(sub)));
+            }
+            Next::Learn(topic, end) => seat.end_sub(topic, &end),
+            Next::GoOn(topic, end) => {
+                seat.end_sub(topic, &end);
+                let wanted = seat.worst_case(floor);
+                floor.ledger.reserve(wanted)?;
+                seat.tried.reserved = Some(wanted);
+                return Ok(Some(Start::Queue(Duration::ZERO)));
             }
         }
         Ok(None)
     }
 
-    /// A failed attempt: tried again, or the end for this participant, or for the talk.
-    fn fail(
-        &mut self,
-        index: usize,
-        failed: &Failed,
-        holding: bool,
-        facts: &mut Vec<Entry>,
-    ) -> Result<Option<Next>, WindUp> {
-        let error = &failed.error;
-        let draw = self.floor.shared.clock.draw();
-        let seat = &mut self.seats[index];
-        let broken = seat.broken(&failed.said);
-        let reserved = seat.reserved.take().unwrap_or_default();
-        // Whoever did not get as far as the provider has taken nothing.
-        let calls = u32::from(matches!(seat.stage, Stage::Calling(_)));
-        let taken = broken.as_ref().map(|it| it.bill.spent()).unwrap_or_default();
-        self.floor.ledger.settle(reserved, Spent { calls, ..taken });
-        let wait = seat.retry_ms(error, draw).filter(|_| self.floor.ledger.reserve(reserved).is_ok());
-        let step = Some(seat.step.clone());
-        let (Stage::Calling(placed), Some(wait_ms)) = (&seat.stage, wait) else {
-            facts.push((step, seat.gave_up(failed, self.floor)));
-            seat.stage = Stage::Settled(None);
-            return Ok(None);
-        };
-        let (attempt, participant) = (placed.attempt, placed.participant.clone());
-        let overflow = (error.class == ErrorClass::ContextOverflow).then(|| self.floor.overflow());
-        let (class, message) = (error.class, error.message.clone());
-        let (ends, sums_up) = (overflow.is_some_and(Overflow::ends), overflow.is_some_and(Overflow::sums_up));
-        let retry_in_ms = (!ends).then_some(wait_ms);
-        facts.push((step, Event::CallFailed { attempt, participant, class, message, retry_in_ms, broken }));
-        seat.stage = Stage::Fresh;
-        if ends || sums_up {
-            self.floor.ledger.settle(reserved, Spent::default());
-        } else {
-            seat.reserved = Some(reserved);
-        }
-        if ends {
-            return Err(WindUp::WindowFull { participant: seat.name().to_owned() });
-        }
-        // Where what is older is summed up, the others are heard first.
-        Ok((!holding && !sums_up).then_some(Next::Wait(wait_ms)))
+    fn settle(&mut self, index: usize, turn: Option<Arc<Turn>>) {
+        let (seat, floor) = (&mut self.seats[index], &mut *self.floor);
+        let used = turn.as_ref().map(|turn| turn.bill.spent()).unwrap_or_default();
+        seat.settle(&floor.ledger, used);
+        floor.now.fresh += u32::from(turn.is_some() && seat.question.ask().stretch.is_none());
+        seat.stage = Stage::Settled(turn);
     }
 
-    fn start(&mut self, index: usize, next: Next) {
-        match next {
-            Next::Call(call, place) => {
-                let calling = self.seats[index].call(index, call, place, self.floor);
-                self.calls.push(contained(index, calling));
+    fn start(&mut self, index: usize, start: Start) {
+        match start {
+            Start::Call(request) => self.calls.push(index, request.answer().map(News::from)),
+            Start::Queue(wait) => {
+                let queued = self.seats[index].queue(wait);
+                self.queue(index, queued);
             }
-            Next::Wait(wait_ms) => {
-                let waiting = self.seats[index].wait(index, wait_ms);
-                self.calls.push(waiting);
-            }
-            Next::Convene => self.convene(index),
+            Start::Convene(sub) => self.convene(index, sub),
         }
     }
-
-    pub(super) fn convene(&mut self, index: usize) {
-        let Stage::Convening { step, topic } = &self.seats[index].stage else { return };
-        let held = self.floor.sub_discussion(self.seats[index].name(), step, topic);
-        let convening = Box::pin(async move { (index, News::Convened(held.await)) });
-        self.calls.push(contained(index, convening));
-    }
-}
-
-/// A fault in one call must not cost what others have answered.
-fn contained(index: usize, call: BoxFuture<'static, Arrival>) -> BoxFuture<'static, Arrival> {
-    let caught = AssertUnwindSafe(call).catch_unwind();
-    Box::pin(caught.map(move |ended| ended.unwrap_or_else(|fault| (index, News::Fault(fault)))))
 }

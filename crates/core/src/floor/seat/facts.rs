@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{Failed, Seat, Stage};
+use tokio::time::Instant;
+
+use super::Seat;
 use crate::{
     call::tokens::Family,
-    floor::{Floor, collect::Reply},
+    floor::{Floor, collect::Reply, request::Failed},
     model::{
         event::{Awaited, Broken, Event, FailedTurn, Summarised},
         money::{Usage, Usd},
@@ -13,27 +15,49 @@ use crate::{
     },
 };
 
+/// Where the talk stands when something is reported.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Moment {
+    pub(crate) now: Instant,
+    pub(crate) round: u32,
+    pub(crate) phase: &'static str,
+    /// How many turns everyone has heard.
+    pub(crate) heard: u32,
+}
+
+impl Floor {
+    pub(crate) fn moment(&self) -> Moment {
+        Moment {
+            now: Instant::now(),
+            round: self.now.round,
+            phase: self.now.phase.unwrap_or_default(),
+            heard: self.now.transcript.len() as u32,
+        }
+    }
+}
+
 impl Seat {
     /// The fact that this person's turn has come.
     pub(crate) fn awaited(&self, floor: &Floor) -> Awaited {
+        let ask = self.question.ask();
         Awaited {
             participant: self.name().to_owned(),
-            answers: self.step.clone(),
+            answers: self.step().clone(),
             round: floor.now.round,
             phase: floor.now.phase.unwrap_or_default().to_owned(),
-            prompt: self.asked.ask.prompt.to_string(),
-            shape: self.asked.ask.shape.as_ref().map(|shape| shape.form.kind.to_owned()),
+            prompt: ask.prompt.to_string(),
+            shape: ask.shape.as_ref().map(|shape| shape.form.kind.to_owned()),
             digest: Some(self.digest(floor)),
         }
     }
 
     /// What an answer cost: as the provider says, or as far as we can tell.
     fn bill(&self, text: &str, usage: Option<Usage>, cost: Option<Usd>) -> Bill {
-        let counted = if let Stage::Calling(placed) = &self.stage { placed.counted } else { 0 };
-        let estimate = || Usage::new(counted, Family::of(&self.asked.who).estimate(text));
+        let family = Family::of(&self.question.asked.who);
+        let estimate = || Usage::new(self.tried.counted, family.estimate(text));
         let estimated = usage.is_none();
         let usage = usage.unwrap_or_else(estimate);
-        let price = self.voice.as_ref().and_then(|voice| voice.price);
+        let price = self.question.price;
         let cost = cost.or_else(|| price.map(|price| price.of(usage)));
         Bill { usage, estimated, price, cost }
     }
@@ -44,16 +68,16 @@ impl Seat {
     }
 
     /// The reply as a turn, billed.
-    pub(crate) fn spoke(&self, reply: &Reply, floor: &Floor) -> Arc<Turn> {
+    pub(super) fn spoke(&self, reply: &Reply, moment: Moment) -> Arc<Turn> {
         Arc::new(Turn {
-            step: self.step.clone(),
+            step: self.step().clone(),
             participant: self.name().to_owned(),
-            round: floor.now.round,
-            phase: floor.now.phase.unwrap_or_default().to_owned(),
-            form: self.asked.ask.shape.as_ref().map(|shape| shape.form.kind.to_owned()),
+            round: moment.round,
+            phase: moment.phase.to_owned(),
+            form: self.question.ask().shape.as_ref().map(|shape| shape.form.kind.to_owned()),
             text: reply.text.as_str().into(),
-            started_at: self.placed_at,
-            duration_ms: self.elapsed_ms(),
+            started_at: self.tried.placed_at,
+            duration_ms: self.tried.elapsed_ms(moment.now),
             finish: if reply.convene.is_some() { Finish::Convene } else { reply.finish },
             bill: self.bill(&reply.text, reply.usage, reply.cost),
             reused: false,
@@ -61,33 +85,33 @@ impl Seat {
     }
 
     /// The fact of the answer.
-    pub(crate) fn answered(&self, turn: &Arc<Turn>, floor: &Floor) -> Event {
-        match self.asked.ask.stretch {
+    pub(crate) fn answered(&self, turn: &Arc<Turn>, moment: Moment) -> Event {
+        match self.question.ask().stretch {
             Some(stretch) => {
-                Event::Summarised(Summarised { turn: Some(turn.clone()), ..stretch.tried(floor) })
+                Event::Summarised(Summarised { turn: Some(turn.clone()), ..stretch.tried(moment.heard) })
             }
             None => Event::TurnCompleted { turn: turn.clone() },
         }
     }
 
     /// The fact that there will be none.
-    pub(crate) fn gave_up(&self, failed: &Failed, floor: &Floor) -> Event {
-        match self.asked.ask.stretch {
-            Some(stretch) => Event::Summarised(stretch.tried(floor)),
-            None => Event::TurnFailed(self.failed(failed, floor)),
+    pub(super) fn gave_up(&self, failed: &Failed, moment: Moment) -> Event {
+        match self.question.ask().stretch {
+            Some(stretch) => Event::Summarised(stretch.tried(moment.heard)),
+            None => Event::TurnFailed(self.failed(failed, moment)),
         }
     }
 
-    fn failed(&self, failed: &Failed, floor: &Floor) -> FailedTurn {
+    fn failed(&self, failed: &Failed, moment: Moment) -> FailedTurn {
         let error = &failed.error;
         FailedTurn {
             participant: self.name().to_owned(),
-            round: floor.now.round,
-            phase: floor.now.phase.unwrap_or_default().to_owned(),
+            round: moment.round,
+            phase: moment.phase.to_owned(),
             class: error.class,
             message: error.message.clone(),
-            attempts: self.attempts,
-            duration_ms: self.elapsed_ms(),
+            attempts: self.tried.attempts,
+            duration_ms: self.tried.elapsed_ms(moment.now),
             broken: self.broken(&failed.said),
         }
     }

@@ -17,7 +17,7 @@ impl Seat {
     pub(crate) fn worst_case(&mut self, floor: &Floor) -> Spent {
         let written = self.longest_answer(floor);
         let usage = Usage::new(self.look(floor).at_worst() + 64, written);
-        let price = self.voice.as_ref().and_then(|voice| voice.price);
+        let price = self.question.price;
         Spent { calls: 1, tokens: usage.total(), usd: price.map(|price| price.of(usage)).unwrap_or_default() }
     }
 
@@ -27,7 +27,7 @@ impl Seat {
 
     /// What the provider is told: the words allowed, and the thoughts before them.
     pub(super) fn token_limit(&self, floor: &Floor) -> u32 {
-        let words = self.asked.ask.max_tokens.unwrap_or(floor.record.state.spec.manner.max_tokens);
+        let words = self.question.ask().max_tokens.unwrap_or(floor.record.state.spec.manner.max_tokens);
         words.saturating_add(self.voice.as_ref().map_or(0, |voice| voice.thinking))
     }
 
@@ -38,7 +38,7 @@ impl Seat {
     }
 
     pub(super) fn view(&self, floor: &Floor) -> View {
-        let (ask, state) = (&self.asked.ask, &floor.record.state);
+        let (ask, state) = (self.question.ask(), &floor.record.state);
         let window = floor.window(self);
         let notes = if ask.stretch.is_none() { size_of_notes(state, window.family) } else { 0 };
         let mut view = view(self.name(), ask, &Window { room: window.room.saturating_sub(notes), ..window });
@@ -46,7 +46,7 @@ impl Seat {
         if ask.stretch.is_none() {
             view.show(ask, state);
         }
-        if self.subs > 0 {
+        if !self.nested.is_empty() {
             // The question stands before what was found; it need not be put twice.
             view.messages.pop();
         }
@@ -55,10 +55,11 @@ impl Seat {
 
     /// A short name for what is asked here.
     pub(crate) fn digest(&self, floor: &Floor) -> String {
+        let ask = self.question.ask();
         match &self.view {
-            Some(view) => digest(&self.asked.ask, &view.messages),
-            None if self.asked.who.is_person() => digest(&self.asked.ask, &self.all_said(floor)),
-            None => digest(&self.asked.ask, &self.view(floor).messages),
+            Some(view) => digest(ask, &view.messages),
+            None if self.question.asked.who.is_person() => digest(ask, &self.all_said(floor)),
+            None => digest(ask, &self.view(floor).messages),
         }
     }
 
@@ -67,6 +68,6 @@ impl Seat {
         let said = floor.now.transcript.iter();
         let said =
             said.map(|turn| Message::Said { own: turn.participant == self.name(), turn: turn.clone() });
-        said.chain([Message::Ask(self.asked.ask.prompt.clone())]).collect()
+        said.chain([Message::Ask(self.question.ask().prompt.clone())]).collect()
     }
 }

@@ -55,12 +55,12 @@ fn blocks(view: &View, value: &Value) -> Vec<Block> {
         }
         View::Line { label, cell } => vec![Block::Line(format!("{label}: {}", cell.write(Some(value))))],
         View::Table { columns } => vec![Block::Table(table(columns, &entries(value)))],
-        View::Scores { entries: at, participant, score, whole, .. } => {
+        View::Scores { entries: at, participant, score, by, whole, .. } => {
             let rows: Vec<Vec<String>> = entries(value)
                 .iter()
-                .flat_map(|round| scores(round, (at, participant, score), *whole))
+                .flat_map(|round| scores(round, (at, participant, score), (*by, *whole)))
                 .collect();
-            vec![Block::Table(Table::new(&["round", "judge", "participant", "score"], &rows))]
+            vec![Block::Table(Table::new(&["round", "by", "participant", "score"], &rows))]
         }
         View::Ballots => ballots(value),
         View::Numbers { number, unit } => vec![Block::Table(numbers(&entries(value), number, *unit))],
@@ -81,12 +81,16 @@ fn table(columns: &[Column], rows: &[Value]) -> Table {
     Table::new(&head, &rows.iter().map(row).collect::<Vec<_>>())
 }
 
-fn scores(round: &Value, (at, who, score): (&str, &str, &str), whole: Option<&str>) -> Vec<Vec<String>> {
+fn scores(
+    round: &Value,
+    (at, who, score): (&str, &str, &str),
+    (by, whole): (Option<&str>, Option<&str>),
+) -> Vec<Vec<String>> {
     let number = Cell::Number.write(round.pointer("/round"));
-    let judge = Cell::Text.write(round.pointer("/judge"));
+    let by = by.map(|at| Cell::Text.write(round.pointer(at))).unwrap_or_default();
     let mark = |name: String, score: Option<&Value>| {
         let score = score.and_then(Value::as_f64).map(|it| format!("{it:.1}")).unwrap_or_default();
-        vec![number.clone(), judge.clone(), name, score]
+        vec![number.clone(), by.clone(), name, score]
     };
     let entries = round.pointer(at).and_then(Value::as_array).into_iter().flatten();
     let each = entries.map(|it| mark(Cell::Text.write(it.pointer(who)), it.pointer(score)));

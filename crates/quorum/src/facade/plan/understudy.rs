@@ -24,8 +24,6 @@ use quorum_core::{
     seams::{Chunk, Provider, Voice, Voices},
 };
 
-use super::form;
-
 /// What they say. Wherever it is found in a prompt, a real answer would be quoted in full.
 pub(super) const WORD: &str = "understudy";
 
@@ -195,6 +193,6 @@ impl Script {
         }
         let readable = self.readable_after.is_some_and(|after| question.reminders >= after);
         let form = call.shape.as_ref().filter(|_| readable);
-        Ok(form.map_or_else(|| WORD.to_owned(), form::filled))
+        Ok(form.map_or_else(|| WORD.to_owned(), |it| it.form.stubbed(it.schema.as_deref(), WORD)))
     }
 }

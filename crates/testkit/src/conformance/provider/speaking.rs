@@ -3,6 +3,7 @@
 use quorum_core::{
     call::{Call, Shape},
     model::{money::Usage, transcript::Finish},
+    vocabulary::form::Form,
 };
 use serde_json::{Value, json};
 
@@ -11,6 +12,8 @@ use super::{
     fixture::{Heard, KEY, MODEL, SPEECH, call, hear, speaking, voice},
 };
 use crate::server::{Asked, Ending, Request, Script, Server, Used, server};
+
+const BALLOT: Form = Form::new("ballot");
 
 /// Starts the server, asks once, and gives back what both sides saw.
 async fn ask(subject: Subject, script: Script, call: Call) -> (Heard, Asked, Value, Server) {
@@ -87,7 +90,7 @@ pub async fn an_answer_keeps_to_its_form(subject: Subject) {
         "required": ["choice", "confidence"],
         "additionalProperties": false,
     });
-    let shape = Some(Shape { name: "ballot", schema: Some(schema.into()) });
+    let shape = Some(Shape { form: &BALLOT, schema: Some(schema.into()) });
     let (heard, asked, ..) = ask(subject, speaking(), Call { shape, may_convene: true, ..call() }).await;
     let reply: Value = serde_json::from_str(&heard.text).expect("a form is JSON");
     assert_eq!(reply["choice"], "tabs");

@@ -71,7 +71,7 @@ pub fn said(who: &str, round: u32, text: &str) -> Event {
 #[must_use]
 pub fn ending(synthesis: &str) -> Vec<Event> {
     let decision = Decision { synthesis: synthesis.to_owned(), ..Decision::default() };
-    let stopping = StoppingReason::Completed;
+    let stopping = StoppingReason::COMPLETED;
     vec![
         Event::Decided { decision: Arc::new(decision) },
         Event::Concluded(Conclusion { success: true, stopping, degraded: false, problem: None }),

@@ -4,11 +4,10 @@ use futures::StreamExt;
 use quorum_core::{
     model::{
         command::{Command, CommandId},
-        debate::{JudgeChange, JudgeFailure},
         event::{Event, WindUp},
         id::{DiscussionId, Step},
         lifecycle::Lifecycle,
-        vacancy::{Ruling, Vacancy},
+        ruling::{AwaitedChoice, Ruling, RulingAwaited},
     },
     seams::{StoreError, Then},
 };
@@ -82,37 +81,73 @@ pub async fn parking_with_a_newer_command_does_not_wait<S: Whole>(subject: Subje
     assert_eq!(claimed.iter().map(|claim| claim.id).collect::<Vec<_>>(), [id]);
 }
 
-/// A word about the judge's seat is taken where it is awaited, once, and only for who can judge.
+/// A decision of people is taken where one of its kind is awaited, once, and only if it is among the choices.
 pub async fn a_ruling_is_taken_once_where_it_is_awaited<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let id = open(store, "tabs or spaces?", second(1)).await;
-    let end = || Command::Judge(Ruling::End);
-    let swap = |to: &str| Command::Judge(Ruling::Swap { to: to.to_owned() });
-    let nobody_asked = Err(StoreError::JudgeNotAwaited(id));
-    assert_eq!(store.send(id, end()).await, nobody_asked);
+    let end = || ruling("judge", "end", None);
+    let not_awaited = |kind: &str| Err(StoreError::RulingNotAwaited { id, kind: kind.to_owned() });
+    assert_eq!(store.send(id, end()).await, not_awaited("judge"));
     let mut writer = Writer::claiming(store, id, "one").await;
-    let (answers, candidates) = (Step::from("1/judging/*judge after cyd"), vec!["gus".to_owned()]);
-    let (lost, reason) = ("cyd".to_owned(), "no such key".to_owned());
-    let vacancy = Vacancy { lost, answers, round: 1, reason, candidates: candidates.clone() };
+    let asked = vec![Event::RulingAwaited(vacant())];
     let seen = CommandId::default();
-    let asked = vec![Event::JudgeAwaited(vacancy.clone())];
     writer.write(second(2), asked, Then::Park { seen }).await.expect("the claim is ours");
-    let name = "cyd".to_owned();
-    assert_eq!(store.send(id, swap("cyd")).await, Err(StoreError::CannotJudge { name, candidates }));
+    for (unfit, error) in unfit_rulings(id) {
+        assert_eq!(store.send(id, unfit).await, Err(error));
+    }
     assert_eq!(store.claim_any(1, "two", LEASE_MS).await, Ok(Vec::new()), "what is refused wakes nobody");
-    let both = futures::future::join(store.send(id, swap("gus")), store.send(id, end())).await;
-    assert_eq!(both, (Ok(CommandId(1)), nobody_asked.clone()));
+    let swap = ruling("judge", "swap", Some("gus"));
+    let both = futures::future::join(store.send(id, swap.clone()), store.send(id, end())).await;
+    assert_eq!(both, (Ok(CommandId(1)), not_awaited("judge")));
     let claim = store.claim_any(1, "two", LEASE_MS).await.expect("the store is there").remove(0);
     writer.claim = claim;
-    let change =
-        JudgeChange { round: 1, from: "cyd".into(), to: Some("gus".into()), rule: JudgeFailure::Swap };
-    let command = swap("gus");
-    let taken = vec![Event::CommandTaken { id: CommandId(1), command }, Event::JudgeChanged(change)];
+    let Command::Rule(decided) = &swap else { unreachable!("a ruling is one") };
+    let ruled = Event::Ruled(vacant().decided(decided));
+    let taken = vec![Event::CommandTaken { id: CommandId(1), command: swap }, ruled];
     writer.write(second(3), taken, Then::Continue).await.expect("the claim is ours");
-    assert_eq!(store.send(id, end()).await, nobody_asked);
-    let wound_up = vec![Event::JudgeAwaited(vacancy), Event::WoundUp { reason: WindUp::Stopped }];
+    assert_eq!(store.send(id, end()).await, not_awaited("judge"));
+    let wound_up = vec![Event::RulingAwaited(vacant()), Event::WoundUp { reason: WindUp::Stopped }];
     writer.write(second(4), wound_up, Then::Continue).await.expect("the claim is ours");
-    assert_eq!(store.send(id, end()).await, nobody_asked);
+    assert_eq!(store.send(id, end()).await, not_awaited("judge"));
+}
+
+fn ruling(kind: &str, choice: &str, candidate: Option<&str>) -> Command {
+    let candidate = candidate.map(str::to_owned);
+    Command::Rule(Ruling { kind: kind.to_owned(), choice: choice.to_owned(), candidate })
+}
+
+/// The seat of a judge that failed: gus may take it, or the talk ends.
+fn vacant() -> RulingAwaited {
+    let choice = |name: &str, takes_candidate| AwaitedChoice { name: name.to_owned(), takes_candidate };
+    RulingAwaited {
+        kind: "judge".to_owned(),
+        about: "cyd".to_owned(),
+        answers: Step::from("1/judging/*judge after cyd"),
+        round: 1,
+        reason: "no such key".to_owned(),
+        choices: vec![choice("swap", true), choice("end", false)],
+        candidates: vec!["gus".to_owned()],
+    }
+}
+
+/// What can't be decided about that seat, and what the store says to it.
+fn unfit_rulings(id: DiscussionId) -> Vec<(Command, StoreError)> {
+    let no_candidate = |name: Option<&str>| {
+        let name = name.map(str::to_owned);
+        StoreError::NoSuchCandidate { name, candidates: vacant().candidates }
+    };
+    let no_choice = StoreError::NoSuchChoice {
+        choice: "go-without".to_owned(),
+        choices: vec!["swap".to_owned(), "end".to_owned()],
+    };
+    let other_kind = StoreError::RulingNotAwaited { id, kind: "budget".to_owned() };
+    vec![
+        (ruling("judge", "swap", Some("cyd")), no_candidate(Some("cyd"))),
+        (ruling("judge", "swap", None), no_candidate(None)),
+        (ruling("judge", "end", Some("gus")), no_candidate(Some("gus"))),
+        (ruling("judge", "go-without", None), no_choice),
+        (ruling("budget", "end", None), other_kind),
+    ]
 }
 
 /// Each of them, of every discussion.

@@ -1,4 +1,4 @@
-//! A judge who failed, and people who say what becomes of the seat (D13).
+//! A decision that is awaited from people, such as what becomes of the seat of a judge that failed (D13).
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ fn debate() -> Value {
 /// Orders a debate whose judge fails, and waits until it waits for a word.
 async fn unjudged(house: &House) -> String {
     let id = house.ordered(&debate()).await;
-    while house.state(&id).await["judgeAwaited"].is_null() {
+    while house.state(&id).await["rulingAwaited"].is_null() {
         tokio::task::yield_now().await;
     }
     id
@@ -35,15 +35,20 @@ async fn d13_who_looks_sees_that_a_word_about_the_judge_is_awaited() {
     let house = House::open(FAST).await;
     let id = unjudged(&house).await;
     let shown = house.get(&format!("/api/discussions/{id}")).await.json();
-    let (awaited, state) = (&shown["judgeAwaited"], house.state(&id).await);
-    assert_eq!((&awaited["lost"], &awaited["round"]), (&json!("qwen"), &json!(1)));
+    let (awaited, state) = (&shown["rulingAwaited"], house.state(&id).await);
+    assert_eq!((&awaited["about"], &awaited["round"]), (&json!("qwen"), &json!(1)));
     assert_eq!(awaited["candidates"], json!(["claude", "glm"]));
-    for field in ["lost", "round", "reason", "candidates"] {
-        assert_eq!(awaited[field], state["judgeAwaited"][field], "{field}");
-    }
+    assert_eq!(awaited["kind"], "judge");
+    let choices = json!([
+        { "name": "swap", "takesCandidate": true },
+        { "name": "go-without", "takesCandidate": false },
+        { "name": "end", "takesCandidate": false },
+    ]);
+    assert_eq!(awaited["choices"], choices);
+    assert_eq!(*awaited, state["rulingAwaited"]);
     assert_eq!(shown["nextSpeaker"], Value::Null);
     let other = house.held(&order()).await;
-    assert!(house.state(&other).await["judgeAwaited"].is_null());
+    assert!(house.state(&other).await["rulingAwaited"].is_null());
 }
 
 #[tokio::test]
@@ -51,17 +56,17 @@ async fn d13_a_word_about_the_judge_goes_on_with_the_debate() {
     let house = House::open(FAST).await;
     let check = async |word: Value, judges: Value| {
         let id = unjudged(&house).await;
-        let said = house.post(&format!("/api/discussions/{id}/judge"), &word).await;
-        let expected = json!({ "discussionId": id, "action": "judge" });
+        let said = house.post(&format!("/api/discussions/{id}/ruling"), &word).await;
+        let expected = json!({ "discussionId": id, "action": "rule" });
         assert_eq!((said.status.as_u16(), said.json()), (202, expected));
         let state = over(&house, &id).await;
-        assert!(state["judgeAwaited"].is_null(), "{state}");
+        assert!(state["rulingAwaited"].is_null(), "{state}");
         let result = house.get(&format!("/api/discussions/{id}/result")).await.json();
         assert_eq!(result["judging"]["judgeChanges"][0]["to"], judges, "{}", result["judging"]);
     };
-    check(json!({ "action": "swap", "to": "glm" }), json!("glm")).await;
-    check(json!({ "action": "none" }), Value::Null).await;
-    check(json!({ "action": "end" }), Value::Null).await;
+    check(json!({ "choice": "swap", "candidate": "glm" }), json!("glm")).await;
+    check(json!({ "kind": "judge", "choice": "go-without" }), Value::Null).await;
+    check(json!({ "choice": "end" }), Value::Null).await;
 }
 
 #[tokio::test]
@@ -70,35 +75,36 @@ async fn d13_a_word_that_is_not_due_changes_nothing() {
     let id = unjudged(&house).await;
     let before = house.state(&id).await;
     let refused = async |id: &str, word: Value, status: u16, code: &str, field: Option<&str>| {
-        let answer = house.post(&format!("/api/discussions/{id}/judge"), &word).await;
+        let answer = house.post(&format!("/api/discussions/{id}/ruling"), &word).await;
         let problem = answer.json();
         let told = (answer.status.as_u16(), problem["code"].as_str(), problem["fields"][0]["field"].as_str());
         assert_eq!(told, (status, Some(code), field), "{word}: {problem}");
     };
     let invalid = "DISCUSSION_INVALID_REQUEST";
-    refused(&id, json!({ "action": "swap", "to": "zoe" }), 400, invalid, Some("to")).await;
-    refused(&id, json!({ "action": "swap", "to": "qwen" }), 400, invalid, Some("to")).await;
-    refused(&id, json!({ "action": "swap" }), 400, invalid, Some("to")).await;
-    refused(&id, json!({ "action": "end", "to": "glm" }), 400, invalid, Some("to")).await;
-    refused(&id, json!({ "action": "hang" }), 400, invalid, Some("action")).await;
-    refused(&id, json!({}), 400, invalid, Some("action")).await;
-    refused(&id, json!({ "action": "end", "why": "late" }), 400, invalid, Some("why")).await;
+    refused(&id, json!({ "choice": "swap", "candidate": "zoe" }), 400, invalid, Some("candidate")).await;
+    refused(&id, json!({ "choice": "swap", "candidate": "qwen" }), 400, invalid, Some("candidate")).await;
+    refused(&id, json!({ "choice": "swap" }), 400, invalid, Some("candidate")).await;
+    refused(&id, json!({ "choice": "end", "candidate": "glm" }), 400, invalid, Some("candidate")).await;
+    refused(&id, json!({ "choice": "hang" }), 400, invalid, Some("choice")).await;
+    refused(&id, json!({}), 400, invalid, Some("choice")).await;
+    refused(&id, json!({ "choice": "end", "why": "late" }), 400, invalid, Some("why")).await;
+    refused(&id, json!({ "kind": "chair", "choice": "end" }), 409, "NOT_AWAITED", None).await;
     assert_eq!(house.state(&id).await, before);
 
     let talking = house.ordered(&crate::harness::slow()).await;
-    refused(&talking, json!({ "action": "none" }), 409, "NOT_AWAITED", None).await;
+    refused(&talking, json!({ "choice": "go-without" }), 409, "NOT_AWAITED", None).await;
     let done = house.held(&order()).await;
-    refused(&done, json!({ "action": "none" }), 409, "DISCUSSION_OVER", None).await;
+    refused(&done, json!({ "choice": "go-without" }), 409, "DISCUSSION_OVER", None).await;
     let nowhere = "01890000-0000-7000-8000-0000000000ff";
-    refused(nowhere, json!({ "action": "none" }), 404, "NOT_FOUND", None).await;
+    refused(nowhere, json!({ "choice": "go-without" }), 404, "NOT_FOUND", None).await;
 }
 
 #[tokio::test]
 async fn d13_words_that_race_are_taken_once() {
     let house = House::open(FAST).await;
     let id = unjudged(&house).await;
-    let path = format!("/api/discussions/{id}/judge");
-    let word = json!({ "action": "none" });
+    let path = format!("/api/discussions/{id}/ruling");
+    let word = json!({ "choice": "go-without" });
     let words = (0..20).map(|_| answered(house.posting(&path, &word)));
     let answers = futures::future::join_all(words).await;
     assert_eq!(answers.iter().filter(|it| it.status == 202).count(), 1);
@@ -112,12 +118,12 @@ async fn s7_a_word_about_the_judge_is_written_down() {
     let by_ann = |request: reqwest::RequestBuilder| answered(request.bearer_auth(ANN));
     let id = by_ann(house.posting("/api/discussions", &debate())).await.id();
     let state = format!("/api/discussions/{id}/state");
-    while by_ann(house.request("GET", &state)).await.json()["judgeAwaited"].is_null() {
+    while by_ann(house.request("GET", &state)).await.json()["rulingAwaited"].is_null() {
         tokio::task::yield_now().await;
     }
-    let path = format!("/api/discussions/{id}/judge");
-    by_ann(house.posting(&path, &json!({ "action": "swap", "to": "zoe" }))).await;
-    by_ann(house.posting(&path, &json!({ "action": "end" }))).await;
+    let path = format!("/api/discussions/{id}/ruling");
+    by_ann(house.posting(&path, &json!({ "choice": "swap", "candidate": "zoe" }))).await;
+    by_ann(house.posting(&path, &json!({ "choice": "end" }))).await;
     let deeds = by_ann(house.request("GET", "/api/audit")).await.json();
     let shown = |it: &Value| {
         format!(
@@ -129,6 +135,6 @@ async fn s7_a_word_about_the_judge_is_written_down() {
     };
     let deeds: Vec<String> = deeds.as_array().unwrap().iter().map(shown).collect();
     let refused =
-        "ann's laptop judge refused: zoe can't judge here; able to are claude, glm; nothing was changed";
-    assert_eq!(deeds, ["ann's laptop judge done", refused, "ann's laptop start done"]);
+        "ann's laptop rule refused: zoe is no candidate; candidates are claude, glm; nothing was changed";
+    assert_eq!(deeds, ["ann's laptop rule done", refused, "ann's laptop start done"]);
 }

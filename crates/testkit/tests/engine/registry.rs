@@ -1,7 +1,6 @@
 //! Three tiny patterns, one method and three ways to fit a window, so that the engine is tested without the real ones.
 
 use quorum_core::{
-    craft::{Before, Consensus, ContextStrategy, Crafts, Fit, Length, Loss, Pattern, SumUp},
     floor::{
         Floor,
         ask::{Ask, Hears},
@@ -11,11 +10,15 @@ use quorum_core::{
         outcome::Decision,
         phase::{Phase, PhaseTable},
     },
+    registry::{Before, Consensus, ContextStrategy, Fit, Length, OnOverflow, Pattern, Registry, SumUp},
 };
 
 const TALKING: Phase = Phase("talking");
 
-pub(crate) const CRAFTS: Crafts = Crafts { patterns: PATTERNS, consensus: METHODS, contexts: CONTEXTS };
+/// Everything below.
+pub(crate) fn registry() -> Registry {
+    Registry::default().with_patterns(PATTERNS).with_methods(METHODS).with_strategies(CONTEXTS)
+}
 
 static PATTERNS: &[Pattern] = &[AT_ONCE, IN_TURN, UNTIL_TWO, ROGUE, FAULTY, HASTY];
 static METHODS: &[Consensus] = &[FIRST_SPEAKS];
@@ -26,14 +29,21 @@ const SLIDE: ContextStrategy = ContextStrategy {
     name: "slide",
     summary: "The first and the newest",
     fit: |talk| fitted(talk, Before::First, 1, talk.size(0, 1)),
+    options: &[],
+    overflow: OnOverflow::NotOffered,
     words: |_, most| Ask::new("", format!("sum up in {most}")).temperature(0.3),
 };
 
-const TRUNCATE: ContextStrategy =
-    ContextStrategy { name: "truncate", fit: |talk| fitted(talk, Before::Nothing, 0, 0), ..SLIDE };
+const TRUNCATE: ContextStrategy = ContextStrategy {
+    name: "truncate",
+    fit: |talk| fitted(talk, Before::Nothing, 0, 0),
+    overflow: OnOverflow::Shrinks,
+    ..SLIDE
+};
 
 /// Sums up the older half when four fifths of the room are taken.
-const SUMMARISE: ContextStrategy = ContextStrategy { name: "summarise", fit: summarise, ..SLIDE };
+const SUMMARISE: ContextStrategy =
+    ContextStrategy { name: "summarise", fit: summarise, overflow: OnOverflow::SumsUp, ..SLIDE };
 
 fn fitted(talk: &Length<'_>, before: Before, done: usize, size: u64) -> Fit {
     let all = talk.since(0);
@@ -63,11 +73,9 @@ fn summarise(talk: &Length<'_>) -> Fit {
 const AT_ONCE: Pattern = Pattern {
     name: "synthesis",
     summary: "All at once",
-    flow: 1,
     phases: PhaseTable { first: &[TALKING], next: &[(TALKING, &[TALKING])] },
-    check: |_| Vec::new(),
-    loss: Loss::TooFewProviders,
     run: |floor| Box::pin(at_once(floor)),
+    ..Pattern::PLAIN
 };
 
 const IN_TURN: Pattern = Pattern { name: "in-turn", run: |floor| Box::pin(in_turn(floor)), ..AT_ONCE };
@@ -123,9 +131,8 @@ async fn hasty(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
 const FIRST_SPEAKS: Consensus = Consensus {
     name: "synthesis",
     summary: "The first one present sums up",
-    check: |_| Vec::new(),
-    calls: |_| 1,
     decide: |floor| Box::pin(first_speaks(floor)),
+    ..Consensus::PLAIN
 };
 
 async fn first_speaks(floor: &mut Floor) -> Result<Decision, Halt> {

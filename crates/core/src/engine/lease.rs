@@ -1,4 +1,5 @@
-//! One task for all discussions of a process: wakes those with new commands, prolongs their claims.
+//! The leases of a process's claims: one task for all its discussions prolongs them, and wakes the
+//! discussions that have new commands.
 
 use std::{sync::Weak, time::Duration};
 
@@ -15,7 +16,7 @@ use crate::{
 const ROUND: Duration = Duration::from_millis(LEASE_MS / 3);
 
 /// Passes the store's news on until the engine is gone.
-pub(crate) async fn watch_over(engine: Weak<Inner>, mut news: BoxStream<'static, DiscussionId>) {
+pub(crate) async fn keep(engine: Weak<Inner>, mut news: BoxStream<'static, DiscussionId>) {
     let mut next_round = sleep(ROUND).boxed();
     loop {
         tokio::select! {
@@ -39,7 +40,8 @@ fn poke(inner: &Inner, id: DiscussionId) {
     }
 }
 
-/// A claim that can't be prolonged is fenced at its next append; nothing more need be done about it here.
+/// A claim that can't be prolonged is fenced at its next append, so an error needs nothing more
+/// here.
 async fn prolong(inner: &Inner) {
     let claims: Vec<Claim> = {
         let running = inner.running.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

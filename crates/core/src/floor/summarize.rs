@@ -1,5 +1,6 @@
-//! Making room: what was said earlier is summed up once for everyone who no longer has room for it. A recorded step like any other,
-//! paid like any other; when it can't be had, the talk goes on without.
+//! Making room: what was said earlier is summed up once, for every participant whose window has no
+//! room for it. The summary is a recorded and paid step like any other; the talk goes on without it
+//! where it can't be had.
 
 use crate::{
     floor::{
@@ -7,7 +8,8 @@ use crate::{
         ask::{Ask, Stretch},
         group::{Asked, Group},
         halt::Halt,
-        seat::{Seat, Stage},
+        seat::Seat,
+        window::Overflow,
     },
     model::{
         event::{Event, Summarised, Tight},
@@ -18,7 +20,8 @@ use crate::{
 };
 
 impl Group<'_, '_> {
-    /// Warns whose window is tight, and has what was said summed up where the strategy wants that.
+    /// Warns of windows that are nearly full, and has what was said summed up where the strategy
+    /// wants that.
     pub(crate) async fn make_room(&mut self) -> Result<(), Halt> {
         self.floor.weigh_summary();
         let mut wanted: Option<SumUp> = None;
@@ -40,32 +43,32 @@ impl Group<'_, '_> {
         Ok(())
     }
 
-    /// Asks for the summary, in a group of its own whose end, if it must, is this one's end.
+    /// Asks for the summary in a group of its own; an order to leave that one is an order to leave
+    /// this one.
     async fn sum_up(&mut self, asked: Asked) -> Result<(), Halt> {
         let mut seat = Seat::take(self.floor, asked);
         if let Some(turn) = self.floor.reused(&seat) {
-            let fact = (Some(turn.step.clone()), seat.answered(&turn, self.floor));
+            let fact = (Some(turn.step.clone()), seat.answered(&turn, self.floor.moment()));
             return Ok(self.floor.record.append(vec![fact]).await?);
         }
         let wanted = seat.worst_case(self.floor);
-        // What can't be paid is done without.
+        // The talk goes on without a summary that the budget has no room for.
         if self.floor.ledger.reserve(wanted).is_err() {
             return Ok(());
         }
-        seat.reserved = Some(wanted);
-        let owed_ms = seat.owed_ms(self.floor.shared.clock.now());
-        let waiting = seat.wait(0, owed_ms);
+        let queued = seat.queue_first(wanted, self.floor.shared.clock.now());
         let mut summing = Group::of(self.floor, vec![seat], self.key.clone(), &|_| false);
-        summing.calls.push(waiting);
+        summing.queue(0, queued);
         summing.run().await
     }
 }
 
 impl Floor {
-    /// Who is asked for this summary and how, unless it is too late or too early for one.
+    /// The question for this summary, unless it is too late or too early for one.
     fn summary_to_ask(&self, wanted: SumUp) -> Option<Asked> {
         let from = self.summary().map_or(0, |it| it.covers as usize);
-        // Deciding keeps its calls to itself; what could not be had is tried again when as much again was said.
+        // Deciding keeps its calls to itself. A summary that failed is tried again when as much
+        // again was said.
         let failed = self.summaries_so_far().next().filter(|it| it.turn.is_none());
         let not_before = failed.map_or(0, |it| 2 * it.covers as usize - from);
         if !self.now.is_talking() || wanted.turns <= from || wanted.turns < not_before {
@@ -92,15 +95,15 @@ impl Floor {
 }
 
 impl Stretch {
-    /// The fact of a summary that was tried.
-    pub(crate) fn tried(self, floor: &Floor) -> Summarised {
-        Summarised { covers: self.to as u32, heard: floor.now.transcript.len() as u32, turn: None }
+    /// The fact of a summary that was tried after so many turns.
+    pub(crate) fn tried(self, heard: u32) -> Summarised {
+        Summarised { covers: self.to as u32, heard, turn: None }
     }
 }
 
 impl Seat {
     /// Whether it was shown too much, and waits until what was said is summed up.
     pub(crate) fn wants_summary(&self, floor: &Floor) -> bool {
-        matches!(self.stage, Stage::Fresh) && self.may_shrink() && floor.overflow().sums_up()
+        self.is_fresh() && self.may_shrink() && floor.overflow() == Overflow::SumUp
     }
 }

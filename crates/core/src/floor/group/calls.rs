@@ -1,0 +1,66 @@
+//! What a group has under way: calls, waits and sub-discussions, and what arrived of them early.
+
+use std::{any::Any, collections::VecDeque, panic::AssertUnwindSafe};
+
+use futures::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
+
+use crate::{floor::seat::outcome::News, record::Paid};
+
+/// News for the seat with this number.
+pub(crate) type Arrival = (usize, Result<News, Fault>);
+
+/// A fault of this program, caught in a call. The others may have answered meanwhile, so it goes on
+/// only once that is recorded.
+pub(crate) type Fault = Box<dyn Any + Send>;
+
+#[derive(Default)]
+pub(crate) struct Calls {
+    under_way: FuturesUnordered<BoxFuture<'static, Arrival>>,
+    /// What arrived while something was being recorded.
+    early: VecDeque<Arrival>,
+}
+
+impl Calls {
+    /// Begins something for this seat. A fault in it must not cost what others have answered.
+    pub(crate) fn push(&mut self, index: usize, call: impl Future<Output = News> + Send + 'static) {
+        let caught = AssertUnwindSafe(call).catch_unwind();
+        self.under_way.push(caught.map(move |ended| (index, ended)).boxed());
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.under_way.is_empty() && self.early.is_empty()
+    }
+
+    /// Whether something has arrived. Looks once and waits for nothing.
+    pub(crate) fn has_arrived(&mut self) -> bool {
+        let arrived = self.under_way.next().now_or_never().flatten();
+        self.early.extend(arrived);
+        !self.early.is_empty()
+    }
+
+    /// Takes what has arrived, first what came early; waits for nothing.
+    pub(crate) fn arrived(&mut self) -> Option<Arrival> {
+        self.early.pop_front().or_else(|| self.under_way.next().now_or_never().flatten())
+    }
+
+    /// Waits for the next arrival, with everything written that was paid for; `None` when nothing
+    /// is under way.
+    pub(crate) async fn next(&mut self, _: &Paid<'_>) -> Option<Arrival> {
+        match self.early.pop_front() {
+            Some(arrival) => Some(arrival),
+            None => self.under_way.next().await,
+        }
+    }
+
+    /// Lets everything under way go on while something is recorded.
+    pub(crate) async fn go_on_during<T>(&mut self, recording: impl Future<Output = T>) -> T {
+        tokio::pin!(recording);
+        loop {
+            tokio::select! {
+                biased;
+                recorded = &mut recording => return recorded,
+                Some(arrival) = self.under_way.next() => self.early.push_back(arrival),
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! One request on its way to a provider: it queues in the lane, then the call is made. Both own all
+//! they need, so that either can run as a task of its own.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::time::{Instant, sleep, timeout_at};
+
+use crate::{
+    call::{
+        Call,
+        lane::{Closed, Lane, Place},
+    },
+    floor::collect::{Reply, collect},
+    model::error::{ErrorClass, ProviderError},
+    record::feed::Feed,
+    seams::{Provider, Voice},
+};
+
+/// A request that waits for its turn at the provider.
+pub(crate) struct Queued {
+    /// What is to answer; `None` where no provider has that name.
+    pub(crate) voice: Option<Voice>,
+    /// How long to back off before queueing.
+    pub(crate) wait: Duration,
+    /// When waiting ends; the first attempt of a step waits as long as it takes.
+    pub(crate) deadline: Option<Instant>,
+    /// How large the request and its answer can be.
+    pub(crate) tokens: u64,
+}
+
+/// A place in the lane, and the provider it leads to.
+pub(crate) struct Cleared {
+    place: Place,
+    provider: Arc<dyn Provider>,
+}
+
+/// A call that is recorded as placed and can be made.
+pub(crate) struct Request {
+    pub(crate) cleared: Cleared,
+    pub(crate) call: Arc<Call>,
+    pub(crate) deadline: Instant,
+    pub(crate) feed: Feed,
+}
+
+/// A call that failed.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Failed {
+    pub(crate) error: ProviderError,
+    /// The part of its answer that had arrived.
+    pub(crate) said: String,
+}
+
+impl Queued {
+    /// Waits for a place in the provider's lane.
+    pub(crate) async fn enter(self) -> Result<Cleared, ProviderError> {
+        if !self.wait.is_zero() {
+            sleep(self.wait).await;
+        }
+        let Some(Voice { lane, provider, .. }) = self.voice else { return Err(no_such_voice()) };
+        let place = enter_by(&lane, self.tokens, self.deadline).await?;
+        Ok(Cleared { place, provider })
+    }
+}
+
+async fn enter_by(lane: &Lane, tokens: u64, deadline: Option<Instant>) -> Result<Place, ProviderError> {
+    let entering = lane.enter(tokens);
+    let Some(deadline) = deadline else { return entering.await.map_err(closed) };
+    let too_late = |_| ProviderError::new(ErrorClass::Timeout, "its turn at the provider came too late");
+    timeout_at(deadline, entering).await.map_err(too_late)?.map_err(closed)
+}
+
+impl Request {
+    /// Makes the call; at the deadline it is dropped.
+    pub(crate) async fn answer(self) -> Result<Reply, Failed> {
+        let Request { cleared: Cleared { place, provider }, call, deadline, feed } = self;
+        let step_ms = call.spec.timing.step_ms;
+        let mut said = String::new();
+        let answered = timeout_at(deadline, collect(provider, call, feed, &mut said)).await;
+        drop(place);
+        let too_late =
+            || Err(ProviderError::new(ErrorClass::Timeout, format!("no answer within {step_ms} ms")));
+        answered.unwrap_or_else(|_| too_late()).map_err(|error| Failed { error, said })
+    }
+}
+
+fn no_such_voice() -> ProviderError {
+    ProviderError::new(ErrorClass::Validation, "there is no provider of that name")
+}
+
+fn closed(Closed(wait): Closed) -> ProviderError {
+    let message = format!("the provider asked to be left alone for {} s", wait.as_secs());
+    let retry_after_ms = Some(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+    ProviderError { retry_after_ms, ..ProviderError::new(ErrorClass::RateLimit, message) }
+}

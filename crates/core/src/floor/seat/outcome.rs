@@ -1,0 +1,158 @@
+//! What an arrival means for a seat: the facts to record, and what follows. A pure function; what
+//! the clock and the ledger say comes in as values.
+
+use std::sync::Arc;
+
+use super::{Moment, Seat, Sub, tried::Rules};
+use crate::{
+    floor::{
+        collect::Reply,
+        request::{Cleared, Failed},
+        window::Overflow,
+    },
+    model::{
+        error::{ErrorClass, ProviderError},
+        event::{Event, SubConcluded, WindUp},
+        transcript::Turn,
+    },
+    record::Entry,
+};
+
+/// What became of something under way. `P` is a place in a provider's lane.
+pub(crate) enum News<P = Cleared> {
+    /// It is this seat's turn at the provider.
+    Cleared(P),
+    /// There is no place for it at the provider.
+    TurnedAway(ProviderError),
+    /// The call ended with an answer.
+    Answered(Reply),
+    /// The call failed. The seat has counted that already.
+    Failed(Failed),
+    /// The sub-discussion is over; `None` when it is suspended.
+    Convened(Sub, Option<Box<SubConcluded>>),
+}
+
+impl From<Result<Cleared, ProviderError>> for News {
+    fn from(entered: Result<Cleared, ProviderError>) -> Self {
+        entered.map_or_else(News::TurnedAway, News::Cleared)
+    }
+}
+
+impl From<Result<Reply, Failed>> for News {
+    fn from(answered: Result<Reply, Failed>) -> Self {
+        answered.map_or_else(News::Failed, News::Answered)
+    }
+}
+
+/// What decides about an arrival besides the seat itself.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Situation {
+    pub(crate) moment: Moment,
+    /// Whether nothing new may be begun.
+    pub(crate) holding: bool,
+    /// What follows when a request is too long.
+    pub(crate) overflow: Overflow,
+    /// Whether the budget has room for another attempt, once this one is paid.
+    pub(crate) affordable: bool,
+    /// Chance, for the jitter of a wait.
+    pub(crate) draw: u64,
+}
+
+#[derive(Debug, PartialEq)]
+pub(crate) struct Outcome<P = Cleared> {
+    pub(crate) facts: Vec<Entry>,
+    pub(crate) next: Next<P>,
+}
+
+/// What follows once the facts are recorded.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Next<P = Cleared> {
+    /// Nothing, for now.
+    Rest,
+    /// The call is placed.
+    Place(P),
+    /// It queues once more after so many milliseconds.
+    Retry(u64),
+    /// It is asked once more when what was said is summed up.
+    Shrink,
+    /// Deliberation ends.
+    WindUp(WindUp),
+    /// It answered, or failed for good.
+    Settle(Option<Arc<Turn>>),
+    /// The sub-discussion is held that the reply in the turn asked for.
+    Convene(Sub, Arc<Turn>),
+    /// It goes on with what the sub-discussion on this topic found.
+    GoOn(String, Box<SubConcluded>),
+    /// The same once something may be begun again.
+    Learn(String, Box<SubConcluded>),
+}
+
+/// What this news means for this seat.
+pub(crate) fn outcome<P>(seat: &Seat, news: News<P>, situation: &Situation) -> Outcome<P> {
+    let bare = |next| Outcome { facts: Vec::new(), next };
+    match news {
+        News::Cleared(_) if situation.holding => bare(Next::Rest),
+        News::Cleared(place) => bare(Next::Place(place)),
+        News::TurnedAway(error) => given_up(seat, &Failed { error, said: String::new() }, situation),
+        News::Answered(reply) => answered(seat, &reply, situation),
+        News::Failed(failed) => failed_once(seat, &failed, situation),
+        News::Convened(_, None) => bare(Next::Rest),
+        News::Convened(sub, Some(end)) => {
+            let concluded = Event::SubConcluded((*end).clone());
+            let next = if situation.holding { Next::Learn } else { Next::GoOn };
+            Outcome { facts: vec![(Some(sub.step), concluded)], next: next(sub.topic, end) }
+        }
+    }
+}
+
+/// A reply: the seat's turn, unless it asks for a sub-discussion first.
+fn answered<P>(seat: &Seat, reply: &Reply, situation: &Situation) -> Outcome<P> {
+    let turn = seat.spoke(reply, situation.moment);
+    if let Some(topic) = reply.convene.clone().filter(|_| seat.may_ask_for_help()) {
+        let step = seat.nested.next_step(&seat.question.asked.step);
+        let requested = Event::SubRequested { turn: turn.clone(), topic: topic.clone() };
+        let facts = vec![(Some(step.clone()), requested)];
+        return Outcome { facts, next: Next::Convene(Sub { step, topic }, turn) };
+    }
+    let facts = vec![(Some(seat.step().clone()), seat.answered(&turn, situation.moment))];
+    Outcome { facts, next: Next::Settle(Some(turn)) }
+}
+
+/// A failed attempt: tried again, or the end for this participant, or for the talk.
+fn failed_once<P>(seat: &Seat, failed: &Failed, situation: &Situation) -> Outcome<P> {
+    let Some(wait_ms) = retry_ms(seat, failed, situation).filter(|_| situation.affordable) else {
+        return given_up(seat, failed, situation);
+    };
+    let overflow = (failed.error.class == ErrorClass::ContextOverflow).then_some(situation.overflow);
+    let next = match overflow {
+        Some(Overflow::End) => Next::WindUp(WindUp::WindowFull { participant: seat.name().to_owned() }),
+        // The others are heard first; then what was said is summed up for this one.
+        Some(Overflow::SumUp) => Next::Shrink,
+        Some(Overflow::Shrink) | None if situation.holding => Next::Rest,
+        Some(Overflow::Shrink) | None => Next::Retry(wait_ms),
+    };
+    let retry_in_ms = (overflow != Some(Overflow::End)).then_some(wait_ms);
+    let call_failed = Event::CallFailed {
+        attempt: seat.tried.attempts,
+        participant: seat.name().to_owned(),
+        class: failed.error.class,
+        message: failed.error.message.clone(),
+        retry_in_ms,
+        broken: seat.broken(&failed.said),
+    };
+    Outcome { facts: vec![(Some(seat.step().clone()), call_failed)], next }
+}
+
+fn retry_ms(seat: &Seat, failed: &Failed, situation: &Situation) -> Option<u64> {
+    let rules =
+        Rules { retries: seat.question.ask().retries, may_shrink: seat.may_shrink(), draw: situation.draw };
+    seat.tried.retry_ms(&failed.error, rules, situation.moment.now)
+}
+
+fn given_up<P>(seat: &Seat, failed: &Failed, situation: &Situation) -> Outcome<P> {
+    let facts = vec![(Some(seat.step().clone()), seat.gave_up(failed, situation.moment))];
+    Outcome { facts, next: Next::Settle(None) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,156 @@
+//! Core, store, facade, server and page know no pattern or method by name, and hold no noun of a
+//! single one: everything of its own is declared where it is implemented.
+
+use super::Finding;
+use super::scan::{Scan, Token};
+use super::tree::{File, Tree};
+use anyhow::Result;
+use std::collections::BTreeSet;
+
+/// Where the rule holds.
+const PLACES: &[&str] = &[
+    "crates/core/src/",
+    "crates/store/src/",
+    "crates/store-postgres/src/",
+    "crates/quorum/src/",
+    "crates/server/src/",
+    "crates/server/web/",
+];
+
+/// The seeds' own routes, events and tables, which are named after what the seeds had.
+const EXEMPT: &str = "/seeds/";
+
+/// Words that belong to a single pattern or method.
+const NOUNS: &[&str] = &[
+    "debate",
+    "debater",
+    "debaters",
+    "debating",
+    "judge",
+    "judges",
+    "judged",
+    "judging",
+    "judgement",
+    "verdict",
+    "verdicts",
+    "dialogue",
+    "vacancy",
+    "casting",
+    "proponent",
+    "opponent",
+    "roundtable",
+    "critique",
+    "majority",
+    "unanimous",
+    "unanimity",
+    "moderator",
+];
+
+/// Names that are also plain words of every discussion: a synthesis is part of every result, and votes
+/// are drawn by a view of that name.
+const PLAIN_WORDS: &[&str] = &["synthesis", "voting"];
+
+pub(super) fn check(tree: &Tree) -> Result<Vec<Finding>> {
+    let nouns = nouns();
+    let rust = tree.rust().filter(|(file, _)| is_held(&file.path));
+    let mut findings: Vec<Finding> = rust.flat_map(|(file, scan)| in_rust(file, scan, &nouns)).collect();
+    let scripts = tree.files.iter().filter(|file| is_held(&file.path) && file.path.ends_with(".js"));
+    findings.extend(scripts.flat_map(|file| in_script(file, &nouns)));
+    Ok(findings)
+}
+
+/// The words above, and the names of everything that is registered.
+fn nouns() -> BTreeSet<&'static str> {
+    let registry = quorum_patterns::registry();
+    let patterns = registry.patterns().iter().map(|it| it.name);
+    let methods = registry.methods().iter().map(|it| it.name);
+    let names = patterns.chain(methods).filter(|it| !PLAIN_WORDS.contains(it));
+    NOUNS.iter().copied().chain(names).collect()
+}
+
+fn is_held(path: &str) -> bool {
+    PLACES.iter().any(|place| path.starts_with(place)) && !path.contains(EXEMPT)
+}
+
+fn in_rust(file: &File, scan: &Scan, nouns: &BTreeSet<&str>) -> Vec<Finding> {
+    let is_code =
+        |(at, token): &(usize, &Token)| !scan.is_test_line(token.line) && !is_documentation(scan, *at);
+    let tokens = scan.tokens.iter().enumerate().filter(is_code);
+    tokens.filter_map(|(_, token)| Some(finding(file, token.line, &noun_in(&token.text, nouns)?))).collect()
+}
+
+/// A documentation comment is an attribute to the scanner: `doc = "…"`.
+fn is_documentation(scan: &Scan, at: usize) -> bool {
+    at >= 2 && scan.tokens[at - 2].text == "doc" && scan.tokens[at - 1].text == "="
+}
+
+fn in_script(file: &File, nouns: &BTreeSet<&str>) -> Vec<Finding> {
+    let is_code = |line: &str| !line.trim_start().starts_with(['/', '*']);
+    let lines = file.text.lines().zip(1..).filter(|(line, _)| is_code(line));
+    lines.filter_map(|(line, number)| Some(finding(file, number, &noun_in(line, nouns)?))).collect()
+}
+
+fn finding(file: &File, line: usize, noun: &str) -> Finding {
+    let text =
+        format!("`{noun}` belongs to one pattern or method; declare it there, and read the declaration");
+    Finding::error(&file.path, line, text)
+}
+
+/// The first noun among the words of a name or a literal, be it `snake_case` or `camelCase`.
+fn noun_in(text: &str, nouns: &BTreeSet<&str>) -> Option<String> {
+    let whole = text.split(|it: char| !it.is_alphanumeric() && it != '-').map(str::to_lowercase);
+    words(text).into_iter().chain(whole).find(|word| nouns.contains(word.as_str()))
+}
+
+fn words(text: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut before = ' ';
+    for letter in text.chars() {
+        let begins = letter.is_uppercase() && !before.is_uppercase();
+        if begins || !letter.is_alphanumeric() {
+            words.push(String::new());
+        }
+        if letter.is_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(letter.to_lowercase());
+        }
+        before = letter;
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::expect;
+    use super::*;
+
+    fn told(noun: &str) -> String {
+        format!("`{noun}` belongs to one pattern or method; declare it there, and read the declaration")
+    }
+
+    #[track_caller]
+    fn check_line(path: &str, line: &str, noun: Option<&str>) {
+        let expected = noun.map(|noun| format!("{path}:1: error: {}", told(noun)));
+        expect(check, &[(path, line)], &expected.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_noun_of_one_pattern_is_found_in_names_and_literals() {
+        let core = "crates/core/src/a.rs";
+        check_line(core, "fn debate_state() {}", Some("debate"));
+        check_line(core, "struct JudgeFailure;", Some("judge"));
+        check_line(core, "const A: &str = \"round-robin\";", Some("round-robin"));
+        check_line("crates/server/web/fold.js", "const a = 'the judge';", Some("judge"));
+    }
+
+    #[test]
+    fn plain_words_comments_tests_seeds_and_patterns_are_free() {
+        check_line("crates/core/src/a.rs", "// A debate.\nfn synthesis(sub: Judgment) {}", None);
+        check_line("crates/core/src/a.rs", "/// A judge.\nfn a() {}", None);
+        check_line("crates/core/src/a.rs", "#[cfg(test)]\nmod tests { fn judge() {} }", None);
+        check_line("crates/server/src/seeds/a.rs", "fn dialogue() {}", None);
+        check_line("crates/patterns/src/a.rs", "fn debate() {}", None);
+        check_line("crates/server/web/fold.js", "// A judge.", None);
+    }
+}
