@@ -49,9 +49,10 @@ fn verb(kind: &'static RulingKind) -> Command {
             FORMER_NAMES.iter().find(|(name, former)| *former == typed && kind.choice(name).is_some());
         former.map_or(typed, |(name, _)| (*name).to_owned())
     };
-    let choice = PossibleValuesParser::from(values).map(named);
-    let verb = Rule::augment_args(Command::new(kind.name)).about(kind.summary);
-    verb.after_help(examples(kind)).mut_arg("choice", |arg| arg.value_parser(choice))
+    let choices = PossibleValuesParser::from(values).map(named);
+    let verb = Rule::augment_args(Command::new(kind.name)).about(kind.summary).after_help(examples(kind));
+    // Unlike `mut_arg`, `mut_args` keeps the order of what stands in a fixed place.
+    verb.mut_args(|arg| if arg.get_id() == "choice" { arg.value_parser(choices.clone()) } else { arg })
 }
 
 fn examples(kind: &RulingKind) -> String {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use quorum::{
-    Piece, Signal,
-    model::{event::Fact, id::DiscussionId, outcome::Outcome, state::State},
+    Piece, Signal, Snapshot, built_in,
+    model::{event::Fact, id::DiscussionId, state::State},
 };
 use serde_json::{Value, json};
 
@@ -52,14 +52,16 @@ impl Play {
         let participants: Vec<Value> = seats.iter().map(|(name, role)| seat(name, role)).collect();
         let spec = json!({
             "topic": "Should we move billing to event sourcing?", "pattern": pattern, "rounds": 3, "participants": participants,
-            "consensus": { "method": "synthesis", "threshold": 0.8, "include_dissent": true },
+            "consensus": { "method": "synthesis", "include_dissent": true },
+            "settings": { "threshold": 0.8 }, "window": { "strategy": "slide", "overflow": "truncate" },
             "manner": { "temperature": 0.7, "max_tokens": 2048 },
             "timing": { "step_ms": 60_000, "total_ms": 300_000, "reserve_ms": 10_000 },
             "tolerance": { "go_on": true, "min_providers": 2 }, "limits": { "usd": 250_000_000 },
         });
         let opened = fact(1, 0, &json!({ "type": "opened", "spec": spec, "flow": 2 }));
         let state = State::opened(id(), &opened).unwrap();
-        let screen = Screen::of(state, (Footer::Hint, Keys::OfDiscussion), 0);
+        let state = Snapshot::new(Box::new(state), built_in());
+        let screen = Screen::of(&state, (Footer::Hint, Keys::OfDiscussion), 0);
         let mut play = Play { screen, above: Vec::new(), scrollback: Scrollback::default(), seq: 1, now: 0 };
         for (from, to) in [("configuring", "validating"), ("validating", "ready"), ("ready", "initializing")]
         {
@@ -78,7 +80,7 @@ impl Play {
 
     fn hears(&mut self, signal: &Signal) -> &mut Play {
         self.screen.hear(signal, self.now);
-        self.scrollback.hear(&self.screen.state, signal, 70);
+        self.scrollback.hear(&self.screen.state, &self.screen.teller, signal, 70);
         self.above.extend(self.scrollback.take());
         self
     }
@@ -124,10 +126,19 @@ impl Play {
     }
 
     fn says(&mut self, step: &str, text: &str) -> &mut Play {
+        self.writes(step, text, None)
+    }
+
+    /// Says something in a form.
+    fn fills(&mut self, step: &str, form: &str, text: &str) -> &mut Play {
+        self.writes(step, text, Some(form))
+    }
+
+    fn writes(&mut self, step: &str, text: &str, form: Option<&str>) -> &mut Play {
         let parts: Vec<&str> = step.split('/').collect();
         let bill = json!({ "usage": { "prompt": 1_000, "completion": 200 }, "cost": 13_000_000 });
         let turn = json!({
-            "step": step, "participant": parts[2], "round": parts[0].parse::<u32>().unwrap(), "phase": parts[1], "text": text,
+            "step": step, "participant": parts[2], "round": parts[0].parse::<u32>().unwrap(), "phase": parts[1], "form": form, "text": text,
             "started_at": 1_767_225_600_000_000_u64, "duration_ms": 12_300, "finish": "stop", "bill": bill,
         });
         self.happens(&json!({ "type": "turn_completed", "step": step, "turn": turn }))
@@ -170,6 +181,15 @@ impl Play {
 fn text(lines: &[Line]) -> String {
     let lines = lines.iter().map(|line| line.rendered(Colour::Off).trim_end().to_owned());
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// A ballot as it is recorded.
+fn vote(choice: &str, reason: &str) -> Value {
+    json!({
+        "kind": "ballot", "value": { "choice": choice, "confidence": 0.8, "reasoning": reason },
+        "told": format!("voted for {choice} (confidence 0.80)"), "reason_at": "/reasoning",
+        "stance": { "position": choice, "confidence": 0.8, "chooses": true },
+    })
 }
 
 /// Six voices, each in a state of its own.
@@ -280,15 +300,11 @@ fn no_size_is_too_small_and_none_is_exceeded() {
 #[test]
 fn agreement_and_its_history_are_shown_where_positions_are_taken() {
     let mut play = Play::of("voting", &[("ann", "speaker"), ("bob", "speaker"), ("cyd", "speaker")]);
-    let vote = |choice: &str| json!({ "kind": "ballot", "choice": choice, "confidence": 0.8, "reasoning": "it is plain" });
     for (round, choices) in [(1, ["a", "b", "c"]), (2, ["a", "a", "b"])] {
         play.round(round, "voting").at(u64::from(round) * 9_000);
         for (name, choice) in ["ann", "bob", "cyd"].into_iter().zip(choices) {
-            play.says(&format!("{round}/voting/{name}"), "{\"choice\": \"a\"}").reads(
-                &format!("{round}/voting/{name}"),
-                round,
-                &vote(choice),
-            );
+            let step = format!("{round}/voting/{name}");
+            play.fills(&step, "ballot", "{\"choice\": \"a\"}").reads(&step, round, &vote(choice, "it is plain"));
         }
     }
     play.shows(
@@ -316,10 +332,14 @@ fn the_judge_is_shown_round_by_round() {
     for round in 1..=3 {
         play.round(round, "judging");
         let flags = json!({ "repetitive": false, "drifting": false, "diminishingReturns": false, "convergenceReached": false });
-        play.says(&format!("{round}/judging/cyd"), "```json\n{}\n```").reads(&format!("{round}/judging/cyd"), round, &json!({
-            "kind": "assessment", "shouldContinue": true, "qualityScore": 7.5, "flags": flags, "reasoning": "", "recommendations": "",
+        let step = format!("{round}/judging/cyd");
+        let marks = json!({
+            "shouldContinue": true, "qualityScore": 7.5, "flags": flags, "reasoning": "", "recommendations": "",
             "assessments": [rated("ann", 7.0 + f64::from(round)), rated("bob", 8.5)],
-        }));
+        });
+        let told = format!("judged: ann {:.1} · bob 8.5 · as a whole 7.5", 7.0 + f64::from(round));
+        let reading = json!({ "kind": "assessment", "value": marks, "told": told });
+        play.fills(&step, "assessment", "```json\n{}\n```").reads(&step, round, &reading);
     }
     play.shows(
         80,
@@ -331,23 +351,23 @@ fn the_judge_is_shown_round_by_round() {
  ○ ann proponent
  ○ bob opponent
  ✔ cyd judge                  600 tok $0.039  done in 12.3 s
- judge R2  ann 9.0 · bob 8.5 · as a whole 7.5
- judge R3  ann 10.0 · bob 8.5 · as a whole 7.5
+ judging R2  ann 9.0 · bob 8.5 · as a whole 7.5
+ judging R3  ann 10.0 · bob 8.5 · as a whole 7.5
  ? keys",
     );
     play.told(
         "
 ── round 1 ───────────────────────────────────────────────────────────
 
-● cyd judges R1 ann 8.0 · bob 8.5 · as a whole 7.5
+● cyd judged: ann 8.0 · bob 8.5 · as a whole 7.5
 
 ── round 2 ───────────────────────────────────────────────────────────
 
-● cyd judges R2 ann 9.0 · bob 8.5 · as a whole 7.5
+● cyd judged: ann 9.0 · bob 8.5 · as a whole 7.5
 
 ── round 3 ───────────────────────────────────────────────────────────
 
-● cyd judges R3 ann 10.0 · bob 8.5 · as a whole 7.5
+● cyd judged: ann 10.0 · bob 8.5 · as a whole 7.5
 ",
     );
 }
@@ -418,26 +438,31 @@ fn finished_turns_scroll_away_as_markdown() {
 #[test]
 fn forms_are_told_once_they_are_read() {
     let mut play = Play::of("dialogue", &[("ann", "speaker"), ("bob", "speaker")]);
-    let vote = |agrees: bool| json!({ "kind": "consensus_vote", "agrees": agrees, "confidence": 80, "reasoning": "we agree", "solution": "tabs" });
+    let vote = |agrees: bool, told: &str| {
+        json!({
+            "kind": "consensus_vote", "told": told, "reason_at": "/reasoning",
+            "value": { "agrees": agrees, "confidence": 80, "reasoning": "we agree", "solution": "tabs" },
+            "stance": { "position": told, "confidence": 0.8, "joins": agrees },
+        })
+    };
     play.round(1, "consensus-check-a").asks("1/consensus-check-a/ann", 1);
     play.streams("1/consensus-check-a/ann", 1, "[CONSENSUS_CHECK]\nHAS_CONSENSUS: YES");
     assert!(play.screen(80, 20).contains("● ann"), "{}", play.screen(80, 20));
     assert!(play.screen(80, 20).contains("fills in a form▌"), "{}", play.screen(80, 20));
-    play.says("1/consensus-check-a/ann", "[CONSENSUS_CHECK]\nHAS_CONSENSUS: YES").reads(
+    play.fills("1/consensus-check-a/ann", "consensus_vote", "[CONSENSUS_CHECK]\nHAS_CONSENSUS: YES").reads(
         "1/consensus-check-a/ann",
         1,
-        &vote(true),
+        &vote(true, "finds consensus"),
     );
-    play.says("1/consensus-check-b/bob", "```json\n{\"a\": 1}\n```").reads(
+    play.fills("1/consensus-check-b/bob", "consensus_vote", "I would say no").reads(
         "1/consensus-check-b/bob",
         1,
-        &vote(false),
+        &vote(false, "finds no consensus yet"),
     );
-    let votes = [
-        json!(["ann", { "agrees": true, "confidence": 80, "reasoning": "" }]),
-        json!(["bob", { "agrees": false, "confidence": 80, "reasoning": "" }]),
-    ];
-    play.happens(&json!({ "type": "consensus_checked", "round": 1, "agreed": false, "votes": votes }));
+    let told = "there is no consensus yet";
+    play.happens(&json!({ "type": "noted", "kind": "consensus-check", "round": 1, "value": {}, "told": told }));
+    play.screen.focus = Some(0);
+    assert!(play.screen(80, 20).contains("\n  finds consensus\n"), "{}", play.screen(80, 20));
     play.round(2, "model-a-turn");
     play.told(
         "
@@ -447,7 +472,7 @@ fn forms_are_told_once_they_are_read() {
 
 ● bob finds no consensus yet: we agree
 
-  Consensus: not yet (ann yes, bob no)
+  there is no consensus yet
 
 ── round 2 ───────────────────────────────────────────────────────────",
     );
@@ -460,25 +485,25 @@ fn the_card_tells_how_it_was_decided_and_what_it_took() {
         play.round(round, "voting");
         for (name, choice) in ["ann", "bob"].into_iter().zip(choices) {
             let step = format!("{round}/voting/{name}");
-            let vote = json!({ "kind": "ballot", "choice": choice, "confidence": 0.8, "reasoning": "they adapt to whoever reads them, and that is what counts" });
-            play.asks(&step, 1).says(&step, "{}").reads(&step, round, &vote);
+            let vote = vote(choice, "they adapt to whoever reads them, and that is what counts");
+            play.asks(&step, 1).fills(&step, "ballot", "{}").reads(&step, round, &vote);
         }
     }
     play.at(65_000).happens(&json!({ "type": "decided", "decision": {
         "synthesis": "Tabs.", "agreement": 1.0, "dissent": [{ "participant": "bob", "position": "spaces look alike everywhere" }],
-        "tally": { "winner": "tabs", "votes": { "tabs": 2, "spaces": 0 }, "weighted": { "tabs": 1.6, "spaces": 0.0 }, "ballots": [] },
+        "found": { "tally": { "winner": "tabs", "votes": { "tabs": 2, "spaces": 0 }, "weighted": { "tabs": 1.6, "spaces": 0.0 }, "ballots": [] } },
     } }));
     play.happens(
         &json!({ "type": "concluded", "success": true, "stopping": "completed", "degraded": false }),
     );
     play.happens(&json!({ "type": "lifecycle_changed", "from": "completing", "to": "completed" }));
-    let outcome = Outcome::of(&play.screen.state);
+    let state = Snapshot::new(Box::new(play.screen.state.clone()), built_in());
     #[track_caller]
-    fn check(outcome: &Outcome, told: Told, columns: usize, expected: &str) {
-        assert_eq!(text(&card::lines(outcome, 0.8, told, columns)).trim(), expected.trim());
+    fn check(state: &Snapshot, told: Told, columns: usize, expected: &str) {
+        assert_eq!(text(&card::lines(state, told, columns)).trim(), expected.trim());
     }
     check(
-        &outcome,
+        &state,
         Told::Nothing,
         80,
         "
@@ -499,7 +524,7 @@ fn the_card_tells_how_it_was_decided_and_what_it_took() {
  id         01890000-0000-7000-8000-000000000001",
     );
     check(
-        &outcome,
+        &state,
         Told::Answer,
         40,
         "
@@ -523,7 +548,7 @@ fn the_card_tells_how_it_was_decided_and_what_it_took() {
             00000001",
     );
     check(
-        &outcome,
+        &state,
         Told::Everything,
         80,
         "
