@@ -15,7 +15,10 @@ use serde_json::{Value, json};
 use super::{WIRE, encode, probe};
 use crate::wire::{
     DISCUSS_SUMMARY, Outgoing, Probe, Quirks, Schema, Shows,
-    testing::{HEARD, call, check_cuts, check_nonsense, chunks, convene, end, model, refused, shape, text},
+    testing::{
+        HEARD, call, check_cuts, check_nonsense, chunks, convene, end, model, refused, sent_from, shape,
+        text, unsorted,
+    },
 };
 
 const TEXT: &str = include_str!("../recorded/gemini-text.sse");
@@ -70,6 +73,23 @@ fn five_stop_sequences_are_the_most() {
     let stop = ["\n\n", "", "a", "b", "c", "d", "e"].map(str::to_owned).to_vec();
     let expected = json!({ "stopSequences": ["\n\n", "a", "b", "c", "d"] });
     check(&Call { stop, ..call() }, Quirks::default(), expected, json!({}));
+}
+
+#[test]
+fn properties_are_sent_in_the_order_they_are_written_in_and_listed_in_it() {
+    let call = Call { shape: unsorted(), ..call() };
+    let sent =
+        sent_from(&encode(&call, &model("gemini-3.8-flash", Quirks::default())), "\"responseJsonSchema\"");
+    let expected = [
+        r#""responseJsonSchema":{"type":"object","properties":{"why":{"type":"string"},"#,
+        r#""winner":{"type":["object","null"],"properties":{"who":{"type":"string"},"because":{"type":"string"}},"#,
+        r#""required":["who","because"],"additionalProperties":false,"propertyOrdering":["who","because"]},"#,
+        r#""marks":{"type":"array","items":{"type":"object","properties":{"speaker":{"type":"string"},"#,
+        r#""mark":{"type":"number","maximum":10}},"required":["speaker","mark"],"additionalProperties":false,"#,
+        r#""propertyOrdering":["speaker","mark"]}}},"required":["why","marks"],"additionalProperties":false,"#,
+        r#""propertyOrdering":["why","winner","marks"]}},"systemInstruction":{"parts":[{"text":"Be brief."}]}}"#,
+    ];
+    assert_eq!(sent, expected.concat());
 }
 
 #[test]

@@ -15,7 +15,10 @@ use serde_json::{Value, json};
 use super::{
     super::{
         Limit, Quirks, Schema, Shows,
-        testing::{BOB, answering, check_cuts, check_nonsense, chunks, model, outcome, told},
+        testing::{
+            BOB, answering, check_cuts, check_nonsense, chunks, model, outcome, sent_from, told, unsorted,
+            unsorted_strict,
+        },
     },
     WIRE, encode, probe,
 };
@@ -90,6 +93,15 @@ fn verdict() -> Shape {
     let properties = json!({ "summary": { "type": "string" }, "winner": winner });
     let schema = json!({ "type": "object", "properties": properties, "required": ["summary"] });
     Shape { form: const { &Form::new("verdict") }, schema: Some(schema.into()) }
+}
+
+#[test]
+fn properties_are_sent_in_the_order_they_are_written_in() {
+    let call = quorum_core::call::Call { shape: unsorted(), ..answering() };
+    let sent = sent_from(&encode(&call, &model("model-1", Quirks::default())), "\"response_format\"");
+    let schema = unsorted_strict(r#","maximum":10"#);
+    let form = format!(r#"{{"name":"ballot","schema":{schema},"strict":true}}"#);
+    assert_eq!(sent, format!(r#""response_format":{{"type":"json_schema","json_schema":{form}}}}}"#));
 }
 
 #[test]
