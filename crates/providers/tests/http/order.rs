@@ -1,6 +1,7 @@
 //! A model writes the properties of its answer in the order in which the schema has them, whatever its vendor.
 
 use quorum_core::call::{Call, Shape};
+use quorum_core::vocabulary::form::Form;
 use quorum_testkit::{
     conformance::provider::{
         Seat,
@@ -48,7 +49,7 @@ async fn an_answer_has_the_order_of_its_schema_on_every_wire() {
     ] {
         let server = server().models([MODEL]).start();
         let seat = Seat { url: &server.url(), key: Some(KEY), first_ms: 30_000, idle_ms: 30_000 };
-        let shape = Some(Shape { name: "ballot", schema: Some(schema().into()) });
+        let shape = Some(Shape { form: const { &Form::new("ballot") }, schema: Some(schema().into()) });
         let heard = hear(&voice(name, path, &seat), Call { shape, ..call() }).await;
         assert_eq!((heard.text.as_str(), heard.error), (ANSWER, None), "{name}");
     }

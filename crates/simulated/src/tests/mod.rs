@@ -12,7 +12,6 @@ use std::{
 
 use futures::StreamExt;
 use quorum_core::vocabulary::form::Form;
-use quorum_patterns::roles::JUDGE;
 use quorum_core::{
     call::{Call, Message, Shape},
     model::{
@@ -26,6 +25,7 @@ use quorum_core::{
     },
     seams::{Chunk, Provider, Voices},
 };
+use quorum_patterns::roles::JUDGE;
 use quorum_testkit::{
     call::{call, turn},
     spec::spec,

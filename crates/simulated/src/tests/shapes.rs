@@ -1,7 +1,7 @@
 //! Answers with a form.
 
-use quorum_patterns::roles::{JUDGE, OPPONENT, PROPONENT};
 use super::*;
+use quorum_patterns::roles::{JUDGE, OPPONENT, PROPONENT};
 
 #[tokio::test]
 async fn a_ballot_is_always_for_one_of_the_options() {

@@ -1,7 +1,7 @@
 //! What they say.
 
-use quorum_patterns::roles::{JUDGE, NEUTRAL, OPPONENT, PROPONENT};
 use super::*;
+use quorum_patterns::roles::{JUDGE, NEUTRAL, OPPONENT, PROPONENT};
 
 #[tokio::test]
 async fn the_same_seed_holds_the_same_discussion_and_another_does_not() {
