@@ -4,13 +4,14 @@ mod bench;
 mod browser;
 mod cargo;
 mod coverage;
+mod new;
 mod setup;
 mod test;
 mod tidy;
 
 use std::process::ExitCode;
 
-const VERBS: &[Verb] = &[setup::VERB, tidy::VERB, test::VERB, coverage::VERB, bench::VERB];
+const VERBS: &[Verb] = &[setup::VERB, tidy::VERB, test::VERB, coverage::VERB, bench::VERB, new::VERB];
 
 /// One thing `cargo xtask` can do.
 struct Verb {
