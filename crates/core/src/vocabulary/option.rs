@@ -491,3 +491,6 @@ impl Declared {
         flag
     }
 }
+
+#[cfg(test)]
+mod tests;
