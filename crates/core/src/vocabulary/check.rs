@@ -136,56 +136,56 @@ mod tests {
     ];
 
     #[track_caller]
-    fn check(kind: &Kind, value: Value, expected: Option<&str>) {
+    fn check(kind: &Kind, value: &Value, expected: Option<&str>) {
         let known = Known { seats: &["ann", "bob"], detectors: &["drift"] };
-        assert_eq!(kind.complaint(&value, known).as_deref(), expected, "{value}");
+        assert_eq!(kind.complaint(value, known).as_deref(), expected, "{value}");
     }
 
     #[test]
     fn a_value_out_of_bounds_is_refused_in_a_phrase() {
-        check(&Kind::Flag { default: false }, json!(true), None);
-        check(&Kind::Flag { default: false }, json!("yes"), Some("must be true or false, not \"yes\""));
+        check(&Kind::Flag { default: false }, &json!(true), None);
+        check(&Kind::Flag { default: false }, &json!("yes"), Some("must be true or false, not \"yes\""));
         let whole = Kind::Whole { range: 1..=10, default: None };
-        check(&whole, json!(10), None);
-        check(&whole, json!(11), Some("must be a whole number from 1 to 10, not 11"));
-        check(&whole, json!(1.5), Some("must be a whole number from 1 to 10, not 1.5"));
+        check(&whole, &json!(10), None);
+        check(&whole, &json!(11), Some("must be a whole number from 1 to 10, not 11"));
+        check(&whole, &json!(1.5), Some("must be a whole number from 1 to 10, not 1.5"));
         let number = Kind::Number { range: 0.0..=1.0, default: Some(0.1) };
-        check(&number, json!(0.5), None);
-        check(&number, json!(2), Some("must be a number from 0 to 1, not 2"));
+        check(&number, &json!(0.5), None);
+        check(&number, &json!(2), Some("must be a number from 0 to 1, not 2"));
         let text = Kind::Text { longest: 3, hint: "TEXT" };
-        check(&text, json!("äöü"), None);
-        check(&text, json!("four"), Some("takes up to 3 characters; there are 4"));
-        check(&Kind::Embedder, json!("openai/small"), None);
-        check(&Kind::Embedder, json!("small"), Some("has the form provider/model, unlike \"small\""));
+        check(&text, &json!("äöü"), None);
+        check(&text, &json!("four"), Some("takes up to 3 characters; there are 4"));
+        check(&Kind::Embedder, &json!("openai/small"), None);
+        check(&Kind::Embedder, &json!("small"), Some("has the form provider/model, unlike \"small\""));
     }
 
     #[test]
     fn a_name_nobody_has_is_refused_with_those_there_are() {
         const OF: &[Choice] = &[Choice::new("swap", ""), Choice::new("end", "")];
         let choice = Kind::Choice { of: OF, default: None };
-        check(&choice, json!("end"), None);
-        check(&choice, json!("ask"), Some("there is no \"ask\"; there are swap, end"));
-        check(&Kind::Seat { role: None }, json!("cyd"), Some("cyd does not take part; there are ann, bob"));
-        check(&Kind::Detectors, json!(["drift"]), None);
-        check(&Kind::Detectors, json!(["boredom"]), Some("there is no \"boredom\"; there are drift"));
+        check(&choice, &json!("end"), None);
+        check(&choice, &json!("ask"), Some("there is no \"ask\"; there are swap, end"));
+        check(&Kind::Seat { role: None }, &json!("cyd"), Some("cyd does not take part; there are ann, bob"));
+        check(&Kind::Detectors, &json!(["drift"]), None);
+        check(&Kind::Detectors, &json!(["boredom"]), Some("there is no \"boredom\"; there are drift"));
     }
 
     #[test]
     fn rows_are_checked_cell_by_cell() {
         let rows = Kind::Rows { cells: CELLS, most: 2 };
-        check(&rows, json!([{ "participant": "ann", "position": "yes", "reasons": ["so"] }]), None);
-        check(&rows, json!([{ "participant": "ann" }]), Some("has a row without position"));
+        check(&rows, &json!([{ "participant": "ann", "position": "yes", "reasons": ["so"] }]), None);
+        check(&rows, &json!([{ "participant": "ann" }]), Some("has a row without position"));
         let stranger = "has an unknown key \"mood\"; a row has participant, position, reasons";
-        check(&rows, json!([{ "participant": "ann", "position": "", "mood": 1 }]), Some(stranger));
-        check(&rows, json!([{}, {}, {}]), Some("takes up to 2 entries; there are 3"));
+        check(&rows, &json!([{ "participant": "ann", "position": "", "mood": 1 }]), Some(stranger));
+        check(&rows, &json!([{}, {}, {}]), Some("takes up to 2 entries; there are 3"));
     }
 
     #[test]
     fn texts_by_seat_are_for_those_at_the_table() {
         let stops = Kind::TextsBySeat { most: 1, longest: 3 };
-        check(&stops, json!({ "ann": ["END"] }), None);
+        check(&stops, &json!({ "ann": ["END"] }), None);
         let wrong = "takes for each participant up to 1 texts of 1 to 3 characters";
-        check(&stops, json!({ "ann": ["END", "x"] }), Some(wrong));
-        check(&stops, json!({ "cyd": ["x"] }), Some("cyd does not take part; there are ann, bob"));
+        check(&stops, &json!({ "ann": ["END", "x"] }), Some(wrong));
+        check(&stops, &json!({ "cyd": ["x"] }), Some("cyd does not take part; there are ann, bob"));
     }
 }

@@ -391,3 +391,6 @@ impl Declared {
         flag
     }
 }
+
+#[cfg(test)]
+mod tests;
