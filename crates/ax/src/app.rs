@@ -70,9 +70,7 @@ fn choices<T>(known: &[&'static T], described: fn(&T) -> (&'static str, &'static
 mod acme {
     //! A company's own pattern, method, strategy and detector.
 
-    use quorum::registry::{
-        Before, Consensus, ContextStrategy, Detector, Ends, Fit, OnOverflow, Pattern,
-    };
+    use quorum::registry::{Before, Consensus, ContextStrategy, Detector, Ends, Fit, OnOverflow, Pattern};
 
     use super::App;
 

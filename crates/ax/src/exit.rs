@@ -183,7 +183,9 @@ pub(crate) fn of_outcome(state: &Snapshot, demand: Demand) -> Exit {
     match (&outcome.error, demand) {
         (Some(problem), _) if problem.code != Code::ConsensusFailed => of_code(problem.code),
         (Some(_), Demand::Consensus) => Exit::NoConsensus,
-        (None, Demand::Consensus) if !agrees(&outcome, required(state.registry(), state)) => Exit::NoConsensus,
+        (None, Demand::Consensus) if !agrees(&outcome, required(state.registry(), state)) => {
+            Exit::NoConsensus
+        }
         (_, Demand::Nothing | Demand::Consensus) => Exit::Done,
     }
 }

@@ -34,9 +34,7 @@ fn with_choices(arg: Arg, app: &App) -> Arg {
         "pattern" => app.patterns(),
         "consensus" => app.methods(),
         "window_strategy" => app.strategies(),
-        "window_overflow" => {
-            app.registry.overflows().map(|name| Choice { name, summary: "" }).collect()
-        }
+        "window_overflow" => app.registry.overflows().map(|name| Choice { name, summary: "" }).collect(),
         _ => return arg,
     };
     arg.value_parser(parser(&choices))

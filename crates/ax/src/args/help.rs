@@ -182,7 +182,8 @@ fn entry(command: &Command, verb: &str, columns: usize) -> String {
     let about = about.unwrap_or_else(|| "Explain a verb, with examples".to_owned());
     let rows = Line::of(&about, PLAIN).wrapped(columns - SUMMARY);
     let literal = command.get_styles().get_literal();
-    let mut entry = format!("  {literal}{verb}{literal:#}{}", " ".repeat(SUMMARY.saturating_sub(2 + verb.len()).max(1)));
+    let mut entry =
+        format!("  {literal}{verb}{literal:#}{}", " ".repeat(SUMMARY.saturating_sub(2 + verb.len()).max(1)));
     for (at, row) in rows.iter().enumerate() {
         let margin = if at == 0 { 0 } else { SUMMARY };
         let _ = writeln!(entry, "{}{}", " ".repeat(margin), row.rendered(Colour::Off));

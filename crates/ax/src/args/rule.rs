@@ -45,7 +45,8 @@ fn verb(kind: &'static RulingKind) -> Command {
     };
     let values: Vec<PossibleValue> = kind.choices.iter().map(value).collect();
     let named = |typed: String| {
-        let former = FORMER_NAMES.iter().find(|(name, former)| *former == typed && kind.choice(name).is_some());
+        let former =
+            FORMER_NAMES.iter().find(|(name, former)| *former == typed && kind.choice(name).is_some());
         former.map_or(typed, |(name, _)| (*name).to_owned())
     };
     let choices = PossibleValuesParser::from(values).map(named);

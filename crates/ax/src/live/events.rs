@@ -3,10 +3,7 @@
 use std::sync::Arc;
 
 use futures::{Stream, StreamExt};
-use quorum::{
-    Discussion, Error, Handle, Signal, Snapshot, Steered, StoreError,
-    model::command::Command,
-};
+use quorum::{Discussion, Error, Handle, Signal, Snapshot, Steered, StoreError, model::command::Command};
 use tokio::signal::unix::{Signal as Caught, SignalKind, signal};
 
 use crate::live::{Key, Watch, jsonl::JsonLines};

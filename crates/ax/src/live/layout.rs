@@ -9,12 +9,12 @@ use quorum::model::{
 };
 
 use crate::{
+    exit::needed,
     live::{
         columns::{Columns, money},
         screen::{Footer, Keys, Screen},
         voice::{FILLS_IN, colour},
     },
-    exit::needed,
     render::{
         line::{BOLD, DIM, GOOD, Line, PLAIN, WORRY, width},
         markdown,

@@ -304,7 +304,11 @@ fn agreement_and_its_history_are_shown_where_positions_are_taken() {
         play.round(round, "voting").at(u64::from(round) * 9_000);
         for (name, choice) in ["ann", "bob", "cyd"].into_iter().zip(choices) {
             let step = format!("{round}/voting/{name}");
-            play.fills(&step, "ballot", "{\"choice\": \"a\"}").reads(&step, round, &vote(choice, "it is plain"));
+            play.fills(&step, "ballot", "{\"choice\": \"a\"}").reads(
+                &step,
+                round,
+                &vote(choice, "it is plain"),
+            );
         }
     }
     play.shows(
@@ -460,7 +464,9 @@ fn forms_are_told_once_they_are_read() {
         &vote(false, "finds no consensus yet"),
     );
     let told = "there is no consensus yet";
-    play.happens(&json!({ "type": "noted", "kind": "consensus-check", "round": 1, "value": {}, "told": told }));
+    play.happens(
+        &json!({ "type": "noted", "kind": "consensus-check", "round": 1, "value": {}, "told": told }),
+    );
     play.screen.focus = Some(0);
     assert!(play.screen(80, 20).contains("\n  finds consensus\n"), "{}", play.screen(80, 20));
     play.round(2, "model-a-turn");

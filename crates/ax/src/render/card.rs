@@ -134,8 +134,7 @@ fn fallen(results: &Value) -> Vec<Line> {
     };
     let tie = results.get("tie").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     let tie: Vec<&str> = tie.collect();
-    let tie =
-        (!tie.is_empty()).then(|| Line::of(&format!("a tie between {}", tie.join(" and ")), WORRY));
+    let tie = (!tie.is_empty()).then(|| Line::of(&format!("a tie between {}", tie.join(" and ")), WORRY));
     options.into_iter().map(option).chain(tie).collect()
 }
 

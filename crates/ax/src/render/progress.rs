@@ -67,7 +67,8 @@ impl Teller {
         let own = self.registry.pattern(&self.pattern).filter(|_| discussion == self.root);
         let declared = own.and_then(|it| it.ending(&end.why));
         let others = || self.registry.patterns().iter().find_map(|it| it.ending(&end.why));
-        let why = declared.or_else(others).map_or_else(|| end.why.replace('-', " "), |it| lowered(it.summary));
+        let why =
+            declared.or_else(others).map_or_else(|| end.why.replace('-', " "), |it| lowered(it.summary));
         let detail = end.detail.as_ref().map(|it| format!(" ({})", it.replace('-', " "))).unwrap_or_default();
         format!("The talk ends after round {}: {why}{detail}.", end.round)
     }

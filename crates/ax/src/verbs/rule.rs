@@ -25,11 +25,9 @@ fn ruling(app: &App, args: &Rule) -> Result<Ruling, Usage> {
     let kind = app.registry.rulings().into_iter().find(|it| it.name == args.kind);
     let names = kind.and_then(|it| it.choice(&args.choice)).is_some_and(|it| it.takes_candidate);
     match (&args.name, names) {
-        (Some(_), true) | (None, false) => Ok(Ruling {
-            kind: args.kind.clone(),
-            choice: args.choice.clone(),
-            candidate: args.name.clone(),
-        }),
+        (Some(_), true) | (None, false) => {
+            Ok(Ruling { kind: args.kind.clone(), choice: args.choice.clone(), candidate: args.name.clone() })
+        }
         (None, true) => {
             let (kind, choice) = (&args.kind, &args.choice);
             Err(Usage(format!("{choice} needs the name of a participant: ax {kind} ID {choice} NAME")))
