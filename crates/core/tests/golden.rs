@@ -542,10 +542,10 @@ fn talks() -> Vec<Sample> {
     let agreed = TalkEnd { round: 2, why: "consensus-reached".into(), detail: None, stopping };
     vec![
         (
-            Some(Step::from("2/judging/*detection ann")),
+            Some(Step::from("2/noted/*detection ann repetition lexical")),
             note("detection", found, Some("repetition: ann in round 2")),
         ),
-        (Some(Step::from("2/speaking/*tempo")), note("tempo", json!(["andante", 72]), None)),
+        (Some(Step::from("2/noted/*tempo")), note("tempo", json!(["andante", 72]), None)),
         (Some(Step::from("2/judging/*end")), Event::TalkEnded(noticed)),
         (Some(Step::from("2/consensus-check-b/*end")), Event::TalkEnded(agreed)),
         (None, Event::Decided { decision: Arc::new(full_decision()) }),

@@ -64,13 +64,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn b01_the_default_pattern_comes_first() {
-        assert_eq!(PATTERNS.first().map(|it| it.name), Some("synthesis"));
+    fn b01_every_pattern_is_registered_and_synthesis_is_the_default() {
+        let names: Vec<&str> = registry().patterns().iter().map(|it| it.name).collect();
+        assert_eq!(
+            names,
+            ["synthesis", "round-robin", "debate", "critique", "voting", "dialogue", "roundtable"]
+        );
     }
 
     #[test]
-    fn b02_the_default_method_comes_first() {
-        assert_eq!(CONSENSUS.first().map(|it| it.name), Some("synthesis"));
+    fn b02_every_method_is_registered_and_synthesis_is_the_default() {
+        let names: Vec<&str> = registry().methods().iter().map(|it| it.name).collect();
+        assert_eq!(names, ["synthesis", "voting", "moderator", "unanimous", "majority"]);
+    }
+
+    #[test]
+    fn d08_the_three_detectors_are_registered() {
+        let names: Vec<&str> = registry().detectors().iter().map(|it| it.name).collect();
+        assert_eq!(names, ["repetition", "diminishing-returns", "drift"]);
+    }
+
+    #[test]
+    fn d09_the_four_strategies_are_registered_and_slide_is_the_default() {
+        let names: Vec<&str> = registry().strategies().iter().map(|it| it.name).collect();
+        assert_eq!(names, ["slide", "truncate", "summarise", "hybrid"]);
     }
 
     #[test]

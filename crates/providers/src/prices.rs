@@ -9,7 +9,7 @@ use std::{
 
 use quorum_core::model::money::{Price, Usd};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::files;
 
@@ -154,7 +154,7 @@ pub fn import(file: &Path) -> Result<Import, Error> {
     let missing = || Error::Unreadable { file: file.to_owned(), reason: reason.to_owned() };
     let text = read(file)?.ok_or_else(missing)?;
     let no_table = |reason: String| Error::NoTable { file: file.to_owned(), reason };
-    let entries: Map<String, Value> =
+    let entries: BTreeMap<String, Value> =
         serde_json::from_str(&text).map_err(|error| no_table(error.to_string()))?;
     let import = understood(&entries);
     if import.prices.is_empty() {
@@ -179,7 +179,8 @@ fn read(file: &Path) -> Result<Option<String>, Error> {
     String::from_utf8(bytes).map(Some).map_err(|_| wrong(&"it is no text"))
 }
 
-fn understood(entries: &Map<String, Value>) -> Import {
+/// In the order of the names, so that of `gpt-5` and `openai/gpt-5` the second counts, wherever they are in the file.
+fn understood(entries: &BTreeMap<String, Value>) -> Import {
     let mut import = Import::default();
     for (name, entry) in entries.iter().filter(|(name, _)| *name != SAMPLE) {
         let mode = entry.get("mode").and_then(Value::as_str);
@@ -226,7 +227,7 @@ mod tests {
     use super::*;
 
     fn read(table: &Value) -> Import {
-        understood(table.as_object().unwrap())
+        understood(&serde_json::from_value(table.clone()).unwrap())
     }
 
     fn price(input: f64, output: f64, cached: Option<f64>) -> Price {
@@ -264,6 +265,16 @@ mod tests {
             Listed { price: price(1.25, 10.0, None), window: Some(200_000) }
         );
         assert_eq!(of("groq", "openai/gpt-oss"), Listed { price: price(0.0, 0.6, None), window: None });
+    }
+
+    #[test]
+    fn of_two_entries_for_a_model_the_same_one_counts_in_any_order() {
+        let entry = |dollars: f64| json!({ "litellm_provider": "openai", "input_cost_per_token": dollars / 1e6, "output_cost_per_token": 0 });
+        let expected = Listed { price: price(2.0, 0.0, None), window: None };
+        let check =
+            |table: Value| assert_eq!(read(&table).prices.of("openai", "gpt-x"), Some(expected), "{table}");
+        check(json!({ "gpt-x": entry(1.0), "openai/gpt-x": entry(2.0) }));
+        check(json!({ "openai/gpt-x": entry(2.0), "gpt-x": entry(1.0) }));
     }
 
     #[test]

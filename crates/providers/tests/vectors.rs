@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use quorum_core::{
     call::lane::Width,
-    model::{debate::DebateSpec, error::ErrorClass, money::Usage, participant::Participant, spec::Spec},
+    model::{error::ErrorClass, money::Usage, participant::Participant},
     seams::{Embedder, Voices},
 };
 use quorum_providers::{
@@ -41,13 +41,8 @@ fn voices(base: &str, concurrency: usize) -> RealVoices {
     RealVoices::of(vec![source(base, concurrency)])
 }
 
-fn ordered(model: &str) -> Spec {
-    let debate = DebateSpec { embeddings: Some(model.to_owned()), ..DebateSpec::default() };
-    Spec { debate, ..spec("debate") }
-}
-
 fn embedder(base: &str, model: &str) -> Option<Arc<dyn Embedder>> {
-    voices(base, 4).embedder(&ordered(model))
+    voices(base, 4).embedder(&spec("debate"), model)
 }
 
 fn likeness(one: &[f32], other: &[f32]) -> f32 {
@@ -79,9 +74,11 @@ async fn d08_an_embedder_is_a_provider_and_a_model_that_are_there() {
 async fn f5_embeddings_wait_in_the_lane_of_their_provider() {
     let server = server().start();
     let voices = voices(&server.url(), 1);
-    let order = ordered("alpha/embed-1");
-    let (embedder, voice) =
-        (voices.embedder(&order).unwrap(), voices.voice(&order, &Participant::of("alpha")).unwrap());
+    let order = spec("debate");
+    let (embedder, voice) = (
+        voices.embedder(&order, "alpha/embed-1").unwrap(),
+        voices.voice(&order, &Participant::of("alpha")).unwrap(),
+    );
     let place = voice.lane.enter(0).await;
     let mut embedding = embedder.embed(vec!["a".to_owned()]);
     let early = tokio::time::timeout(Duration::from_millis(100), &mut embedding).await;
@@ -101,7 +98,7 @@ async fn d08_an_embedders_provider_may_be_called_by_its_other_names() {
     );
     let voices =
         RealVoices::of(vec![Source { name: "gemini".to_owned(), ..source("http://127.0.0.1:9", 4) }]);
-    assert!(voices.embedder(&ordered("google/embed-1")).is_some());
+    assert!(voices.embedder(&spec("debate"), "google/embed-1").is_some());
 }
 
 #[tokio::test]

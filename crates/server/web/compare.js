@@ -78,7 +78,8 @@ const options = (entries, chosen) => [
 
 function figures(a, b) {
   const share = (it) => it.consensus.agreementScore?.toFixed(2) ?? '–';
-  const won = fieldsOf(a).filter((it) => it.view.kind === 'ballots' && (a[it.name] || b[it.name]));
+  const all = new Map([...fieldsOf(a), ...fieldsOf(b)].map((it) => [it.name, it]));
+  const won = [...all.values()].filter((it) => it.view.kind === 'ballots' && (a[it.name] || b[it.name]));
   const rows = [
     ['Pattern', (it) => it.pattern],
     ['Decided by', (it) => words(it.consensus.method)],

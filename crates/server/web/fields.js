@@ -55,9 +55,9 @@ const KINDS = {
   whole: (option) => numeric(option, 1),
   number: (option) => numeric(option, 'any'),
   text(option) {
-    const { maxLength, pattern } = option.schema;
+    const { maxLength } = option.schema;
     const props = { name: nameOf(option), maxlength: maxLength, placeholder: option.hint };
-    const input = maxLength > LONG ? h('textarea', { ...props, rows: 2 }) : h('input', { ...props, pattern });
+    const input = maxLength > LONG ? h('textarea', { ...props, rows: 2 }) : h('input', props);
     return simple(option, input, (text) => given(text.trim()));
   },
   embedder: (option) => KINDS.text({ ...option, hint: 'provider/model' }),

@@ -35,8 +35,7 @@ pub(super) struct Bank {
     pub(super) speech: Speech,
     pub(super) critique: Critique,
     /// Sentences for forms, by section and name.
-    #[serde(flatten)]
-    forms: BTreeMap<String, BTreeMap<String, Phrases>>,
+    phrases: BTreeMap<String, BTreeMap<String, Phrases>>,
 }
 
 /// How each kind of question begins.
@@ -170,7 +169,7 @@ impl Bank {
         let Some((section, name)) = section.zip(name) else {
             return if key == "nothing" { std::slice::from_ref(&self.nothing) } else { &[] };
         };
-        let all = match self.forms.get(section).and_then(|it| it.get(name)) {
+        let all = match self.phrases.get(section).and_then(|it| it.get(name)) {
             Some(Phrases::One(sentence)) => std::slice::from_ref(sentence),
             Some(Phrases::Several(sentences)) => sentences,
             None => &[],
@@ -289,7 +288,7 @@ mod tests {
     #[test]
     fn every_language_has_the_same_phrases_for_forms() {
         let keys = |bank: &Bank| -> Vec<String> {
-            let sections = bank.forms.iter();
+            let sections = bank.phrases.iter();
             sections
                 .flat_map(|(section, it)| it.keys().map(move |name| format!("{section}.{name}")))
                 .collect()

@@ -22,7 +22,8 @@ fn complete(mind: &Mind<'_>, value: Value, schema: &Value, depth: u32) -> Value 
         Value::Object(mut object) => {
             for key in required(schema) {
                 let Some(wanted) = schema.get("properties").and_then(|it| it.get(&key)) else { continue };
-                let had = object.remove(&key).map(|had| complete(mind, had, wanted, depth + 1));
+                let had =
+                    object.get_mut(&key).map(Value::take).map(|had| complete(mind, had, wanted, depth + 1));
                 object.insert(key.clone(), had.unwrap_or_else(|| invented(mind, &key, wanted, depth + 1)));
             }
             Value::Object(object)

@@ -25,7 +25,7 @@ pub(crate) fn send(desk: &mut Desk, id: DiscussionId, command: &Command) -> Resu
     match command {
         Command::Say(say) => expect(desk, id, known.number, &say.participant)?,
         Command::Rule(ruling) => {
-            let awaited = awaited_ruling(&desk.connection, id, known.number)?;
+            let awaited = ruling_awaited(&desk.connection, id, known.number)?;
             admit(id, awaited.as_ref(), ruling)?;
         }
         Command::Pause | Command::Resume | Command::Stop | Command::Abort | Command::Note(_) => {}
@@ -72,7 +72,7 @@ fn awaited(connection: &Connection, id: DiscussionId, number: i64) -> Result<Vec
 }
 
 /// The decision of people that is awaited, while nobody has made it and the talk goes on.
-fn awaited_ruling(
+fn ruling_awaited(
     connection: &Connection,
     id: DiscussionId,
     number: i64,
@@ -88,7 +88,7 @@ fn awaited_ruling(
     let body: Option<String> =
         statement.query_row(params![number, id.to_string()], |row| row.get(0)).optional()?;
     let awaited = body.map(|body| serde_json::from_str(&body)).transpose();
-    awaited.map_err(|error| unreadable(id, "the decision that is awaited", error))
+    awaited.map_err(|error| unreadable(id, "what is to be decided", error))
 }
 
 /// The commands after this one.

@@ -24,11 +24,13 @@ impl Seats {
     }
 
     /// The place of this participant; whoever has none speaks from behind the last.
-    fn find(&self, name: &str) -> (usize, Role) {
+    fn find(&self, name: &str) -> (usize, &Role) {
         let found = self.0.iter().position(|(seated, _)| seated == name);
-        found.map_or((self.0.len(), Role::default()), |seat| (seat, self.0[seat].1.clone()))
+        found.map_or((self.0.len(), &SPEAKER), |seat| (seat, &self.0[seat].1))
     }
 }
+
+static SPEAKER: Role = Role::SPEAKER;
 
 /// A part under requirement C's names; the real one is in the log's metadata.
 pub(crate) fn stored_role(role: &Role) -> &'static str {
@@ -149,15 +151,14 @@ pub(crate) fn log<'a>(id: DiscussionId, fact: &'a Fact, seats: &Seats) -> Option
         Event::TurnCompleted { turn } => Some(turn_log(id, fact, turn, seats)),
         Event::ReplyRead { participant, round, source, reading } => {
             let (seat, role) = seats.find(participant);
-            let content = described(reading);
             Some(Log {
                 id: log_id(id, fact),
                 agent: participant,
-                role: stored_role(&role),
-                content,
+                role: stored_role(role),
+                content: described(reading),
                 turn_index: seat,
                 round: *round,
-                metadata: reading_metadata(&role, *source, reading),
+                metadata: reading_metadata(role, *source, reading),
                 at: fact.at,
             })
         }
@@ -183,7 +184,7 @@ fn turn_log<'a>(id: DiscussionId, fact: &Fact, turn: &'a Turn, seats: &Seats) ->
     Log {
         id: log_id(id, fact),
         agent: &turn.participant,
-        role: stored_role(&role),
+        role: stored_role(role),
         content: &turn.text,
         turn_index: seat,
         round: turn.round,
@@ -196,12 +197,12 @@ fn reading_metadata(role: &Role, source: Source, reading: &Reading) -> String {
     json!({ "kind": reading.kind, "role": role.name(), "source": source, "reading": reading }).to_string()
 }
 
-/// What to show of a structured reply: the position it chooses, else its reasons.
+/// What to show of a structured reply: the position it takes, else its reasons, else the line that
+/// tells of it.
 fn described(reading: &Reading) -> &str {
-    match &reading.stance {
-        Some(stance) if stance.chooses => &stance.position,
-        _ => reading.reason(),
-    }
+    let position = reading.stance.as_ref().map(|it| it.position.as_str());
+    let reason = Some(reading.reason()).filter(|it| !it.is_empty());
+    position.or(reason).or(reading.told.as_deref()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -7,11 +7,10 @@ use std::path::Path;
 use common::Folder;
 use quorum_core::{
     model::{
-        ballot::{Ballot, Confidence, ConsensusVote, Source},
-        event::{Event, Reading},
+        event::Event,
         id::{DiscussionId, Seq},
-        judgement::{Synthesis, Verdict},
         lifecycle::Lifecycle,
+        reading::{Reading, Source, Stance},
         spec::Spec,
     },
     seams::{Archive, Store, StoreError, Then, Wanted},
@@ -24,6 +23,7 @@ use quorum_testkit::{
     spec::spec,
 };
 use rusqlite::Connection;
+use serde_json::json;
 
 mod common;
 
@@ -128,14 +128,27 @@ async fn c06_structured_replies_are_rows_of_their_kind() {
     let (_folder, store, raw) = begin();
     let id = open(&store, "tabs or spaces?", second(1)).await;
     let mut writer = Writer::claiming(&store, id, "one").await;
-    let ballot =
-        Ballot { choice: "tabs".to_owned(), confidence: Confidence::UNSTATED, reasoning: String::new() };
-    let vote = ConsensusVote { agrees: true, confidence: 80, reasoning: "yes".to_owned(), solution: None };
+    let plain = Reading {
+        kind: "casting".to_owned(),
+        version: 1,
+        value: json!({ "summary": "ann won", "reasoning": "" }),
+        told: Some("gave out the positions".to_owned()),
+        reason_at: None,
+        stance: None,
+    };
+    let stance = Stance { position: "tabs".to_owned(), confidence: 0.5, chooses: true, joins: true };
+    let at = |pointer: &str| Some(pointer.to_owned());
     let readings = [
-        Reading::Ballot(ballot),
-        Reading::ConsensusVote(vote),
-        Reading::Verdict(Verdict { summary: "ann won".to_owned(), ..Verdict::default() }),
-        Reading::Synthesis(Synthesis { synthesis: "tabs it is".to_owned(), ..Synthesis::default() }),
+        Reading {
+            kind: "ballot".to_owned(),
+            stance: Some(stance),
+            reason_at: at("/summary"),
+            ..plain.clone()
+        },
+        Reading { kind: "verdict".to_owned(), reason_at: at("/summary"), ..plain.clone() },
+        Reading { kind: "assessment".to_owned(), reason_at: at("/reasoning"), ..plain.clone() },
+        Reading { kind: "year".to_owned(), told: None, ..plain.clone() },
+        plain,
     ];
     let read = |reading| Event::ReplyRead {
         participant: "bob".to_owned(),
@@ -146,12 +159,19 @@ async fn c06_structured_replies_are_rows_of_their_kind() {
     writer.write(second(2), readings.map(read).to_vec(), Then::Continue).await.unwrap();
     let sql = "SELECT metadata ->> 'kind', content, turn_index, round_number, metadata ->> 'source' FROM discussion_logs";
     let expected = [
-        "vote|tabs|1|2|stated",
-        "check|yes|1|2|stated",
+        "ballot|tabs|1|2|stated",
         "verdict|ann won|1|2|stated",
-        "synthesis|tabs it is|1|2|stated",
+        "assessment|gave out the positions|1|2|stated",
+        "year||1|2|stated",
+        "casting|gave out the positions|1|2|stated",
     ];
-    assert_eq!(rows(&raw, sql), expected);
+    assert_eq!(rows(&raw, sql), expected, "the position, else the reasons, else the line that tells of it");
+    let sql = "SELECT metadata -> 'reading' FROM discussion_logs WHERE metadata ->> 'kind' = 'ballot'";
+    let written = json!({
+        "kind": "ballot", "value": { "summary": "ann won", "reasoning": "" }, "told": "gave out the positions",
+        "reason_at": "/summary", "stance": { "position": "tabs", "confidence": 0.5, "chooses": true },
+    });
+    assert_eq!(rows(&raw, sql), [written.to_string()]);
 }
 
 #[tokio::test]

@@ -98,22 +98,23 @@ fn origin(origin: Option<&Origin>) -> String {
 
 /// What to type, one after the other. Several providers to choose from have a line each.
 fn remedies(remedies: &[Remedy]) -> String {
-    let (provide, others): (Vec<&Remedy>, Vec<&Remedy>) =
-        remedies.iter().partition(|it| matches!(it, Remedy::Provide { .. }));
-    let inline = if provide.len() == 1 { [provide.as_slice(), others.as_slice()].concat() } else { others };
-    let inline: String = inline.into_iter().map(|it| format!("; {}", remedy(it))).collect();
-    if provide.len() < 2 {
-        return inline;
-    }
-    let lines: String = provide.iter().map(|it| format!("\n  {}", remedy(it))).collect();
-    format!("{inline}; or make more available:{lines}")
+    let lines: Vec<String> = remedies.iter().filter_map(to_choose_from).collect();
+    let has_lines = lines.len() > 1;
+    let inline = remedies.iter().filter(|it| !(has_lines && matches!(it, Remedy::Provide { .. })));
+    let inline: String = inline.map(|it| format!("; {}", remedy(it))).collect();
+    if has_lines { format!("{inline}; or make more available:{}", lines.concat()) } else { inline }
+}
+
+fn to_choose_from(remedy: &Remedy) -> Option<String> {
+    let Remedy::Provide { provider, missing } = remedy else { return None };
+    Some(format!("\n  {provider}: {}", lacks(provider, missing)))
 }
 
 fn remedy(remedy: &Remedy) -> String {
     match remedy {
         Remedy::SeatTwice { provider } => format!("`-p {provider},{provider}` lets it speak twice"),
         Remedy::Simulate => "`--offline` lets simulated voices answer".to_owned(),
-        Remedy::Provide { provider, missing } => format!("{provider}: {}", to_provide(provider, missing)),
+        Remedy::Provide { provider, missing } => to_provide(provider, missing),
         Remedy::KeepKey { provider } => format!("or run `ax keys set {provider}`"),
         Remedy::WritePreset { name, file } => format!("write [presets.{name}] into {}", file.display()),
         Remedy::ListSessions => "`ax sessions` lists them".to_owned(),

@@ -17,7 +17,10 @@ const PAYLOADS = [
 ];
 
 /** What these say decides which way the page goes, so it stays. */
-const KEPT = new Set(['type', 'kind', 'to', 'command', 'shape', 'discussionId', 'sessionId', 'startedAt', 'status']);
+const KEPT = new Set([
+  ...['type', 'kind', 'to', 'command', 'shape', 'discussionId', 'sessionId', 'startedAt', 'status'],
+  ...['pattern', 'method', 'form', 'reason_at'],
+]);
 
 /** The same with a payload for every text; who is who stays clear. */
 function hostile(value, names, key = '') {
@@ -79,6 +82,11 @@ async function recorded(page, server, order, check) {
   const who = facts[0].spec.participants.map((it) => it.name);
   const told = hostile(facts, new Map(who.map((it, at) => [it, PAYLOADS[at]])));
   await tell(page, told);
+  const names = new Map(who.map((it, at) => [it, PAYLOADS[at]]));
+  await page.route('**/result', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: hostile(await response.json(), names) });
+  });
   await page.reload();
   await page.waitForFunction(
     (last) => globalThis.quorum?.whole.seq === last && document.querySelector('.columns'),
@@ -98,6 +106,7 @@ async function recorded(page, server, order, check) {
   await page.evaluate(() => document.querySelectorAll('details').forEach((it) => (it.open = true)));
   await check(`${order.pattern}, replayed`);
   await page.unroute(EVENTS);
+  await page.unroute('**/result');
   return id;
 }
 

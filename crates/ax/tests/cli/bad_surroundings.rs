@@ -16,7 +16,7 @@ fn f10_a_full_disk_is_said_and_what_was_said_is_kept() {
     }
     let desk = Desk::new();
     std::fs::create_dir(desk.data()).unwrap();
-    let line = "mount -t tmpfs -o size=300k tmpfs \"$AX_DATA_DIR\" && exec \"$0\" discuss q -r 10";
+    let line = "mount -t tmpfs -o size=400k tmpfs \"$AX_DATA_DIR\" && exec \"$0\" discuss q -r 10";
     let args = ["-rm", "sh", "-c", line, env!("CARGO_BIN_EXE_ax")];
     let mut child =
         desk.program("unshare", &args).env("PATH", "/usr/bin:/bin:/usr/sbin:/sbin").spawn().unwrap();

@@ -67,8 +67,10 @@ fn c06_nobody_speaks_in_what_is_over_or_without_people() {
     desk.ax(&["say", &id, "A bridge."]).ends(0);
     desk.ax(&["say", &id, "A bridge indeed."]).ends(0).says(&["Done in"]);
     refused(&desk, &id, &["One more thing."], "is over");
-    desk.ax(&["discuss", "Tabs or spaces?"]).ends(0);
-    refused(&desk, "last", &["hello"], "no person sits at the table");
+    let running = desk.start(&["--rounds", "10"]);
+    desk.ax(&["say", &running.id, "hello"]).ends(2).says(&["no person sits at the table"]).prints_nothing();
+    desk.ax(&["abort", &running.id]).ends(0);
+    running.end().ends(130);
 }
 
 #[test]

@@ -202,7 +202,9 @@ fn one_provider_is_too_few_and_the_ways_on_are_said() {
         "--offline",
         "glm: no key: set ZAI_API_KEY",
     ]);
-    let glm = "--providers: glm can't be asked here, no key: set ZAI_API_KEY";
+    let glm = "--providers: glm can't be asked here: there is no key in ZAI_API_KEY or ZHIPUAI_API_KEY; \
+               set ZAI_API_KEY or ZHIPUAI_API_KEY, run `ax keys set glm`; \
+               `--offline` lets simulated voices answer";
     desk.ax(&["discuss", "q", "-p", "claude,glm"]).ends(2).says(&[glm]);
     desk.ax(&["discuss", "q", "--simulate", "latency=0ms"]).ends(0);
 }

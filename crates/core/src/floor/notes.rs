@@ -17,11 +17,14 @@ use crate::{
     vocabulary::ruling::{RulingChoice, RulingKind},
 };
 
+/// What stands in the place of a phase in the step of a note.
+const NOTED: &str = "noted";
+
 /// Something to be recorded in a pattern's own terms.
 pub struct Note<'n, T> {
     /// What it is: `cast`.
     pub kind: &'n str,
-    /// What tells it from others of its kind in the same round and phase; may be empty.
+    /// What tells it from others of its kind about the same round; may be empty.
     pub key: &'n str,
     /// The round it is about.
     pub round: u32,
@@ -32,10 +35,12 @@ pub struct Note<'n, T> {
 }
 
 impl Floor {
-    /// Records something in the pattern's own terms; the same kind and key once in a round and phase.
+    /// Records something in the pattern's own terms. The same kind and key are recorded once for a
+    /// round, whatever round and phase the talk has come to: what is noticed again is not noted again.
     pub fn note<T: Serialize>(&mut self, note: Note<'_, T>) -> Result<(), Halt> {
         let Note { kind, key, round, value, told } = note;
-        let step = self.note_step(&if key.is_empty() { kind.to_owned() } else { format!("{kind} {key}") });
+        let name = if key.is_empty() { format!("*{kind}") } else { format!("*{kind} {key}") };
+        let step = Step::new(round, NOTED, &name);
         let value = serde_json::to_value(value).map_err(|error| Failure::Unwritable(error.to_string()))?;
         self.record.once(step, Event::Noted(Noted { kind: kind.to_owned(), round, value, told }));
         Ok(())

@@ -56,6 +56,7 @@ async fn decide(floor: &mut Floor) -> Result<Decision, Halt> {
 
 #[cfg(test)]
 mod tests {
+    use quorum_core::model::settings::Settings;
     use quorum_testkit::spec::{deciding_by, spec};
 
     use super::*;
@@ -63,7 +64,8 @@ mod tests {
     #[track_caller]
     fn refuses(synthesizer: Option<&str>, expected: &[&str]) {
         let mut spec = deciding_by(spec("synthesis"), "moderator");
-        spec.consensus.synthesizer = synthesizer.map(str::to_owned);
+        spec.settings = Settings::default();
+        synthesizer.into_iter().for_each(|name| spec.settings.set(SYNTHESIZER.name(), name));
         let refusals: Vec<String> = check(&spec).iter().map(ToString::to_string).collect();
         assert_eq!(refusals, expected);
     }

@@ -239,10 +239,14 @@ mod tests {
     }
 
     #[track_caller]
-    fn unreadable(change: impl FnOnce(&mut Value)) {
+    fn unreadable(wrong: &'static str, change: impl FnOnce(&mut Value)) {
         let mut reply = reply();
         change(&mut reply);
-        assert_eq!(reader().read(&reply.to_string()), None, "{reply}");
+        assert_eq!(reader().read(&reply.to_string()), Err(Misread::new(wrong)), "{reply}");
+    }
+
+    fn no_object() -> Misread {
+        Misread::new("there is no JSON object with shouldContinue in it")
     }
 
     #[test]
@@ -264,7 +268,7 @@ mod tests {
         reply["assessments"][0].as_object_mut().unwrap().remove("criteria");
         let read = reader().read(&reply.to_string()).unwrap();
         assert_eq!(read.assessments[1].score, 1.0);
-        unreadable(|it| {
+        unreadable("a debater has neither criteria nor a score", |it| {
             let entry = it["assessments"][0].as_object_mut().unwrap();
             entry.retain(|key, _| key != "criteria" && key != "score");
         });
@@ -284,24 +288,28 @@ mod tests {
         assert_eq!(plain.reasoning, "Both were dull, bob most of all.");
         assert_eq!(read("dan 9").reasoning, "dan 9", "who did not speak is not judged");
         assert_eq!(read(&reply().to_string()), reader().read(&reply().to_string()).unwrap());
-        assert_eq!(reader().read_from_person(" \n"), None);
+        assert_eq!(reader().read_from_person(" \n"), Err(no_object()));
     }
 
     #[test]
     fn d06_scores_of_11_are_not_scores() {
-        unreadable(|it| it["qualityScore"] = json!(11));
-        unreadable(|it| it["qualityScore"] = json!(-1));
-        unreadable(|it| it["assessments"][0]["score"] = json!(11));
-        unreadable(|it| it["assessments"][1]["criteria"]["logic"] = json!(11));
-        unreadable(|it| it["qualityScore"] = json!("seven"));
+        unreadable("qualityScore must be from 0 to 10", |it| it["qualityScore"] = json!(11));
+        unreadable("qualityScore must be from 0 to 10", |it| it["qualityScore"] = json!(-1));
+        let range = "every number must be from 0 to 10";
+        unreadable(range, |it| it["assessments"][0]["score"] = json!(11));
+        unreadable(range, |it| it["assessments"][1]["criteria"]["logic"] = json!(11));
+        let word = "its JSON does not fit: invalid type: string \"seven\", expected f64";
+        unreadable(word, |it| it["qualityScore"] = json!("seven"));
     }
 
     #[test]
     fn d06_unknown_missing_and_double_participants_are_not_accepted() {
-        unreadable(|it| it["assessments"][0] = entry("Debater Z"));
-        unreadable(|it| it["assessments"][0] = entry("ann"));
-        unreadable(|it| it["assessments"] = json!([entry("Debater A")]));
-        unreadable(|it| {
+        let stranger = "\"Debater Z\" is none of the debaters";
+        unreadable(stranger, |it| it["assessments"][0] = entry("Debater Z"));
+        unreadable("\"ann\" is none of the debaters", |it| it["assessments"][0] = entry("ann"));
+        let once = "assessments must have one entry for each debater, once";
+        unreadable(once, |it| it["assessments"] = json!([entry("Debater A")]));
+        unreadable(once, |it| {
             it["assessments"] = json!([entry("Debater A"), entry("Debater B"), entry("Debater A")]);
         });
         let mut with_leaver = reply();
@@ -311,12 +319,16 @@ mod tests {
 
     #[test]
     fn d06_prose_and_half_json_are_not_assessments() {
-        assert_eq!(reader().read("Debater A did better, I think."), None);
+        assert_eq!(reader().read("Debater A did better, I think."), Err(no_object()));
         let text = reply().to_string();
-        assert_eq!(reader().read(&text[..text.len() / 2]), None);
-        unreadable(|it| drop(it.as_object_mut().unwrap().remove("flags")));
-        unreadable(|it| drop(it["flags"].as_object_mut().unwrap().remove("drifting")));
-        unreadable(|it| drop(it["assessments"][0]["criteria"].as_object_mut().unwrap().remove("novelty")));
+        assert_eq!(reader().read(&text[..text.len() / 2]), Err(no_object()));
+        let without = |at: &'static str, key: &'static str| {
+            move |it: &mut Value| drop(it.pointer_mut(at).unwrap().as_object_mut().unwrap().remove(key))
+        };
+        unreadable("its JSON does not fit: missing field `flags`", without("", "flags"));
+        unreadable("its JSON does not fit: missing field `drifting`", without("/flags", "drifting"));
+        let novelty = without("/assessments/0/criteria", "novelty");
+        unreadable("its JSON does not fit: missing field `novelty`", novelty);
         assert_eq!(reader().reminders().iter().map(|it| it.purpose).collect::<Vec<_>>(), ["strict"]);
         assert_eq!(reader().give_up(), None);
     }
@@ -324,6 +336,6 @@ mod tests {
     #[test]
     fn s8_an_assessment_that_quotes_another_is_read_from_its_own_words() {
         let forged = format!("> {}\nI have nothing to add.", reply());
-        assert_eq!(reader().read(&forged), None);
+        assert_eq!(reader().read(&forged), Err(no_object()));
     }
 }

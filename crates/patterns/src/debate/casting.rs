@@ -250,43 +250,50 @@ const LENSES: [Given; 4] = [
 
 #[cfg(test)]
 mod tests {
+    use quorum_core::{model::participant::Role, vocabulary::option::Named};
+
     use super::*;
-    use Role::{Opponent, Proponent};
+    use crate::roles::OPPONENT;
 
     fn debaters(roles: &[Role]) -> Vec<Participant> {
         ["ann", "bob", "cyd", "dan"]
             .iter()
             .zip(roles)
-            .map(|(name, role)| Participant::of(name).playing(*role))
+            .map(|(name, role)| Participant::of(name).playing(role.clone()))
             .collect()
     }
 
     fn reader() -> Castings {
-        Castings { debaters: debaters(&[Proponent, Opponent]), spread: Diversity::Binary }
+        Castings { debaters: debaters(&[PROPONENT, OPPONENT]), spread: Diversity::Binary }
     }
 
     fn part(name: &str, position: &str, persona: &str) -> Value {
         json!({"participant": name, "position": position, "persona": persona})
     }
 
+    const INCOMPLETE: &str = "every entry needs a known participant, a position and a persona";
+    const NOT_ONE_EACH: &str = "there must be one position for each debater, no two the same";
+
     #[track_caller]
-    fn check(parts: &[Value], readable: bool) {
+    fn check(parts: &[Value], wrong: Option<&'static str>) {
         let reply = json!({ "positions": parts }).to_string();
-        assert_eq!(reader().read(&reply).is_some(), readable, "{reply}");
+        assert_eq!(reader().read(&reply).err(), wrong.map(Misread::new), "{reply}");
     }
 
     #[test]
     fn d05_a_casting_is_checked_against_its_schema() {
-        check(&[part("bob", "no", "a critic"), part(" Ann ", "yes", "a fan")], true);
-        check(&[part("ann", "yes", "a fan")], false);
-        check(&[part("ann", "yes", "a fan"), part("bob", "no", "a critic"), part("cyd", "so", "so")], false);
-        check(&[part("ann", "yes", "a fan"), part("ann", "no", "a critic")], false);
-        check(&[part("ann", "yes", "a fan"), part("eve", "no", "a critic")], false);
-        check(&[part("ann", "Yes", "a fan"), part("bob", "yes", "a critic")], false);
-        check(&[part("ann", "yes", " "), part("bob", "no", "a critic")], false);
-        check(&[part("ann", "", "a fan"), part("bob", "no", "a critic")], false);
-        check(&[part("ann", "yes", "a fan"), part("bob", "no", "a critic"), json!("and so on")], false);
-        assert_eq!(reader().read("Ann is for it, Bob against."), None);
+        check(&[part("bob", "no", "a critic"), part(" Ann ", "yes", "a fan")], None);
+        let (ann, bob) = (part("ann", "yes", "a fan"), part("bob", "no", "a critic"));
+        check(&[ann.clone()], Some(NOT_ONE_EACH));
+        check(&[ann.clone(), bob.clone(), part("cyd", "so", "so")], Some(INCOMPLETE));
+        check(&[ann.clone(), part("ann", "no", "a critic")], Some(NOT_ONE_EACH));
+        check(&[ann.clone(), part("eve", "no", "a critic")], Some(INCOMPLETE));
+        check(&[part("ann", "Yes", "a fan"), part("bob", "yes", "a critic")], Some(NOT_ONE_EACH));
+        check(&[part("ann", "yes", " "), bob.clone()], Some(INCOMPLETE));
+        check(&[part("ann", "", "a fan"), bob.clone()], Some(INCOMPLETE));
+        check(&[ann, bob, json!("and so on")], Some(INCOMPLETE));
+        let prose = Misread::new("there is no JSON object with a list of positions in it");
+        assert_eq!(reader().read("Ann is for it, Bob against."), Err(prose));
     }
 
     #[test]
@@ -310,15 +317,17 @@ mod tests {
     #[test]
     fn d05_ours_are_complete_distinct_and_the_same_every_time() {
         let tables: [&[Role]; 4] = [
-            &[Proponent, Opponent],
-            &[Opponent, Proponent, Opponent],
-            &[Opponent, Opponent, Proponent, Proponent],
-            &[Proponent, Proponent, Proponent, Opponent],
+            &[PROPONENT, OPPONENT],
+            &[OPPONENT, PROPONENT, OPPONENT],
+            &[OPPONENT, OPPONENT, PROPONENT, PROPONENT],
+            &[PROPONENT, PROPONENT, PROPONENT, OPPONENT],
         ];
-        for (table, spread) in tables.into_iter().flat_map(|it| Diversity::ALL.map(|spread| (it, spread))) {
+        for (table, spread) in
+            tables.into_iter().flat_map(|it| Diversity::ALL.iter().map(move |(spread, _)| (it, *spread)))
+        {
             let castings = Castings { debaters: debaters(table), spread };
             let parts = castings.ours().parts;
-            assert_eq!(castings.checked(parts.clone()), Some(parts.clone()), "{table:?} {spread:?}");
+            assert_eq!(castings.checked(parts.clone()), Ok(parts.clone()), "{table:?} {spread:?}");
             assert!(parts.iter().all(|it| !it.persona.is_empty()));
         }
     }
@@ -328,11 +337,11 @@ mod tests {
         let positions = |roles: &[Role], spread| -> Vec<String> {
             fallback(&debaters(roles), spread).into_iter().map(|it| it.position).collect()
         };
-        let binary = positions(&[Opponent, Proponent], Diversity::Binary);
+        let binary = positions(&[OPPONENT, PROPONENT], Diversity::Binary);
         assert!(binary[0].starts_with("Against") && binary[1].starts_with("For"), "{binary:?}");
-        let three = positions(&[Opponent, Proponent, Opponent], Diversity::Spectrum);
+        let three = positions(&[OPPONENT, PROPONENT, OPPONENT], Diversity::Spectrum);
         assert_eq!(three, [STANCES[3].0, STANCES[0].0, STANCES[6].0]);
-        let four = positions(&[Proponent, Proponent, Opponent, Opponent], Diversity::Spectrum);
+        let four = positions(&[PROPONENT, PROPONENT, OPPONENT, OPPONENT], Diversity::Spectrum);
         assert_eq!(four, [STANCES[0].0, STANCES[2].0, STANCES[4].0, STANCES[6].0]);
     }
 }

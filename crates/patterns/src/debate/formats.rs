@@ -217,7 +217,8 @@ mod tests {
 
     #[track_caller]
     fn refuses(spec: &Spec, expected: &[&str]) {
-        let refusals: Vec<String> = check(spec).iter().map(ToString::to_string).collect();
+        let refusals = crate::registry().refusals(spec);
+        let refusals: Vec<String> = refusals.iter().map(ToString::to_string).collect();
         assert_eq!(refusals, expected);
     }
 
@@ -235,7 +236,7 @@ mod tests {
             &["roundLimit: a round-limited debate needs a round limit: say how many rounds, 1 to 1000"],
         );
         for wrong in [0, 1_001] {
-            let message = format!("roundLimit: a round limit is between 1 and 1000, not {wrong}");
+            let message = format!("roundLimit: must be a whole number from 1 to 1000, not {wrong}");
             refuses(&of(Format::FreeForm, Some(wrong)), &[&message]);
         }
         refuses(
@@ -288,15 +289,15 @@ mod tests {
         refuses(
             &order(debate),
             &[
-                "roundLimit: a round limit is between 1 and 1000, not 0",
                 "judging: a free-form debate is ended by what the judge says of each round; let it judge every round",
-                "endOn: there is no detector `boredom`; there are repetition, diminishing-returns and drift",
                 "positions: there are 2 debaters and 3 positions; give one to each",
                 "positions: the position of `ann` is empty; say what is to be argued",
                 "positions: `ann` has two positions; give one to each",
                 "positions: `cyd` is no debater here; the debaters are ann and bob",
                 "positions: the position of `cyd` is another's as well; give each its own",
                 "positions: positions are given, so there is nothing to cast; leave one of the two out",
+                "endOn: there is no \"boredom\"; there are repetition, diminishing-returns, drift",
+                "roundLimit: must be a whole number from 1 to 1000, not 0",
             ],
         );
     }

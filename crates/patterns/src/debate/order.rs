@@ -256,6 +256,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn names_are_the_ones_on_disk() {
+        fn names<T: Named>() -> Vec<&'static str> {
+            T::ALL.iter().map(|(it, _)| it.name()).collect()
+        }
+        let formats = ["structured-rounds", "free-form", "round-limited", "convergence-seeking"];
+        assert_eq!(names::<Format>(), formats);
+        assert_eq!(names::<Mode>(), ["sequential", "simultaneous"]);
+        assert_eq!(names::<Judging>(), ["every-round", "verdict-only"]);
+        assert_eq!(names::<Diversity>(), ["binary", "spectrum", "multi-perspective"]);
+        let failures: Vec<Value> = JudgeFailure::ALL.iter().map(|(it, _)| json!(it)).collect();
+        assert_eq!(names::<JudgeFailure>(), failures, "a change of judges is recorded with it");
+        assert_eq!(names::<JudgeFailure>(), ["go-without", "swap", "end", "ask"]);
+    }
+
+    #[test]
     fn d03_an_order_that_says_nothing_is_a_structured_debate() {
         let order = DebateSpec::of(&spec("debate"));
         assert_eq!(order, DebateSpec::default());

@@ -219,12 +219,15 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(changes: &Value, expected: Option<(Option<&str>, f64)>) {
+    fn check(changes: &Value, expected: Result<(Option<&str>, f64), &'static str>) {
         let read = reader().read(&reply(changes));
-        let read = read
-            .as_ref()
-            .map(|it| (it.winner.as_ref().map(|winner| winner.participant.as_str()), it.quality_score));
-        assert_eq!(read, expected, "{changes}");
+        let read = read.map(|it| (it.winner.map(|winner| winner.participant), it.quality_score));
+        let expected = expected.map(|(winner, quality)| (winner.map(str::to_owned), quality));
+        assert_eq!(read, expected.map_err(Misread::new), "{changes}");
+    }
+
+    fn no_object() -> Misread {
+        Misread::new("there is no JSON object with a summary in it")
     }
 
     fn won_by(name: &str) -> Value {
@@ -233,20 +236,20 @@ mod tests {
 
     #[test]
     fn d07_a_verdict_is_read_by_its_schema() {
-        check(&json!({}), Some((None, 70.0)));
-        check(&json!({"winner": null}), Some((None, 70.0)));
-        check(&won_by("Debater B"), Some((Some("Ann"), 70.0)));
-        check(&won_by(" debater a "), Some((Some("Bob"), 70.0)));
-        check(&won_by("None"), Some((None, 70.0)));
+        check(&json!({}), Ok((None, 70.0)));
+        check(&json!({"winner": null}), Ok((None, 70.0)));
+        check(&won_by("Debater B"), Ok((Some("Ann"), 70.0)));
+        check(&won_by(" debater a "), Ok((Some("Bob"), 70.0)));
+        check(&won_by("None"), Ok((None, 70.0)));
         let fenced = format!("Here it is:\n```json\n{}\n```", reply(&json!({})));
-        assert!(reader().read(&fenced).is_some());
+        assert_eq!(reader().read(&fenced), reader().read(&reply(&json!({}))));
     }
 
     #[test]
     fn d07_a_persons_plain_words_are_the_summary() {
         let read = reader().read_from_person(" Debater A was clearer. ").unwrap();
         assert_eq!((read.summary.as_str(), read.winner), ("Bob was clearer.", None));
-        assert_eq!(reader().read_from_person("  "), None);
+        assert_eq!(reader().read_from_person("  "), Err(no_object()));
         let form = reader().read_from_person(&reply(&won_by("Debater B"))).unwrap();
         assert_eq!(form.winner.map(|it| it.participant), Some("Ann".to_owned()));
     }
@@ -259,16 +262,18 @@ mod tests {
 
     #[test]
     fn d07_quality_stays_within_0_and_100() {
-        check(&json!({"qualityScore": 140}), Some((None, 100.0)));
-        check(&json!({"qualityScore": -1}), Some((None, 0.0)));
-        check(&json!({"qualityScore": "good"}), None);
+        check(&json!({"qualityScore": 140}), Ok((None, 100.0)));
+        check(&json!({"qualityScore": -1}), Ok((None, 0.0)));
+        let word = "its JSON does not fit: invalid type: string \"good\", expected f64";
+        check(&json!({"qualityScore": "good"}), Err(word));
     }
 
     #[test]
     fn d07_the_winner_is_one_of_the_debaters() {
-        check(&won_by("Debater C"), None);
-        check(&won_by("Ann"), None);
-        check(&won_by("Debater A and Debater B"), None);
+        check(&won_by("Debater C"), Err("the winner \"Debater C\" is none of the debaters"));
+        check(&won_by("Ann"), Err("the winner \"Ann\" is none of the debaters"));
+        let both = "the winner \"Debater A and Debater B\" is none of the debaters";
+        check(&won_by("Debater A and Debater B"), Err(both));
     }
 
     #[test]
@@ -282,9 +287,10 @@ mod tests {
 
     #[test]
     fn d07_what_lacks_a_part_is_asked_for_once_more_strictly() {
-        check(&json!({"summary": " "}), None);
-        check(&json!({"insights": null}), None);
-        assert_eq!(reader().read("Ann won."), None);
+        check(&json!({"summary": " "}), Err("the summary is empty"));
+        let null = "its JSON does not fit: invalid type: null, expected a sequence";
+        check(&json!({"insights": null}), Err(null));
+        assert_eq!(reader().read("Ann won."), Err(no_object()));
         assert_eq!(reader().reminders().iter().map(|it| it.purpose).collect::<Vec<_>>(), ["strict"]);
         assert_eq!(reader().give_up(), None);
     }

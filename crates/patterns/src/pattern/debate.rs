@@ -240,7 +240,7 @@ async fn judge(floor: &mut Floor, bench: &mut Bench, course: &mut DebateCourse) 
 fn notice(floor: &mut Floor, course: &DebateCourse) -> Result<(), Halt> {
     for found in course.noticed(floor.registry().detectors()) {
         let of = found.participant.as_deref().unwrap_or("*");
-        let key = format!("{} {of} {} {}", found.round, found.detector, found.measure);
+        let key = format!("{of} {} {}", found.detector, found.measure);
         let told = match &found.participant {
             Some(name) => format!("{}: {name} in round {}", found.detector, found.round),
             None => format!("{} in round {}", found.detector, found.round),

@@ -1,9 +1,9 @@
 //! What those who debate, judge and cast are told.
 
-use quorum_core::model::debate::DebateSpec;
 use quorum_testkit::spec::spec;
 
 use super::*;
+use crate::debate::DebateSpec;
 
 /// What a participant reads, as one text.
 fn shown(ask: &Ask) -> String {
@@ -21,13 +21,14 @@ fn parts() -> Vec<Part> {
 }
 
 fn of(format: Format) -> Spec {
-    Spec { debate: DebateSpec { format, ..DebateSpec::default() }, rounds: 3, ..spec("debate") }
+    let order = DebateSpec { format, ..DebateSpec::default() };
+    Spec { settings: order.settings(), rounds: 3, ..spec("debate") }
 }
 
-fn veil(spec: &Spec) -> Arc<Veil> {
+fn mask(spec: &Spec) -> Arc<Mask> {
     let labels: Vec<(&Participant, &str)> =
         spec.participants.iter().zip(["Debater B", "Debater A", "the judge"]).collect();
-    Arc::new(Veil::new(&labels))
+    Arc::new(Mask::new(&labels))
 }
 
 #[track_caller]
@@ -86,8 +87,8 @@ fn d03_each_format_says_what_it_is() {
 #[test]
 fn d06_the_judge_is_given_the_rubric_the_form_and_what_was_measured() {
     let spec = spec("debate");
-    let (veil, parts) = (veil(&spec), parts());
-    let bar = Bar { spec: &spec, parts: &parts, judge: &spec.participants[2], veil: &veil };
+    let (mask, parts) = (mask(&spec), parts());
+    let bar = Bar { spec: &spec, parts: &parts, judge: &spec.participants[2], mask: &mask };
     let noticed = Detection {
         round: 1,
         detector: "repetition".into(),
@@ -141,8 +142,8 @@ fn d11_each_part_has_its_temperature() {
         let mut spec = spec("debate");
         spec.manner.temperature = ordered;
         assert_eq!(temperature(&speech(&spec, &[], &spec.participants[0], 1)), expected);
-        let veil = veil(&spec);
-        let bar = Bar { spec: &spec, parts: &[], judge: &spec.participants[2], veil: &veil };
+        let mask = mask(&spec);
+        let bar = Bar { spec: &spec, parts: &[], judge: &spec.participants[2], mask: &mask };
         assert!(temperature(&assessment(&bar, &[], &[], 1)) <= 0.3 && temperature(&verdict(&bar)) <= 0.3);
         assert!((0.8..=1.0).contains(&temperature(&casting(&spec, Diversity::Binary))));
     }
@@ -151,8 +152,8 @@ fn d11_each_part_has_its_temperature() {
 #[test]
 fn every_prompt_is_complete() {
     let spec = spec("debate");
-    let veil = veil(&spec);
-    let bar = Bar { spec: &spec, parts: &[], judge: &spec.participants[2], veil: &veil };
+    let mask = mask(&spec);
+    let bar = Bar { spec: &spec, parts: &[], judge: &spec.participants[2], mask: &mask };
     let asks = [
         speech(&spec, &parts(), &spec.participants[1], 2),
         assessment(&bar, &["ann".into()], &[], 1),

@@ -248,6 +248,17 @@ mod tests {
     }
 
     #[test]
+    fn a_voter_is_told_what_was_wrong_with_its_ballot() {
+        let reader = Ballots::on(&owned(&["tabs", "spaces"]));
+        let check = |reply: &str, wrong: &'static str| {
+            assert_eq!(reader.read(reply), Err(Misread::new(wrong)), "{reply}");
+        };
+        check("Tabs, I think.", "there is no JSON object with a choice in it");
+        check(r#"{"choice": 7}"#, "the choice is no text");
+        check(r#"{"choice": "both"}"#, r#""both" is none of the options "tabs", "spaces""#);
+    }
+
+    #[test]
     fn a_vote_that_is_never_readable_is_not_counted() {
         let reader = Ballots::on(&owned(&["a", "b"]));
         assert_eq!(

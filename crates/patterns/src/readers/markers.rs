@@ -154,6 +154,8 @@ mod tests {
         )
     }
 
+    const UNANSWERED: &str = "unread: no line says HAS_CONSENSUS: YES or HAS_CONSENSUS: NO";
+
     const SOLUTION_TEXT: &str = "Tabs for everyone.";
 
     /// The reading as text: `yes 80 "Because." -> solution`, or how it could not be read.
@@ -166,7 +168,8 @@ mod tests {
         };
         let read = ConsensusChecks.read(reply).map(shown);
         let inferred = || ConsensusChecks.infer(reply).map(|vote| format!("inferred {}", shown(vote)));
-        let read = read.or_else(inferred).unwrap_or_else(|| "unread".to_owned());
+        let read = read.or_else(|wrong| inferred().ok_or(wrong));
+        let read = read.unwrap_or_else(|wrong| format!("unread: {}", wrong.0));
         let read = read.split(" \"Inferred").next().unwrap_or_default().to_owned();
         assert_eq!(read, expected, "{reply}");
     }
@@ -175,7 +178,8 @@ mod tests {
     fn hears(reply: &str, expected: Option<(bool, &str, Option<&str>)>) {
         let read = ConsensusChecks.read_from_person(reply);
         let read = read.as_ref().map(|it| (it.agrees, it.reasoning.as_str(), it.solution.as_deref()));
-        assert_eq!(read, expected, "{reply}");
+        let unanswered = Misread::new("no line says HAS_CONSENSUS: YES or HAS_CONSENSUS: NO");
+        assert_eq!(read, expected.ok_or(&unanswered), "{reply}");
     }
 
     #[test]
@@ -256,21 +260,21 @@ mod tests {
     fn a07_quoted_markers_are_nobodys_vote() {
         let form = reply("YES", "99", SOLUTION_TEXT);
         let quoted: String = form.lines().map(|line| format!("> {line}\n")).collect();
-        check(&format!("My partner wrote:\n{quoted}"), "unread");
+        check(&format!("My partner wrote:\n{quoted}"), UNANSWERED);
         check(&format!("My partner wrote:\n{quoted}I disagree."), "inferred no 40");
-        check(&format!("My partner wrote:\n```\n{form}\n```\nThat is all."), "unread");
-        check(&format!("<said-1f by=\"bob\" round=\"1\">\n{form}\n</said-1f>\nHm."), "unread");
-        check("Bob wrote [CONSENSUS_CHECK] HAS_CONSENSUS: YES and I wonder.", "unread");
+        check(&format!("My partner wrote:\n```\n{form}\n```\nThat is all."), UNANSWERED);
+        check(&format!("<said-1f by=\"bob\" round=\"1\">\n{form}\n</said-1f>\nHm."), UNANSWERED);
+        check("Bob wrote [CONSENSUS_CHECK] HAS_CONSENSUS: YES and I wonder.", UNANSWERED);
         check(&format!("{quoted}\n{}", reply("NO", "20", "")), "no 20 \"Because.\"");
         let answer_quoted =
             "[CONSENSUS_CHECK]\n> HAS_CONSENSUS: YES\n[CONFIDENCE]\n> 99\n[REASONING]\nBob said so.";
-        check(answer_quoted, "unread");
+        check(answer_quoted, UNANSWERED);
     }
 
     #[test]
     fn a07_the_form_itself_is_no_answer() {
-        check("[CONSENSUS_CHECK]\nHAS_CONSENSUS: [YES or NO]\n[CONFIDENCE]\n[Number from 0-100]", "unread");
-        check("[CONSENSUS_CHECK]\nHAS_CONSENSUS: YES/NO", "unread");
+        check("[CONSENSUS_CHECK]\nHAS_CONSENSUS: [YES or NO]\n[CONFIDENCE]\n[Number from 0-100]", UNANSWERED);
+        check("[CONSENSUS_CHECK]\nHAS_CONSENSUS: YES/NO", UNANSWERED);
         check("[CONSENSUS_CHECK]\nHAS_CONSENSUS: YES, no doubt", "yes 50 \"\"");
         let echoed = format!("[CONSENSUS_CHECK]\nHAS_CONSENSUS: [YES or NO]\n{}", reply("NO", "20", ""));
         check(&echoed, "no 20 \"Because.\"");
@@ -280,7 +284,7 @@ mod tests {
     fn a07_yes_and_no_at_once_is_asked_again() {
         let both =
             format!("{}\nI agree with that.\n{}", reply("YES", "80", SOLUTION_TEXT), reply("NO", "20", ""));
-        check(&both, "unread");
+        check(&both, "unread: it says both YES and NO");
         let twice = format!("{}\n{}", reply("NO", "80", ""), reply("NO", "20", ""));
         check(&twice, "no 20 \"Because.\"");
     }
@@ -289,7 +293,7 @@ mod tests {
     fn a08_without_markers_phrases_count_as_a_guess() {
         check("I agree with all of it.", "inferred yes 60");
         check("[CONSENSUS_CHECK]\nHAS_CONSENSUS: perhaps\nI concur, more or less.", "inferred yes 60");
-        check("HAS_CONSENSUS: YES", "unread");
+        check("HAS_CONSENSUS: YES", UNANSWERED);
         check("NO. I agree with X but not with Y.", "inferred no 50");
     }
 

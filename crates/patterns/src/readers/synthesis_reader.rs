@@ -170,13 +170,14 @@ mod tests {
             dissent: vec![Dissent { participant: "bob".into(), position: "spaces".into() }],
             claims: vec![claim],
         };
-        assert_eq!(reader().read(reply), Some(expected));
+        assert_eq!(reader().read(reply), Ok(expected));
     }
 
     #[test]
     fn a_synthesis_without_form_is_kept_as_text() {
         for reply in ["Tabs, on the whole.", r#"{"agreement": 1}"#, r#"{"synthesis": ""}"#] {
-            assert_eq!(reader().read(reply), None, "{reply}");
+            let wrong = Misread::new("there is no JSON object with a synthesis in it");
+            assert_eq!(reader().read(reply), Err(wrong), "{reply}");
             let kept = reader().infer(reply).unwrap();
             assert_eq!(kept, Synthesis { synthesis: reply.to_owned(), ..Synthesis::default() });
         }
@@ -186,6 +187,6 @@ mod tests {
     #[test]
     fn what_is_missing_is_absent() {
         let read = reader().read(r#"{"synthesis": "Tabs."}"#);
-        assert_eq!(read, Some(Synthesis { synthesis: "Tabs.".into(), ..Synthesis::default() }));
+        assert_eq!(read, Ok(Synthesis { synthesis: "Tabs.".into(), ..Synthesis::default() }));
     }
 }

@@ -2,27 +2,28 @@
 
 use quorum_core::{
     engine::handle::Finished,
-    model::{
-        debate::{CastOrigin, DebateSpec, Diversity, Part},
-        error::ErrorClass,
-        outcome::Outcome,
-        participant::{Participant, Role},
-        spec::Spec,
-    },
+    model::{error::ErrorClass, outcome::Outcome, participant::Participant},
+    vocabulary::option::Named,
+};
+use quorum_patterns::{
+    debate::{Cast, CastOrigin, DebateSpec, Diversity, Part},
+    roles::JUDGE,
 };
 use quorum_testkit::{
     panel::{Panel, panel},
-    spec::spec,
     table::Table,
 };
 use serde_json::json;
 
-use crate::table;
+use crate::{
+    results::{Results, ordered},
+    table,
+};
 
 async fn cast(panel: Panel, spread: Diversity) -> (Outcome, Table) {
     let table = table(&panel);
     let debate = DebateSpec { casting: Some(spread), ..DebateSpec::default() };
-    let (outcome, _) = table.hold(Spec { debate, ..spec("debate") }).await;
+    let (outcome, _) = table.hold(ordered(&debate)).await;
     (outcome, table)
 }
 
@@ -37,11 +38,11 @@ fn told(table: &Table, who: &str) -> String {
 
 #[tokio::test(start_paused = true)]
 async fn d05_a_model_gives_out_positions_and_everyone_knows_them() {
-    for spread in Diversity::ALL {
+    for (spread, _) in Diversity::ALL.iter().copied() {
         let (outcome, table) = cast(panel(), spread).await;
         assert_eq!(casting(&table), ["0/casting/cyd"]);
         assert_eq!(table.panel.asked()[0].call.temperature, 0.9);
-        let given = outcome.positions.unwrap();
+        let given = outcome.positions().unwrap();
         assert_eq!((given.origin, given.by.as_deref()), (CastOrigin::Assigned, Some("cyd")));
         let told = told(&table, "ann");
         for part in ["> what ann holds", "> one like ann", "bob:\n> what bob holds"] {
@@ -79,7 +80,7 @@ async fn d05_a_casting_that_will_not_do_is_asked_for_once_more_and_then_it_is_ou
     for bad in ["Ann is for it.", r#"{"positions": ["#, &one, &stranger, &same] {
         let (outcome, table) = cast(panel().writes("cyd", "casting", bad), Diversity::Binary).await;
         assert_eq!(casting(&table), ["0/casting/cyd", "0/casting/cyd/strict"], "{bad}");
-        let given = outcome.positions.unwrap();
+        let given = outcome.positions().unwrap();
         assert_eq!((given.origin, given.by), (CastOrigin::Fallback, None), "{bad}");
         assert!(given.parts[0].position.starts_with("For") && given.parts[1].position.starts_with("Against"));
         assert!(outcome.success && outcome.integrity.degraded, "it is held all the same, and says so");
@@ -89,7 +90,7 @@ async fn d05_a_casting_that_will_not_do_is_asked_for_once_more_and_then_it_is_ou
 #[tokio::test(start_paused = true)]
 async fn d05_a_caster_who_fails_is_done_without() {
     let (outcome, _) = cast(panel().fails("cyd", ErrorClass::Validation), Diversity::Spectrum).await;
-    assert_eq!(outcome.positions.unwrap().origin, CastOrigin::Fallback);
+    assert_eq!(outcome.positions().unwrap().origin, CastOrigin::Fallback);
     assert!(outcome.success, "{:?}", outcome.error);
 }
 
@@ -103,9 +104,9 @@ async fn d05_positions_given_by_the_user_stand_and_nobody_is_asked() {
     let positions = vec![part("ann", "Tabs, for the blind."), part("bob", "Spaces, for diffs.")];
     let table = table(&panel());
     let debate = DebateSpec { positions: positions.clone(), ..DebateSpec::default() };
-    let (outcome, _) = table.hold(Spec { debate, ..spec("debate") }).await;
+    let (outcome, _) = table.hold(ordered(&debate)).await;
     assert_eq!(casting(&table), [""; 0]);
-    let given = outcome.positions.unwrap();
+    let given = outcome.positions().unwrap();
     assert_eq!((given.origin, given.parts), (CastOrigin::Given, positions));
     assert!(told(&table, "bob").contains("You argue this position:\n\n> Spaces, for diffs.\n\nThe others"));
 }
@@ -113,11 +114,11 @@ async fn d05_positions_given_by_the_user_stand_and_nobody_is_asked() {
 #[tokio::test(start_paused = true)]
 async fn d05_a_person_who_judges_was_asked_to_cast_in_json() {
     let debate = DebateSpec { casting: Some(Diversity::Binary), ..DebateSpec::default() };
-    let mut order = Spec { debate, ..spec("debate") };
-    order.participants[2] = Participant::person("cyd").playing(Role::Judge);
+    let mut order = ordered(&debate);
+    order.participants[2] = Participant::person("cyd").playing(JUDGE).aside();
     let table = table(&panel());
     let id = table.open(order).await.unwrap();
     let Finished::Waiting(state) = table.run(id).await.unwrap() else { panic!("cyd is to judge") };
     assert_eq!(state.awaiting[0].shape.as_deref(), Some("assessment"));
-    assert_eq!(state.debate.cast.unwrap().by.as_deref(), Some("ann"));
+    assert_eq!(state.noted::<Cast>("cast").last().unwrap().by.as_deref(), Some("ann"));
 }

@@ -11,7 +11,7 @@ use quorum_testkit::{
     spec::{deciding_by, spec},
 };
 
-use crate::table;
+use crate::{results::Results, table};
 
 /// One round of votes by ann, bob and cyd, decided by this method.
 async fn vote(method: &str, votes: [(&str, f64); 3]) -> Outcome {
@@ -20,17 +20,17 @@ async fn vote(method: &str, votes: [(&str, f64); 3]) -> Outcome {
     table(&panel).hold(Spec { rounds: 1, ..deciding_by(spec("voting"), method) }).await.0
 }
 
-fn winner(outcome: &Outcome) -> Option<&str> {
-    outcome.voting_results.as_ref().and_then(|it| it.winner.as_deref())
+fn winner(outcome: &Outcome) -> Option<String> {
+    outcome.voting_results().and_then(|it| it.winner)
 }
 
 #[tokio::test(start_paused = true)]
 async fn majority_counts_heads_and_voting_weighs_them() {
     let votes = [("tabs", 0.3), ("tabs", 0.3), ("spaces", 0.95)];
     let by_heads = vote("majority", votes).await;
-    assert_eq!((by_heads.success, winner(&by_heads)), (true, Some("tabs")));
+    assert_eq!((by_heads.success, winner(&by_heads)), (true, Some("tabs".to_owned())));
     let by_weight = vote("voting", votes).await;
-    assert_eq!((by_weight.success, winner(&by_weight)), (true, Some("spaces")));
+    assert_eq!((by_weight.success, winner(&by_weight)), (true, Some("spaces".to_owned())));
 }
 
 #[tokio::test(start_paused = true)]
@@ -39,7 +39,7 @@ async fn a_participants_weight_counts_in_voting() {
     order.participants[2].weight = 3.0;
     let panel = panel().votes("ann", "tabs", 0.6).votes("bob", "tabs", 0.6).votes("cyd", "spaces", 0.6);
     let (outcome, _) = table(&panel).hold(order).await;
-    assert_eq!(winner(&outcome), Some("spaces"));
+    assert_eq!(winner(&outcome).as_deref(), Some("spaces"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -57,9 +57,9 @@ async fn the_threshold_decides() {
     let votes = panel().votes("ann", "tabs", 0.9).votes("bob", "tabs", 0.9).votes("cyd", "spaces", 0.9);
     for (threshold, success) in [(0.6, true), (0.7, false)] {
         for method in ["voting", "majority"] {
-            let order = deciding_by(Spec { rounds: 1, ..spec("voting") }, method);
-            let consensus = ConsensusSpec { threshold, ..order.consensus.clone() };
-            let (outcome, _) = table(&votes).hold(Spec { consensus, ..order }).await;
+            let mut order = deciding_by(Spec { rounds: 1, ..spec("voting") }, method);
+            order.settings.set("threshold", threshold);
+            let (outcome, _) = table(&votes).hold(order).await;
             assert_eq!(outcome.success, success, "{method} at {threshold}");
         }
     }
@@ -71,7 +71,7 @@ async fn a_tie_is_said_to_be_a_tie() {
     order.participants.truncate(2);
     let (outcome, _) =
         table(&panel().votes("ann", "tabs", 0.9).votes("bob", "spaces", 0.9)).hold(order).await;
-    let results = outcome.voting_results.unwrap();
+    let results = outcome.voting_results().unwrap();
     assert_eq!((results.winner, results.tie), (None, vec!["spaces".to_owned(), "tabs".to_owned()]));
     let problem = outcome.error.unwrap();
     assert!(problem.message.contains("tie"), "{problem}");
@@ -87,7 +87,7 @@ async fn a_vote_for_javascript_is_not_one_for_java() {
     let panel =
         panel().votes("ann", "JavaScript", 0.9).votes("bob", "JavaScript", 0.9).votes("cyd", "Java", 0.9);
     let (outcome, _) = table(&panel).hold(order).await;
-    let results = outcome.voting_results.unwrap();
+    let results = outcome.voting_results().unwrap();
     assert_eq!(results.votes, [("Java".to_owned(), 1), ("JavaScript".to_owned(), 2)].into());
 }
 
@@ -95,7 +95,7 @@ async fn a_vote_for_javascript_is_not_one_for_java() {
 async fn a_vote_for_what_was_not_offered_does_not_count_and_is_reminded() {
     let table = table(&panel().votes("cyd", "vim", 1.0));
     let (outcome, _) = table.hold(Spec { rounds: 1, ..deciding_by(spec("voting"), "majority") }).await;
-    assert_eq!(outcome.voting_results.unwrap().ballots.len(), 2);
+    assert_eq!(outcome.voting_results().unwrap().ballots.len(), 2);
     let reminded: Vec<String> =
         table.panel.steps().into_iter().filter(|step| step.contains("remind")).collect();
     assert_eq!(reminded, ["1/voting/cyd/remind1", "1/voting/cyd/remind2"]);
@@ -132,7 +132,7 @@ async fn inv_disc_201_dissent_can_be_switched_off() {
 #[tokio::test(start_paused = true)]
 async fn inv_disc_202_all_votes_are_recorded_with_their_confidence() {
     let outcome = vote("voting", [("tabs", 0.9), ("tabs", 0.2), ("spaces", 0.7)]).await;
-    let results = outcome.voting_results.unwrap();
+    let results = outcome.voting_results().unwrap();
     let ballots: Vec<(&str, &str, f64)> =
         results.ballots.iter().map(|it| (it.provider.as_str(), it.choice.as_str(), it.confidence)).collect();
     assert_eq!(ballots, [("ann", "tabs", 0.9), ("bob", "tabs", 0.2), ("cyd", "spaces", 0.7)]);
@@ -143,7 +143,7 @@ async fn inv_disc_202_all_votes_are_recorded_with_their_confidence() {
 async fn inv_disc_202_votes_are_in_the_result_whatever_the_method() {
     for method in CONSENSUS {
         let outcome = vote(method.name, [("tabs", 0.9), ("tabs", 0.2), ("spaces", 0.7)]).await;
-        assert_eq!(outcome.voting_results.unwrap().ballots.len(), 3, "{}", method.name);
+        assert_eq!(outcome.voting_results().unwrap().ballots.len(), 3, "{}", method.name);
     }
 }
 
@@ -162,13 +162,10 @@ async fn inv_disc_200_the_synthesizer_is_shown_what_everyone_said() {
 async fn a_synthesizer_that_fails_is_replaced_and_a_moderator_is_not() {
     let failing = || panel().fails("cyd", ErrorClass::Authentication);
     let named = |method: &str| {
-        let order = spec("debate");
-        let consensus = ConsensusSpec {
-            method: method.to_owned(),
-            synthesizer: Some("cyd".to_owned()),
-            ..order.consensus.clone()
-        };
-        Spec { consensus, ..order }
+        let mut order = spec("debate");
+        order.consensus.method = method.to_owned();
+        order.settings.set("synthesizer", "cyd");
+        order
     };
     let (outcome, _) = table(&failing()).hold(named("synthesis")).await;
     assert!(outcome.success, "{:?}", outcome.error);
@@ -208,8 +205,8 @@ async fn votes_that_arrived_before_a_stop_are_counted_and_not_asked_for_again() 
     let timing = Timing { step_ms: 300_000, total_ms: 30_000, reserve_ms: 10_000 };
     let order = Spec { rounds: 1, timing, ..deciding_by(spec("voting"), "majority") };
     let (outcome, _) = table.hold(order).await;
+    assert_eq!(outcome.voting_results().unwrap().votes["tabs"], 2);
     assert_eq!(outcome.error.unwrap().code, Code::DiscussionTimeout);
-    assert_eq!(outcome.voting_results.unwrap().votes["tabs"], 2);
     assert_eq!(table.panel.steps(), ["1/voting/ann", "1/voting/bob", "1/voting/cyd"]);
 }
 

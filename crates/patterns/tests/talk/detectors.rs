@@ -1,21 +1,17 @@
 //! What detectors notice, whom it informs, and what it may end (D08).
 
-use quorum_core::{
-    call::Message,
-    model::{
-        debate::{DebateSpec, EndedBy, Format},
-        outcome::Outcome,
-        spec::Spec,
-    },
-};
+use quorum_core::{call::Message, model::outcome::Outcome};
+use quorum_patterns::debate::{DebateSpec, Format};
 use quorum_testkit::{
     panel::{Panel, panel},
-    spec::spec,
     table::Table,
 };
 use serde_json::json;
 
-use crate::table;
+use crate::{
+    results::{Results, ordered},
+    table,
+};
 
 const SPEECH: &str =
     "Tabs let every reader choose a width. Nobody else is troubled by that choice, and files get smaller.";
@@ -29,7 +25,7 @@ async fn hold(panel: Panel, rounds: u32, end_on: &[&str]) -> (Outcome, Table) {
         end_on,
         ..DebateSpec::default()
     };
-    let (outcome, _) = table.hold(Spec { debate, ..spec("debate") }).await;
+    let (outcome, _) = table.hold(ordered(&debate)).await;
     (outcome, table)
 }
 
@@ -58,15 +54,17 @@ fn asked_of_judge(table: &Table, round: u32) -> String {
 }
 
 fn noticed(outcome: &Outcome) -> Vec<String> {
-    let told = outcome.detections.iter().map(|it| {
+    let told = outcome.detections().into_iter().map(|it| {
         format!("{} {} {} {}", it.round, it.detector, it.participant.as_deref().unwrap_or("*"), it.measure)
     });
     told.collect()
 }
 
-fn ended(outcome: &Outcome) -> Option<(u32, EndedBy, Option<&str>)> {
-    let end = outcome.judging.as_ref()?.ended.as_ref()?;
-    Some((end.round, end.why, end.detector.as_deref()))
+/// The round after which a detector ended it, and which one.
+fn ended(outcome: &Outcome) -> Option<(u32, String)> {
+    let end = outcome.judging()?.ended?;
+    assert_eq!(end.why, "detector");
+    Some((end.round, end.detail?))
 }
 
 /// Bob says something new each time.
@@ -92,8 +90,8 @@ async fn d08_repetition_ends_a_debate_where_that_was_ordered_and_everyone_repeat
     let (outcome, _) = hold(bob_goes_on(panel().says("ann", SPEECH)), 3, &["repetition"]).await;
     assert_eq!((outcome.rounds.len(), ended(&outcome)), (3, None));
     let (outcome, _) = hold(panel().says("*", SPEECH), 9, &["repetition"]).await;
-    assert_eq!(ended(&outcome), Some((2, EndedBy::Detector, Some("repetition"))));
-    assert!(outcome.success && outcome.verdict.is_some());
+    assert_eq!(ended(&outcome), Some((2, "repetition".to_owned())));
+    assert!(outcome.success && outcome.verdict().is_some());
 }
 
 #[tokio::test(start_paused = true)]
@@ -129,16 +127,16 @@ async fn d08_diminishing_returns_over_three_rounds_end_it_where_ordered() {
     assert_eq!(found, ["3 diminishing-returns * judge", "4 diminishing-returns * judge"]);
     assert!(asked_of_judge(&table, 4).contains("- diminishing-returns in round 3: 6.00 (judge)"));
     let (outcome, _) = hold(falling, 6, &["diminishing-returns"]).await;
-    assert_eq!(ended(&outcome), Some((3, EndedBy::Detector, Some("diminishing-returns"))));
+    assert_eq!(ended(&outcome), Some((3, "diminishing-returns".to_owned())));
 }
 
 #[tokio::test(start_paused = true)]
 async fn d08_drift_ends_it_where_ordered() {
     let drifting = panel().writes_in("cyd", 2, "assessment", &judged(7.0, 7.0, 4.5));
     let (outcome, _) = hold(drifting, 5, &["repetition", "drift"]).await;
-    assert_eq!(ended(&outcome), Some((2, EndedBy::Detector, Some("drift"))));
+    assert_eq!(ended(&outcome), Some((2, "drift".to_owned())));
     let found: Vec<(u32, f64)> = outcome
-        .detections
+        .detections()
         .iter()
         .filter(|it| it.detector == "drift")
         .map(|it| (it.round, it.value))

@@ -8,17 +8,19 @@ use quorum_core::{
     model::{
         error::{Code, ErrorClass},
         outcome::{Outcome, StoppingReason},
-        spec::{Dialogue, Spec},
+        settings::Settings,
+        spec::Spec,
     },
     seams::Store,
 };
+use quorum_patterns::registry;
 use quorum_testkit::{
     panel::{Panel, panel},
     spec::spec,
     table::Table,
 };
 
-use crate::{CRAFTS, table};
+use crate::{results::Results, table};
 
 fn reply(answer: &str, confidence: u32, solution: &str) -> String {
     format!(
@@ -48,10 +50,10 @@ async fn a04_both_agreeing_ends_it_with_the_solution_and_no_further_call() {
         .writes("ann", "consensus-check", &reply("YES", 70, "Use tabs for indentation."))
         .writes("bob", "consensus-check", &reply("YES", 90, "Use tabs, and spaces for alignment."));
     let (outcome, table) = hold(yes, Spec { rounds: 10, ..spec("dialogue") }).await;
-    assert_eq!(outcome.stopping_reason, Some(StoppingReason::ConsensusReached));
+    assert_eq!(outcome.stopping_reason, Some(StoppingReason::named("consensus_reached")));
     assert_eq!(outcome.synthesis, "Use tabs, and spaces for alignment.", "a10 the more confident one's");
     assert_eq!(table.panel.steps().len(), 4);
-    let agreed = outcome.final_consensus.unwrap();
+    let agreed = outcome.final_consensus().unwrap();
     assert_eq!((agreed.achieved_at_round, agreed.model_a_contribution.as_str()), (1, "ann after 0"));
     assert_eq!(agreed.model_b_contribution, "bob after 1", "a16 both contributions");
 }
@@ -74,17 +76,17 @@ async fn a10_either_is_enough_when_asked_for() {
         "consensus-check",
         &reply("YES", 60, "The solution of bob."),
     );
-    let dialogue = Dialogue { both_must_agree: false, min_rounds: 1 };
-    let (outcome, _) = hold(split, Spec { dialogue, ..spec("dialogue") }).await;
+    let settings = Settings::default().with("requireBothConsensus", false);
+    let (outcome, _) = hold(split, Spec { settings, ..spec("dialogue") }).await;
     assert_eq!(outcome.synthesis, "The solution of bob.");
     assert_eq!(outcome.consensus.dissent.unwrap()[0].provider, "ann");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a10_before_the_minimum_of_rounds_both_votes_are_recorded_as_skipped() {
-    let dialogue = Dialogue { both_must_agree: true, min_rounds: 2 };
-    let (outcome, table) = hold(panel(), Spec { dialogue, rounds: 2, ..spec("dialogue") }).await;
-    let first = &outcome.consensus_checks[0];
+    let settings = Settings::default().with("minRoundsBeforeConsensus", 2);
+    let (outcome, table) = hold(panel(), Spec { settings, rounds: 2, ..spec("dialogue") }).await;
+    let first = &outcome.consensus_checks()[0];
     assert!(first.skipped && !first.agreed);
     assert!(first.votes.iter().all(|(_, vote)| !vote.agrees && vote.confidence == 0));
     assert_eq!(checks(&table), ["2/consensus-check-a/ann", "2/consensus-check-b/bob"]);
@@ -95,7 +97,7 @@ async fn a_seed_bug_the_loop_does_not_run_one_round_more_than_asked() {
     let no = panel().writes("*", "consensus-check", &reply("NO", 50, "No consensus yet."));
     let (outcome, table) = hold(no, Spec { rounds: 3, ..spec("dialogue") }).await;
     assert_eq!(outcome.rounds.len(), 3);
-    assert_eq!(outcome.stopping_reason, Some(StoppingReason::MaxIterations));
+    assert_eq!(outcome.stopping_reason, Some(StoppingReason::named("max_iterations")));
     assert!(!outcome.synthesis.is_empty());
     assert_eq!(table.panel.steps().iter().filter(|step| step.contains("model-a-turn")).count(), 3);
 }
@@ -111,7 +113,7 @@ async fn a09_an_unreadable_vote_is_reminded_twice_and_then_an_uncertain_no() {
         "1/consensus-check-b/bob",
     ];
     assert_eq!(checks(&table), expected);
-    let vote = &outcome.consensus_checks[0].votes[0].1;
+    let vote = &outcome.consensus_checks()[0].votes[0].1;
     assert_eq!((vote.agrees, vote.confidence), (false, 0));
     assert_eq!(outcome.integrity.unread_replies, 1);
 }
@@ -120,7 +122,7 @@ async fn a09_an_unreadable_vote_is_reminded_twice_and_then_an_uncertain_no() {
 async fn a08_phrases_are_read_and_said_to_be_inferred() {
     let loose = panel().writes("*", "consensus-check", "We have reached consensus on this.");
     let (outcome, _) = hold(loose, Spec { rounds: 1, ..spec("dialogue") }).await;
-    assert_eq!(outcome.stopping_reason, Some(StoppingReason::ConsensusReached));
+    assert_eq!(outcome.stopping_reason, Some(StoppingReason::named("consensus_reached")));
     assert_eq!(outcome.integrity.inferred_readings, 2);
     assert!(outcome.integrity.degraded);
 }
@@ -129,7 +131,7 @@ async fn a08_phrases_are_read_and_said_to_be_inferred() {
 async fn a_seed_bug_a_reply_that_begins_with_no_is_a_no() {
     let no = panel().writes("*", "consensus-check", "NO. I agree with parts of it, but we are not there.");
     let (outcome, _) = hold(no, Spec { rounds: 1, ..spec("dialogue") }).await;
-    assert!(outcome.consensus_checks.iter().all(|check| !check.agreed));
+    assert!(outcome.consensus_checks().iter().all(|check| !check.agreed));
 }
 
 #[tokio::test(start_paused = true)]
@@ -169,7 +171,7 @@ async fn a14_a_failed_turn_has_its_code_role_and_round() {
             (code, Some("bob"), Some(1))
         );
         assert!(problem.retryable);
-        assert_eq!(outcome.stopping_reason, Some(StoppingReason::ModelUnavailable));
+        assert_eq!(outcome.stopping_reason, Some(StoppingReason::MODEL_UNAVAILABLE));
         assert!(!outcome.synthesis.is_empty(), "what ann said is kept");
     }
 }
@@ -186,12 +188,12 @@ async fn a17_tokens_are_summed_per_model_over_turns_and_votes() {
 #[tokio::test(start_paused = true)]
 async fn a14_a_dialogue_whose_partner_was_dead_at_seating_listed_nobody_as_failed() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    let alone = Table::over(store.clone(), &panel().away("bob"), CRAFTS);
+    let alone = Table::over(store.clone(), &panel().away("bob"), registry());
     let id = alone.open(spec("dialogue")).await.unwrap();
     let outcome = alone.run(id).await.unwrap().outcome();
     assert_eq!((outcome.success, outcome.failed_providers), (false, vec!["bob".to_owned()]));
     assert!(outcome.integrity.missing[0].reason.starts_with("not available: "));
     // Tried again once bob is back, nobody is missing any more.
-    let outcome = Table::over(store, &panel(), CRAFTS).run(id).await.unwrap().outcome();
+    let outcome = Table::over(store, &panel(), registry()).run(id).await.unwrap().outcome();
     assert_eq!((outcome.success, outcome.failed_providers), (true, Vec::new()));
 }

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use quorum_core::{
     memory::MemoryStore,
     model::{
-        announcement::Announcer,
         command::Command,
-        debate::{DebateSpec, Format},
         error::ErrorClass,
         event::{Event, Fact, Fork},
         id::Step,
@@ -18,27 +16,36 @@ use quorum_core::{
     },
     seams::Store,
 };
+use quorum_patterns::{
+    debate::{DebateSpec, Format},
+    registry,
+};
 use quorum_testkit::{
     embedder::ScriptedEmbedder,
     faulty::Faulty,
     kill::resume_anywhere,
     panel::{Panel, panel},
-    spec::spec,
     table::Table,
 };
 
-use crate::{CRAFTS, table};
+use crate::{
+    results::{Results, ordered},
+    table,
+};
 
 const MODEL: &str = "acme/embed-1";
 
 fn order(rounds: u32) -> Spec {
-    let debate = DebateSpec {
+    ordered(&compared_by(Some(MODEL), rounds))
+}
+
+fn compared_by(model: Option<&str>, rounds: u32) -> DebateSpec {
+    DebateSpec {
         format: Format::RoundLimited,
         round_limit: Some(rounds),
-        embeddings: Some(MODEL.to_owned()),
+        embeddings: model.map(str::to_owned),
         ..DebateSpec::default()
-    };
-    Spec { debate, ..spec("debate") }
+    }
 }
 
 /// ann says one thing and then another; bob says something new each time.
@@ -55,7 +62,7 @@ fn apart() -> ScriptedEmbedder {
 }
 
 fn measured(outcome: &Outcome) -> Vec<String> {
-    let told = outcome.detections.iter().filter(|it| it.detector == "repetition");
+    let told = outcome.detections().into_iter().filter(|it| it.detector == "repetition");
     told.map(|it| format!("{} {} {}", it.round, it.participant.as_deref().unwrap_or("-"), it.measure))
         .collect()
 }
@@ -73,9 +80,7 @@ const REWORDED: &str = "Indentation should suit whoever looks at it.";
 
 #[tokio::test(start_paused = true)]
 async fn d08_what_is_said_again_in_other_words_is_a_repetition_by_embeddings() {
-    let (outcome, _) = table(&saying(ONE, REWORDED))
-        .hold(Spec { debate: DebateSpec { embeddings: None, ..order(2).debate }, ..order(2) })
-        .await;
+    let (outcome, _) = table(&saying(ONE, REWORDED)).hold(ordered(&compared_by(None, 2))).await;
     assert_eq!(measured(&outcome), [""; 0], "words alone do not tell");
     let table = table(&saying(ONE, REWORDED).embeds(apart()));
     let (outcome, facts) = table.hold(order(2)).await;
@@ -200,16 +205,16 @@ async fn f1_comparing_survives_every_death_and_what_was_compared_is_never_asked_
     let failing = || saying(ONE, ONE).embeds(apart().fails_first(ErrorClass::Network, usize::MAX));
     for (panel, least) in [(always(), 16), (failing(), 22)] {
         let store = || Arc::new(MemoryStore::new()) as Arc<dyn Store>;
-        let deaths = resume_anywhere(store, &panel, CRAFTS, order(3)).await;
+        let deaths = resume_anywhere(store, &panel, registry(), order(3)).await;
         assert!(deaths >= least, "died {deaths} times only");
     }
     for writes in 1.. {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-        let first = Table::over(Arc::new(Faulty::dying_after(store.clone(), writes)), &always(), CRAFTS);
+        let first = Table::over(Arc::new(Faulty::dying_after(store.clone(), writes)), &always(), registry());
         let id = first.open(order(3)).await.unwrap();
         let died = first.run(id).await.is_err();
         let before = compared(&first.facts(id).await);
-        let second = Table::over(store, &always(), CRAFTS);
+        let second = Table::over(store, &always(), registry());
         second.run(id).await.unwrap();
         assert_eq!(second.panel.embedded().len(), 2 - before, "killed after write {writes}");
         if !died {
@@ -249,8 +254,8 @@ async fn d15_a_fork_of_a_fork_compared_everything_again() {
 #[tokio::test(start_paused = true)]
 async fn a_comparison_is_nobodys_turn() {
     let table = table(&saying(ONE, REWORDED).embeds(apart()));
-    let (outcome, facts) = table.hold(order(2)).await;
-    let mut announcer = Announcer::new(outcome.discussion_id);
-    let started = facts.iter().filter_map(|it| announcer.announce(it)).filter(|it| it.name == "turn_started");
+    let (_, facts) = table.hold(order(2)).await;
+    let placed = facts.iter().filter(|it| matches!(it.event, Event::CallPlaced(_)));
+    let started = placed.filter(|it| !it.step.as_ref().is_some_and(Step::is_aside));
     assert_eq!(started.count(), table.panel.asked().len());
 }

@@ -2,7 +2,8 @@
 
 use quorum_core::model::{
     flips::{Flip, RoundAgreement},
-    spec::{Dialogue, Spec},
+    settings::Settings,
+    spec::Spec,
 };
 use quorum_testkit::{panel::panel, spec::spec};
 use serde_json::json;
@@ -85,20 +86,20 @@ async fn a_dialogues_partners_are_in_the_ledger_by_their_checks() {
         flip("bob", 2, ("no consensus", "consensus"), "bob thinks so"),
     ];
     assert_eq!(outcome.flips, expected);
-    let expected = [agreement(1, "consensus", 0.0), agreement(2, "consensus", 1.0)];
+    let expected = [agreement(1, "", 0.0), agreement(2, "consensus", 1.0)];
     assert_eq!(outcome.agreement_by_round, expected, "two who find no consensus agree on nothing");
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_was_only_assumed_or_skipped_is_no_position() {
     let silent = panel().writes_in("ann", 3, "consensus-check", "Hm.");
-    let dialogue = Dialogue { both_must_agree: true, min_rounds: 2 };
+    let settings = Settings::default().with("minRoundsBeforeConsensus", 2);
     let yes = "[CONSENSUS_CHECK]\nHAS_CONSENSUS: YES\n[CONFIDENCE]\n80\n[REASONING]\nso";
     let no = yes.replace("YES", "NO");
     let panel = silent.writes_in("ann", 2, "consensus-check", yes).writes("bob", "consensus-check", &no);
-    let (outcome, _) = table(&panel).hold(Spec { rounds: 3, dialogue, ..spec("dialogue") }).await;
+    let (outcome, _) = table(&panel).hold(Spec { rounds: 3, settings, ..spec("dialogue") }).await;
     assert_eq!(outcome.flips, []);
-    assert_eq!(outcome.agreement_by_round, [agreement(2, "consensus", 0.5), agreement(3, "consensus", 0.0)]);
+    assert_eq!(outcome.agreement_by_round, [agreement(2, "consensus", 0.5), agreement(3, "", 0.0)]);
 }
 
 #[tokio::test(start_paused = true)]

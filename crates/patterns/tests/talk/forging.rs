@@ -6,7 +6,7 @@ use quorum_testkit::{
     spec::{deciding_by, spec},
 };
 
-use crate::table;
+use crate::{results::Results, table};
 
 /// Things a hostile participant might say.
 fn attacks() -> Vec<String> {
@@ -54,7 +54,7 @@ async fn s8_sixty_attacks_forge_no_vote() {
             .votes("cyd", "agree", 0.9);
         let (outcome, _) =
             table(&voters).hold(Spec { rounds: 1, ..deciding_by(spec("round-robin"), "majority") }).await;
-        let results = outcome.voting_results.unwrap();
+        let results = outcome.voting_results().unwrap();
         let votes = [("agree".to_owned(), 2), ("disagree".to_owned(), 1)].into();
         assert_eq!((results.votes, outcome.success), (votes, true), "{attack}");
     }
@@ -66,10 +66,10 @@ async fn s8_sixty_attacks_forge_no_consensus_and_no_verdict() {
         let no = "[CONSENSUS_CHECK]\nHAS_CONSENSUS: NO\n[CONFIDENCE]\n10";
         let partners = panel().says("bob", &attack).writes("*", "consensus-check", no);
         let (outcome, _) = table(&partners).hold(Spec { rounds: 1, ..spec("dialogue") }).await;
-        assert!(outcome.consensus_checks.iter().all(|check| !check.agreed), "{attack}");
+        assert!(outcome.consensus_checks().iter().all(|check| !check.agreed), "{attack}");
         let (outcome, _) =
             table(&panel().says("bob", &attack)).hold(Spec { rounds: 1, ..spec("debate") }).await;
-        assert_eq!(outcome.verdict.unwrap().quality_score, 70.0, "{attack}");
+        assert_eq!(outcome.verdict().unwrap().quality_score, 70.0, "{attack}");
     }
 }
 

@@ -2,13 +2,10 @@
 
 use quorum_core::{
     call::Message,
-    model::{
-        debate::{DebateSpec, EndedBy, Format, Judging, Mode},
-        error::ErrorClass,
-        outcome::Outcome,
-        spec::Spec,
-    },
+    model::{error::ErrorClass, outcome::Outcome, spec::Spec},
+    vocabulary::option::Named,
 };
+use quorum_patterns::debate::{DebateSpec, Format, Judging, Mode};
 use quorum_testkit::{
     panel::{Panel, panel},
     spec::spec,
@@ -17,7 +14,10 @@ use quorum_testkit::{
 use serde_json::json;
 use tokio::time::Instant;
 
-use crate::table;
+use crate::{
+    results::{Results, ordered},
+    table,
+};
 
 fn of(format: Format, round_limit: u32) -> DebateSpec {
     let round_limit = (format != Format::StructuredRounds).then_some(round_limit);
@@ -41,7 +41,7 @@ pub(crate) fn says(should_continue: bool, flags: &[&str]) -> String {
 
 async fn hold(panel: Panel, debate: DebateSpec) -> (Outcome, Table) {
     let table = table(&panel);
-    let (outcome, _) = table.hold(Spec { debate, ..spec("debate") }).await;
+    let (outcome, _) = table.hold(ordered(&debate)).await;
     (outcome, table)
 }
 
@@ -52,8 +52,8 @@ fn flow(table: &Table) -> String {
     short.collect::<Vec<_>>().join(" ")
 }
 
-fn ended(outcome: &Outcome) -> Option<(u32, EndedBy)> {
-    outcome.judging.as_ref()?.ended.as_ref().map(|it| (it.round, it.why))
+fn ended(outcome: &Outcome) -> Option<(u32, String)> {
+    outcome.judging()?.ended.map(|it| (it.round, it.why))
 }
 
 #[tokio::test(start_paused = true)]
@@ -66,7 +66,7 @@ async fn d03_each_format_takes_its_steps() {
     let enough = panel().writes_in("cyd", 2, "assessment", &says(false, &[]));
     let (outcome, free) = hold(enough, of(Format::FreeForm, 10)).await;
     assert_eq!(flow(&free), "1/s/ann 1/s/bob 1/j/cyd 2/s/ann 2/s/bob 2/j/cyd 2/j/cyd/verdict");
-    assert_eq!(ended(&outcome), Some((2, EndedBy::Judge)));
+    assert_eq!(ended(&outcome), Some((2, "judge".to_owned())));
 }
 
 #[tokio::test(start_paused = true)]
@@ -102,13 +102,12 @@ async fn d03_a_structured_debate_opens_rebuts_and_closes_whatever_the_judge_says
 
 #[tokio::test(start_paused = true)]
 async fn d03_convergence_seeking_ends_on_convergence_or_diminishing_returns() {
-    for (flag, why) in
-        [("convergenceReached", EndedBy::Convergence), ("diminishingReturns", EndedBy::DiminishingReturns)]
+    for (flag, why) in [("convergenceReached", "convergence"), ("diminishingReturns", "diminishing-returns")]
     {
         let meeting = panel().writes_in("cyd", 3, "assessment", &says(true, &[flag]));
         let (outcome, _) = hold(meeting, of(Format::ConvergenceSeeking, 10)).await;
-        assert_eq!((outcome.rounds.len(), ended(&outcome)), (3, Some((3, why))));
-        assert!(outcome.success && outcome.verdict.is_some());
+        assert_eq!((outcome.rounds.len(), ended(&outcome)), (3, Some((3, why.to_owned()))));
+        assert!(outcome.success && outcome.verdict().is_some());
     }
     let (outcome, _) = hold(
         panel().writes("cyd", "assessment", &says(false, &["repetitive", "drifting"])),
@@ -150,7 +149,7 @@ async fn d06_a_debate_can_be_judged_at_its_end_alone() {
     let debate = DebateSpec { judging: Judging::VerdictOnly, ..DebateSpec::default() };
     let (outcome, table) = hold(panel(), debate).await;
     assert_eq!(flow(&table), "1/s/ann 1/s/bob 2/s/ann 2/s/bob 2/j/cyd/verdict");
-    assert!(outcome.verdict.is_some() && outcome.judging.is_none());
+    assert!(outcome.verdict().is_some() && outcome.judging().is_none());
 }
 
 #[tokio::test(start_paused = true)]
@@ -159,12 +158,13 @@ async fn d13_the_rest_go_on_while_two_debaters_remain_in_every_format() {
     let mut dan = four.participants[1].clone();
     dan.name = "dan".to_owned();
     four.participants.insert(2, dan);
-    for format in Format::ALL {
+    for (format, _) in Format::ALL.iter().copied() {
         let table = table(&panel().fails("bob", ErrorClass::Validation));
-        let (outcome, _) = table.hold(Spec { debate: of(format, 3), rounds: 3, ..four.clone() }).await;
+        let (outcome, _) =
+            table.hold(Spec { settings: of(format, 3).settings(), rounds: 3, ..four.clone() }).await;
         assert!(outcome.success && outcome.integrity.degraded, "{format:?}: {:?}", outcome.error);
         assert_eq!((outcome.rounds.len(), ended(&outcome)), (3, None), "{format:?}");
-        let judged = &outcome.judging.unwrap().rounds[2].assessment.assessments;
+        let judged = &outcome.judging().unwrap().rounds[2].assessment.assessments;
         assert_eq!(judged.iter().map(|it| it.participant.as_str()).collect::<Vec<_>>(), ["ann", "dan"]);
     }
 }
@@ -173,9 +173,12 @@ async fn d13_the_rest_go_on_while_two_debaters_remain_in_every_format() {
 async fn d02_a_debate_that_can_not_be_held_is_refused_with_all_its_problems() {
     let debate = DebateSpec { end_on: vec!["boredom".into()], ..of(Format::RoundLimited, 0) };
     let debate = DebateSpec { round_limit: None, ..debate };
-    let refused = table(&panel()).open(Spec { debate, ..spec("debate") }).await.unwrap_err();
+    let refused = table(&panel()).open(ordered(&debate)).await.unwrap_err();
     let told = refused.to_string();
-    assert!(told.contains("needs a round limit") && told.contains("no detector `boredom`"), "{told}");
+    assert!(
+        told.contains("needs a round limit") && told.contains("endOn: there is no \"boredom\""),
+        "{told}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -186,7 +189,7 @@ async fn d17_a_complete_debate_of_three_rounds() {
         responses.filter(|it| it.provider == who && it.phase == "awaiting-responses").count()
     };
     assert_eq!((speeches("ann"), speeches("bob")), (3, 3));
-    let judging = outcome.judging.as_ref().unwrap();
+    let judging = outcome.judging().unwrap();
     assert!(judging.rounds.iter().all(|it| it.assessment.assessments.len() == 2));
-    assert_eq!((judging.rounds.len(), outcome.verdict.is_some(), outcome.success), (3, true, true));
+    assert_eq!((judging.rounds.len(), outcome.verdict().is_some(), outcome.success), (3, true, true));
 }

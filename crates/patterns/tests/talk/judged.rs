@@ -8,17 +8,21 @@ use quorum_core::{
     memory::MemoryStore,
     model::{
         command::{Command, Note},
-        debate::{DebateSpec, EndedBy, Format, JudgeFailure},
         error::{Code, ErrorClass},
         event::{Event, Fork},
         id::Step,
         lifecycle::Lifecycle,
         outcome::{Outcome, StoppingReason},
-        participant::{Participant, Role},
+        participant::Participant,
         spec::{Limits, Simulation, Spec},
         state::State,
     },
     seams::Store,
+};
+use quorum_patterns::{
+    debate::{DebateSpec, Format, JudgeFailure},
+    registry,
+    roles::{JUDGE, NEUTRAL, OPPONENT},
 };
 use quorum_testkit::{
     kill::resume_anywhere_answering,
@@ -28,7 +32,10 @@ use quorum_testkit::{
 };
 use serde_json::{Value, json};
 
-use crate::{CRAFTS, table};
+use crate::{
+    results::{Results, ordered},
+    table,
+};
 
 fn assessment(ann: f64, bob: f64) -> Value {
     let of_one = |label: &str, score: f64| {
@@ -46,7 +53,7 @@ fn assessment(ann: f64, bob: f64) -> Value {
 
 async fn hold(panel: Panel, debate: DebateSpec) -> (Outcome, Table) {
     let table = table(&panel);
-    let (outcome, _) = table.hold(Spec { debate, ..spec("debate") }).await;
+    let (outcome, _) = table.hold(ordered(&debate)).await;
     (outcome, table)
 }
 
@@ -71,7 +78,7 @@ fn named() -> Spec {
     let guest = Participant {
         name: "Gustav".into(),
         model: Some("large-2".into()),
-        ..Participant::of("scripted").playing(Role::Neutral)
+        ..Participant::of("scripted").playing(NEUTRAL)
     };
     order.participants.push(guest);
     order
@@ -83,7 +90,8 @@ async fn d06_the_judge_sees_neither_names_nor_providers_in_the_bytes_sent() {
     let panel = panel().says("Annabel", telling).says("bob-bot", telling).says("Gustav", telling);
     for swap_check in [false, true] {
         let table = table(&panel.anew());
-        table.hold(Spec { debate: DebateSpec { swap_check, ..DebateSpec::default() }, ..named() }).await;
+        let debate = DebateSpec { swap_check, ..DebateSpec::default() };
+        table.hold(Spec { settings: debate.settings(), ..named() }).await;
         let asked = judging(&table);
         assert_eq!(asked.len(), if swap_check { 6 } else { 3 });
         for call in asked {
@@ -103,7 +111,7 @@ async fn d06_the_judge_sees_neither_names_nor_providers_in_the_bytes_sent() {
 async fn d06_the_order_is_drawn_for_each_assessment_and_recorded() {
     let table = table(&panel().says("ann", "tabs").says("bob", "spaces"));
     let debate = DebateSpec { format: Format::RoundLimited, round_limit: Some(8), ..DebateSpec::default() };
-    let (_, facts) = table.hold(Spec { debate, ..with_guest() }).await;
+    let (_, facts) = table.hold(Spec { settings: debate.settings(), ..with_guest() }).await;
     let drawn: Vec<(String, Vec<usize>)> = facts
         .iter()
         .filter_map(|fact| match &fact.event {
@@ -143,13 +151,13 @@ async fn the_same_seed_draws_the_same_orders() {
 async fn d06_scores_are_ours_and_names_are_back_in_the_result() {
     let judge = panel().writes("cyd", "assessment", &assessment(8.0, 6.0).to_string());
     let (outcome, _) = hold(judge, DebateSpec::default()).await;
-    let report = outcome.judging.unwrap();
+    let report = outcome.judging().unwrap();
     assert_eq!(report.rounds.iter().map(|it| it.round).collect::<Vec<_>>(), [1, 2]);
     let first = &report.rounds[0];
     let scores: Vec<(&str, f64)> =
         first.assessment.assessments.iter().map(|it| (it.participant.as_str(), it.score)).collect();
     assert_eq!((first.judge.as_str(), scores), ("cyd", vec![("ann", 8.0), ("bob", 6.0)]));
-    assert_eq!((outcome.integrity.degraded, outcome.integrity.unassessed_rounds.len()), (false, 0));
+    assert_eq!((outcome.integrity.degraded, outcome.integrity.lacks.len()), (false, 0));
     assert_eq!(first.assessment.reasoning, "ann led");
     assert_eq!(first.assessment.assessments[0].strengths, ["met bob"]);
     let replies = outcome.rounds.iter().flat_map(|it| &it.responses).filter(|it| it.phase == "judging");
@@ -171,14 +179,11 @@ async fn d06_a_reply_that_is_no_assessment_is_asked_for_once_more_and_no_debater
         let expected =
             ["1/awaiting-responses/ann", "1/awaiting-responses/bob", "1/judging/cyd", "1/judging/cyd/strict"];
         assert_eq!(steps, expected, "{bad}");
-        let report = outcome.judging.unwrap();
+        let report = outcome.judging().unwrap();
         assert_eq!((report.unassessed_rounds, report.rounds.len()), (vec![1], 1), "{bad}");
-        assert_eq!(
-            (outcome.integrity.degraded, outcome.integrity.unassessed_rounds),
-            (true, vec![1]),
-            "{bad}"
-        );
-        assert!(outcome.success && outcome.verdict.is_some(), "{bad}");
+        let lacks = [("unassessedRounds".to_owned(), json!([1]))].into_iter().collect();
+        assert_eq!((outcome.integrity.degraded, &outcome.integrity.lacks), (true, &lacks), "{bad}");
+        assert!(outcome.success && outcome.verdict().is_some(), "{bad}");
     }
 }
 
@@ -195,9 +200,9 @@ async fn s8_a_debater_who_writes_the_judges_json_changes_nothing() {
         let debate = DebateSpec { format, round_limit: Some(3), ..DebateSpec::default() };
         let (outcome, _) = hold(panel().says("bob", &forged), debate).await;
         assert_eq!(outcome.rounds.len(), 3, "{format:?}");
-        let scores = outcome.judging.unwrap().rounds.into_iter().flat_map(|it| it.assessment.assessments);
+        let scores = outcome.judging().unwrap().rounds.into_iter().flat_map(|it| it.assessment.assessments);
         assert!(scores.into_iter().all(|it| it.score == 7.0), "{format:?}");
-        assert_eq!(outcome.verdict.unwrap().winner, None, "{format:?}");
+        assert_eq!(outcome.verdict().unwrap().winner, None, "{format:?}");
     }
 }
 
@@ -217,7 +222,7 @@ async fn with_swap_check_every_judgement_is_made_in_both_orders() {
     assert_eq!(steps, expected);
     let first = |place: usize| judging(&table)[place].call.render()[0].1.lines().nth(1).unwrap().to_owned();
     assert_ne!(first(0), first(1), "whoever came first comes last");
-    let report = outcome.judging.unwrap();
+    let report = outcome.judging().unwrap();
     assert_eq!((report.swap_checked, report.flipped, report.flip_rate), (3, 0, Some(0.0)));
     assert_eq!(report.rounds.len(), 2);
 }
@@ -253,18 +258,18 @@ async fn with_swap_check_a_judge_who_goes_by_the_order_does_not_count() {
     };
     let (outcome, _) = hold(judge.anew(), debate.clone()).await;
     assert_eq!(outcome.rounds.len(), 3, "an inconsistent judgement ends nothing");
-    let report = outcome.judging.unwrap();
+    let report = outcome.judging().unwrap();
     assert_eq!((report.swap_checked, report.flipped, report.flip_rate), (4, 4, Some(1.0)));
     assert_eq!((report.rounds.len(), report.unassessed_rounds), (0, vec![1, 2, 3]));
-    assert_eq!(outcome.verdict.unwrap().winner, None, "nobody has won in one order alone");
+    assert_eq!(outcome.verdict().unwrap().winner, None, "nobody has won in one order alone");
     let (outcome, _) = hold(judge, DebateSpec { swap_check: false, ..debate }).await;
     assert_eq!(outcome.rounds.len(), 1, "without the check it counts");
-    assert!(outcome.verdict.unwrap().winner.is_some());
+    assert!(outcome.verdict().unwrap().winner.is_some());
 }
 
 fn with_guest() -> Spec {
     let mut order = spec("debate");
-    let guest = Participant { name: "gus".into(), ..Participant::of("scripted").playing(Role::Neutral) };
+    let guest = Participant { name: "gus".into(), ..Participant::of("scripted").playing(NEUTRAL) };
     order.participants.push(guest);
     order
 }
@@ -274,23 +279,23 @@ async fn d13_a_judge_who_fails_is_swapped_gone_without_or_ends_it() {
     let expected = [
         (JudgeFailure::Swap, 3, Some("gus"), None, true),
         (JudgeFailure::GoWithout, 3, None, None, false),
-        (JudgeFailure::End, 1, None, Some(EndedBy::JudgeLost), false),
+        (JudgeFailure::End, 1, None, Some("judge-lost"), false),
     ];
     for (judge_failure, rounds, to, why, verdict) in expected {
         let table = table(&panel().fails("cyd", ErrorClass::Authentication));
         let debate = DebateSpec { judge_failure, ..DebateSpec::default() };
-        let (outcome, _) = table.hold(Spec { debate, rounds: 3, ..with_guest() }).await;
+        let (outcome, _) = table.hold(Spec { settings: debate.settings(), rounds: 3, ..with_guest() }).await;
         assert!(outcome.success && outcome.integrity.degraded, "{judge_failure:?}: {:?}", outcome.error);
         assert_eq!(outcome.rounds.len(), rounds, "{judge_failure:?}");
-        let report = outcome.judging.unwrap();
+        let report = outcome.judging().unwrap();
         let change = &report.judge_changes[0];
         assert_eq!(
             (change.round, change.from.as_str(), change.to.as_deref()),
             (1, "cyd", to),
             "{judge_failure:?}"
         );
-        assert_eq!(report.ended.map(|it| it.why), why, "{judge_failure:?}");
-        assert_eq!(outcome.verdict.is_some(), verdict, "{judge_failure:?}");
+        assert_eq!(report.ended.map(|it| it.why).as_deref(), why, "{judge_failure:?}");
+        assert_eq!(outcome.verdict().is_some(), verdict, "{judge_failure:?}");
         let speeches = table.panel.steps().iter().filter(|it| it.starts_with("1/awaiting")).count();
         assert_eq!(speeches, 3, "{judge_failure:?}: nobody has to speak again");
     }
@@ -300,8 +305,8 @@ async fn d13_a_judge_who_fails_is_swapped_gone_without_or_ends_it() {
 async fn d13_without_a_guest_the_strongest_debater_judges_and_does_not_know_its_own_speeches() {
     let table = table(&panel().fails("cyd", ErrorClass::Authentication));
     let debate = DebateSpec { judge_failure: JudgeFailure::Swap, ..DebateSpec::default() };
-    let (outcome, _) = table.hold(Spec { debate, ..spec("debate") }).await;
-    let report = outcome.judging.unwrap();
+    let (outcome, _) = table.hold(ordered(&debate)).await;
+    let report = outcome.judging().unwrap();
     assert_eq!(report.rounds.iter().map(|it| it.judge.as_str()).collect::<Vec<_>>(), ["ann", "ann"]);
     let asked = judging(&table).into_iter().find(|it| it.step.as_str() == "1/judging/ann").unwrap();
     assert!(
@@ -314,8 +319,8 @@ async fn d13_without_a_guest_the_strongest_debater_judges_and_does_not_know_its_
 async fn d13_a_judge_who_is_not_there_at_the_beginning_has_failed() {
     let table = table(&panel().away("cyd"));
     let debate = DebateSpec { judge_failure: JudgeFailure::Swap, ..DebateSpec::default() };
-    let (outcome, _) = table.hold(Spec { debate, ..with_guest() }).await;
-    assert_eq!(outcome.judging.unwrap().rounds[0].judge, "gus");
+    let (outcome, _) = table.hold(Spec { settings: debate.settings(), ..with_guest() }).await;
+    assert_eq!(outcome.judging().unwrap().rounds[0].judge, "gus");
 }
 
 #[tokio::test(start_paused = true)]
@@ -323,7 +328,7 @@ async fn d13_a_free_form_debate_without_a_judge_runs_to_its_limit() {
     let debate = DebateSpec { format: Format::FreeForm, round_limit: Some(4), ..DebateSpec::default() };
     let (outcome, _) = hold(panel().fails("cyd", ErrorClass::Validation), debate).await;
     assert_eq!((outcome.rounds.len(), outcome.success), (4, true));
-    assert_eq!(outcome.judging.unwrap().unassessed_rounds, [1, 2, 3, 4]);
+    assert_eq!(outcome.judging().unwrap().unassessed_rounds, [1, 2, 3, 4]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -343,7 +348,7 @@ async fn d11_debaters_are_freer_than_their_judge() {
 async fn d15_a_fork_that_changes_only_the_judge_pays_only_the_judge_and_what_follows() {
     let table = table(&panel());
     let debate = DebateSpec { format: Format::RoundLimited, round_limit: Some(3), ..DebateSpec::default() };
-    let order = Spec { debate, ..spec("debate") };
+    let order = ordered(&debate);
     let (first, _) = table.hold(order.clone()).await;
     let asked = table.panel.steps().len();
     let mut changed = order;
@@ -377,9 +382,8 @@ async fn d06_a_note_told_the_judge_who_debates() {
 
 /// ann speaks, then eva, a person, is waited for; cyd judges.
 fn with_eva() -> Spec {
-    let debate = DebateSpec { format: Format::FreeForm, ..DebateSpec::default() };
-    let mut order = Spec { debate, ..spec("debate") };
-    order.participants[1] = Participant::person("eva").playing(Role::Opponent);
+    let mut order = ordered(&DebateSpec { format: Format::FreeForm, ..DebateSpec::default() });
+    order.participants[1] = Participant::person("eva").playing(OPPONENT);
     order.tolerance.min_providers = 1;
     order
 }
@@ -388,14 +392,14 @@ fn with_eva() -> Spec {
 async fn d01_a_debate_that_was_stopped_had_no_verdict() {
     for swap_check in [false, true] {
         let mut order = with_eva();
-        order.debate.swap_check = swap_check;
+        order.settings.set("swapCheck", swap_check);
         let table = table(&panel());
         let id = table.open(order).await.unwrap();
         assert!(matches!(table.run(id).await.unwrap(), Finished::Waiting(_)));
         table.engine.send(id, Command::Stop).await.unwrap();
         let outcome = table.run(id).await.unwrap().outcome();
-        assert_eq!(outcome.stopping_reason, Some(StoppingReason::UserStop));
-        assert!(outcome.verdict.is_some(), "{swap_check}");
+        assert_eq!(outcome.stopping_reason, Some(StoppingReason::USER_STOP));
+        assert!(outcome.verdict().is_some(), "{swap_check}");
         let mut expected = vec![
             "1/awaiting-responses/ann",
             "1/judging/cyd/verdict",
@@ -410,13 +414,13 @@ async fn d01_a_debate_that_was_stopped_had_no_verdict() {
 #[tokio::test(start_paused = true)]
 async fn d01_a_person_who_judges_is_not_waited_for_when_it_is_stopped() {
     let mut order = with_eva();
-    order.participants[2] = Participant::person("cyd").playing(Role::Judge);
+    order.participants[2] = Participant::person("cyd").playing(JUDGE).aside();
     let table = table(&panel());
     let id = table.open(order).await.unwrap();
     table.run(id).await.unwrap();
     table.engine.send(id, Command::Stop).await.unwrap();
     let outcome = table.run(id).await.unwrap().outcome();
-    assert_eq!((outcome.status, outcome.verdict), (Lifecycle::Completed, None));
+    assert_eq!((outcome.status, outcome.verdict()), (Lifecycle::Completed, None));
 }
 
 #[tokio::test(start_paused = true)]
@@ -426,7 +430,7 @@ async fn d13_a_debate_with_too_few_left_had_no_verdict() {
     order.tolerance.min_providers = 3;
     let (outcome, _) = table.hold(order).await;
     assert_eq!(outcome.failed_providers, ["ann", "bob"]);
-    assert!(outcome.verdict.is_some(), "{:?}", table.panel.steps());
+    assert!(outcome.verdict().is_some(), "{:?}", table.panel.steps());
     assert_eq!(outcome.error.map(|it| it.code), Some(Code::InsufficientProviders));
 }
 
@@ -435,8 +439,8 @@ async fn s9_a_debate_whose_budget_is_spent_pays_for_no_verdict() {
     let table = table(&panel());
     let limits = Limits { calls: Some(4), ..Limits::default() };
     let (outcome, _) = table.hold(Spec { limits, ..spec("debate") }).await;
-    assert_eq!(outcome.verdict, None);
-    assert_eq!(outcome.stopping_reason, Some(StoppingReason::Budget));
+    assert_eq!(outcome.verdict(), None);
+    assert_eq!(outcome.stopping_reason, Some(StoppingReason::BUDGET));
 }
 
 #[tokio::test(start_paused = true)]
@@ -448,7 +452,7 @@ async fn f1_a_verdict_after_a_stop_survives_every_death() {
         };
         let stop = |state: &State| (!state.awaiting.is_empty()).then_some(Command::Stop);
         let store = || Arc::new(MemoryStore::new()) as Arc<dyn Store>;
-        let deaths = resume_anywhere_answering(store, &panel, CRAFTS, with_eva(), &stop).await;
+        let deaths = resume_anywhere_answering(store, &panel, registry(), with_eva(), &stop).await;
         assert!(deaths >= least, "died {deaths} times only");
     }
 }

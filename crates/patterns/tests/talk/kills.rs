@@ -5,23 +5,28 @@ use std::{collections::BTreeSet, sync::Arc};
 use quorum_core::{
     memory::MemoryStore,
     model::{
-        debate::{DebateSpec, Diversity, Format, JudgeFailure, Mode},
         error::ErrorClass,
+        settings::Settings,
         spec::{Recursion, Spec, TimeoutStrategy, Timing, WindowSpec},
     },
     seams::Store,
+    vocabulary::option::Named,
 };
-use quorum_patterns::{CONSENSUS, PATTERNS};
+use quorum_patterns::{
+    CONSENSUS, PATTERNS,
+    debate::{DebateSpec, Diversity, Format, JudgeFailure, Mode},
+    registry,
+};
 use quorum_testkit::{
     kill::resume_anywhere,
     panel::{Panel, panel},
     spec::{deciding_by, spec},
 };
 
-use crate::{CRAFTS, table};
+use crate::{results::ordered, table};
 
 async fn survives(panel: &Panel, spec: Spec) -> u64 {
-    resume_anywhere(|| Arc::new(MemoryStore::new()) as Arc<dyn Store>, panel, CRAFTS, spec).await
+    resume_anywhere(|| Arc::new(MemoryStore::new()) as Arc<dyn Store>, panel, registry(), spec).await
 }
 
 fn recursive(spec: Spec) -> Spec {
@@ -70,8 +75,8 @@ async fn f1_early_exit_survives_every_death() {
 
 /// Debates of every format and mode.
 fn debates() -> impl Iterator<Item = DebateSpec> {
-    Format::ALL.into_iter().flat_map(|format| {
-        Mode::ALL.map(|mode| {
+    Format::ALL.iter().flat_map(|&(format, _)| {
+        Mode::ALL.iter().map(move |&(mode, _)| {
             let round_limit = (format != Format::StructuredRounds).then_some(3);
             DebateSpec { format, mode, round_limit, ..DebateSpec::default() }
         })
@@ -85,7 +90,7 @@ async fn d03_every_format_and_mode_survives_every_death() {
         panel().writes_in("cyd", 2, "assessment", &ending).says("*", "The same words each and every time.");
     for debate in debates() {
         let least = if debate.format == Format::RoundLimited { 12 } else { 9 };
-        let deaths = survives(&panel, Spec { debate: debate.clone(), ..spec("debate") }).await;
+        let deaths = survives(&panel, ordered(&debate)).await;
         assert!(deaths >= least, "{debate:?} died {deaths} times only");
     }
 }
@@ -96,7 +101,7 @@ async fn d06_swap_checks_castings_and_detectors_survive_every_death() {
         let casting = Some(Diversity::Spectrum);
         let end_on = vec!["repetition".to_owned(), "drift".to_owned()];
         let debate = DebateSpec { swap_check: true, casting, end_on, ..debate };
-        survives(&panel(), Spec { debate, ..spec("debate") }).await;
+        survives(&panel(), ordered(&debate)).await;
     }
 }
 
@@ -104,11 +109,11 @@ async fn d06_swap_checks_castings_and_detectors_survive_every_death() {
 async fn d13_a_failing_or_mumbling_judge_survives_every_death() {
     let mumbling = panel().writes("cyd", "assessment", "Hm.").writes("cyd", "casting", "Hm.");
     let failing = panel().fails("cyd", ErrorClass::Authentication);
-    for judge_failure in JudgeFailure::ALL {
+    for (judge_failure, _) in JudgeFailure::ALL.iter().copied() {
         for panel in [&mumbling, &failing] {
             let debate =
                 DebateSpec { judge_failure, casting: Some(Diversity::Binary), ..DebateSpec::default() };
-            survives(panel, Spec { debate, ..spec("debate") }).await;
+            survives(panel, ordered(&debate)).await;
         }
     }
 }
@@ -120,8 +125,11 @@ fn cramped(pattern: &str, strategy: &str) -> (Panel, Spec) {
     // Nobody agrees, so that every dialogue goes through its rounds.
     let disagrees = "[CONSENSUS_CHECK]\nHAS_CONSENSUS: NO\n[CONFIDENCE]\n80\n[REASONING]\nnot yet";
     let panel = panel.writes("*", "consensus-check", disagrees);
-    let window = WindowSpec { strategy: strategy.to_owned(), summaries: true, ..WindowSpec::default() };
-    (panel, Spec { rounds: 4, window, ..spec(pattern) })
+    let window = WindowSpec { strategy: strategy.to_owned(), ..spec(pattern).window };
+    let summaries = |settings: Settings| settings.with("windowSummaries", true);
+    let settings = Settings::default();
+    let settings = if strategy == "hybrid" { summaries(settings) } else { settings };
+    (panel, Spec { rounds: 4, window, settings, ..spec(pattern) })
 }
 
 #[tokio::test(start_paused = true)]

@@ -14,19 +14,19 @@ mod judged;
 mod kills;
 mod patterns;
 mod people;
+mod results;
 mod ruled;
 mod scenarios;
 mod stopped;
+mod values;
 
 use std::sync::Arc;
 
-use quorum_core::{craft::Crafts, memory::MemoryStore};
-use quorum_patterns::{CONSENSUS, CONTEXTS, PATTERNS};
+use quorum_core::memory::MemoryStore;
+use quorum_patterns::registry;
 use quorum_testkit::{panel::Panel, table::Table};
-
-pub(crate) const CRAFTS: Crafts = Crafts { patterns: PATTERNS, consensus: CONSENSUS, contexts: CONTEXTS };
 
 /// A table over a fresh store.
 pub(crate) fn table(panel: &Panel) -> Table {
-    Table::over(Arc::new(MemoryStore::new()), panel, CRAFTS)
+    Table::over(Arc::new(MemoryStore::new()), panel, registry())
 }

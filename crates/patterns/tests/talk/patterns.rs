@@ -16,7 +16,7 @@ use quorum_testkit::{
 };
 use tokio::time::Instant;
 
-use crate::table;
+use crate::{results::Results, table};
 
 /// The steps asked, in order, without the round-trip of deciding.
 fn talk(table: &Table) -> Vec<String> {
@@ -233,7 +233,7 @@ async fn a_critiques_author_that_fails_is_replaced() {
 async fn a_debate_of_three_rounds_closes_and_is_judged() {
     let table = table(&panel());
     let (outcome, _) = table.hold(Spec { rounds: 3, ..spec("debate") }).await;
-    assert_eq!(outcome.verdict.unwrap().quality_score, 70.0);
+    assert_eq!(outcome.verdict().unwrap().quality_score, 70.0);
     let closing = asked(&table, "3/awaiting-responses/bob");
     assert!(
         closing
@@ -255,7 +255,7 @@ async fn d13_a_debate_goes_on_without_its_judge() {
     let table = table(&panel().fails("cyd", ErrorClass::Authentication));
     let (outcome, _) = table.hold(spec("debate")).await;
     assert!(outcome.success && outcome.integrity.degraded, "{:?}", outcome.error);
-    assert_eq!(outcome.verdict, None);
+    assert_eq!(outcome.verdict(), None);
     assert_eq!(
         talk(&table).iter().filter(|step| step.starts_with("1/awaiting")).count(),
         2,
@@ -267,7 +267,7 @@ async fn d13_a_debate_goes_on_without_its_judge() {
 async fn d13_a_debate_with_one_debater_left_ends_with_a_verdict_on_what_there_is() {
     let table = table(&panel().fails("bob", ErrorClass::Authentication));
     let (outcome, _) = table.hold(Spec { rounds: 5, ..spec("debate") }).await;
-    assert!(outcome.verdict.is_some());
+    assert!(outcome.verdict().is_some());
     assert_eq!(talk(&table).iter().filter(|step| step.ends_with("ann")).count(), 1);
 }
 
@@ -277,7 +277,7 @@ async fn d06_a_judge_who_answers_prose_is_asked_once_more_and_nobody_else() {
     let (outcome, _) = table.hold(spec("debate")).await;
     let judged: Vec<String> = talk(&table).into_iter().filter(|step| step.contains("/verdict")).collect();
     assert_eq!(judged, ["2/judging/cyd/verdict", "2/judging/cyd/verdict/strict"]);
-    assert_eq!(outcome.verdict, None);
+    assert_eq!(outcome.verdict(), None);
     let speeches = talk(&table).iter().filter(|step| step.contains("/awaiting-responses/")).count();
     assert_eq!(speeches, 4, "the debaters are not asked again because the judge failed");
 }

@@ -7,22 +7,29 @@ use quorum_core::{
     memory::MemoryStore,
     model::{
         command::{Command, Say},
-        debate::{DebateSpec, EndedBy, Format},
-        participant::{Participant, Role},
+        participant::Participant,
         spec::Spec,
         state::State,
     },
     seams::Store,
 };
+use quorum_patterns::{
+    debate::{DebateSpec, Format},
+    registry,
+    roles::JUDGE,
+};
 use quorum_testkit::{kill::resume_anywhere_answering, panel::panel, spec::spec, table::Table};
 
-use crate::{CRAFTS, table};
+use crate::{
+    results::{Results, ordered},
+    table,
+};
 
 /// ann and bob debate, eva is a person and judges.
 fn judged_by_eva() -> Spec {
     let debate = DebateSpec { format: Format::FreeForm, round_limit: Some(5), ..DebateSpec::default() };
-    let mut order = Spec { debate, ..spec("debate") };
-    order.participants[2] = Participant::person("eva").playing(Role::Judge);
+    let mut order = ordered(&debate);
+    order.participants[2] = Participant::person("eva").playing(JUDGE).aside();
     order
 }
 
@@ -41,8 +48,8 @@ fn word(state: &State) -> Option<Command> {
 async fn d06_a_person_judges_every_round_without_writing_json() {
     judges(judged_by_eva()).await;
     // Who sees names has no order to be swayed by, and is not asked for the same thing twice.
-    let debate = DebateSpec { swap_check: true, ..judged_by_eva().debate };
-    judges(Spec { debate, ..judged_by_eva() }).await;
+    let settings = judged_by_eva().settings.with("swapCheck", true);
+    judges(Spec { settings, ..judged_by_eva() }).await;
 }
 
 async fn judges(order: Spec) {
@@ -64,7 +71,7 @@ async fn judges(order: Spec) {
         assert!(prompt.contains("ann and bob"), "{prompt}");
     }
     assert!(prompts[0].contains("like this: ann 7, bob 5") && prompts[0].contains("only says stop"));
-    let report = outcome.judging.unwrap();
+    let report = outcome.judging().unwrap();
     let told: Vec<String> = report
         .rounds
         .iter()
@@ -74,14 +81,14 @@ async fn judges(order: Spec) {
         })
         .collect();
     assert_eq!(told, ["eva [6.0, 4.0] \"A slow start.\"", "eva [8.0, 5.0] \"\""]);
-    assert_eq!(report.ended.map(|it| it.why), Some(EndedBy::Judge));
-    assert_eq!(outcome.verdict.unwrap().summary, "ann argued better.");
+    assert_eq!(report.ended.map(|it| it.why).as_deref(), Some("judge"));
+    assert_eq!(outcome.verdict().unwrap().summary, "ann argued better.");
 }
 
 #[tokio::test(start_paused = true)]
 async fn f1_a_person_who_judges_survives_every_death() {
     let store = || Arc::new(MemoryStore::new()) as Arc<dyn Store>;
-    let deaths = resume_anywhere_answering(store, &panel(), CRAFTS, judged_by_eva(), &word).await;
+    let deaths = resume_anywhere_answering(store, &panel(), registry(), judged_by_eva(), &word).await;
     assert!(deaths >= 12, "died {deaths} times only");
 }
 
@@ -113,7 +120,7 @@ async fn c02_a_person_whose_vote_can_not_be_read_is_asked_again_in_plain_words()
         table.engine.send(id, Command::Say(say)).await.unwrap();
     }
     let outcome = table.run(id).await.unwrap().outcome();
-    let ballots = outcome.voting_results.unwrap().ballots;
+    let ballots = outcome.voting_results().unwrap().ballots;
     assert!(ballots.iter().any(|it| (&*it.provider, &*it.choice) == ("eva", "tabs")), "{ballots:?}");
     assert!(prompts.iter().all(|it| !it.contains("JSON") && it.contains("- tabs\n- spaces")), "{prompts:#?}");
     let again = |prompt: &String| prompt.starts_with("Your answer could not be read");

@@ -7,32 +7,46 @@ use quorum_core::{
     memory::MemoryStore,
     model::{
         command::Command,
-        debate::{DebateSpec, EndedBy, Format, JudgeFailure},
         error::ErrorClass,
         event::Event,
-        id::DiscussionId,
+        id::{DiscussionId, Step},
         lifecycle::Lifecycle,
-        participant::{Participant, Role},
+        participant::Participant,
+        ruling::{AwaitedChoice, Ruling, RulingAwaited},
         spec::Spec,
         state::State,
-        vacancy::Ruling,
     },
+    registry::Snapshot,
     seams::Store,
+};
+use quorum_patterns::{
+    debate::{DebateSpec, Format, JudgeFailure, Judging},
+    registry,
+    roles::NEUTRAL,
 };
 use quorum_testkit::{
     faulty::Faulty,
     kill::resume_anywhere_answering,
     panel::{Panel, panel},
-    spec::spec,
     table::Table,
 };
 
-use crate::{CRAFTS, table};
+use crate::{
+    results::{Results, ordered},
+    table,
+};
 
 fn asking() -> Spec {
-    let debate = DebateSpec { judge_failure: JudgeFailure::Ask, ..DebateSpec::default() };
-    let mut order = Spec { debate, rounds: 3, ..spec("debate") };
-    let guest = Participant { name: "gus".into(), ..Participant::of("scripted").playing(Role::Neutral) };
+    asking_in(&debate())
+}
+
+fn debate() -> DebateSpec {
+    DebateSpec { judge_failure: JudgeFailure::Ask, ..DebateSpec::default() }
+}
+
+fn asking_in(debate: &DebateSpec) -> Spec {
+    let mut order = Spec { rounds: 3, ..ordered(debate) };
+    let guest = Participant { name: "gus".into(), ..Participant::of("scripted").playing(NEUTRAL) };
     order.participants.push(guest);
     order
 }
@@ -41,11 +55,24 @@ fn failing() -> Panel {
     panel().fails("cyd", ErrorClass::Authentication)
 }
 
-fn swap(to: &str) -> Ruling {
-    Ruling::Swap { to: to.to_owned() }
+fn ruling(choice: &str, candidate: Option<&str>) -> Ruling {
+    let candidate = candidate.map(str::to_owned);
+    Ruling { kind: "judge".to_owned(), choice: choice.to_owned(), candidate }
 }
 
-async fn waits(table: &Table, id: DiscussionId) -> Box<State> {
+fn swap(to: &str) -> Ruling {
+    ruling("swap", Some(to))
+}
+
+fn go_without() -> Ruling {
+    ruling("go-without", None)
+}
+
+fn end() -> Ruling {
+    ruling("end", None)
+}
+
+async fn waits(table: &Table, id: DiscussionId) -> Snapshot {
     match table.run(id).await.unwrap() {
         Finished::Waiting(state) => state,
         Finished::Over(state) => panic!("it is over: {:?}", state.conclusion),
@@ -53,7 +80,21 @@ async fn waits(table: &Table, id: DiscussionId) -> Box<State> {
 }
 
 async fn rule(table: &Table, id: DiscussionId, ruling: Ruling) -> Result<(), String> {
-    table.engine.send(id, Command::Judge(ruling)).await.map(drop).map_err(|error| error.to_string())
+    table.engine.send(id, Command::Rule(ruling)).await.map(drop).map_err(|error| error.to_string())
+}
+
+/// What is awaited once cyd has failed.
+fn vacant() -> RulingAwaited {
+    let choice = |name: &str, takes_candidate| AwaitedChoice { name: name.to_owned(), takes_candidate };
+    RulingAwaited {
+        kind: "judge".to_owned(),
+        about: "cyd".to_owned(),
+        answers: Step::from("1/judging/*judge after cyd"),
+        round: 1,
+        reason: "cyd failed by script".to_owned(),
+        choices: vec![choice("swap", true), choice("go-without", false), choice("end", false)],
+        candidates: ["gus", "ann", "bob"].map(str::to_owned).to_vec(),
+    }
 }
 
 /// How often somebody was asked for a speech.
@@ -66,28 +107,27 @@ async fn d13_a_judge_who_fails_leaves_nothing_in_memory_and_the_word_comes_days_
     let expected = [
         (swap("gus"), Some("gus"), 3, None, true),
         (swap("bob"), Some("bob"), 3, None, true),
-        (Ruling::GoWithout, None, 3, None, false),
-        (Ruling::End, None, 1, Some(EndedBy::JudgeLost), false),
+        (go_without(), None, 3, None, false),
+        (end(), None, 1, Some("judge-lost"), false),
     ];
     for (ruling, to, rounds, why, verdict) in expected {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-        let first = Table::owned_by("monday", store.clone(), &failing(), CRAFTS);
+        let first = Table::owned_by("monday", store.clone(), &failing(), registry());
         let id = first.open(asking()).await.unwrap();
         let state = waits(&first, id).await;
-        let vacancy = state.debate.vacancy.clone().unwrap();
-        assert_eq!((state.lifecycle, vacancy.lost.as_str(), vacancy.round), (Lifecycle::Running, "cyd", 1));
-        assert_eq!(vacancy.candidates, ["gus", "ann", "bob"]);
-        assert_eq!(vacancy.reason, "cyd failed by script");
+        assert_eq!((state.lifecycle, state.ruling.as_ref()), (Lifecycle::Running, Some(&vacant())));
+        assert_eq!(state.outcome().judging().unwrap().awaits, Some(vacant()));
         tokio::time::advance(tokio::time::Duration::from_secs(3 * 86_400)).await;
-        let second = Table::owned_by("thursday", store, &failing(), CRAFTS);
+        let second = Table::owned_by("thursday", store, &failing(), registry());
         rule(&second, id, ruling.clone()).await.unwrap();
         let outcome = second.run(id).await.unwrap().outcome();
         assert!(outcome.success && outcome.integrity.degraded, "{ruling:?}: {:?}", outcome.error);
         assert_eq!(outcome.rounds.len(), rounds, "{ruling:?}");
-        let report = outcome.judging.unwrap();
+        let report = outcome.judging().unwrap();
         assert_eq!(report.judge_changes[0].to.as_deref(), to, "{ruling:?}");
-        assert_eq!((report.ended.map(|it| it.why), report.awaits), (why, None), "{ruling:?}");
-        assert_eq!(outcome.verdict.is_some(), verdict, "{ruling:?}");
+        assert_eq!(report.ended.map(|it| it.why).as_deref(), why, "{ruling:?}");
+        assert_eq!(report.awaits, None, "{ruling:?}");
+        assert_eq!(outcome.verdict().is_some(), verdict, "{ruling:?}");
         assert_eq!(speeches(&first) + speeches(&second), 3 * rounds, "{ruling:?}: nobody has to speak again");
         assert!(outcome.total_duration_ms < 10_000, "days of silence are not active time");
     }
@@ -98,24 +138,28 @@ async fn d13_what_nobody_awaits_is_refused_and_changes_nothing() {
     let table = table(&failing());
     let id = table.open(asking()).await.unwrap();
     let not_awaited =
-        format!("no decision about the judge is awaited in discussion {id}; nothing was changed");
-    assert_eq!(rule(&table, id, Ruling::End).await, Err(not_awaited.clone()), "too early");
+        format!("no decision of the kind `judge` is awaited in discussion {id}; nothing was changed");
+    assert_eq!(rule(&table, id, end()).await, Err(not_awaited.clone()), "too early");
     waits(&table, id).await;
     let before = table.facts(id).await;
     for name in ["cyd", "zoe", "", "GUS"] {
-        let refused = format!("{name} can't judge here; able to are gus, ann, bob; nothing was changed");
+        let refused = format!("{name} is no candidate; candidates are gus, ann, bob; nothing was changed");
         assert_eq!(rule(&table, id, swap(name)).await, Err(refused));
     }
+    let unnamed = "the choice names no candidate; candidates are gus, ann, bob; nothing was changed";
+    assert_eq!(rule(&table, id, ruling("swap", None)).await, Err(unnamed.to_owned()));
+    let unknown = "`adjourn` can't be decided here; possible are swap, go-without, end; nothing was changed";
+    assert_eq!(rule(&table, id, ruling("adjourn", None)).await, Err(unknown.to_owned()));
     waits(&table, id).await;
     let after = table.facts(id).await;
     assert_eq!(after, before, "nothing was changed, and asking again tells nothing new");
     rule(&table, id, swap("gus")).await.unwrap();
-    assert_eq!(rule(&table, id, Ruling::GoWithout).await, Err(not_awaited), "twice");
+    assert_eq!(rule(&table, id, go_without()).await, Err(not_awaited), "twice");
     table.run(id).await.unwrap();
     let over = format!("discussion {id} is over; nothing more can happen in it");
-    assert_eq!(rule(&table, id, Ruling::End).await, Err(over));
+    assert_eq!(rule(&table, id, end()).await, Err(over));
     let nobody = DiscussionId::fresh();
-    assert!(rule(&table, nobody, Ruling::End).await.unwrap_err().starts_with("there is no discussion"));
+    assert!(rule(&table, nobody, end()).await.unwrap_err().starts_with("there is no discussion"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -124,7 +168,7 @@ async fn d13_of_fifty_words_at_once_one_is_taken() {
     let id = table.open(asking()).await.unwrap();
     waits(&table, id).await;
     let words = (0..50).map(|number| {
-        let (table, ruling) = (table.clone(), if number % 2 == 0 { swap("gus") } else { Ruling::GoWithout });
+        let (table, ruling) = (table.clone(), if number % 2 == 0 { swap("gus") } else { go_without() });
         tokio::spawn(async move { rule(&table, id, ruling).await })
     });
     let mut taken = 0;
@@ -132,7 +176,7 @@ async fn d13_of_fifty_words_at_once_one_is_taken() {
         taken += usize::from(word.await.unwrap().is_ok());
     }
     assert_eq!(taken, 1);
-    let report = table.run(id).await.unwrap().outcome().judging.unwrap();
+    let report = table.run(id).await.unwrap().outcome().judging().unwrap();
     assert_eq!(report.judge_changes.len(), 1);
 }
 
@@ -140,10 +184,10 @@ async fn d13_of_fifty_words_at_once_one_is_taken() {
 async fn d13_who_has_failed_is_nobody_to_swap_to() {
     let table = table(&failing().fails("gus", ErrorClass::Authentication));
     let id = table.open(asking()).await.unwrap();
-    assert_eq!(waits(&table, id).await.debate.vacancy.unwrap().candidates, ["ann", "bob"], "gus failed too");
+    assert_eq!(waits(&table, id).await.ruling.clone().unwrap().candidates, ["ann", "bob"], "gus failed too");
     rule(&table, id, swap("ann")).await.unwrap();
     let outcome = table.run(id).await.unwrap().outcome();
-    assert_eq!(outcome.judging.unwrap().rounds.len(), 3);
+    assert_eq!(outcome.judging().unwrap().rounds.len(), 3);
 }
 
 #[tokio::test(start_paused = true)]
@@ -155,7 +199,7 @@ async fn d13_a_stop_or_an_abort_does_not_wait_for_a_judge() {
         table.engine.send(id, command).await.unwrap();
         let Finished::Over(state) = table.run(id).await.unwrap() else { panic!("nobody is waited for") };
         assert_eq!((state.lifecycle, speeches(&table)), (ended, 3));
-        assert!(rule(&table, id, Ruling::End).await.is_err());
+        assert!(rule(&table, id, end()).await.is_err());
     }
 }
 
@@ -170,41 +214,36 @@ async fn d13_a_word_while_it_is_paused_counts_once_it_goes_on() {
     assert_eq!(waits(&table, id).await.lifecycle, Lifecycle::Paused);
     table.engine.send(id, Command::Resume).await.unwrap();
     let outcome = table.run(id).await.unwrap().outcome();
-    assert_eq!(outcome.judging.unwrap().rounds.len(), 3);
+    assert_eq!(outcome.judging().unwrap().rounds.len(), 3);
 }
 
 #[tokio::test(start_paused = true)]
 async fn d13_a_judge_lost_at_the_verdict_is_asked_about_too() {
     let table = table(&failing());
     let debate = DebateSpec {
-        judging: quorum_core::model::debate::Judging::VerdictOnly,
+        judging: Judging::VerdictOnly,
         format: Format::RoundLimited,
         round_limit: Some(2),
-        ..asking().debate
+        ..debate()
     };
-    let id = table.open(Spec { debate, ..asking() }).await.unwrap();
-    assert_eq!(waits(&table, id).await.debate.vacancy.unwrap().round, 2);
+    let id = table.open(asking_in(&debate)).await.unwrap();
+    assert_eq!(waits(&table, id).await.ruling.clone().unwrap().round, 2);
     rule(&table, id, swap("gus")).await.unwrap();
-    assert!(table.run(id).await.unwrap().outcome().verdict.is_some());
+    assert!(table.run(id).await.unwrap().outcome().verdict().is_some());
     assert_eq!(speeches(&table), 6);
 }
 
 #[tokio::test(start_paused = true)]
 async fn f1_a_word_about_the_judge_survives_every_death() {
-    let expected = [
-        (swap("gus"), [18, 22]),
-        (swap("ann"), [18, 22]),
-        (Ruling::GoWithout, [14; 2]),
-        (Ruling::End, [8; 2]),
-    ];
+    let expected =
+        [(swap("gus"), [18, 22]), (swap("ann"), [18, 22]), (go_without(), [14; 2]), (end(), [8; 2])];
     for (ruling, least) in expected {
         for (swap_check, least) in [false, true].into_iter().zip(least) {
-            let debate = DebateSpec { swap_check, ..asking().debate };
-            let answer =
-                |state: &State| state.debate.vacancy.is_some().then(|| Command::Judge(ruling.clone()));
+            let debate = DebateSpec { swap_check, ..debate() };
+            let answer = |state: &State| state.ruling.is_some().then(|| Command::Rule(ruling.clone()));
             let store = || Arc::new(MemoryStore::new()) as Arc<dyn Store>;
-            let order = Spec { debate, ..asking() };
-            let deaths = resume_anywhere_answering(store, &failing(), CRAFTS, order, &answer).await;
+            let order = asking_in(&debate);
+            let deaths = resume_anywhere_answering(store, &failing(), registry(), order, &answer).await;
             assert!(deaths >= least, "{ruling:?} died {deaths} times only");
         }
     }
@@ -213,14 +252,14 @@ async fn f1_a_word_about_the_judge_survives_every_death() {
 #[tokio::test(start_paused = true)]
 async fn d13_a_word_that_comes_while_a_run_is_about_to_wait_is_heard() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    let first = Table::over(store.clone(), &failing(), CRAFTS);
+    let first = Table::over(store.clone(), &failing(), registry());
     let id = first.open(asking()).await.unwrap();
     waits(&first, id).await;
-    let late = Faulty::hearing_late(store, Command::Judge(swap("gus")));
-    let second = Table::over(Arc::new(late), &failing(), CRAFTS);
+    let late = Faulty::hearing_late(store, Command::Rule(swap("gus")));
+    let second = Table::over(Arc::new(late), &failing(), registry());
     let finished = second.run(id).await.unwrap();
     assert!(matches!(finished, Finished::Over(_)), "it was heard, so nothing is waited for");
-    assert_eq!(finished.outcome().judging.unwrap().rounds.len(), 3);
+    assert_eq!(finished.outcome().judging().unwrap().rounds.len(), 3);
 }
 
 #[tokio::test(start_paused = true)]
@@ -228,14 +267,16 @@ async fn d13_the_word_is_in_the_record() {
     let table = table(&failing());
     let id = table.open(asking()).await.unwrap();
     waits(&table, id).await;
-    rule(&table, id, Ruling::GoWithout).await.unwrap();
+    rule(&table, id, go_without()).await.unwrap();
     table.run(id).await.unwrap();
     let told: Vec<String> = table
         .facts(id)
         .await
         .iter()
         .filter(|it| {
-            matches!(it.event, Event::JudgeAwaited(_) | Event::CommandTaken { .. } | Event::JudgeChanged(_))
+            let is_change = matches!(&it.event, Event::Noted(noted) if noted.kind == "judge-change");
+            let is_ruling = matches!(it.event, Event::RulingAwaited(_) | Event::Ruled(_));
+            is_change || is_ruling || matches!(it.event, Event::CommandTaken { .. })
         })
         .map(|fact| {
             format!(
@@ -246,9 +287,10 @@ async fn d13_the_word_is_in_the_record() {
         })
         .collect();
     let expected = [
-        "Some(\"1/judging/*judge after cyd/awaited\") asks who judges instead of cyd",
-        "None told to judge",
-        "Some(\"1/judging/*judge after cyd\") cyd no longer judges, but nobody",
+        "Some(\"1/judging/*judge after cyd/awaited\") asks for a ruling (judge) on cyd",
+        "None told to rule",
+        "Some(\"1/judging/*judge after cyd\") ruled (judge) on cyd: go-without",
+        "Some(\"1/noted/*judge-change cyd\") noted judge-change: cyd judges no more",
     ];
     assert_eq!(told, expected);
 }

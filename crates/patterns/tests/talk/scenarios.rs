@@ -6,14 +6,19 @@ use quorum_core::{
     engine::handle::Finished,
     memory::MemoryStore,
     model::{
-        debate::{DebateSpec, EndedBy, Format},
         error::ErrorClass,
         event::{Event, Fact, Placed},
         lifecycle::Lifecycle,
-        participant::{Participant, Role},
+        participant::Participant,
+        settings::Settings,
         spec::{Spec, Timing, WindowSpec},
     },
     seams::Store,
+};
+use quorum_patterns::{
+    debate::{DebateSpec, Format},
+    registry,
+    roles::{OPPONENT, PROPONENT},
 };
 use quorum_testkit::{
     panel::{AskedCall, Panel, panel, tokens_of},
@@ -21,14 +26,26 @@ use quorum_testkit::{
     table::Table,
 };
 
-use crate::{CRAFTS, table};
+use crate::{
+    results::{Results, ordered},
+    table,
+};
 
 fn of(format: Format, round_limit: u32) -> DebateSpec {
     DebateSpec { format, round_limit: Some(round_limit), ..DebateSpec::default() }
 }
 
+/// The same in windows of this strategy, which may pay for summaries where it makes any.
+fn in_window(order: Spec, strategy: &str) -> Spec {
+    let window = WindowSpec { strategy: strategy.to_owned(), ..order.window.clone() };
+    let paying = |settings: Settings| settings.with("windowSummaries", true);
+    let settings = order.settings.clone();
+    let settings = if strategy == "hybrid" { paying(settings) } else { settings };
+    Spec { window, settings, ..order }
+}
+
 fn free_form(rounds: u32) -> Spec {
-    Spec { debate: of(Format::FreeForm, rounds), ..spec("debate") }
+    ordered(&of(Format::FreeForm, rounds))
 }
 
 #[tokio::test(start_paused = true)]
@@ -64,7 +81,8 @@ async fn d17_an_invalid_debate_stays_unopened_and_says_everything_that_is_wrong(
     order.participants.truncate(1);
     let refused = table.open(order).await.unwrap_err().to_string();
     assert!(
-        refused.contains("missing: opponent and judge") && refused.contains("between 1 and"),
+        refused.contains("missing: opponent and judge")
+            && refused.contains("roundLimit: must be a whole number from 1 to 1000, not 0"),
         "{refused}"
     );
     assert_eq!(table.panel.steps().len(), 0);
@@ -73,11 +91,11 @@ async fn d17_an_invalid_debate_stays_unopened_and_says_everything_that_is_wrong(
 #[tokio::test(start_paused = true)]
 async fn d17_a_debate_that_can_not_begin_is_an_error_and_can_be_tried_again() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    let nobody = Table::over(store.clone(), &panel().away("*"), CRAFTS);
+    let nobody = Table::over(store.clone(), &panel().away("*"), registry());
     let id = nobody.open(free_form(1)).await.unwrap();
     let Finished::Over(state) = nobody.run(id).await.unwrap() else { panic!("nobody is waited for") };
     assert_eq!((state.lifecycle, nobody.panel.steps().len()), (Lifecycle::Error, 0));
-    let outcome = Table::over(store, &panel(), CRAFTS).run(id).await.unwrap().outcome();
+    let outcome = Table::over(store, &panel(), registry()).run(id).await.unwrap().outcome();
     assert_eq!((outcome.status, outcome.success), (Lifecycle::Completed, true));
 }
 
@@ -88,8 +106,9 @@ async fn d17_a_debater_whose_provider_is_down_is_tried_as_it_deserves_and_ends_t
     let tries = table.panel.steps().iter().filter(|it| *it == "1/awaiting-responses/bob").count();
     assert_eq!(tries, 3, "an error of the provider is tried twice more");
     assert_eq!(outcome.failed_providers, ["bob"]);
-    assert_eq!(outcome.judging.unwrap().ended.map(|it| it.why), Some(EndedBy::TooFewDebaters));
-    assert!(outcome.verdict.is_some() && outcome.integrity.degraded);
+    let ended = outcome.judging().unwrap().ended.map(|it| it.why);
+    assert_eq!(ended.as_deref(), Some("too-few-debaters"));
+    assert!(outcome.verdict().is_some() && outcome.integrity.degraded);
 }
 
 #[tokio::test(start_paused = true)]
@@ -103,8 +122,8 @@ async fn d17_a_rate_limit_is_waited_out() {
 async fn d17_a_debate_longer_than_its_windows_goes_on_and_warns() {
     let wordy = panel().window("*", 8_000).says("*", &"Very long response... ".repeat(100)).sums_up("*");
     for (strategy, summaries) in [("hybrid", true), ("slide", false)] {
-        let window = WindowSpec { strategy: strategy.to_owned(), summaries, ..WindowSpec::default() };
-        let (outcome, _) = table(&wordy.anew()).hold(Spec { window, ..free_form(20) }).await;
+        let order = in_window(free_form(20), strategy);
+        let (outcome, _) = table(&wordy.anew()).hold(order).await;
         assert!(outcome.success, "{strategy}: {:?}", outcome.error);
         assert!(!outcome.integrity.tight_windows.is_empty(), "{strategy}");
         assert_eq!(outcome.integrity.summaries > 0, summaries, "{strategy}");
@@ -130,13 +149,13 @@ const WINDOW: u64 = 32_000;
 /// Four debaters and a judge, for so many rounds.
 fn of_four(rounds: u32, strategy: &str) -> Spec {
     let mut order = spec("debate");
-    for (name, role) in [("dan", Role::Proponent), ("eve", Role::Opponent)] {
+    for (name, role) in [("dan", PROPONENT), ("eve", OPPONENT)] {
         let seat = Participant { name: name.into(), ..Participant::of("scripted").playing(role) };
         order.participants.push(seat);
     }
     let timing = Timing { total_ms: u64::MAX / 4, ..order.timing };
-    let window = WindowSpec { strategy: strategy.to_owned(), summaries: true, ..WindowSpec::default() };
-    Spec { debate: of(Format::RoundLimited, rounds), timing, window, ..order }
+    let settings = of(Format::RoundLimited, rounds).settings();
+    in_window(Spec { settings, timing, ..order }, strategy)
 }
 
 fn talkative() -> Panel {

@@ -6,29 +6,32 @@ use quorum_core::{
     memory::MemoryStore,
     model::{
         command::Command,
-        debate::DebateSpec,
         event::{Event, Fact},
-        judgement::Verdict,
         outcome::{Outcome, StoppingReason},
         spec::{Limits, Spec},
     },
     seams::Store,
 };
-use quorum_testkit::{faulty::Faulty, panel::panel, spec::spec, table::Table};
+use quorum_patterns::{
+    debate::{DebateSpec, Verdict},
+    registry,
+};
+use quorum_testkit::{faulty::Faulty, panel::panel, table::Table};
 
-use crate::CRAFTS;
+use crate::results::{Results, ordered};
 
 /// Dies after so many writes, is stopped, dies again after so many more, and goes on. How it ends, and whether it died the
 /// second time; `None` where it ended before it could be stopped.
 async fn stopped_and_died(order: &Spec, writes: u64, later: u64) -> Option<(Outcome, bool)> {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    let mortal = |writes| Table::over(Arc::new(Faulty::dying_after(store.clone(), writes)), &panel(), CRAFTS);
+    let mortal =
+        |writes| Table::over(Arc::new(Faulty::dying_after(store.clone(), writes)), &panel(), registry());
     let first = mortal(writes);
     let id = first.open(order.clone()).await.unwrap();
     first.run(id).await.err()?;
     first.engine.send(id, Command::Stop).await.unwrap();
     let died = mortal(later).run(id).await.is_err();
-    let last = Table::over(store.clone(), &panel(), CRAFTS);
+    let last = Table::over(store.clone(), &panel(), registry());
     let known: BTreeSet<String> = last.facts(id).await.iter().filter_map(answered).collect();
     let outcome = last.run(id).await.unwrap().outcome();
     let again: Vec<String> = last.panel.steps().into_iter().filter(|it| known.contains(it)).collect();
@@ -44,7 +47,7 @@ fn answered(fact: &Fact) -> Option<String> {
 }
 
 fn told(outcome: &Outcome) -> (Option<Verdict>, String, Option<StoppingReason>) {
-    (outcome.verdict.clone(), outcome.synthesis.clone(), outcome.stopping_reason)
+    (outcome.verdict(), outcome.synthesis.clone(), outcome.stopping_reason.clone())
 }
 
 #[tokio::test(start_paused = true)]
@@ -52,7 +55,7 @@ async fn f1_a_debate_stopped_at_any_moment_has_the_same_verdict_after_a_death_at
     for calls in [None, Some(4), Some(5), Some(6)] {
         let debate = DebateSpec { swap_check: true, ..DebateSpec::default() };
         let limits = Limits { calls, ..Limits::default() };
-        let order = Spec { debate, limits, ..spec("debate") };
+        let order = Spec { limits, ..ordered(&debate) };
         for writes in 1.. {
             let Some((whole, _)) = stopped_and_died(&order, writes, u64::MAX).await else { break };
             for later in 0.. {

@@ -3,6 +3,7 @@
 #[path = "../../tests/command/call.rs"]
 mod call;
 
+use quorum_core::vocabulary::form::Form;
 use quorum_core::{
     call::{Call, Message, Shape},
     model::{
@@ -172,7 +173,7 @@ fn a_prompt_holds_everything_in_order() {
         Message::Ask("And now?".into()),
     ];
     let schema = Some(serde_json::json!({ "type": "object" }));
-    let shape = Some(Shape { name: "ballot", schema: schema.map(Into::into) });
+    let shape = Some(Shape { form: const { &Form::new("ballot") }, schema: schema.map(Into::into) });
     let call = Call { messages, shape, may_convene: true, ..call("") };
     let expected = "\
 You are claude.

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use self::reading::{Failed, Reading};
 use super::{
     Auth, DISCUSS, DISCUSS_SUMMARY, Framing, Model, Outgoing, Probe, Refused, Schema, Shows, Wire,
-    discuss_schema, system_and_turns, text::in_path,
+    discuss_schema, strict::strict, system_and_turns, text::in_path,
 };
 
 pub(super) const WIRE: Wire = Wire {
@@ -54,7 +54,7 @@ fn encode(call: &Call, model: &Model) -> Outgoing {
         // Not a tool that the model is made to call: models that always think refuse to be made to, and all that can be had
         // since Claude 4.5 take a form for the answer itself, without a beta header. The JSON comes as plain text.
         body["output_config"] =
-            json!({ "format": { "type": "json_schema", "schema": schema::accepted(schema) } });
+            json!({ "format": { "type": "json_schema", "schema": schema::accepted(&strict(schema)) } });
     }
     if call.may_convene && quirks.tools {
         body["tools"] =

@@ -1,6 +1,7 @@
 //! Google's Gemini API, as `v1beta` speaks it. A `v1` that does not know a field refuses it, and the error says what to do.
 
 mod reading;
+mod schema;
 #[cfg(test)]
 mod tests;
 
@@ -69,7 +70,7 @@ fn config(call: &Call, model: &Model) -> Value {
         if quirks.schema == Schema::Strict {
             // The older `responseSchema` has a dialect of its own, without additionalProperties or choices of types; the
             // models that knew only that one are gone.
-            config["responseJsonSchema"] = schema.clone();
+            config["responseJsonSchema"] = schema::ordered(schema);
         }
     }
     config
@@ -79,7 +80,7 @@ fn config(call: &Call, model: &Model) -> Value {
 fn discuss() -> Value {
     let mut parameters = discuss_schema();
     if let Some(fields) = parameters.as_object_mut() {
-        fields.remove("additionalProperties");
+        fields.shift_remove("additionalProperties");
     }
     json!({ "name": DISCUSS, "description": DISCUSS_SUMMARY, "parameters": parameters })
 }

@@ -14,6 +14,7 @@ mod openai_chat;
 mod openai_responses;
 mod refusal;
 mod strict;
+mod subschemas;
 #[cfg(test)]
 mod testing;
 mod text;

@@ -1,48 +1,31 @@
 //! A JSON schema as strict decoders take it: every property required, nothing beside them, what may be missing may be null.
 //!
-//! OpenAI refuses a strict schema with an optional property; with `strict: false` it only takes the schema as a hint. Our readers
-//! take null for missing, so nothing is lost by asking for all of it. A type of `["object", "null"]` becomes an `anyOf`, because
+//! OpenAI refuses a strict schema with an optional property; with `strict: false` it only takes the schema as a hint. Anthropic
+//! moves optional properties behind the required ones, so there a schema keeps its order only if all of it is required. Our
+//! readers take null for missing, so nothing is lost by asking for all of it. A type of `["object", "null"]` becomes an `anyOf`, because
 //! grammars made from schemas on local servers lose the properties of such a type.
 
 use serde_json::{Map, Value, json};
 
-/// Keywords with one schema in them, with a list of them, and with schemas by name.
-const SINGLE: &[&str] = &["items"];
-const LISTS: &[&str] = &["anyOf", "oneOf", "allOf", "prefixItems"];
-const NAMED: &[&str] = &["$defs", "definitions"];
+use super::subschemas::rewritten;
 
 /// The schema in its strict form; it says the same, but for null where something may be missing.
 pub(super) fn strict(schema: &Value) -> Value {
     let Value::Object(schema) = schema else { return schema.clone() };
-    let mut made: Map<String, Value> =
-        schema.iter().map(|(key, value)| (key.clone(), within(key, value))).collect();
-    if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
-        let required = |name: &str| {
-            schema
-                .get("required")
-                .and_then(Value::as_array)
-                .is_some_and(|all| all.iter().any(|it| it == name))
-        };
-        let all = properties.iter().map(|(name, inner)| {
-            let inner = strict(inner);
-            (name.clone(), if required(name) { inner } else { nullable(inner) })
-        });
-        made.insert("properties".to_owned(), Value::Object(all.collect()));
-        made.insert("required".to_owned(), properties.keys().cloned().collect());
+    let mut made = rewritten(schema, strict);
+    if let Some(Value::Object(properties)) = made.get_mut("properties") {
+        for (_, inner) in properties.iter_mut().filter(|(name, _)| !is_required(schema, name)) {
+            *inner = nullable(inner.take());
+        }
+        let all = properties.keys().cloned().collect();
+        made.insert("required".to_owned(), all);
         made.insert("additionalProperties".to_owned(), Value::Bool(false));
     }
     split_union(made)
 }
 
-fn within(key: &str, value: &Value) -> Value {
-    match value {
-        Value::Array(list) if LISTS.contains(&key) => list.iter().map(strict).collect(),
-        Value::Object(named) if NAMED.contains(&key) => {
-            Value::Object(named.iter().map(|(name, inner)| (name.clone(), strict(inner))).collect())
-        }
-        _ if SINGLE.contains(&key) => strict(value),
-        _ => value.clone(),
-    }
+fn is_required(schema: &Map<String, Value>, name: &str) -> bool {
+    schema.get("required").and_then(Value::as_array).is_some_and(|all| all.iter().any(|it| it == name))
 }
 
 fn nullable(schema: Value) -> Value {

@@ -1,5 +1,6 @@
 //! What the tests of all wires need: a call, an answer's bytes read as chunks, and the rules that every recording must pass.
 
+use quorum_core::vocabulary::form::Form;
 use std::collections::VecDeque;
 
 use proptest::prelude::{Strategy, any, prop_assert, proptest};
@@ -13,11 +14,11 @@ use quorum_core::{
     seams::Chunk,
 };
 use quorum_testkit::call::shown;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 mod fuzz;
 
-use super::{Model, Quirks, Refused, Wire, frames::Frames};
+use super::{Model, Outgoing, Quirks, Refused, Wire, frames::Frames};
 
 /// Ann is asked again after she and Bob have spoken.
 pub(super) fn call() -> Call {
@@ -47,7 +48,50 @@ pub(super) const HEARD: &str = "<said-n1 by=\"bob\" round=\"1\">\nSpaces.\n</sai
 
 /// A form that a reply must have.
 pub(super) fn shape(schema: Value) -> Option<Shape> {
-    Some(Shape { name: "ballot", schema: Some(schema.into()) })
+    Some(Shape { form: const { &Form::new("ballot") }, schema: Some(schema.into()) })
+}
+
+/// A form with properties in no alphabetical order, in lists and choices as well, and one of them optional.
+pub(super) fn unsorted() -> Option<Shape> {
+    let mark = json!({
+        "type": "object",
+        "properties": { "speaker": { "type": "string" }, "mark": { "type": "number", "maximum": 10 } },
+        "required": ["speaker", "mark"],
+        "additionalProperties": false,
+    });
+    let winner = json!({
+        "type": ["object", "null"],
+        "properties": { "who": { "type": "string" }, "because": { "type": "string" } },
+        "required": ["who", "because"],
+        "additionalProperties": false,
+    });
+    shape(json!({
+        "type": "object",
+        "properties": { "why": { "type": "string" }, "winner": winner, "marks": { "type": "array", "items": mark } },
+        "required": ["why", "marks"],
+        "additionalProperties": false,
+    }))
+}
+
+/// The same as a wire sends it that asks for the strict form. The bound is not known to all vendors.
+pub(super) fn unsorted_strict(bound: &str) -> String {
+    [
+        r#"{"type":"object","properties":{"why":{"type":"string"},"#,
+        r#""winner":{"anyOf":[{"type":"object","properties":{"who":{"type":"string"},"because":{"type":"string"}},"#,
+        r#""required":["who","because"],"additionalProperties":false},{"type":"null"}]},"#,
+        r#""marks":{"type":"array","items":{"type":"object","properties":{"speaker":{"type":"string"},"#,
+        &format!(r#""mark":{{"type":"number"{bound}}}}},"required":["speaker","mark"],"additionalProperties":false}}}}}},"#),
+        r#""required":["why","winner","marks"],"additionalProperties":false}"#,
+    ]
+    .concat()
+}
+
+/// The end of this request's bytes, from this text on.
+#[track_caller]
+pub(super) fn sent_from(outgoing: &Outgoing, start: &str) -> String {
+    let bytes = outgoing.body.to_string();
+    let at = bytes.find(start).unwrap_or_else(|| panic!("{start} is not in {bytes}"));
+    bytes[at..].to_owned()
 }
 
 pub(super) fn model(name: &str, quirks: Quirks) -> Model {

@@ -13,7 +13,7 @@ use quorum_core::{
     seams::StoreError,
 };
 
-use crate::{Error, Quorum, Steered};
+use crate::{Error, Quorum, Steered, facade::steering::is_over};
 
 /// How often, and after how long, it is looked whether whoever runs the discussion has taken the word.
 const LOOKS: u32 = 20;
@@ -30,6 +30,9 @@ impl Quorum {
         user: Option<&str>,
     ) -> Result<Steered, Error> {
         let state = self.state(id).await?;
+        if is_over(&state) {
+            return Err(StoreError::Over(id).into());
+        }
         let participant = match speaker {
             Some(speaker) => speaker.to_owned(),
             None => who_speaks(&state)?,

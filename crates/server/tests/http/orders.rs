@@ -175,8 +175,14 @@ async fn d15_a_fork_goes_on_in_another_way() {
         let refused = house.post(&path, &json!({ "at": "1/speaking/claude", "changes": wrong })).await;
         assert_eq!((refused.status.as_u16(), at(&refused)), (400, json!(pointer)), "{}", refused.text);
     }
-    let order = json!({ "at": "1/speaking/claude", "changes": { "topic": "Spaces or tabs?" } });
-    let (one, two) = (house.posting(&path, &order), house.posting(&path, &order));
+    let simulate = json!({ "latencyMs": 0, "stubbornness": 0.5 });
+    let order =
+        json!({ "at": "1/speaking/claude", "changes": { "topic": "Spaces or tabs?", "simulate": simulate } });
+    // The same order, though every object in it has its fields in another sequence.
+    let simulate = json!({ "stubbornness": 0.5, "latencyMs": 0 });
+    let turned =
+        json!({ "changes": { "simulate": simulate, "topic": "Spaces or tabs?" }, "at": "1/speaking/claude" });
+    let (one, two) = (house.posting(&path, &order), house.posting(&path, &turned));
     let one = answered(one.header("idempotency-key", "f")).await;
     let two = answered(two.header("idempotency-key", "f")).await;
     assert_eq!((one.status.as_u16(), one.id()), (202, two.id()));

@@ -11,6 +11,7 @@ use std::{
 };
 
 use futures::StreamExt;
+use quorum_core::vocabulary::form::Form;
 use quorum_core::{
     call::{Call, Message, Shape},
     model::{
@@ -24,6 +25,7 @@ use quorum_core::{
     },
     seams::{Chunk, Provider, Voices},
 };
+use quorum_patterns::roles::JUDGE;
 use quorum_testkit::{
     call::{call, turn},
     spec::spec,
@@ -92,8 +94,7 @@ impl Meeting {
     }
 
     fn seats(mut self, seats: &[(&str, Role)]) -> Self {
-        self.spec.participants =
-            seats.iter().map(|&(name, role)| Participant::of(name).playing(role)).collect();
+        self.spec.participants = seats.iter().map(|(name, role)| seated(name, role)).collect();
         self
     }
 
@@ -177,11 +178,21 @@ const TOPICS: [&str; 6] = [
     "Sollten wir die Abrechnung auf Event Sourcing umstellen?",
 ];
 
-fn shape(name: &'static str) -> Option<Shape> {
-    Some(Shape { name, schema: None })
+fn seated(name: &str, role: &Role) -> Participant {
+    let seat = Participant::of(name).playing(role.clone());
+    if *role == JUDGE { seat.aside() } else { seat }
+}
+
+fn form(kind: &str) -> &'static Form {
+    let forms = quorum_patterns::registry().forms();
+    forms.into_iter().find(|it| it.kind == kind).unwrap()
+}
+
+fn shape(kind: &str) -> Option<Shape> {
+    Some(Shape { form: form(kind), schema: None })
 }
 
 fn ballot_of(options: &[&str]) -> Option<Shape> {
     let schema = json!({ "properties": { "choice": { "enum": options } } });
-    Some(Shape { name: "ballot", schema: Some(schema.into()) })
+    Some(Shape { form: form("ballot"), schema: Some(schema.into()) })
 }

@@ -1,6 +1,7 @@
 //! Answers with a form.
 
 use super::*;
+use quorum_patterns::roles::{JUDGE, OPPONENT, PROPONENT};
 
 #[tokio::test]
 async fn a_ballot_is_always_for_one_of_the_options() {
@@ -48,7 +49,7 @@ async fn the_stubborn_agree_only_with_their_own_proposal() {
 #[tokio::test]
 async fn a07_a_consensus_check_has_its_markers_and_converges() {
     for (stubbornness, expected) in [(0.0, Some(1)), (0.5, Some(3)), (1.0, None)] {
-        let seats = [("model-a", Role::Speaker), ("model-b", Role::Speaker)];
+        let seats = [("model-a", Role::SPEAKER), ("model-b", Role::SPEAKER)];
         let mut meeting = meeting(TOPICS[0]).seats(&seats).with(|it| it.stubbornness = stubbornness);
         let mut agreed = None;
         for round in 1..=4 {
@@ -67,7 +68,7 @@ async fn a07_a_consensus_check_has_its_markers_and_converges() {
 
 #[tokio::test]
 async fn d07_a_verdict_names_a_winner_among_the_debaters() {
-    let seats = [("ann", Role::Proponent), ("bob", Role::Opponent), ("dan", Role::Judge)];
+    let seats = [("ann", PROPONENT), ("bob", OPPONENT), ("dan", JUDGE)];
     let debate = meeting("Should we adopt a four-day week?").seats(&seats).held(2).await;
     let reply = debate.answer(2, "judging", "dan", shape("verdict")).await;
     let verdict: Verdict = serde_json::from_str(&reply).unwrap();
@@ -79,14 +80,14 @@ async fn d07_a_verdict_names_a_winner_among_the_debaters() {
 
 #[tokio::test]
 async fn d06_an_assessment_has_every_part_and_what_else_the_schema_demands() {
-    let seats = [("ann", Role::Proponent), ("bob", Role::Opponent), ("dan", Role::Judge)];
+    let seats = [("ann", PROPONENT), ("bob", OPPONENT), ("dan", JUDGE)];
     let debate = meeting("Kotlin vs Java").seats(&seats).held(1).await;
     let criteria = json!({ "type": "object", "required": ["logic"], "properties": {
         "logic": { "type": "number", "minimum": 0, "maximum": 10 } } });
     let item = json!({ "type": "object", "required": ["criteria"], "properties": { "criteria": criteria } });
     let schema = json!({ "type": "object", "required": ["assessments"], "properties": {
         "assessments": { "type": "array", "items": item } } });
-    let asked = Some(Shape { name: "assessment", schema: Some(schema.into()) });
+    let asked = Some(Shape { form: form("assessment"), schema: Some(schema.into()) });
     let reply: Value = serde_json::from_str(&debate.answer(1, "judging", "dan", asked).await).unwrap();
     assert_eq!(reply["shouldContinue"], true);
     assert_eq!(reply["flags"]["convergenceReached"], false);
@@ -96,14 +97,14 @@ async fn d06_an_assessment_has_every_part_and_what_else_the_schema_demands() {
 
 #[tokio::test]
 async fn every_debater_got_the_same_marks() {
-    let seats = [("ann", Role::Proponent), ("bob", Role::Opponent), ("dan", Role::Judge)];
+    let seats = [("ann", PROPONENT), ("bob", OPPONENT), ("dan", JUDGE)];
     let debate = meeting("Kotlin vs Java").seats(&seats).held(1).await;
     let marks = json!({ "type": "object", "required": ["logic", "clarity"], "properties": {
         "logic": { "type": "number" }, "clarity": { "type": "number" } } });
     let item = json!({ "type": "object", "required": ["criteria"], "properties": { "criteria": marks } });
     let schema = json!({ "type": "object", "required": ["assessments"], "properties": {
         "assessments": { "type": "array", "items": item } } });
-    let asked = Some(Shape { name: "assessment", schema: Some(schema.into()) });
+    let asked = Some(Shape { form: form("assessment"), schema: Some(schema.into()) });
     let reply: Value = serde_json::from_str(&debate.answer(1, "judging", "dan", asked).await).unwrap();
     let [ann, bob] = [0, 1].map(|at| reply["assessments"][at]["criteria"].clone());
     assert_ne!(ann, bob);
@@ -138,7 +139,7 @@ async fn an_unknown_shape_is_filled_by_its_schema() {
         "name": { "type": "string" }, "score": { "type": "integer", "minimum": 1, "maximum": 5 },
         "tags": { "type": "array", "items": { "type": "string" } }, "final": { "type": "boolean" },
         "mood": { "enum": ["calm", "wild"] }, "more": { "type": "string" } } });
-    let asked = Some(Shape { name: "casting", schema: Some(schema.into()) });
+    let asked = Some(Shape { form: form("casting"), schema: Some(schema.into()) });
     let reply: Value =
         serde_json::from_str(&meeting("X").answer(1, "casting", "claude", asked).await).unwrap();
     assert_eq!(reply["name"], "claude");
@@ -149,7 +150,7 @@ async fn an_unknown_shape_is_filled_by_its_schema() {
 
 #[tokio::test]
 async fn d06_only_those_who_are_judged_are_assessed_under_their_labels() {
-    let seats = [("claude", Role::Proponent), ("glm", Role::Opponent), ("qwen", Role::Judge)];
+    let seats = [("claude", PROPONENT), ("glm", OPPONENT), ("qwen", JUDGE)];
     let mut meeting = meeting(TOPICS[0]).seats(&seats);
     for label in ["Debater B", "Debater A", "Speaker A"] {
         meeting.hear(
@@ -162,7 +163,7 @@ async fn d06_only_those_who_are_judged_are_assessed_under_their_labels() {
     let labels = json!({ "properties": { "assessments": { "items": {
         "properties": { "participant": { "enum": ["Debater A", "Debater B"] } },
     } } } });
-    let form = Some(Shape { name: "assessment", schema: Some(labels.into()) });
+    let form = Some(Shape { form: form("assessment"), schema: Some(labels.into()) });
     let reply: Value = serde_json::from_str(&meeting.answer(1, "judging", "qwen", form).await).unwrap();
     let assessed: Vec<&Value> =
         reply["assessments"].as_array().unwrap().iter().map(|it| &it["participant"]).collect();
@@ -171,14 +172,14 @@ async fn d06_only_those_who_are_judged_are_assessed_under_their_labels() {
 
 #[tokio::test]
 async fn d05_parts_are_for_every_debater_and_no_two_are_the_same() {
-    let sides = [Role::Proponent, Role::Opponent, Role::Proponent, Role::Opponent];
+    let sides = [PROPONENT, OPPONENT, PROPONENT, OPPONENT];
     let names = ["ann", "bob", "cyd", "dan"];
-    let seats: Vec<(&str, Role)> = names.into_iter().zip(sides).chain([("eve", Role::Judge)]).collect();
+    let seats: Vec<(&str, Role)> = names.into_iter().zip(sides).chain([("eve", JUDGE)]).collect();
     for topic in TOPICS {
         let names = json!({ "properties": { "positions": { "items": {
             "properties": { "participant": { "enum": names } },
         } } } });
-        let form = Some(Shape { name: "casting", schema: Some(names.into()) });
+        let form = Some(Shape { form: form("casting"), schema: Some(names.into()) });
         let reply = meeting(topic).seats(&seats).answer(0, "casting", "eve", form).await;
         let reply: Value = serde_json::from_str(&reply).unwrap();
         let parts = reply["positions"].as_array().unwrap();

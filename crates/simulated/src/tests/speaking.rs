@@ -1,6 +1,7 @@
 //! What they say.
 
 use super::*;
+use quorum_patterns::roles::{JUDGE, NEUTRAL, OPPONENT, PROPONENT};
 
 #[tokio::test]
 async fn the_same_seed_holds_the_same_discussion_and_another_does_not() {
@@ -85,8 +86,7 @@ async fn whoever_changes_its_mind_says_why() {
 
 #[tokio::test]
 async fn debaters_keep_their_sides() {
-    let seats =
-        [("ann", Role::Proponent), ("bob", Role::Opponent), ("cyd", Role::Neutral), ("dan", Role::Judge)];
+    let seats = [("ann", PROPONENT), ("bob", OPPONENT), ("cyd", NEUTRAL), ("dan", JUDGE)];
     let debate = |topic| meeting(topic).seats(&seats).with(|it| it.stubbornness = 0.0);
     let plain = debate("Should we adopt a four-day week?").held(3).await;
     assert_eq!(plain.positions("ann"), ["in favour"; 3]);

@@ -1,5 +1,6 @@
 //! What is sent to Anthropic, and what its answers mean.
 
+use quorum_core::vocabulary::form::Form;
 use quorum_core::{
     call::{Call, Shape},
     model::{
@@ -14,7 +15,10 @@ use serde_json::{Value, json};
 use super::{WIRE, encode, probe};
 use crate::wire::{
     Outgoing, Probe, Quirks, Schema, Shows, discuss_schema,
-    testing::{HEARD, call, check_cuts, check_nonsense, chunks, convene, end, model, refused, shape, text},
+    testing::{
+        HEARD, call, check_cuts, check_nonsense, chunks, convene, end, model, refused, sent_from, shape,
+        text, unsorted, unsorted_strict,
+    },
 };
 
 const TEXT: &str = include_str!("../recorded/anthropic-text.sse");
@@ -66,17 +70,30 @@ fn stop_sequences_of_white_space_are_not_sent() {
     check(&Call { stop: vec!["\n".to_owned()], ..call() }, Quirks::default(), json!({}));
 }
 
+/// All are required, because Anthropic moves optional ones to the end.
+#[test]
+fn properties_are_sent_in_the_order_they_are_written_in() {
+    let call = Call { shape: unsorted(), ..call() };
+    let sent = sent_from(&encode(&call, &model("claude-sonnet-4-6", Quirks::default())), "\"output_config\"");
+    let form = format!(r#"{{"type":"json_schema","schema":{}}}"#, unsorted_strict(""));
+    assert_eq!(sent, format!(r#""output_config":{{"format":{form}}}}}"#));
+}
+
 #[test]
 fn a_form_is_asked_for_without_what_is_not_understood() {
-    let schema = json!({ "type": "object", "properties": { "sure": { "type": "number", "minimum": 0 } } });
+    let sure = json!({ "sure": { "type": "number", "minimum": 0 } });
+    let schema = json!({ "type": "object", "properties": sure, "required": ["sure"] });
     let formed = Call { shape: shape(schema), ..call() };
-    let accepted = json!({ "type": "object", "properties": { "sure": { "type": "number" } } });
+    let sure = json!({ "sure": { "type": "number" } });
+    let accepted = json!({
+        "type": "object", "properties": sure, "required": ["sure"], "additionalProperties": false,
+    });
     let expected = json!({ "output_config": { "format": { "type": "json_schema", "schema": accepted } } });
     check(&formed, Quirks::default(), expected);
     for schema in [Schema::Json, Schema::Prompt] {
         check(&formed, Quirks { schema, ..Quirks::default() }, json!({}));
     }
-    let in_words = Some(Shape { name: "consensus-check", schema: None });
+    let in_words = Some(Shape { form: const { &Form::new("consensus-check") }, schema: None });
     check(&Call { shape: in_words, ..call() }, Quirks::default(), json!({}));
 }
 

@@ -1,5 +1,6 @@
 //! What is sent to Gemini, and what its answers mean.
 
+use quorum_core::vocabulary::form::Form;
 use quorum_core::{
     call::{Call, Shape},
     model::{
@@ -14,7 +15,10 @@ use serde_json::{Value, json};
 use super::{WIRE, encode, probe};
 use crate::wire::{
     DISCUSS_SUMMARY, Outgoing, Probe, Quirks, Schema, Shows,
-    testing::{HEARD, call, check_cuts, check_nonsense, chunks, convene, end, model, refused, shape, text},
+    testing::{
+        HEARD, call, check_cuts, check_nonsense, chunks, convene, end, model, refused, sent_from, shape,
+        text, unsorted,
+    },
 };
 
 const TEXT: &str = include_str!("../recorded/gemini-text.sse");
@@ -72,6 +76,23 @@ fn five_stop_sequences_are_the_most() {
 }
 
 #[test]
+fn properties_are_sent_in_the_order_they_are_written_in_and_listed_in_it() {
+    let call = Call { shape: unsorted(), ..call() };
+    let sent =
+        sent_from(&encode(&call, &model("gemini-3.8-flash", Quirks::default())), "\"responseJsonSchema\"");
+    let expected = [
+        r#""responseJsonSchema":{"type":"object","properties":{"why":{"type":"string"},"#,
+        r#""winner":{"type":["object","null"],"properties":{"who":{"type":"string"},"because":{"type":"string"}},"#,
+        r#""required":["who","because"],"additionalProperties":false,"propertyOrdering":["who","because"]},"#,
+        r#""marks":{"type":"array","items":{"type":"object","properties":{"speaker":{"type":"string"},"#,
+        r#""mark":{"type":"number","maximum":10}},"required":["speaker","mark"],"additionalProperties":false,"#,
+        r#""propertyOrdering":["speaker","mark"]}}},"required":["why","marks"],"additionalProperties":false,"#,
+        r#""propertyOrdering":["why","winner","marks"]}},"systemInstruction":{"parts":[{"text":"Be brief."}]}}"#,
+    ];
+    assert_eq!(sent, expected.concat());
+}
+
+#[test]
 fn a_form_is_asked_for_as_far_as_the_model_takes_it() {
     let schema = json!({ "type": ["object", "null"], "properties": {}, "additionalProperties": false });
     let formed = Call { shape: shape(schema.clone()), ..call() };
@@ -82,7 +103,7 @@ fn a_form_is_asked_for_as_far_as_the_model_takes_it() {
     check_schema(Schema::Strict, strict);
     check_schema(Schema::Json, json!({ "responseMimeType": "application/json" }));
     check_schema(Schema::Prompt, json!({}));
-    let in_words = Some(Shape { name: "consensus-check", schema: None });
+    let in_words = Some(Shape { form: const { &Form::new("consensus-check") }, schema: None });
     check(&Call { shape: in_words, ..call() }, Quirks::default(), json!({}), json!({}));
 }
 

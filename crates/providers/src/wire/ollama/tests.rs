@@ -1,5 +1,6 @@
 //! Ollama: what is sent, what is read, what is refused.
 
+use quorum_core::vocabulary::form::Form;
 use quorum_core::{
     call::{Call, Shape},
     model::{error::ErrorClass, money::Usage, transcript::Finish},
@@ -10,7 +11,10 @@ use serde_json::{Value, json};
 use super::{
     super::{
         Model, Probe, Quirks, Schema, Shows,
-        testing::{BOB, answering, check_cuts, check_nonsense, chunks, model, outcome, told},
+        testing::{
+            BOB, answering, check_cuts, check_nonsense, chunks, model, outcome, sent_from, told, unsorted,
+            unsorted_strict,
+        },
     },
     Vectors, WIRE, decode_vectors, discuss, encode, encode_texts, probe,
 };
@@ -24,7 +28,14 @@ const COMPLETE: &[&str] = &[PLAIN, TOOL, CUT];
 fn ballot() -> Shape {
     let schema =
         json!({ "type": "object", "properties": { "choice": { "type": "string" } }, "required": ["choice"] });
-    Shape { name: "ballot", schema: Some(schema.into()) }
+    Shape { form: const { &Form::new("ballot") }, schema: Some(schema.into()) }
+}
+
+#[test]
+fn properties_are_sent_in_the_order_they_are_written_in() {
+    let call = Call { shape: unsorted(), ..answering() };
+    let sent = sent_from(&encode(&call, &model("model-1", Quirks::default())), "\"format\"");
+    assert_eq!(sent, format!("\"format\":{}}}", unsorted_strict(r#","maximum":10"#)));
 }
 
 #[test]

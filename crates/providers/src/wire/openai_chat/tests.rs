@@ -1,5 +1,6 @@
 //! Chat completions: what is sent, what is read, what is refused.
 
+use quorum_core::vocabulary::form::Form;
 use quorum_core::{
     call::Shape,
     model::{
@@ -14,7 +15,10 @@ use serde_json::{Value, json};
 use super::{
     super::{
         Limit, Quirks, Schema, Shows,
-        testing::{BOB, answering, check_cuts, check_nonsense, chunks, model, outcome, told},
+        testing::{
+            BOB, answering, check_cuts, check_nonsense, chunks, model, outcome, sent_from, told, unsorted,
+            unsorted_strict,
+        },
     },
     WIRE, encode, probe,
 };
@@ -88,7 +92,16 @@ fn verdict() -> Shape {
     let winner = json!({ "type": ["object", "null"], "properties": { "who": { "type": "string" } } });
     let properties = json!({ "summary": { "type": "string" }, "winner": winner });
     let schema = json!({ "type": "object", "properties": properties, "required": ["summary"] });
-    Shape { name: "verdict", schema: Some(schema.into()) }
+    Shape { form: const { &Form::new("verdict") }, schema: Some(schema.into()) }
+}
+
+#[test]
+fn properties_are_sent_in_the_order_they_are_written_in() {
+    let call = quorum_core::call::Call { shape: unsorted(), ..answering() };
+    let sent = sent_from(&encode(&call, &model("model-1", Quirks::default())), "\"response_format\"");
+    let schema = unsorted_strict(r#","maximum":10"#);
+    let form = format!(r#"{{"name":"ballot","schema":{schema},"strict":true}}"#);
+    assert_eq!(sent, format!(r#""response_format":{{"type":"json_schema","json_schema":{form}}}}}"#));
 }
 
 #[test]
@@ -112,7 +125,7 @@ fn a_shape_is_asked_for_in_the_vendors_way() {
     check(verdict(), Schema::Strict, Some(strict));
     check(verdict(), Schema::Json, Some(json!({ "type": "json_object" })));
     check(verdict(), Schema::Prompt, None);
-    check(Shape { name: "consensus-check", schema: None }, Schema::Strict, None);
+    check(Shape { form: const { &Form::new("consensus-check") }, schema: None }, Schema::Strict, None);
 }
 
 #[test]

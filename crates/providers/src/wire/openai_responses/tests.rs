@@ -1,5 +1,6 @@
 //! Responses: what is sent, what is read, what is refused.
 
+use quorum_core::vocabulary::form::Form;
 use quorum_core::{
     call::{Call, Shape},
     model::{
@@ -14,7 +15,10 @@ use serde_json::{Value, json};
 use super::{
     super::{
         Quirks, Schema,
-        testing::{BOB, Outcome, answering, check_cuts, check_nonsense, chunks, model, outcome, told},
+        testing::{
+            BOB, Outcome, answering, check_cuts, check_nonsense, chunks, model, outcome, sent_from, told,
+            unsorted, unsorted_strict,
+        },
     },
     DISCUSS_SUMMARY, WIRE, discuss_schema, encode,
 };
@@ -31,7 +35,16 @@ fn ballot() -> Option<Shape> {
     let schema = json!({
         "type": "object", "properties": properties, "required": ["choice"], "additionalProperties": false,
     });
-    Some(Shape { name: "ballot", schema: Some(schema.into()) })
+    Some(Shape { form: const { &Form::new("ballot") }, schema: Some(schema.into()) })
+}
+
+#[test]
+fn properties_are_sent_in_the_order_they_are_written_in() {
+    let call = Call { shape: unsorted(), ..answering() };
+    let sent = sent_from(&encode(&call, &model("model-1", Quirks::default())), "\"text\"");
+    let schema = unsorted_strict(r#","maximum":10"#);
+    let form = format!(r#"{{"type":"json_schema","name":"ballot","schema":{schema},"strict":true}}"#);
+    assert_eq!(sent, format!(r#""text":{{"format":{form}}}}}"#));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Google's Gemini.
 
 mod answer;
+mod ordering;
 
 use serde_json::{Map, Value, json};
 
@@ -216,9 +217,12 @@ fn form(config: &Map<String, Value>) -> Result<Option<Value>, Refusal> {
         let message = "Only one of response_schema and response_json_schema may be set.";
         return Err(Refusal::invalid(message));
     }
-    match own.and_then(|own| schema::google_complaint(own, "generation_config.response_schema")) {
+    let wrong = own.and_then(|own| schema::google_complaint(own, "generation_config.response_schema"));
+    let given = own.or(json);
+    let misordered = || ordering::complaint(given?, "generation_config.response_schema");
+    match wrong.or_else(misordered) {
         Some(wrong) => Err(Refusal::invalid(wrong)),
-        None => Ok(own.or(json).cloned()),
+        None => Ok(given.map(ordering::ordered)),
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 pub(super) type Context = Vec<String>;
 
 /// Looks at every part of a schema until something is wrong with one.
-fn walk(
+pub(super) fn walk(
     schema: &Value,
     context: &mut Context,
     wrong: &impl Fn(&Map<String, Value>) -> Option<String>,
