@@ -22,7 +22,7 @@ use crate::{
 /// Looks at everything; fails where something is to be put right.
 pub(crate) fn doctor(app: &App, args: &Doctor) -> anyhow::Result<Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let mut findings = runtime.block_on(examine(&Machine::this()));
+    let mut findings = runtime.block_on(examine(&Machine::this(), &app.registry));
     if args.live {
         let health = runtime.block_on(app.open(app.config()?)?.health());
         let live =

@@ -160,6 +160,11 @@ impl Config {
         config.unless(wrong)
     }
 
+    /// The vocabulary that its sections are read with.
+    pub(crate) fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
     fn read_with(self, registry: &Registry) -> Config {
         Config { registry: registry.clone(), ..self }
     }
