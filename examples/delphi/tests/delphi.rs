@@ -1,5 +1,7 @@
 //! The pattern as its users meet it: on the command line, in the library, and killed at every write.
 
+#![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
+
 use std::process::Command;
 
 use quorum::{Quorum, Request, model::id::Tenant};
