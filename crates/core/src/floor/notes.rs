@@ -35,8 +35,8 @@ pub struct Note<'n, T> {
 }
 
 impl Floor {
-    /// Records something in the pattern's own terms. The same kind and key are recorded once for a
-    /// round, whatever round and phase the talk has come to: what is noticed again is not noted again.
+    /// Records something in the pattern's own terms. The same kind and key are recorded once for the
+    /// round they are about, whatever round and phase the talk has come to since.
     pub fn note<T: Serialize>(&mut self, note: Note<'_, T>) -> Result<(), Halt> {
         let Note { kind, key, round, value, told } = note;
         let name = if key.is_empty() { format!("*{kind}") } else { format!("*{kind} {key}") };

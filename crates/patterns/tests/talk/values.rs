@@ -1,4 +1,5 @@
-//! What our patterns and methods write into the record, value by value: a disk format, so names stay.
+//! What our patterns and methods write into the record, value by value. It is a disk format, so
+//! names stay.
 
 use std::fmt::Debug;
 

@@ -81,7 +81,8 @@ pub async fn parking_with_a_newer_command_does_not_wait<S: Whole>(subject: Subje
     assert_eq!(claimed.iter().map(|claim| claim.id).collect::<Vec<_>>(), [id]);
 }
 
-/// A decision of people is taken where one of its kind is awaited, once, and only if it is among the choices.
+/// A decision of people is taken where one of its kind is awaited, once, and only if it is among
+/// the choices.
 pub async fn a_ruling_is_taken_once_where_it_is_awaited<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let id = open(store, "tabs or spaces?", second(1)).await;
