@@ -265,8 +265,8 @@ function stances(state) {
     .map(({ step, participant, round, reading }) => {
       const { position, confidence, chooses = false, joins = true } = reading.stance;
       const weight = (state.seats.get(participant)?.weight ?? 1) * (chooses ? confidence : 1);
-      const isDeciding = step?.split('/')[1] === 'deciding';
-      return { participant, round, position, confidence, chooses, joins, weight, isDeciding, reason: reasonOf(reading) };
+      const isDeciding = /^[^/]*\/deciding(\/|$)/.test(step ?? '');
+      return { participant, round, position, confidence, chooses, joins, weight, isDeciding, reading };
     });
 }
 
@@ -293,7 +293,7 @@ export function flips(state) {
   for (const it of positions(state)) {
     const from = last.get(it.participant);
     last.set(it.participant, it.position);
-    if (from !== undefined && from !== it.position) changes.push({ ...it, from, to: it.position });
+    if (from !== undefined && from !== it.position) changes.push({ ...it, from, to: it.position, reason: reasonOf(it.reading) });
   }
   return changes;
 }
@@ -333,7 +333,7 @@ export function choices(state) {
     chosen.weight += weight;
     chosen.who.push(participant);
   }
-  const made = [...last.values()].map((it) => ({ ...it, who: it.participant, choice: it.position }));
+  const made = [...last.values()].map((it) => ({ ...it, who: it.participant, choice: it.position, reason: reasonOf(it.reading) }));
   return { rows: [...options.values()], made };
 }
 

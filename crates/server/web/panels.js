@@ -173,8 +173,9 @@ function scored(state, result) {
   const kinds = Map.groupBy(state.readings, (it) => it.reading.kind);
   return [...kinds].map(([kind, all]) => {
     const view = formView(state, kind);
+    if (view?.kind !== 'scores') return [];
     const values = all.map(({ round, reading }) => ({ round, ...reading.value }));
-    return view?.kind === 'scores' && draw(view, values, state.seats);
+    return draw(view, values, state.seats);
   });
 }
 
