@@ -1,4 +1,4 @@
-//! `POST /api/discussions`: the request of the door, described for the OpenAPI document.
+//! `POST /api/discussions`: a [`quorum::Request`], described for the OpenAPI document.
 
 use std::borrow::Cow;
 
