@@ -87,16 +87,24 @@ impl Demand {
 
 /// Says what went wrong with this verb and finds its code.
 pub(crate) fn report(error: &anyhow::Error, registry: &Registry, verb: &str) -> Exit {
-    let lines = match (error.downcast_ref(), error.downcast_ref()) {
-        (Some(error), _) => wording::error(error, registry),
-        (None, Some(error)) => wording::config(error),
-        (None, None) => vec![format!("{error:#}")],
-    };
+    let lines = lines(error, registry);
     lines.iter().for_each(|line| insist(&format!("error: {line}")));
     if matches!(error.downcast_ref(), Some(Error::Refused(_))) {
         note(&format!("Nothing was asked and nothing was spent. `ax {verb} --help` explains the flags."));
     }
     of_error(error)
+}
+
+fn lines(error: &anyhow::Error, registry: &Registry) -> Vec<String> {
+    if let Some(error) = error.downcast_ref() {
+        wording::error(error, registry)
+    } else if let Some(error) = error.downcast_ref() {
+        wording::config(error)
+    } else if let Some(quorum_server::Error::Quorum(error)) = error.downcast_ref() {
+        wording::error(error, registry)
+    } else {
+        vec![format!("{error:#}")]
+    }
 }
 
 fn of_error(error: &anyhow::Error) -> Exit {
@@ -107,12 +115,12 @@ fn of_error(error: &anyhow::Error) -> Exit {
         return Exit::Setup;
     }
     match error.downcast_ref::<Error>() {
-        Some(error) => of_door(error),
+        Some(error) => of_quorum(error),
         None => Exit::Internal,
     }
 }
 
-fn of_door(error: &Error) -> Exit {
+fn of_quorum(error: &Error) -> Exit {
     match error {
         Error::Refused(refusals) if refusals.iter().all(|it| it.code == Code::InsufficientProviders) => {
             Exit::TooFewProviders

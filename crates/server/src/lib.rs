@@ -1,4 +1,4 @@
-//! The door over HTTP: the seeds' API, live events, and a guard before all of it.
+//! The HTTP server: the seeds' API, live events, and a guard before all of it.
 //!
 //! # Layout
 //! - [`settings`]: where it listens, who may come in, how much it bears

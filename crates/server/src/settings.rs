@@ -103,7 +103,7 @@ pub enum Error {
     },
     /// What was left unfinished can't be gone on with.
     #[error(transparent)]
-    Door(#[from] quorum::Error),
+    Quorum(#[from] quorum::Error),
 }
 
 impl Settings {

@@ -1,4 +1,4 @@
-//! `ax serve`: the door over HTTP, until it is told to close.
+//! `ax serve`: the HTTP server, until it is told to close.
 
 use std::net::SocketAddr;
 

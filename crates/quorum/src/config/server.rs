@@ -32,7 +32,7 @@ pub struct Token {
     pub name: String,
     /// Whose discussions are theirs.
     pub tenant: Tenant,
-    /// What they show at the door.
+    /// What they send to be let in.
     pub secret: Secret,
 }
 
