@@ -6,7 +6,6 @@ use serde::Deserialize;
 
 /// Everything there is to say in one language.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Bank {
     /// Between the last two of a list.
     pub(super) and: String,
