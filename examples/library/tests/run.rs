@@ -1,5 +1,7 @@
 //! The examples run and say something.
 
+#![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
+
 use std::process::Command;
 
 #[track_caller]
