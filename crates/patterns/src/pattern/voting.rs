@@ -67,6 +67,6 @@ mod tests {
     fn b05_a_vote_without_options_is_refused() {
         let spec = Spec { options: Vec::new(), ..spec("voting") };
         let fields: Vec<String> = check(&spec).into_iter().map(|it| it.field).collect();
-        assert_eq!(fields, ["options"]);
+        assert_eq!(fields, ["votingOptions"]);
     }
 }

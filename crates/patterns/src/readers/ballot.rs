@@ -138,7 +138,7 @@ impl Reader for Ballots {
 
 /// What is wrong with these options, if anything.
 pub(crate) fn check(options: &[String]) -> Vec<Refusal> {
-    let refuse = |message: String| Refusal::new("options", Code::InvalidRequest, message);
+    let refuse = |message: String| Refusal::new("votingOptions", Code::InvalidRequest, message);
     let mut refusals = Vec::new();
     if options.len() < 2 {
         refusals.push(refuse(format!("a vote needs at least 2 options, not {}", options.len())));
@@ -274,7 +274,7 @@ mod tests {
         let refusals = check(&owned(options));
         let messages: Vec<&str> = refusals.iter().map(|it| it.message.as_str()).collect();
         assert_eq!(messages, expected);
-        assert!(refusals.iter().all(|it| it.field == "options" && it.code == Code::InvalidRequest));
+        assert!(refusals.iter().all(|it| it.field == "votingOptions" && it.code == Code::InvalidRequest));
     }
 
     #[test]
