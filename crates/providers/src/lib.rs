@@ -4,6 +4,7 @@
 //!
 //! - [`affinity`]: which provider an agent speaks through.
 //! - [`catalog`]: what is known of each provider; a row is a provider.
+//! - [`clean`]: text without terminal escape sequences.
 //! - [`command`]: programs on this machine that answer, such as coding CLIs.
 //! - `fenced.rs`: how a model without tools asks for a sub-discussion.
 //! - `http/`, `health.rs`, [`guard`]: how a wire's requests travel, and where they may not.
@@ -15,6 +16,7 @@
 
 pub mod affinity;
 pub mod catalog;
+pub mod clean;
 pub mod command;
 mod fenced;
 mod files;

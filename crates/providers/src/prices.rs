@@ -179,7 +179,8 @@ fn read(file: &Path) -> Result<Option<String>, Error> {
     String::from_utf8(bytes).map(Some).map_err(|_| wrong(&"it is no text"))
 }
 
-/// In the order of the names, so that of `gpt-5` and `openai/gpt-5` the second counts, wherever they are in the file.
+/// In the order of the names, so that of `gpt-5` and `openai/gpt-5` the second counts, wherever
+/// they are in the file.
 fn understood(entries: &BTreeMap<String, Value>) -> Import {
     let mut import = Import::default();
     for (name, entry) in entries.iter().filter(|(name, _)| *name != SAMPLE) {

@@ -17,7 +17,8 @@ use crate::{
     wire::Model,
 };
 
-/// Answers for the providers that are set up, and never in a simulated discussion, which must cost nothing.
+/// Answers for the providers that are set up, and never in a simulated discussion, which must cost
+/// nothing.
 #[derive(Debug, Default)]
 pub struct RealVoices {
     lines: BTreeMap<String, Line>,

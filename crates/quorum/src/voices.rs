@@ -1,4 +1,5 @@
-//! Chooses the voice of each seat: a simulated one in a simulated discussion, the provider itself in any other.
+//! Chooses the voice of each seat: a simulated one in a simulated discussion, the provider itself
+//! in any other.
 
 use std::sync::Arc;
 
@@ -96,7 +97,8 @@ mod tests {
         let window = |spec: &Spec, provider: &str| {
             voices.voice(spec, &Participant::of(provider)).map(|voice| voice.window)
         };
-        // The source says 4,096, the catalogue 1,000,000, and a name in neither has the usual window.
+        // The source says 4,096, the catalogue 1,000,000, and a name in neither has the usual
+        // window.
         assert_eq!([window(&real, "gemini"), window(&real, "ann")], [Some(4_096), None]);
         assert_eq!(
             [window(&simulated, "gemini"), window(&simulated, "ann")],

@@ -4,8 +4,8 @@
 //! What one says follows from the seed, its name, the topic and the step, and from what it heard; never from a clock or
 //! from chance. The words come from `bank/*.toml`. Results of such discussions are marked as simulated by the engine.
 //!
-//! The crate depends on `quorum-core` alone. What a voice copies from the provider whose name it has is looked up by a
-//! function that the program hands to [`SimulatedVoices::new`].
+//! The crate depends on `quorum-core` alone. What a voice copies from the provider whose name it
+//! has is looked up by a function that the program hands to [`SimulatedVoices::new`].
 
 mod bank;
 mod chance;

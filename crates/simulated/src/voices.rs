@@ -1,4 +1,5 @@
-//! Hands out simulated voices: one for every seat of a simulated discussion, with a lane for each provider.
+//! Hands out simulated voices: one for every seat of a simulated discussion, with a lane for each
+//! provider.
 
 use std::{
     collections::BTreeMap,
@@ -49,8 +50,8 @@ pub struct SimulatedVoices {
 }
 
 impl SimulatedVoices {
-    /// Voices that copy what this lookup finds. The catalogue of providers is in another crate, which this one does not
-    /// depend on.
+    /// Voices that copy what this lookup finds. The catalogue of providers is in another crate,
+    /// which this one does not depend on.
     #[must_use]
     pub fn new(find_profile: FindProfile) -> Self {
         SimulatedVoices { find_profile, lanes: Mutex::default() }

@@ -3,6 +3,8 @@
 
 use serde::Serialize;
 
+use uuid::Uuid;
+
 use crate::{
     floor::{Floor, halt::Halt},
     model::{
@@ -128,6 +130,7 @@ impl Floor {
     }
 }
 
+<<<<<<< HEAD
 impl From<&RulingChoice> for AwaitedChoice {
     fn from(choice: &RulingChoice) -> Self {
         AwaitedChoice { name: choice.name.to_owned(), takes_candidate: choice.takes_candidate }
@@ -135,13 +138,12 @@ impl From<&RulingChoice> for AwaitedChoice {
 }
 
 /// A number that is the same for the same seed, step and place, and else like any other (splitmix64).
+=======
+/// A number that is the same for the same seed, step and place, and otherwise like a random one.
+>>>>>>> sim
 fn lot_of(seed: u64, step: &Step, place: usize) -> u64 {
-    let bytes = step.as_str().bytes().chain([place as u8]);
-    let mixed = bytes.fold(seed, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte)));
-    let mixed = mixed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
+    let namespace = Uuid::from_u64_pair(seed, place as u64);
+    Uuid::new_v5(&namespace, step.as_str().as_bytes()).as_u64_pair().0
 }
 
 #[cfg(test)]

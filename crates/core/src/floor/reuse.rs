@@ -5,6 +5,8 @@ use std::{
     sync::Arc,
 };
 
+use uuid::Uuid;
+
 use crate::{
     call::Message,
     floor::{Floor, ask::Ask, seat::Seat},
@@ -151,7 +153,7 @@ impl Floor {
 pub(crate) fn digest_of<'t>(texts: impl Iterator<Item = &'t str>) -> String {
     let mut hash = Mix::default();
     texts.for_each(|text| hash.text(text));
-    format!("{:016x}", hash.0)
+    hash.shortened()
 }
 
 /// A short name for everything that is asked, the nonce left out: the same question has the same one.
@@ -172,33 +174,27 @@ pub(crate) fn digest(ask: &Ask, messages: &[Message]) -> String {
             Message::Ask(text) => hash.text(text),
         }
     }
-    format!("{:016x}", hash.0)
+    hash.shortened()
 }
 
-/// A plain multiplying hash, eight bytes at a time, since a whole window goes through it with every call. Stable over versions and
-/// machines, unlike the standard library's; nothing secret rests on it.
-struct Mix(u64);
+/// A hash of texts, the same in every version and on every machine (UUIDv5, that is SHA-1). Each text
+/// is hashed in the namespace of those before it, so that two texts never run into each other.
+struct Mix(Uuid);
 
 impl Default for Mix {
     fn default() -> Self {
-        Mix(0xcbf2_9ce4_8422_2325)
+        Mix(Uuid::NAMESPACE_OID)
     }
 }
 
 impl Mix {
     fn text(&mut self, text: &str) {
-        let words = text.as_bytes().chunks(8).map(|chunk| {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            u64::from_le_bytes(word)
-        });
-        words.for_each(|word| self.word(word));
-        // Two texts never run into each other.
-        self.word(text.len() as u64);
+        self.0 = Uuid::new_v5(&self.0, text.as_bytes());
     }
 
-    fn word(&mut self, word: u64) {
-        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    /// Sixteen characters of it: accidents are improbable enough, and every call is recorded with one.
+    fn shortened(&self) -> String {
+        format!("{:016x}", self.0.as_u64_pair().0)
     }
 }
 

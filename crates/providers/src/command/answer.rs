@@ -15,13 +15,12 @@ use tokio::{
 
 use super::{
     Output,
-    clean::cleaned,
     heard::{Heard, Reader},
     process::Process,
     surroundings::Launch,
     trouble,
 };
-use crate::source::Patience;
+use crate::{clean::cleaned, source::Patience};
 
 /// All that a program may write. An answer is cut off long before.
 const MOST_BYTES: usize = 16 << 20;

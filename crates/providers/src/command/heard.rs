@@ -13,12 +13,9 @@ use quorum_core::{
 };
 use serde_json::Value;
 
-use super::{
-    Output, Read,
-    clean::{Cleaner, cleaned},
-    letters::Letters,
-};
+use super::{Output, Read, letters::Letters};
 use crate::{
+    clean::{Cleaner, cleaned},
     fenced::Filter,
     wire::{Frames, Framing},
 };

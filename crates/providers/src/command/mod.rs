@@ -13,7 +13,6 @@
 
 mod answer;
 mod claude;
-mod clean;
 mod codex;
 mod gemini;
 mod heard;

@@ -6,8 +6,7 @@ use jiff::Timestamp;
 use quorum_core::model::error::{ErrorClass, ProviderError};
 use serde_json::json;
 
-use super::clean::cleaned;
-use crate::wire::Refused;
+use crate::{clean::cleaned, wire::Refused};
 
 /// More of a program's own words than this helps nobody.
 const LONGEST_MESSAGE: usize = 300;

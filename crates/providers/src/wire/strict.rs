@@ -1,9 +1,10 @@
 //! A JSON schema as strict decoders take it: every property required, nothing beside them, what may be missing may be null.
 //!
-//! OpenAI refuses a strict schema with an optional property; with `strict: false` it only takes the schema as a hint. Anthropic
-//! moves optional properties behind the required ones, so there a schema keeps its order only if all of it is required. Our
-//! readers take null for missing, so nothing is lost by asking for all of it. A type of `["object", "null"]` becomes an `anyOf`, because
-//! grammars made from schemas on local servers lose the properties of such a type.
+//! OpenAI refuses a strict schema with an optional property; with `strict: false` it only takes the
+//! schema as a hint. Anthropic moves optional properties behind the required ones, so there a
+//! schema keeps its order only if all of it is required. Our readers take null for missing, so
+//! nothing is lost by asking for all of it. A type of `["object", "null"]` becomes an `anyOf`,
+//! because grammars made from schemas on local servers lose the properties of such a type.
 
 use serde_json::{Map, Value, json};
 

@@ -1,7 +1,8 @@
-//! Rewrites the schemas inside a JSON schema and leaves everything else alone, the order of keys included.
+//! Rewrites the schemas inside a JSON schema and leaves everything else alone, the order of keys
+//! included.
 //!
-//! Order matters: a model writes the properties of its answer in the order in which the schema has them, and what it has
-//! written changes what it writes next.
+//! Order matters: a model writes the properties of its answer in the order in which the schema has
+//! them, and what it has written changes what it writes next.
 
 use serde_json::{Map, Value};
 

@@ -51,7 +51,8 @@ pub(super) fn shape(schema: Value) -> Option<Shape> {
     Some(Shape { form: const { &Form::new("ballot") }, schema: Some(schema.into()) })
 }
 
-/// A form with properties in no alphabetical order, in lists and choices as well, and one of them optional.
+/// A form with properties in no alphabetical order, in lists and choices as well, and one of them
+/// optional.
 pub(super) fn unsorted() -> Option<Shape> {
     let mark = json!({
         "type": "object",
@@ -73,7 +74,8 @@ pub(super) fn unsorted() -> Option<Shape> {
     }))
 }
 
-/// The same as a wire sends it that asks for the strict form. The bound is not known to all vendors.
+/// The same as a wire sends it that asks for the strict form. The bound is not known to all
+/// vendors.
 pub(super) fn unsorted_strict(bound: &str) -> String {
     [
         r#"{"type":"object","properties":{"why":{"type":"string"},"#,

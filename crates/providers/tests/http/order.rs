@@ -1,4 +1,5 @@
-//! A model writes the properties of its answer in the order in which the schema has them, whatever its vendor.
+//! A model writes the properties of its answer in the order in which the schema has them, whatever
+//! its vendor.
 
 use quorum_core::call::{Call, Shape};
 use quorum_core::vocabulary::form::Form;

@@ -2,23 +2,13 @@
 
 use std::fmt::Write;
 
+use quorum_providers::clean::without_sequences;
+
 /// The text without control characters, escape sequences and marks that change the direction of writing.
 #[must_use]
 pub fn clean(text: &str) -> String {
-    let mut cleaned = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(next) = rest.chars().next() {
-        let tail = &rest[next.len_utf8()..];
-        rest = match next {
-            '\u{1b}' => after_escape(tail),
-            '\u{9b}' => after_parameters(tail),
-            '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}' => after_string(tail),
-            _ => tail,
-        };
-        if is_harmless(next) {
-            cleaned.push(next);
-        }
-    }
+    let mut cleaned = without_sequences(text);
+    cleaned.retain(is_harmless);
     cleaned
 }
 
@@ -39,35 +29,6 @@ pub fn escaped(json: &str) -> String {
 fn is_harmless(next: char) -> bool {
     let turns = matches!(next, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     matches!(next, '\n' | '\t') || !(next.is_control() || turns)
-}
-
-/// What follows the sequence that an escape character begins.
-fn after_escape(text: &str) -> &str {
-    let Some(next) = text.chars().next() else { return text };
-    let tail = &text[next.len_utf8()..];
-    match next {
-        '[' => after_parameters(tail),
-        ']' | 'P' | 'X' | '^' | '_' => after_string(tail),
-        ' '..='/' => {
-            let end = tail.find(|it| !(' '..='/').contains(&it)).unwrap_or(tail.len());
-            tail[end..].strip_prefix(|it| ('0'..='~').contains(&it)).unwrap_or(&tail[end..])
-        }
-        '0'..='~' => tail,
-        _ => text,
-    }
-}
-
-/// After `12;3H`: parameters and one final letter. What is no such thing stays.
-fn after_parameters(text: &str) -> &str {
-    let end = text.find(|it| !(' '..='?').contains(&it)).unwrap_or(text.len());
-    text[end..].strip_prefix(|it| ('@'..='~').contains(&it)).unwrap_or(text)
-}
-
-/// After a title, a link or the like, which end with a bell or a terminator. One without an end stays, lest all of the text is lost.
-fn after_string(text: &str) -> &str {
-    let ends = ["\u{7}", "\u{1b}\\", "\u{9c}"];
-    let first = ends.iter().filter_map(|end| text.find(end).map(|at| at + end.len())).min();
-    first.map_or(text, |at| &text[at..])
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! The files of the page, served as they are written. A browser revalidates each by its entity tag, so that it gets the files
-//! of a new program at once and fetches nothing twice.
+//! The files of the page, served as they are written. A browser revalidates each by its entity tag,
+//! so that it gets the files of a new program at once and fetches nothing twice.
 
 use std::sync::LazyLock;
 

@@ -21,7 +21,8 @@ use crate::{app::App, guard::MaybeCaller, problem::Problem, wording::to_see_it_a
 /// How many discussions are listed where there are no scripts.
 const LISTED: usize = 50;
 
-/// The routes of the page. Only its files are compressed: they are the same for everybody, so their length gives nothing away.
+/// The routes of the page. Only its files are compressed: they are the same for everybody, so their
+/// length gives nothing away.
 pub(crate) fn routes() -> Router<App> {
     Router::new()
         .route("/", get(home))

@@ -214,7 +214,8 @@ pub(crate) fn order_key(
         let message = format!("is sent once and has 1 to {LONGEST_KEY} visible characters");
         return Err(Problem::parameter("Idempotency-Key", message));
     }
-    // Every object of a body is read into a struct or a sorted map, so the order in which fields were sent makes no difference.
+    // Every object of a body is read into a struct or a sorted map, so the order in which fields
+    // were sent makes no difference.
     let order = format!("{what}\n{}", serde_json::to_string(body).unwrap_or_default());
     let digest = Uuid::new_v5(&Uuid::NAMESPACE_OID, order.as_bytes()).to_string();
     Ok(Some(OrderKey { key: key.to_owned(), digest }))

@@ -1,5 +1,5 @@
-//! Adds `propertyOrdering` to a JSON schema. Without it Gemini writes the properties of an object in an order of its own,
-//! mostly the alphabetical one, whatever order the schema has.
+//! Adds `propertyOrdering` to a JSON schema. Without it Gemini writes the properties of an object
+//! in an order of its own, mostly the alphabetical one, whatever order the schema has.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,5 @@
-//! In which order Gemini writes the properties of an object: as `propertyOrdering` says, else by the alphabet.
+//! In which order Gemini writes the properties of an object: as `propertyOrdering` says, else by
+//! the alphabet.
 
 use serde_json::{Map, Value};
 

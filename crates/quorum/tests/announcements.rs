@@ -1,0 +1,81 @@
+//! What watchers are told of a discussion: requirement A's events, one for a fact at most.
+
+use std::sync::Arc;
+
+use quorum::seeds::events::{Announcer, NAMES};
+use quorum_core::{
+    memory::MemoryStore,
+    model::spec::{Spec, WindowSpec},
+};
+use quorum_patterns::{
+    debate::{DebateSpec, Format},
+    registry,
+};
+use quorum_testkit::{
+    embedder::ScriptedEmbedder,
+    panel::{Panel, panel},
+    spec::spec,
+    table::Table,
+};
+
+fn table(panel: &Panel) -> Table {
+    Table::over(Arc::new(MemoryStore::new()), panel, registry())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a12_one_fact_is_at_most_one_announcement_with_its_number() {
+    let table = table(&panel());
+    let (outcome, facts) = table.hold(Spec { rounds: 1, ..spec("round-robin") }).await;
+    let mut announcer = Announcer::new(outcome.discussion_id, registry());
+    let announced: Vec<_> = facts.iter().filter_map(|fact| announcer.announce(fact)).collect();
+    let names: Vec<&str> = announced.iter().map(|it| it.name).collect();
+    let turn = ["turn_started", "turn_completed"];
+    let expected: Vec<&str> = [
+        &["discussion_started", "round_started"][..],
+        &turn,
+        &turn,
+        &turn,
+        &["round_completed"],
+        &turn,
+        &["discussion_completed"],
+    ]
+    .concat();
+    assert_eq!(names, expected);
+    assert!(names.iter().all(|name| NAMES.contains(name)));
+    assert!(announced.is_sorted_by(|one, next| one.seq < next.seq), "numbers grow");
+    let turn = &announced[3].data["turn"];
+    assert_eq!((turn["content"].as_str(), turn["roundNumber"].as_u64()), (Some("ann after 0"), Some(1)));
+    assert_eq!(turn["tokenUsage"]["completionTokens"], 20);
+    let again: Vec<_> = facts.iter().filter_map(|fact| announcer.announce(fact)).collect();
+    assert_eq!(again, [], "what was announced is not announced again");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_summary_was_announced_as_somebodys_turn() {
+    let speech = "the case for it is strong and ".repeat(600 / 7);
+    let cramped = panel().window("*", 8_000).says("*", &speech).counts("*", 1.0).sums_up("*");
+    let table = table(&cramped);
+    let window = WindowSpec { strategy: "summarise".to_owned(), ..spec("round-robin").window };
+    let (outcome, facts) = table.hold(Spec { rounds: 8, window, ..spec("round-robin") }).await;
+    let mut announcer = Announcer::new(outcome.discussion_id, registry());
+    let names: Vec<&str> =
+        facts.iter().filter_map(|fact| announcer.announce(fact)).map(|it| it.name).collect();
+    let count = |name: &str| names.iter().filter(|it| **it == name).count();
+    assert!(outcome.integrity.summaries > 1, "{}", outcome.integrity.summaries);
+    assert_eq!((count("turn_started"), count("turn_completed")), (25, 25), "24 speeches and the synthesis");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_comparison_was_announced_as_somebodys_turn() {
+    let debate = DebateSpec {
+        format: Format::RoundLimited,
+        round_limit: Some(2),
+        embeddings: Some("acme/embed-1".to_owned()),
+        ..DebateSpec::default()
+    };
+    let table = table(&panel().embeds(ScriptedEmbedder::default()));
+    let (outcome, facts) = table.hold(Spec { settings: debate.settings(), ..spec("debate") }).await;
+    let mut announcer = Announcer::new(outcome.discussion_id, registry());
+    let started = facts.iter().filter_map(|it| announcer.announce(it)).filter(|it| it.name == "turn_started");
+    assert_eq!(started.count(), table.panel.asked().len());
+}
