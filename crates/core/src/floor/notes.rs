@@ -130,17 +130,13 @@ impl Floor {
     }
 }
 
-<<<<<<< HEAD
 impl From<&RulingChoice> for AwaitedChoice {
     fn from(choice: &RulingChoice) -> Self {
         AwaitedChoice { name: choice.name.to_owned(), takes_candidate: choice.takes_candidate }
     }
 }
 
-/// A number that is the same for the same seed, step and place, and else like any other (splitmix64).
-=======
 /// A number that is the same for the same seed, step and place, and otherwise like a random one.
->>>>>>> sim
 fn lot_of(seed: u64, step: &Step, place: usize) -> u64 {
     let namespace = Uuid::from_u64_pair(seed, place as u64);
     Uuid::new_v5(&namespace, step.as_str().as_bytes()).as_u64_pair().0
