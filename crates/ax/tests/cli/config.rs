@@ -76,7 +76,7 @@ fn everything_wrong_is_said_at_once_with_exit_code_3() {
     let said = desk.ax(&["config", "check"]).ends(3).prints_nothing();
     said.says(&[
         "defaults.rounds: must be from 1 to 10",
-        "presets.a.threshold: must be a number from 0 to 1",
+        "presets.a.threshold: must be from 0 to 1",
     ]);
 }
 

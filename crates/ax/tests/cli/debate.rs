@@ -82,7 +82,7 @@ fn bad_orders_are_refused_before_anything_is_asked() {
         ),
         (
             &["--debate-format", "free-form", "--round-limit", "1001"],
-            "--round-limit: must be a whole number from 1 to 1000, not 1001",
+            "--round-limit: must be from 1 to 1000, not 1001",
         ),
         (&["--round-limit", "3"], "leave the round limit out"),
         (&["--debate-format", "loud"], "structured-rounds"),

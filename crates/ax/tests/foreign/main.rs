@@ -138,9 +138,9 @@ fn mistakes_are_told_under_the_flag() {
     let lacking = desk.write("lacking.json", r#"[{"participant": "claude"}]"#);
     let stranger = desk.write("stranger.json", r#"[{"participant": "grok", "lowest": "3"}]"#);
     for (args, expected) in [
-        (&["--attempts", "9"][..], "--attempts: must be a whole number from 1 to 5, not 9"),
+        (&["--attempts", "9"][..], "--attempts: must be from 1 to 5, not 9"),
         (&["--attempts", "two"], "must be a whole number, 0 or more"),
-        (&["--spread", "2"], "--spread: must be a number from 0 to 1, not 2"),
+        (&["--spread", "2"], "--spread: must be from 0 to 1, not 2"),
         (&["--unit-name", "more than ten letters"], "--unit-name: takes up to 10 characters"),
         (&["--number-scale", "cubic"], "[possible values: linear, logarithmic]"),
         (&["--anchor", "grok"], "--anchor: grok does not take part; there are claude, glm"),
@@ -171,7 +171,7 @@ fn options_are_keys_of_the_configuration() {
     let result = ax(&desk, &["discuss", "q", "--preset", "quick", "--json"]).ends(0).json();
     assert_eq!(estimated(&result), 2);
     desk.configure(&format!("{preset}9\n"));
-    ax(&desk, &["config", "check"]).ends(3).says(&["attempts", "must be a whole number from 1 to 5, not 9"]);
+    ax(&desk, &["config", "check"]).ends(3).says(&["attempts", "must be from 1 to 5, not 9"]);
 }
 
 fn a_decision_is_a_verb() {

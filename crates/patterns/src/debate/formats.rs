@@ -236,7 +236,7 @@ mod tests {
             &["roundLimit: a round-limited debate needs a round limit: say how many rounds, 1 to 1000"],
         );
         for wrong in [0, 1_001] {
-            let message = format!("roundLimit: must be a whole number from 1 to 1000, not {wrong}");
+            let message = format!("roundLimit: must be from 1 to 1000, not {wrong}");
             refuses(&of(Format::FreeForm, Some(wrong)), &[&message]);
         }
         refuses(
@@ -297,7 +297,7 @@ mod tests {
                 "positions: the position of `cyd` is another's as well; give each its own",
                 "positions: positions are given, so there is nothing to cast; leave one of the two out",
                 "endOn: there is no \"boredom\"; there are repetition, diminishing-returns, drift",
-                "roundLimit: must be a whole number from 1 to 1000, not 0",
+                "roundLimit: must be from 1 to 1000, not 0",
             ],
         );
     }

@@ -82,7 +82,7 @@ async fn d17_an_invalid_debate_stays_unopened_and_says_everything_that_is_wrong(
     let refused = table.open(order).await.unwrap_err().to_string();
     assert!(
         refused.contains("missing: opponent and judge")
-            && refused.contains("roundLimit: must be a whole number from 1 to 1000, not 0"),
+            && refused.contains("roundLimit: must be from 1 to 1000, not 0"),
         "{refused}"
     );
     assert_eq!(table.panel.steps().len(), 0);
