@@ -173,6 +173,7 @@ mod tests {
     const OF: &[Choice] = &[Choice::new("swap", ""), Choice::new("end", "")];
 
     #[track_caller]
+    #[expect(clippy::needless_pass_by_value, reason = "the cases read better without a reference each")]
     fn check(kind: &Kind, value: Value, expected: Option<&str>) {
         let known = Known { seats: &["ann", "bob"], detectors: &["drift"] };
         assert_eq!(kind.complaint(&value, known).as_deref(), expected, "{value}");
