@@ -129,7 +129,7 @@ fn paragraph(asked: &Asked) -> String {
         "Both would work; the difference is what happens in the rare case, and that case has happened before.",
     ];
     let model = &asked.model;
-    let chosen = hash_of(&[model]).wrapping_add(asked.messages.len() as u64) % VIEWS.len() as u64;
+    let chosen = hash_of(model).wrapping_add(asked.messages.len() as u64) % VIEWS.len() as u64;
     format!("This is {model}. {} I would start small, and look again after a month.", VIEWS[chosen as usize])
 }
 

@@ -66,7 +66,7 @@ impl Maker<'_> {
 
     fn choice(&self, choices: &[Value], place: &Place<'_>) -> Value {
         let about = place.subject.filter(|it| choices.contains(it));
-        let drawn = hash_of(&[self.model]) % choices.len().max(1) as u64;
+        let drawn = hash_of(self.model) % choices.len().max(1) as u64;
         about.or_else(|| choices.get(drawn as usize)).cloned().unwrap_or_default()
     }
 

@@ -2,8 +2,6 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use uuid::Uuid;
-
 use super::{
     Server,
     answer::{Ending, Used},
@@ -267,7 +265,7 @@ impl Script {
 
     fn by_chance(&self, model: &str, nth: u64) -> Option<&Fault> {
         let (seed, shares) = self.mix.as_ref()?;
-        let drawn = hash_of(&[&seed.to_string(), model, &nth.to_string()]);
+        let drawn = hash(seed ^ hash_of(model).rotate_left(17) ^ hash(nth));
         let mut left = (drawn >> 11) as f64 / (1_u64 << 53) as f64;
         shares
             .iter()
@@ -291,10 +289,17 @@ impl Script {
     }
 }
 
-/// A number for these words, the same everywhere.
-pub(super) fn hash_of(words: &[&str]) -> u64 {
-    let hash = words.iter().fold(Uuid::NAMESPACE_OID, |so_far, word| Uuid::new_v5(&so_far, word.as_bytes()));
-    hash.as_u64_pair().0
+/// Stirs a number until every bit depends on every other.
+pub(super) fn hash(number: u64) -> u64 {
+    let stirred =
+        (number ^ (number >> 30)).wrapping_add(0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let stirred = (stirred ^ (stirred >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    stirred ^ (stirred >> 31)
+}
+
+/// A number for a text, the same everywhere.
+pub(super) fn hash_of(text: &str) -> u64 {
+    text.bytes().fold(0, |so_far, byte| hash(so_far ^ u64::from(byte)))
 }
 
 #[cfg(test)]

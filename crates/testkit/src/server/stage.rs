@@ -6,7 +6,7 @@ use super::{
     fault::{At, Break, Fault, LONE_SURROGATE, NO_TEXT, Noise, Place},
     gzip,
     play::{Act, Close, Play},
-    script::{Pace, hash_of},
+    script::{Pace, hash},
     speak::{Answer, Frame},
 };
 
@@ -84,10 +84,7 @@ impl At {
         let whole: usize = frames.iter().map(|frame| frame.bytes.len()).sum();
         match self {
             At::Byte(at) => at.min(whole),
-            At::Anywhere(seed) => {
-                let drawn = hash_of(&[&seed.to_string(), &luck.to_string()]);
-                (drawn % whole.max(1) as u64) as usize
-            }
+            At::Anywhere(seed) => (hash(seed ^ hash(luck)) % whole.max(1) as u64) as usize,
             At::EndMarker => whole - frames.last().map_or(0, |frame| frame.bytes.len()),
         }
     }

@@ -77,7 +77,7 @@ fn vector(text: &str, dimensions: usize) -> Vec<f64> {
     let mut vector = vec![0.0; dimensions.max(1)];
     let lower = text.to_lowercase();
     for word in lower.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty()) {
-        let hash = hash_of(&[word]);
+        let hash = hash_of(word);
         let at = (hash % vector.len() as u64) as usize;
         vector[at] += if hash >> 63 == 1 { -1.0 } else { 1.0 };
     }
