@@ -11,10 +11,10 @@ use rusqlite::{Connection, Row, params};
 use uuid::Uuid;
 
 use crate::{
-    desk::Desk,
+    cache::{lifecycle, parsed},
     error::Trouble,
-    known::{lifecycle, parsed},
     search::question,
+    write_context::WriteContext,
 };
 
 const SUMMARY: &str = "id, discussions.topic, pattern, status, opened_at, ended_at, success, \
@@ -69,9 +69,9 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<Summary> {
 }
 
 /// Makes a session; one that is there stays as it is.
-pub(crate) fn create_session(desk: &mut Desk, session: &Session) -> Result<(), Trouble> {
+pub(crate) fn create_session(context: &mut WriteContext, session: &Session) -> Result<(), Trouble> {
     let sql = "INSERT OR IGNORE INTO sessions (id, name, created_at, tenant) VALUES (?1, ?2, ?3, ?4)";
-    let mut statement = desk.connection.prepare_cached(sql)?;
+    let mut statement = context.connection.prepare_cached(sql)?;
     let Session { id, name, created_at, tenant } = session;
     statement.execute(params![id.to_string(), name, created_at.0, tenant.name()])?;
     Ok(())

@@ -10,7 +10,8 @@ use crate::error::{explain, no_place, unwritable};
 /// How many statements a connection keeps prepared: more than there are.
 const STATEMENTS: usize = 64;
 
-/// How many pages of 4 KiB the log may have before the writer moves them itself, should the keeper not come to it.
+/// How many pages of 4 KiB the log may have before the writer checkpoints by itself, in case the
+/// checkpointer is late.
 const LONGEST_LOG: u32 = 8_000;
 
 /// How a store is opened; the defaults are right for everyone but tests.
@@ -78,8 +79,8 @@ pub(crate) fn to_read(file: &Path, options: &Options) -> rusqlite::Result<Connec
     Ok(connection)
 }
 
-/// A connection that moves what was written from the log to its place, as durably as it was written.
-pub(crate) fn to_keep(file: &Path, options: &Options) -> rusqlite::Result<Connection> {
+/// The checkpointer's connection, as durable as the writer's.
+pub(crate) fn to_checkpoint(file: &Path, options: &Options) -> rusqlite::Result<Connection> {
     let connection = plain(file, OpenFlags::SQLITE_OPEN_READ_WRITE, options)?;
     connection.pragma_update(None, "synchronous", "full")?;
     Ok(connection)

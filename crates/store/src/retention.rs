@@ -6,7 +6,7 @@ use quorum_core::{
 };
 use rusqlite::{Connection, params};
 
-use crate::{claims, desk::Desk, error::Trouble};
+use crate::{claims, error::Trouble, write_context::WriteContext};
 
 /// Everything that hangs on a discussion and those below it, children before parents.
 const BELONGINGS: &[&str] = &[
@@ -27,31 +27,31 @@ const LEFTOVERS: &[&str] = &[
 ];
 
 /// Removes what ended before this moment and is not being tried again. Returns how many discussions people started are gone.
-pub(crate) fn forget(desk: &mut Desk, ended_before: Timestamp) -> Result<u64, Trouble> {
-    let connection = &desk.connection;
-    let gone = gone(connection, ended_before, desk.now())?;
+pub(crate) fn forget(context: &mut WriteContext, ended_before: Timestamp) -> Result<u64, Trouble> {
+    let connection = &context.connection;
+    let gone = gone(connection, ended_before, context.now())?;
     set_forgetting(connection, true)?;
     for sql in LEFTOVERS {
         connection.prepare_cached(sql)?.execute([ended_before.0])?;
     }
     set_forgetting(connection, false)?;
-    erase(desk, &gone)?;
+    erase(context, &gone)?;
     Ok(gone.len() as u64)
 }
 
 /// Removes one discussion that nobody runs.
-pub(crate) fn remove(desk: &mut Desk, id: DiscussionId) -> Result<(), Trouble> {
-    if let Some(holder) = claims::holder(desk, id)? {
+pub(crate) fn remove(context: &mut WriteContext, id: DiscussionId) -> Result<(), Trouble> {
+    if let Some(holder) = claims::holder(context, id)? {
         return Err(StoreError::Held { id, owner: holder.to_string() }.into());
     }
-    erase(desk, &[id.to_string()])
+    erase(context, &[id.to_string()])
 }
 
-fn erase(desk: &mut Desk, roots: &[String]) -> Result<(), Trouble> {
+fn erase(context: &mut WriteContext, roots: &[String]) -> Result<(), Trouble> {
     if roots.is_empty() {
         return Ok(());
     }
-    let connection = &desk.connection;
+    let connection = &context.connection;
     set_forgetting(connection, true)?;
     for root in roots {
         for sql in BELONGINGS {
@@ -59,7 +59,7 @@ fn erase(desk: &mut Desk, roots: &[String]) -> Result<(), Trouble> {
         }
     }
     set_forgetting(connection, false)?;
-    desk.forget_all();
+    context.forget_all();
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use crate::{desk::Desk, error::Trouble};
+use crate::{error::Trouble, write_context::WriteContext};
 
 /// How many discussions are indexed in one go, so that whoever writes meanwhile does not wait for all of them.
 pub(crate) const AT_ONCE: usize = 64;
@@ -14,8 +14,8 @@ pub(crate) fn is_behind(connection: &Connection) -> Result<bool, Trouble> {
 }
 
 /// Indexes some of what is missing. Returns how many; fewer than [`AT_ONCE`] were the last.
-pub(crate) fn catch_up(desk: &mut Desk) -> Result<usize, Trouble> {
-    let connection = &desk.connection;
+pub(crate) fn catch_up(context: &mut WriteContext) -> Result<usize, Trouble> {
+    let connection = &context.connection;
     let mut missing =
         connection.prepare_cached("SELECT number FROM discussions WHERE unindexed = 1 LIMIT ?1")?;
     let missing: Vec<i64> =

@@ -16,20 +16,19 @@ use quorum_core::{
 };
 
 use crate::{
-    archive,
+    archive, audit,
+    checkpointer::Checkpointer,
     claims::{self, Claimant},
     connection::{self, Options},
-    desk::Desk,
     error::{explain, no_place},
-    inbox,
-    keeper::Keeper,
-    ledger, migrate,
+    idempotency, inbox,
+    liveness::{self, Liveness},
+    migrate,
     readers::Readers,
     record::{self, Bodies, Opening},
-    retention,
-    runner::{self, Runner},
-    search,
+    retention, search,
     watch::Watch,
+    write_context::WriteContext,
     writer::Writer,
 };
 
@@ -57,14 +56,14 @@ impl SqliteStore {
         migrate::migrate(&connection, file)?;
         let seen = inbox::newest(&connection).map_err(wrong)?;
         let watching = connection::to_read(file, &options).map_err(wrong)?;
-        let runner = Runner::start(file).map_err(|error| no_place(&runner::folder(file), &error))?;
+        let liveness = Liveness::start(file).map_err(|error| no_place(&liveness::folder(file), &error))?;
         let no_thread = |error| StoreError::Unavailable(format!("no thread can be started: {error}"));
         let watch = Watch::start(watching, seen).map_err(no_thread)?;
-        let keeping = connection::to_keep(file, &options).map_err(wrong)?;
-        let keeper = Keeper::start(keeping).map_err(no_thread)?;
+        let checkpointing = connection::to_checkpoint(file, &options).map_err(wrong)?;
+        let checkpointer = Checkpointer::start(checkpointing).map_err(no_thread)?;
         let readers = Readers::new(file.to_owned(), options.clone());
-        let desk = Desk::new(connection, runner, file.to_owned(), options);
-        Ok(SqliteStore { watch, readers, writer: Writer::start(desk, keeper).map_err(no_thread)? })
+        let context = WriteContext::new(connection, liveness, file.to_owned(), options);
+        Ok(SqliteStore { watch, readers, writer: Writer::start(context, checkpointer).map_err(no_thread)? })
     }
 
     /// What is wrong with the file, as SQLite says it; `None` when it is whole.
@@ -81,7 +80,7 @@ impl Store for SqliteStore {
         Box::pin(async move {
             let bodies = Bodies::of(&facts)?;
             let opening = Opening { id, facts, bodies };
-            self.writer.write(move |desk| record::create(desk, &opening, None)).await
+            self.writer.write(move |context| record::create(context, &opening, None)).await
         })
     }
 
@@ -96,14 +95,14 @@ impl Store for SqliteStore {
             let bodies = Bodies::of(&facts)?;
             let (opening, claimant) =
                 (Opening { id, facts, bodies }, Claimant { owner: owner.into(), lease_ms });
-            self.writer.write(move |desk| claims::begin(desk, &opening, &claimant)).await
+            self.writer.write(move |context| claims::begin(context, &opening, &claimant)).await
         })
     }
 
     fn append(&self, append: Append) -> BoxFuture<'_, Result<Seq, StoreError>> {
         Box::pin(async move {
             let bodies = Bodies::of(&append.facts)?;
-            self.writer.write(move |desk| record::append(desk, &append, &bodies)).await
+            self.writer.write(move |context| record::append(context, &append, &bodies)).await
         })
     }
 
@@ -118,7 +117,7 @@ impl Store for SqliteStore {
 
     fn send(&self, id: DiscussionId, command: Command) -> BoxFuture<'_, Result<CommandId, StoreError>> {
         Box::pin(async move {
-            let sent = self.writer.write(move |desk| inbox::send(desk, id, &command)).await?;
+            let sent = self.writer.write(move |context| inbox::send(context, id, &command)).await?;
             self.watch.tell(id);
             Ok(sent)
         })
@@ -139,7 +138,7 @@ impl Store for SqliteStore {
         lease_ms: u64,
     ) -> BoxFuture<'_, Result<Claim, StoreError>> {
         let claimant = Claimant { owner: owner.into(), lease_ms };
-        Box::pin(self.writer.write(move |desk| claims::claim(desk, id, &claimant)))
+        Box::pin(self.writer.write(move |context| claims::claim(context, id, &claimant)))
     }
 
     fn claim_any(
@@ -149,15 +148,15 @@ impl Store for SqliteStore {
         lease_ms: u64,
     ) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>> {
         let claimant = Claimant { owner: owner.into(), lease_ms };
-        Box::pin(self.writer.write(move |desk| claims::claim_any(desk, max, &claimant)))
+        Box::pin(self.writer.write(move |context| claims::claim_any(context, max, &claimant)))
     }
 
     fn extend(&self, claims: Vec<Claim>, lease_ms: u64) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>> {
-        Box::pin(self.writer.write(move |desk| claims::extend(desk, &claims, lease_ms)))
+        Box::pin(self.writer.write(move |context| claims::extend(context, &claims, lease_ms)))
     }
 
     fn release(&self, claim: Claim) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(self.writer.write(move |desk| claims::release(desk, &claim)))
+        Box::pin(self.writer.write(move |context| claims::release(context, &claim)))
     }
 
     fn watch(&self) -> BoxStream<'static, DiscussionId> {
@@ -181,27 +180,27 @@ impl Archive for SqliteStore {
     }
 
     fn forget(&self, ended_before: Timestamp) -> BoxFuture<'_, Result<u64, StoreError>> {
-        Box::pin(self.writer.write(move |desk| retention::forget(desk, ended_before)))
+        Box::pin(self.writer.write(move |context| retention::forget(context, ended_before)))
     }
 
     fn remove(&self, id: DiscussionId) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(self.writer.write(move |desk| retention::remove(desk, id)))
+        Box::pin(self.writer.write(move |context| retention::remove(context, id)))
     }
 
     fn reserve(&self, wanted: Reservation) -> BoxFuture<'_, Result<Reservation, StoreError>> {
-        Box::pin(self.writer.write(move |desk| ledger::reserve(desk, &wanted)))
+        Box::pin(self.writer.write(move |context| idempotency::reserve(context, &wanted)))
     }
 
     fn log(&self, deed: Deed) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(self.writer.write(move |desk| ledger::log(desk, &deed)))
+        Box::pin(self.writer.write(move |context| audit::log(context, &deed)))
     }
 
     fn deeds(&self, tenant: Tenant, limit: usize) -> BoxFuture<'_, Result<Vec<Deed>, StoreError>> {
-        Box::pin(self.readers.read(move |connection| ledger::deeds(connection, &tenant, limit)))
+        Box::pin(self.readers.read(move |connection| audit::deeds(connection, &tenant, limit)))
     }
 
     fn create_session(&self, session: Session) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(self.writer.write(move |desk| archive::create_session(desk, &session)))
+        Box::pin(self.writer.write(move |context| archive::create_session(context, &session)))
     }
 
     fn sessions(&self) -> BoxFuture<'_, Result<Vec<Session>, StoreError>> {
