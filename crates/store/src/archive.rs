@@ -20,11 +20,26 @@ use crate::{
 const SUMMARY: &str = "id, discussions.topic, pattern, status, opened_at, ended_at, success, \
                        discussions.synthesis, simulated, session";
 
+/// Whether the discussions that retention has hidden are wanted, or the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Visibility {
+    Shown,
+    Hidden,
+}
+
 /// Discussions people started, newest first.
-pub(crate) fn list(connection: &Connection, wanted: &Wanted) -> Result<Vec<Summary>, Trouble> {
+pub(crate) fn list(
+    connection: &Connection,
+    wanted: &Wanted,
+    visibility: Visibility,
+) -> Result<Vec<Summary>, Trouble> {
+    let hidden = match visibility {
+        Visibility::Shown => "IS NULL",
+        Visibility::Hidden => "IS NOT NULL",
+    };
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {SUMMARY} FROM discussions
-         WHERE root = id AND (?1 IS NULL OR session = ?1) AND (?2 IS NULL OR substr(id, 1, length(?2)) = ?2)
+         WHERE root = id AND hidden_at {hidden} AND (?1 IS NULL OR session = ?1) AND (?2 IS NULL OR substr(id, 1, length(?2)) = ?2)
          AND (?4 IS NULL OR tenant = ?4) ORDER BY opened_at DESC, id DESC LIMIT ?3"
     ))?;
     let session = wanted.session.map(|it| it.to_string());
@@ -43,7 +58,7 @@ pub(crate) fn search(connection: &Connection, words: &str, wanted: &Wanted) -> R
     let Some(question) = question(words) else { return Ok(Vec::new()) };
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {SUMMARY} FROM search JOIN discussions ON number = search.rowid WHERE search MATCH ?1
-         AND (?3 IS NULL OR session = ?3) AND (?4 IS NULL OR tenant = ?4)
+         AND hidden_at IS NULL AND (?3 IS NULL OR session = ?3) AND (?4 IS NULL OR tenant = ?4)
          ORDER BY bm25(search, 10.0, 5.0, 1.0), id DESC LIMIT ?2"
     ))?;
     let session = wanted.session.map(|it| it.to_string());

@@ -11,12 +11,14 @@ use quorum_core::{
         time::Timestamp,
     },
     seams::{
-        Append, Archive, Claim, Created, Deed, Reservation, Session, Store, StoreError, Summary, Wanted,
+        Append, Archive, Claim, Created, Deed, Expired, Reservation, Retention, Session, Store, StoreError,
+        Summary, Wanted,
     },
 };
 
 use crate::{
-    archive, audit,
+    archive::{self, Visibility},
+    audit,
     checkpointer::Checkpointer,
     claims::{self, Claimant},
     connection::{self, Options},
@@ -166,7 +168,11 @@ impl Store for SqliteStore {
 
 impl Archive for SqliteStore {
     fn list(&self, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
-        Box::pin(self.readers.read(move |connection| archive::list(connection, &wanted)))
+        Box::pin(self.readers.read(move |connection| archive::list(connection, &wanted, Visibility::Shown)))
+    }
+
+    fn hidden(&self, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
+        Box::pin(self.readers.read(move |connection| archive::list(connection, &wanted, Visibility::Hidden)))
     }
 
     fn search(&self, words: &str, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
@@ -179,8 +185,12 @@ impl Archive for SqliteStore {
         })
     }
 
-    fn forget(&self, ended_before: Timestamp) -> BoxFuture<'_, Result<u64, StoreError>> {
-        Box::pin(self.writer.write(move |context| retention::forget(context, ended_before)))
+    fn expire(&self, retention: Retention) -> BoxFuture<'_, Result<Expired, StoreError>> {
+        Box::pin(self.writer.write(move |context| retention::expire(context, retention)))
+    }
+
+    fn restore(&self, id: DiscussionId, now: Timestamp) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(self.writer.write(move |context| retention::restore(context, id, now)))
     }
 
     fn remove(&self, id: DiscussionId) -> BoxFuture<'_, Result<(), StoreError>> {
