@@ -36,7 +36,7 @@ pub use quorum_core::{
         handle::{Finished, Handle},
     },
     model,
-    seams::{Deed, StoreError},
+    seams::{Deed, Expired, Leap, StoreError},
 };
 pub use quorum_patterns::detect::Detector;
 pub use request::Request;

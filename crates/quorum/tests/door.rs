@@ -172,14 +172,23 @@ async fn abort_long_ago(store: &MemoryStore, door: &Quorum) {
 }
 
 #[tokio::test]
-async fn inv_disc_632_what_is_old_is_forgotten_unless_that_is_switched_off() {
+async fn inv_disc_632_what_is_old_is_hidden_unless_that_is_switched_off_and_can_be_restored() {
     for (config, expected) in [("", 1), ("[retention]\ndays = 3650", 1), ("[retention]\ndays = false", 0)] {
         let store = Arc::new(MemoryStore::new());
         let door = over(config, store.clone());
         abort_long_ago(&store, &door).await;
         door.start(&request(&json!({}))).await.unwrap().finished().await.unwrap();
-        assert_eq!(door.forget_old().await.unwrap(), expected, "{config}");
+        assert_eq!(door.expire_old().await.unwrap(), Expired { hidden: expected, ..Expired::default() });
         assert_eq!(door.list(0, None).await.unwrap().len() as u64, 2 - expected, "{config}");
+        let hidden = door.hidden(0).await.unwrap();
+        assert_eq!(hidden.len() as u64, expected, "{config}");
+        for it in hidden {
+            let beginning = it.discussion_id.to_string()[..20].to_owned();
+            assert_eq!(door.find_hidden(&beginning).await.unwrap(), it.discussion_id);
+            door.restore(it.discussion_id).await.unwrap();
+        }
+        assert_eq!(door.expire_old().await.unwrap(), Expired::default());
+        assert_eq!(door.list(0, None).await.unwrap().len(), 2, "{config}");
     }
 }
 

@@ -10,7 +10,9 @@
 //! - `projection` turns facts into the rows of requirement C's tables, `tables` writes them.
 //! - `checkpointer` moves pages from the write-ahead log into the database file.
 //! - `liveness` knows which processes are alive, `watch` notices commands of other processes.
-//! - `connection` and `migrate` open a database, `error` words what is wrong with it.
+//! - `connection` and `migrate` open a database, for its owner alone (`private`); `error` words what
+//!   is wrong with it.
+//! - `salvage` saves what can be read of a damaged database.
 
 mod archive;
 mod audit;
@@ -23,10 +25,12 @@ mod idempotency;
 mod inbox;
 mod liveness;
 mod migrate;
+mod private;
 mod projection;
 mod readers;
 mod record;
 mod retention;
+mod salvage;
 mod search;
 mod sqlite;
 mod tables;
@@ -35,4 +39,5 @@ mod write_context;
 mod writer;
 
 pub use connection::Options;
+pub use salvage::{Salvaged, salvage};
 pub use sqlite::SqliteStore;

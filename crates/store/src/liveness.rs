@@ -10,6 +10,8 @@ use std::{
 
 use uuid::Uuid;
 
+use crate::private;
+
 const LOCK: &str = "lock";
 const UNFINISHED: &str = "new";
 
@@ -32,12 +34,13 @@ pub(crate) fn folder(database: &Path) -> PathBuf {
 impl Liveness {
     pub(crate) fn start(database: &Path) -> io::Result<Self> {
         let folder = folder(database);
-        fs::create_dir_all(&folder)?;
+        private::folder(&folder)?;
+        private::narrow(&folder);
         let name = Uuid::new_v4().simple().to_string();
         // It gets its name once it is locked: another process that found it unlocked would take
         // this one for dead.
         let unfinished = folder.join(&name).with_extension(UNFINISHED);
-        let file = File::create_new(&unfinished)?;
+        let file = private::new_file(&unfinished)?;
         file.lock()?;
         fs::rename(&unfinished, path(&folder, &name))?;
         Ok(Liveness { name: name.into(), has_swept: false, folder, _file: file })

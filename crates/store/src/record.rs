@@ -307,7 +307,8 @@ pub(crate) fn read(
     Ok(facts)
 }
 
-fn fact(id: DiscussionId, row: &Row<'_>) -> Result<Fact, Trouble> {
+/// A fact from a row of its number, time, active time, step and body.
+pub(crate) fn fact(id: DiscussionId, row: &Row<'_>) -> Result<Fact, Trouble> {
     let seq = Seq(row.get::<_, i64>(0)? as u64);
     let step: Option<String> = row.get(3)?;
     let body: String = row.get(4)?;

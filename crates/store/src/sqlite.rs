@@ -21,7 +21,7 @@ use crate::{
     audit,
     checkpointer::Checkpointer,
     claims::{self, Claimant},
-    connection::{self, Options},
+    connection::{self, Access, Options},
     error::{explain, no_place},
     idempotency, inbox,
     liveness::{self, Liveness},
@@ -38,7 +38,7 @@ use crate::{
 ///
 /// Dropping it finishes what was asked of it, ends its threads, and gives back what it had claimed.
 pub struct SqliteStore {
-    // In this order they are dropped: whoever writes last closes the file.
+    // They are dropped in this order: the last connection to close checkpoints.
     watch: Watch,
     readers: Readers,
     writer: Writer,
@@ -46,6 +46,7 @@ pub struct SqliteStore {
 
 impl SqliteStore {
     /// Opens the database in this file; makes it, and the folders above it, where they are missing.
+    /// A database that can't be written can be read all the same, and refuses every write.
     pub fn open(file: impl AsRef<Path>) -> Result<Self, StoreError> {
         SqliteStore::open_with(file, Options::default())
     }
@@ -53,17 +54,36 @@ impl SqliteStore {
     /// The same with other than the usual options.
     pub fn open_with(file: impl AsRef<Path>, options: Options) -> Result<Self, StoreError> {
         let file = file.as_ref();
+        match connection::prepare(file)? {
+            Access::Write => match Liveness::start(file) {
+                Ok(liveness) => SqliteStore::open_to_write(file, options, liveness),
+                Err(error) if connection::forbids(&error) => SqliteStore::open_to_read(file, options),
+                Err(error) => Err(no_place(&liveness::folder(file), &error)),
+            },
+            Access::ReadOnly => SqliteStore::open_to_read(file, options),
+        }
+    }
+
+    /// Opens a database to look at it: nothing is written, not even a lock, and every write is refused.
+    pub fn open_to_read(file: impl AsRef<Path>, options: Options) -> Result<Self, StoreError> {
+        let file = file.as_ref();
+        let connection = connection::to_read(file, &options, Access::ReadOnly);
+        migrate::check(&connection.map_err(|error| explain(&error, file))?, file)?;
+        let readers = Readers::new(file.to_owned(), options, Access::ReadOnly);
+        Ok(SqliteStore { watch: Watch::idle(), readers, writer: Writer::refusing(file.to_owned()) })
+    }
+
+    fn open_to_write(file: &Path, options: Options, liveness: Liveness) -> Result<Self, StoreError> {
         let wrong = |error: rusqlite::Error| explain(&error, file);
         let connection = connection::to_write(file, &options)?;
         migrate::migrate(&connection, file)?;
         let seen = inbox::newest(&connection).map_err(wrong)?;
-        let watching = connection::to_read(file, &options).map_err(wrong)?;
-        let liveness = Liveness::start(file).map_err(|error| no_place(&liveness::folder(file), &error))?;
+        let watching = connection::to_read(file, &options, Access::Write).map_err(wrong)?;
         let no_thread = |error| StoreError::Unavailable(format!("no thread can be started: {error}"));
         let watch = Watch::start(watching, seen).map_err(no_thread)?;
         let checkpointing = connection::to_checkpoint(file, &options).map_err(wrong)?;
         let checkpointer = Checkpointer::start(checkpointing).map_err(no_thread)?;
-        let readers = Readers::new(file.to_owned(), options.clone());
+        let readers = Readers::new(file.to_owned(), options.clone(), Access::Write);
         let context = WriteContext::new(connection, liveness, file.to_owned(), options);
         Ok(SqliteStore { watch, readers, writer: Writer::start(context, checkpointer).map_err(no_thread)? })
     }
@@ -178,7 +198,8 @@ impl Archive for SqliteStore {
     fn search(&self, words: &str, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
         let words = words.to_owned();
         Box::pin(async move {
-            if self.readers.read(search::is_behind).await? {
+            let is_writable = self.writer.access() == Access::Write;
+            if is_writable && self.readers.read(search::is_behind).await? {
                 while self.writer.write(search::catch_up).await? == search::AT_ONCE {}
             }
             self.readers.read(move |connection| archive::search(connection, &words, &wanted)).await

@@ -12,7 +12,8 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::{
     checkpointer::Checkpointer,
-    error::{Trouble, explain},
+    connection::Access,
+    error::{Trouble, explain, unwritable},
     write_context::{Unwritten, WriteContext},
 };
 
@@ -23,19 +24,29 @@ const BATCH: usize = 512;
 const WAITING: usize = 2 * BATCH;
 
 pub(crate) struct Writer {
-    /// `None` only while the store is being dropped.
+    /// `None` while the store is being dropped, and where the database can't be written.
     requests: Option<mpsc::Sender<Box<dyn Job>>>,
     thread: Option<JoinHandle<()>>,
     file: PathBuf,
+    access: Access,
 }
 
 impl Writer {
+    /// Refuses everything: the database can't be written.
+    pub(crate) fn refusing(file: PathBuf) -> Self {
+        Writer { requests: None, thread: None, file, access: Access::ReadOnly }
+    }
+
+    pub(crate) fn access(&self) -> Access {
+        self.access
+    }
+
     pub(crate) fn start(context: WriteContext, checkpointer: Checkpointer) -> std::io::Result<Self> {
         let (requests, waiting) = mpsc::channel(WAITING);
         let file = context.file.clone();
         let thread = std::thread::Builder::new().name("store-writer".to_owned());
         let thread = thread.spawn(move || write_all(waiting, context, &checkpointer))?;
-        Ok(Writer { requests: Some(requests), thread: Some(thread), file })
+        Ok(Writer { requests: Some(requests), thread: Some(thread), file, access: Access::Write })
     }
 
     /// Has this done, together with what others want done. When it is answered it is durable.
@@ -53,7 +64,12 @@ impl Writer {
 
     fn stopped(&self) -> StoreError {
         let file = self.file.display();
-        StoreError::Unusable(format!("nothing is written to {file} any more; start the program again"))
+        match self.access {
+            Access::Write => StoreError::Unusable(format!(
+                "nothing is written to {file} any more; start the program again"
+            )),
+            Access::ReadOnly => unwritable(&self.file),
+        }
     }
 }
 

@@ -1,8 +1,8 @@
-//! Finding past discussions and sessions, and forgetting old ones.
+//! Finding past discussions and sessions; hiding, removing and restoring old discussions.
 
 use quorum_core::{
     model::id::{DiscussionId, Tenant},
-    seams::{Clock, Session, Wanted},
+    seams::{Clock, Deed, Expired, Retention, Session, Summary, Wanted},
 };
 use uuid::Uuid;
 
@@ -28,19 +28,46 @@ impl Quorum {
             let wanted = Wanted { limit: 1, ..Wanted::default() };
             return self.archive.list(wanted).await?.first().map(|it| it.id).ok_or(Error::NoneYet);
         }
-        let could_be = !given.is_empty() && given.chars().all(|it| it.is_ascii_hexdigit() || it == '-');
-        if !could_be {
+        if !could_be_id(&given) {
             return Err(Error::NotFound(given));
         }
-        let wanted = Wanted { limit: CANDIDATES, prefix: Some(given.clone()), ..Wanted::default() };
-        match self.archive.list(wanted).await?.as_slice() {
-            [] => Err(Error::NotFound(given)),
-            [one] => Ok(one.id),
-            several => {
-                let among = several.iter().map(|it| it.id.to_string()).collect();
-                Err(Error::Ambiguous { given, among })
-            }
+        let found = self.archive.list(beginning_with(&given)).await?;
+        the_only(&found, &given)?.ok_or(Error::NotFound(given))
+    }
+
+    /// The same among hidden discussions; one that is not hidden is found, too.
+    pub async fn find_hidden(&self, given: &str) -> Result<DiscussionId, Error> {
+        let prefix = given.trim().to_lowercase();
+        let found = if could_be_id(&prefix) {
+            self.archive.hidden(beginning_with(&prefix)).await?
+        } else {
+            Vec::new()
+        };
+        match the_only(&found, &prefix)? {
+            Some(id) => Ok(id),
+            None => self.find(given).await,
         }
+    }
+
+    /// Discussions that retention has hidden and not yet removed, newest first.
+    pub async fn hidden(&self, limit: usize) -> Result<Vec<Entry>, Error> {
+        let wanted = Wanted { limit, ..Wanted::default() };
+        Ok(self.archive.hidden(wanted).await?.into_iter().map(Entry::from).collect())
+    }
+
+    /// Shows a hidden discussion again, and keeps it for another whole period.
+    pub async fn restore(&self, id: DiscussionId) -> Result<(), Error> {
+        let now = self.engine.shared().clock.now();
+        self.archive.restore(id, now).await?;
+        let entry = Deed {
+            at: now,
+            tenant: Tenant::default(),
+            who: "ax".to_owned(),
+            action: "restore".to_owned(),
+            discussion: id,
+            result: "done".to_owned(),
+        };
+        Ok(self.archive.log(entry).await?)
     }
 
     /// Discussions people started, newest first.
@@ -82,10 +109,31 @@ impl Quorum {
         Ok(SessionEntry::from(session))
     }
 
-    /// Forgets finished discussions that are older than the user wants to keep. Returns how many.
-    pub async fn forget_old(&self) -> Result<u64, Error> {
-        let Some(days) = self.config.retention_days else { return Ok(0) };
-        let before = SystemClock.now().minus_ms(u64::from(days) * DAY_MS);
-        Ok(self.archive.forget(before).await?)
+    /// Hides finished discussions that are older than the user wants to keep, and removes those that
+    /// have been hidden for a week. What was done is to be told.
+    pub async fn expire_old(&self) -> Result<Expired, Error> {
+        let keep_ms = self.config.retention_days.map_or(u64::MAX, |days| u64::from(days) * DAY_MS);
+        let wall = self.engine.shared().clock.now();
+        Ok(self.archive.expire(Retention { keep_ms, wall }).await?)
+    }
+}
+
+fn could_be_id(given: &str) -> bool {
+    !given.is_empty() && given.chars().all(|it| it.is_ascii_hexdigit() || it == '-')
+}
+
+fn beginning_with(prefix: &str) -> Wanted {
+    Wanted { limit: CANDIDATES, prefix: Some(prefix.to_owned()), ..Wanted::default() }
+}
+
+/// The one that was found, where something was.
+fn the_only(found: &[Summary], given: &str) -> Result<Option<DiscussionId>, Error> {
+    match found {
+        [] => Ok(None),
+        [one] => Ok(Some(one.id)),
+        several => {
+            let among = several.iter().map(|it| it.id.to_string()).collect();
+            Err(Error::Ambiguous { given: given.to_owned(), among })
+        }
     }
 }
