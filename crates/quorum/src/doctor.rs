@@ -2,15 +2,16 @@
 
 use std::{
     net::{SocketAddr, TcpListener},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
-use quorum_core::seams::{Archive, Clock, Wanted};
+use quorum_core::seams::{Archive, Clock, GRACE_MS, Wanted};
+pub use quorum_store::Salvaged;
 use quorum_store::SqliteStore;
 use serde::Serialize;
 
 use crate::{
-    Config, Quorum,
+    Config, Error, Quorum,
     clock::SystemClock,
     config::make_directory,
     setup::{self, KeyFrom, Machine, Prices, Provider, Setup, Way},
@@ -19,6 +20,8 @@ use crate::{
 
 /// A clock before this is wrong: 2026-01-01, in microseconds.
 const EARLIEST: i64 = 1_767_225_600_000_000;
+
+const DAY_MS: u64 = 86_400_000;
 
 /// So many providers make a discussion.
 const LEAST: usize = 2;
@@ -82,12 +85,33 @@ fn data(directory: &Path) -> Finding {
     let _ = std::fs::remove_file(&probe);
     let name = directory.display();
     match written {
-        Ok(()) => finding("data", Health::Well, format!("{name} can be written to")),
+        Ok(()) => reach(directory),
         Err(error) => {
             let advice = "set AX_DATA_DIR to a directory that can be written to";
             finding("data", Health::Wrong, format!("{name} can't be written to: {error}; {advice}"))
         }
     }
+}
+
+/// Whether others on this machine get into the folder. Its files are for their owner alone in any case.
+fn reach(directory: &Path) -> Finding {
+    let (name, mode) = (directory.display(), mode(directory));
+    let advice = format!("`chmod 700 {name}` keeps them out");
+    if mode & 0o022 != 0 {
+        let found = format!("{name} can be written to by others, who could replace what is kept; {advice}");
+        finding("data", Health::Wrong, found)
+    } else if mode & 0o055 != 0 {
+        let found = format!("{name} can be written to; others may see which files are in it; {advice}");
+        finding("data", Health::Note, found)
+    } else {
+        finding("data", Health::Well, format!("{name} can be written to"))
+    }
+}
+
+/// The rights to a file or folder; none where they can't be read.
+fn mode(path: &Path) -> u32 {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(path).map_or(0, |it| it.permissions().mode())
 }
 
 async fn database(config: &Config) -> Vec<Finding> {
@@ -98,9 +122,13 @@ async fn database(config: &Config) -> Vec<Finding> {
     };
     let name = file.display();
     let whole = match store.damage().await {
+        Ok(None) if mode(&file) & 0o077 != 0 => {
+            let advice = format!("`chmod 600 {name}`, as its owner, keeps them out");
+            finding("database", Health::Wrong, format!("{name} is whole, but others can read it; {advice}"))
+        }
         Ok(None) => finding("database", Health::Well, format!("{name} is whole")),
         Ok(Some(damage)) => {
-            let advice = "keep a copy of it, then let `sqlite3 FILE .recover` save what it can";
+            let advice = "`ax doctor --salvage` saves what can be read of it into a new one";
             finding("database", Health::Wrong, format!("{name} is damaged: {damage}; {advice}"))
         }
         Err(error) => finding("database", Health::Wrong, error.to_string()),
@@ -112,7 +140,40 @@ async fn database(config: &Config) -> Vec<Finding> {
     } else {
         finding("clock", Health::Well, "it is later than everything recorded")
     };
-    vec![whole, clock]
+    [Some(whole), Some(clock), hidden(&store).await].into_iter().flatten().collect()
+}
+
+async fn hidden(store: &SqliteStore) -> Option<Finding> {
+    let hidden = store.hidden(Wanted::default()).await.ok()?.len() as u64;
+    let found = format!(
+        "{} hidden and removed for good {} days after that; `ax restore` lists them and brings them back",
+        are(hidden),
+        GRACE_MS / DAY_MS
+    );
+    (hidden > 0).then(|| finding("retention", Health::Note, found))
+}
+
+fn are(number: u64) -> String {
+    format!("{} {}", count(number, "discussion"), if number == 1 { "is" } else { "are" })
+}
+
+/// What was saved of a damaged database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Salvage {
+    /// The damaged database, which is as it was.
+    pub damaged: PathBuf,
+    /// The new one.
+    pub new: PathBuf,
+    /// How much of it.
+    pub saved: Salvaged,
+}
+
+/// Brings what can be read of a damaged database into a new one beside it.
+pub async fn salvage(config: &Config) -> Result<Salvage, Error> {
+    let damaged = config.database();
+    let new = damaged.with_file_name("quorum-salvaged.db");
+    let saved = quorum_store::salvage(&damaged, &new).await?;
+    Ok(Salvage { damaged, new, saved })
 }
 
 fn port(address: SocketAddr) -> Finding {

@@ -10,7 +10,7 @@ use std::{
 
 use futures::StreamExt;
 use quorum::{
-    Config, Error, Finished, Quorum, Request, Resumed, Scope, Signal, Steered,
+    Config, Error, Expired, Finished, Quorum, Request, Resumed, Scope, Signal, Steered,
     model::{
         command::Command,
         event::Event,

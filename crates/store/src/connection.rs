@@ -1,9 +1,7 @@
 //! Opening a database: to write, to read, and to read where it can't be written.
 
 use std::{
-    fmt,
-    fs::{File, OpenOptions},
-    io,
+    fmt, io,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -11,6 +9,7 @@ use std::{
 
 use quorum_core::{model::time::Timestamp, seams::StoreError};
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
+use rustix::fs::access;
 
 use crate::{
     error::{explain, no_place, unwritable},
@@ -73,9 +72,10 @@ pub(crate) fn prepare(file: &Path) -> Result<Access, StoreError> {
         Err(_) if file.exists() => {}
         Err(error) => return Err(no_place(file, &error)),
     }
-    // What else is wrong with the file, SQLite finds out.
-    let is_forbidden = OpenOptions::new().append(true).open(file).is_err_and(|error| forbids(&error));
-    if is_forbidden && File::open(file).is_ok() {
+    // SQLite writes files beside the database. What else may be wrong, it finds out by itself.
+    let is_forbidden =
+        |path: &Path| access(path, rustix::fs::Access::WRITE_OK).is_err_and(|it| forbids(&it.into()));
+    if is_forbidden(file) || file.parent().is_some_and(is_forbidden) {
         return Ok(Access::ReadOnly);
     }
     [file.to_owned(), beside(file, "-wal"), beside(file, "-shm")].iter().for_each(|it| private::narrow(it));

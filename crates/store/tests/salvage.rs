@@ -160,7 +160,8 @@ async fn f10_discussions_keep_their_ids_when_their_table_cant_be_read() {
     assert_eq!((saved.facts, saved.lost_facts), (TOTAL, 0));
     let listed = SqliteStore::open(&new).unwrap().list(Wanted::default()).await.unwrap();
     let mut saved: Vec<DiscussionId> = listed.iter().map(|it| it.id).collect();
-    (ids.sort(), saved.sort());
+    ids.sort();
+    saved.sort();
     assert_eq!(saved, ids);
 }
 
