@@ -1,4 +1,4 @@
-//! What can be typed after `ax discuss` for a debate.
+//! Flags of `ax discuss` for a debate.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use clap::{
     builder::{PossibleValue, PossibleValuesParser},
 };
 use quorum::{
-    Quorum, Request,
+    Request,
     model::debate::{Diversity, Format, JudgeFailure, Judging, Mode, Part},
 };
 use serde_json::{Map, Value};
@@ -45,7 +45,7 @@ pub(super) struct Debating {
     #[arg(long, value_name = "SPREAD", value_parser = Diversity::ALL.map(Diversity::name))]
     casting: Option<String>,
     /// What may end it once it is noticed, with commas between
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = detectors())]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
     end_on: Option<Vec<String>>,
     /// Measure repetition by meaning, with this embedding model [default: by words]
     #[arg(long, value_name = "PROVIDER/MODEL")]
@@ -97,9 +97,4 @@ fn positions(file: &str) -> Result<Positions, String> {
 
 fn formats() -> PossibleValuesParser {
     Format::ALL.map(|it| PossibleValue::new(it.name()).help(it.summary())).into()
-}
-
-fn detectors() -> PossibleValuesParser {
-    let value = |it: &quorum::Detector| PossibleValue::new(it.name).help(it.summary);
-    Quorum::detectors().iter().map(value).collect::<Vec<_>>().into()
 }

@@ -1,13 +1,10 @@
-//! What can be typed after `ax discuss`.
+//! Arguments of `ax discuss`.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use clap::{
-    Args,
-    builder::{PossibleValue, PossibleValuesParser},
-};
+use clap::Args;
 use quorum::{
-    Quorum, Request,
+    Request,
     model::spec::{Overflow, TimeoutStrategy},
     request::{Seating, Simulate, flags},
 };
@@ -68,7 +65,7 @@ struct Panel {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     participants: Option<Vec<String>>,
     /// How the discussion is held [default: synthesis]
-    #[arg(long, value_parser = patterns())]
+    #[arg(long)]
     pattern: Option<String>,
     /// How many rounds, 1 to 10 [default: 2; 10 in a dialogue; 3 at a roundtable]
     #[arg(short, long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
@@ -89,7 +86,7 @@ struct Panel {
     #[arg(long, value_name = "T", value_parser = fraction, allow_negative_numbers = true)]
     temperature: Option<f64>,
     /// How a talk that outgrows a model's window is shown [default: slide]
-    #[arg(long, value_name = "NAME", value_parser = strategies())]
+    #[arg(long, value_name = "NAME")]
     window_strategy: Option<String>,
     /// Let the hybrid strategy pay for summaries
     #[arg(long)]
@@ -103,7 +100,7 @@ struct Panel {
 #[command(next_help_heading = "How it is decided")]
 struct Deciding {
     /// How a decision is made of what was said [default: synthesis]
-    #[arg(long, value_name = "METHOD", value_parser = methods())]
+    #[arg(long, value_name = "METHOD")]
     consensus: Option<String>,
     /// Who writes the synthesis or moderates [default: the strongest for the task]
     #[arg(long, value_name = "NAME")]
@@ -231,21 +228,4 @@ impl Discuss {
     pub(crate) fn requires_consensus(&self) -> bool {
         self.deciding.require_consensus
     }
-}
-
-pub(super) fn patterns() -> PossibleValuesParser {
-    described(Quorum::patterns().iter().map(|it| (it.name, it.summary)))
-}
-
-fn strategies() -> PossibleValuesParser {
-    described(Quorum::window_strategies().iter().map(|it| (it.name, it.summary)))
-}
-
-fn methods() -> PossibleValuesParser {
-    described(Quorum::methods().iter().map(|it| (it.name, it.summary)))
-}
-
-/// Names that may be typed, each with what its descriptor says of it.
-fn described(known: impl Iterator<Item = (&'static str, &'static str)>) -> PossibleValuesParser {
-    known.map(|(name, summary)| PossibleValue::new(name).help(summary)).collect::<Vec<_>>().into()
 }

@@ -1,9 +1,9 @@
-//! What can be typed after `ax fork`.
+//! Arguments of `ax fork`.
 
 use clap::Args;
 use quorum::{Forking, Request};
 
-use crate::args::{Output, Which, discuss::patterns, number::whole};
+use crate::args::{Output, Which, number::whole};
 
 #[derive(Debug, Args)]
 pub(crate) struct Fork {
@@ -19,7 +19,7 @@ pub(crate) struct Fork {
     #[arg(long, value_name = "NAME")]
     judge: Option<String>,
     /// How it is held now
-    #[arg(long, value_parser = patterns())]
+    #[arg(long)]
     pattern: Option<String>,
     /// How many rounds, 1 to 10
     #[arg(short, long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]

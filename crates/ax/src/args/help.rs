@@ -1,6 +1,7 @@
 //! The command line as a whole: its verbs in groups, and what is said of what can't be read.
 
 use std::{
+    ffi::OsString,
     fmt::Write,
     io::{IsTerminal, stdout},
 };
@@ -14,13 +15,14 @@ use clap::{
 use quorum::config::nearest;
 
 use crate::{
-    args::Cli,
+    app::App,
+    args::{Cli, choices::filled},
     exit::{self, Exit},
-    live::terminal,
     render::{
         line::{Colour, Line, PLAIN},
         write,
     },
+    terminal,
 };
 
 /// The verbs by what they are for, each in one place.
@@ -38,8 +40,8 @@ const SUMMARY: usize = 15;
 const WIDTHS: (usize, usize) = (40, 100);
 
 /// The command line, as it is read, shown, completed and printed.
-pub(crate) fn command() -> Command {
-    let command = Cli::command();
+pub(crate) fn command(app: &App) -> Command {
+    let command = filled(Cli::command(), app);
     let verbs: Vec<String> = command.get_subcommands().flat_map(pages).collect();
     let groups = groups(&command, terminal::columns_of_stdout().clamp(WIDTHS.0, WIDTHS.1));
     let header = command.get_styles().get_header();
@@ -59,24 +61,27 @@ fn pages(verb: &Command) -> impl Iterator<Item = String> {
     std::iter::once(verb.get_name().to_owned()).chain(parts)
 }
 
-/// What was typed, and the verb in it. Ends the process where that can't be read, or only help was asked for.
-pub(crate) fn parse() -> (Cli, String) {
-    let matches = command().try_get_matches().unwrap_or_else(|error| end(&helped(quoted(error))));
+/// Reads a command line, and names the verb in it. One that can't be read, or only asks for help, is
+/// answered here; the error is the exit code of that.
+pub(crate) fn parse(app: &App, typed: &[OsString]) -> Result<(Cli, String), Exit> {
+    let matches = command(app).try_get_matches_from(typed);
+    let matches = matches.map_err(|error| end(&helped(quoted(error), typed)))?;
     let verb = matches.subcommand_name().unwrap_or_default().to_owned();
-    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    (cli, verb)
+    let cli = Cli::from_arg_matches(&matches).map_err(|error| end(&error))?;
+    Ok((cli, verb))
 }
 
 /// Prints help and version as any result is printed: without escapes in a pipe, and not without a word on a full disk.
-fn end(error: &clap::Error) -> ! {
+fn end(error: &clap::Error) -> Exit {
     if error.use_stderr() || stdout().is_terminal() {
-        error.exit();
+        // Where nobody can read it, the exit code still tells.
+        let _ = error.print();
+        return if error.use_stderr() { Exit::BadInput } else { Exit::Done };
     }
-    let exit = match write(&error.render().to_string()) {
+    match write(&error.render().to_string()) {
         Ok(()) => Exit::Done,
         Err(error) => exit::report(&error, "help"),
-    };
-    std::process::exit(exit as i32)
+    }
 }
 
 /// A word too many is mostly a question without quotes.
@@ -93,16 +98,16 @@ fn quoted(mut error: clap::Error) -> clap::Error {
 }
 
 /// `ax help` with a slip in what follows, which is not compared with what there is.
-fn helped(mut error: clap::Error) -> clap::Error {
+fn helped(mut error: clap::Error, typed: &[OsString]) -> clap::Error {
     let unknown = match error.get(ContextKind::InvalidSubcommand) {
         Some(ContextValue::String(word)) if error.get(ContextKind::SuggestedSubcommand).is_none() => {
             word.clone()
         }
         _ => return error,
     };
-    let typed: Vec<String> = std::env::args().skip(1).skip_while(|it| it == "help").collect();
+    let typed = typed.iter().skip(1).skip_while(|it| *it == "help");
     let command = Cli::command();
-    let mut before = typed.iter().take_while(|it| **it != unknown);
+    let mut before = typed.take_while(|it| **it != *unknown);
     let below = before.try_fold(&command, |at, word| at.find_subcommand(word));
     let known = below.iter().flat_map(|it| it.get_subcommands()).map(Command::get_name);
     if let Some(meant) = nearest(&unknown, known) {

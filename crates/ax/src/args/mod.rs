@@ -1,24 +1,27 @@
-//! What can be typed.
+//! The command line: verbs, their flags and arguments, help, and text that is typed or piped in.
 
+mod choices;
 mod debate;
-mod desk;
 mod discuss;
 mod examples;
 mod fork;
+mod general;
 mod help;
+pub(crate) mod input;
 mod number;
-mod one;
+mod one_discussion;
 mod output;
+pub(crate) mod password;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-pub(crate) use desk::{ConfigVerb, Configuring, Demo, History, Place, Serve, SessionVerb, Sessions};
 pub(crate) use discuss::Discuss;
 pub(crate) use fork::Fork;
+pub(crate) use general::{ConfigVerb, Configuring, Demo, History, Place, Serve, SessionVerb, Sessions};
 pub(crate) use help::{command, parse};
-pub(crate) use one::{Delete, Export, Judge, Note, Rate, Replay, Resume, Say};
+pub(crate) use one_discussion::{Delete, Export, Judge, Note, Rate, Replay, Resume, Say};
 pub(crate) use output::{Output, Shape};
 
 /// Lets several models discuss a question and hands you one considered answer
@@ -203,15 +206,20 @@ mod tests {
     use quorum::request::flags;
 
     use super::*;
+    use crate::app::App;
+
+    fn built_in() -> clap::Command {
+        command(&App::built_in())
+    }
 
     #[test]
     fn the_command_line_makes_sense() {
-        command().debug_assert();
+        built_in().debug_assert();
     }
 
     #[test]
     fn every_flag_of_the_table_can_be_typed() {
-        let mut command = command();
+        let mut command = built_in();
         command.build();
         let discuss = command.find_subcommand("discuss").unwrap();
         let typed: BTreeSet<&str> = discuss.get_arguments().filter_map(|arg| arg.get_long()).collect();
@@ -225,7 +233,7 @@ mod tests {
     #[test]
     fn every_flag_of_discuss_can_be_configured_or_belongs_to_one_run() {
         let of_one_run = ["again", "preset", "json", "dry-run", "detach", "file", "no-early-exit", "help"];
-        let mut command = command();
+        let mut command = built_in();
         command.build();
         let discuss = command.find_subcommand("discuss").unwrap();
         let known = |long: &&str| {
@@ -240,7 +248,7 @@ mod tests {
     /// Longer lines would be wrapped where they look torn.
     #[test]
     fn what_stands_under_the_help_fits_80_columns() {
-        for verb in command().get_subcommands() {
+        for verb in built_in().get_subcommands() {
             let after = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
             let prose = after.lines().filter(|line| !line.starts_with("  "));
             let long: Vec<&str> = prose.filter(|line| 80 < line.chars().count()).collect();
@@ -250,7 +258,7 @@ mod tests {
 
     #[test]
     fn every_verb_has_examples_in_its_help() {
-        for verb in command().get_subcommands().filter(|it| !it.is_hide_set()) {
+        for verb in built_in().get_subcommands().filter(|it| !it.is_hide_set()) {
             let help = verb.clone().render_long_help().to_string();
             let example = format!("\n  ax {}", verb.get_name());
             assert!(help.contains("Examples:\n") && help.contains(&example), "{}: {help}", verb.get_name());

@@ -1,4 +1,4 @@
-//! Numbers that are typed, and what is said of what is none.
+//! Parses numeric flags and words their errors.
 
 use std::str::FromStr;
 

@@ -2,7 +2,6 @@
 
 use quorum::model::{
     command::Command,
-    judging::JudgedRound,
     lifecycle::Lifecycle,
     money::Usd,
     state::{Spending, State},
@@ -15,17 +14,12 @@ use crate::{
         voice::colour,
     },
     render::{
+        card::judged,
         line::{BOLD, DIM, GOOD, Line, PLAIN, WORRY, width},
         markdown,
     },
+    terminal::Size,
 };
-
-/// How large a terminal is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Size {
-    pub(crate) columns: usize,
-    pub(crate) rows: usize,
-}
 
 /// A topic that is not to be seen as a whole has this much of it beside the rest, or a line of its own.
 const LONG_TOPIC: usize = 60;
@@ -241,16 +235,4 @@ fn bar(share: f64, need: f64, columns: usize) -> String {
 fn latest(history: &[String], room: usize) -> String {
     let fitting = (0..history.len()).map(|from| history[from..].join(" → ")).find(|it| width(it) <= room);
     if history.len() < 2 { String::new() } else { fitting.unwrap_or_default() }
-}
-
-/// What the judge made of a round.
-pub(crate) fn judged(round: &JudgedRound) -> Line {
-    let best = round.assessment.assessments.iter().map(|it| it.score).fold(f64::MIN, f64::max);
-    let start = Line::of(&format!("R{}  ", round.round), PLAIN);
-    let score = |line: Line, it: &quorum::model::assessment::Rated| {
-        let style = if best <= it.score { BOLD } else { PLAIN };
-        line.and(&it.participant, PLAIN).and(&format!(" {:.1}", it.score), style).and(" · ", DIM)
-    };
-    let scores = round.assessment.assessments.iter().fold(start, score);
-    scores.and(&format!("as a whole {:.1}", round.assessment.quality_score), DIM)
 }

@@ -1,13 +1,20 @@
-//! The live view: a pure screen made of signals and time, a painter that redraws what changed, and the terminal around them.
+//! A running discussion at this terminal: the session that follows it to its end, the events and keys
+//! on the way, a person's turn, and the live view.
+//!
+//! The live view is a pure screen folded from signals and time, a painter that redraws what changed,
+//! and the scrollback above it.
 
 mod columns;
+pub(crate) mod events;
+mod jsonl;
 mod keys;
 mod layout;
+mod live_view;
 mod painter;
 mod screen;
-mod stage;
-mod story;
-pub(crate) mod terminal;
+mod scrollback;
+pub(crate) mod session;
+pub(crate) mod turn;
 mod voice;
 mod watch;
 
@@ -15,7 +22,6 @@ mod watch;
 mod tests;
 
 pub(crate) use keys::Key;
-pub(crate) use layout::judged;
+pub(crate) use live_view::{Clock, LiveView};
 pub(crate) use screen::Keys;
-pub(crate) use stage::{Clock, Stage};
 pub(crate) use watch::Watch;

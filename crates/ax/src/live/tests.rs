@@ -9,13 +9,15 @@ use quorum::{
 use serde_json::{Value, json};
 
 use super::{
-    layout::Size,
     screen::{Footer, Keys, Screen},
-    story::Story,
+    scrollback::Scrollback,
 };
-use crate::render::{
-    card::{self, Told},
-    line::{Colour, Line},
+use crate::{
+    render::{
+        card::{self, Told},
+        line::{Colour, Line},
+    },
+    terminal::Size,
 };
 
 const ID: &str = "01890000-0000-7000-8000-000000000001";
@@ -25,7 +27,7 @@ struct Play {
     screen: Screen,
     /// What went above the screen.
     above: Vec<Line>,
-    story: Story,
+    scrollback: Scrollback,
     seq: u64,
     now: u64,
 }
@@ -58,7 +60,7 @@ impl Play {
         let opened = fact(1, 0, &json!({ "type": "opened", "spec": spec, "flow": 2 }));
         let state = State::opened(id(), &opened).unwrap();
         let screen = Screen::of(state, (Footer::Hint, Keys::OfDiscussion), 0);
-        let mut play = Play { screen, above: Vec::new(), story: Story::default(), seq: 1, now: 0 };
+        let mut play = Play { screen, above: Vec::new(), scrollback: Scrollback::default(), seq: 1, now: 0 };
         for (from, to) in [("configuring", "validating"), ("validating", "ready"), ("ready", "initializing")]
         {
             play.happens(&json!({ "type": "lifecycle_changed", "from": from, "to": to }));
@@ -76,8 +78,8 @@ impl Play {
 
     fn hears(&mut self, signal: &Signal) -> &mut Play {
         self.screen.hear(signal, self.now);
-        self.story.hear(&self.screen.state, signal, 70);
-        self.above.extend(self.story.take());
+        self.scrollback.hear(&self.screen.state, signal, 70);
+        self.above.extend(self.scrollback.take());
         self
     }
 

@@ -13,7 +13,7 @@ use quorum::{
 };
 
 use crate::{
-    live::{columns::Columns, story::CHECK},
+    live::{columns::Columns, scrollback::CHECK},
     render::line::{BAD, DIM, GOOD, Line, PLAIN, WORRY, tail},
 };
 

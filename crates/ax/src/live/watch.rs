@@ -10,18 +10,19 @@ use quorum::{
 
 use crate::{
     args::{Output, Shape},
-    live::{Clock, Key, Keys, Stage, terminal},
+    live::{Clock, Key, Keys, LiveView},
     render::{
         fitted, is_hushed,
         line::{BOLD, Line, PLAIN},
         progress, tell,
     },
+    terminal,
 };
 
 /// A discussion that is watched.
 pub(crate) enum Watch {
     Lines,
-    Screen(Box<Stage>),
+    Screen(Box<LiveView>),
 }
 
 impl Watch {
@@ -38,13 +39,13 @@ impl Watch {
             return Watch::Lines;
         }
         // A terminal that can't be had for a screen is still good for lines.
-        Stage::open(state, keys).map_or(Watch::Lines, |stage| Watch::Screen(Box::new(stage)))
+        LiveView::open(state, keys).map_or(Watch::Lines, |view| Watch::Screen(Box::new(view)))
     }
 
     /// Shows what happened.
     pub(crate) fn hear(&mut self, root: DiscussionId, signal: &Signal) {
         match self {
-            Watch::Screen(stage) => stage.hear(signal),
+            Watch::Screen(view) => view.hear(signal),
             Watch::Lines => {
                 let text = progress::of_signal(root, signal);
                 text.iter().flat_map(|text| text.lines()).for_each(say);
@@ -55,7 +56,7 @@ impl Watch {
     /// Says something about the discussion.
     pub(crate) fn say(&mut self, text: &str) {
         match self {
-            Watch::Screen(stage) => stage.say(text),
+            Watch::Screen(view) => view.say(text),
             Watch::Lines => say(text),
         }
     }
@@ -63,22 +64,22 @@ impl Watch {
     /// Waits until keys were pressed, perhaps; lines have none, and wait for ever.
     pub(crate) async fn stir(&mut self) -> Vec<Key> {
         match self {
-            Watch::Screen(stage) => stage.stir().await,
+            Watch::Screen(view) => view.stir().await,
             Watch::Lines => std::future::pending().await,
         }
     }
 
     /// Sets the clock, as a recording does.
     pub(crate) fn set_clock(&mut self, clock: Clock) {
-        if let Watch::Screen(stage) = self {
-            stage.set_clock(clock);
+        if let Watch::Screen(view) = self {
+            view.set_clock(clock);
         }
     }
 
     /// Takes the screen down.
     pub(crate) fn close(self) {
         match self {
-            Watch::Screen(stage) => stage.close(),
+            Watch::Screen(view) => view.close(),
             Watch::Lines => {}
         }
     }

@@ -3,17 +3,15 @@
 use quorum::{
     model::{
         flips::Flip,
+        judging::JudgedRound,
         outcome::{Outcome, ProviderCost, VotingResults},
     },
     text::grouped,
 };
 
-use crate::{
-    live::judged,
-    render::{
-        closing,
-        line::{BAD, BOLD, DIM, Line, PLAIN, WORRY, width},
-    },
+use crate::render::{
+    closing,
+    line::{BAD, BOLD, DIM, Line, PLAIN, WORRY, width},
 };
 
 /// What stands on the same terminal already.
@@ -128,6 +126,18 @@ fn dissent(outcome: &Outcome) -> Option<Part> {
 fn judging(outcome: &Outcome) -> Option<Part> {
     let report = outcome.judging.as_ref()?;
     part("judge", report.rounds.iter().map(judged).collect())
+}
+
+/// What the judge made of a round.
+pub(crate) fn judged(round: &JudgedRound) -> Line {
+    let best = round.assessment.assessments.iter().map(|it| it.score).fold(f64::MIN, f64::max);
+    let start = Line::of(&format!("R{}  ", round.round), PLAIN);
+    let score = |line: Line, it: &quorum::model::assessment::Rated| {
+        let style = if best <= it.score { BOLD } else { PLAIN };
+        line.and(&it.participant, PLAIN).and(&format!(" {:.1}", it.score), style).and(" · ", DIM)
+    };
+    let scores = round.assessment.assessments.iter().fold(start, score);
+    scores.and(&format!("as a whole {:.1}", round.assessment.quality_score), DIM)
 }
 
 fn agreement(outcome: &Outcome, threshold: f64) -> Option<Part> {

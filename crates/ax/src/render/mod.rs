@@ -7,6 +7,7 @@ pub(crate) mod course;
 pub(crate) mod line;
 pub(crate) mod listing;
 pub(crate) mod markdown;
+pub(crate) mod output;
 pub(crate) mod progress;
 pub(crate) mod result;
 mod table;
@@ -24,8 +25,8 @@ use quorum::{
 use serde::Serialize;
 
 use crate::{
-    live::terminal,
     render::line::{Line, hung, joined},
+    terminal,
 };
 
 /// Wider text is hard to read.

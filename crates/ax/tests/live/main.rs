@@ -4,9 +4,9 @@
 
 mod hostile;
 mod keys;
+mod password;
 mod people;
 mod piped;
 mod pty;
 mod restored;
 mod screens;
-mod unseen;

@@ -1,4 +1,4 @@
-//! What can be typed after verbs that are about no discussion in particular.
+//! Arguments of the verbs that concern no single discussion.
 
 use std::net::SocketAddr;
 

@@ -5,15 +5,14 @@ use std::sync::Arc;
 use quorum::{Discussion, Quorum, Scope, model::id::Tenant};
 
 use crate::{
-    args::{Delete, Note, Rate, Which},
+    args::{Delete, Note, Rate, Which, input::spoken},
     exit::{Exit, Usage},
-    input::spoken,
     render::note as say,
 };
 
 /// `ax note`
 pub(crate) async fn note(quorum: &Arc<Quorum>, args: &Note) -> anyhow::Result<Exit> {
-    let discussion = held(quorum, &args.which).await?;
+    let discussion = open(quorum, &args.which).await?;
     discussion.note(&spoken(&args.text)?).await?;
     say("Noted. Everyone asked from now on is shown it.");
     Ok(Exit::Done)
@@ -21,7 +20,7 @@ pub(crate) async fn note(quorum: &Arc<Quorum>, args: &Note) -> anyhow::Result<Ex
 
 /// `ax rate`
 pub(crate) async fn rate(quorum: &Arc<Quorum>, args: &Rate) -> anyhow::Result<Exit> {
-    let discussion = held(quorum, &args.which).await?;
+    let discussion = open(quorum, &args.which).await?;
     discussion.rate(args.rating).await?;
     say(&format!("Rated {} of 5.", args.rating));
     Ok(Exit::Done)
@@ -29,7 +28,7 @@ pub(crate) async fn rate(quorum: &Arc<Quorum>, args: &Rate) -> anyhow::Result<Ex
 
 /// `ax delete`
 pub(crate) async fn delete(quorum: &Arc<Quorum>, args: &Delete) -> anyhow::Result<Exit> {
-    let discussion = held(quorum, &args.which).await?;
+    let discussion = open(quorum, &args.which).await?;
     if !args.yes {
         let topic = discussion.state().await?.spec.topic.clone();
         let message = format!(
@@ -43,7 +42,7 @@ pub(crate) async fn delete(quorum: &Arc<Quorum>, args: &Delete) -> anyhow::Resul
     Ok(Exit::Done)
 }
 
-async fn held(quorum: &Arc<Quorum>, which: &Which) -> anyhow::Result<Discussion> {
+async fn open(quorum: &Arc<Quorum>, which: &Which) -> anyhow::Result<Discussion> {
     let id = quorum.find(&which.id).await?;
     Ok(Scope::new(quorum.clone(), Tenant::default(), "ax").discussion(id).await?)
 }

@@ -1,4 +1,4 @@
-//! The screen on a terminal: it hears signals and keys, and paints at most ten times a second.
+//! The live view on a terminal: takes in signals and keys, and repaints at most ten times a second.
 
 use std::{
     io::Stderr,
@@ -15,19 +15,18 @@ use tokio::{
 use crate::{
     live::{
         keys::{self, Key},
-        layout::Size,
         painter::Painter,
         screen::{Footer, Keys, Screen},
-        story::Story,
-        terminal,
+        scrollback::Scrollback,
     },
     render::colour,
+    terminal::{self, Size},
 };
 
 const FRAME: Duration = Duration::from_millis(100);
 
 /// A screen that is up. Dropping it takes it down and gives the terminal back.
-pub(crate) struct Stage {
+pub(crate) struct LiveView {
     screen: Screen,
     painter: Painter<Stderr>,
     size: Size,
@@ -38,20 +37,20 @@ pub(crate) struct Stage {
     continued: Caught,
     hung_up: Caught,
     /// What is to go above the screen with the next frame.
-    story: Story,
+    scrollback: Scrollback,
     /// Whether something changed since the last frame, and in which second that was.
     stirred: bool,
     second: u64,
-    place: Place,
+    owner: Owner,
     /// Whether we stopped ourselves, so that a signal to go on is due and no surprise.
     suspended: bool,
     /// Whether the last that was typed was pasted.
     pasting: bool,
 }
 
-/// Whose the terminal is.
+/// The process the terminal belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Owner {
     Ours,
     /// The shell's, or another job's, until we are in the foreground again.
     Others,
@@ -78,15 +77,15 @@ impl Clock {
     }
 }
 
-impl Stage {
+impl LiveView {
     /// Puts the screen up.
-    pub(crate) fn open(state: State, keys: Keys) -> anyhow::Result<Stage> {
+    pub(crate) fn open(state: State, keys: Keys) -> anyhow::Result<LiveView> {
         let footer = if terminal::has_keys() { Footer::Hint } else { Footer::Absent };
         let clock = Clock::at(0, 1.0);
         let mut frames = tokio::time::interval(FRAME);
         frames.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let caught = |number: Number| signal(SignalKind::from_raw(number.as_raw()));
-        let stage = Stage {
+        let view = LiveView {
             screen: Screen::of(state, (footer, keys), clock.now()),
             painter: Painter::new(std::io::stderr(), colour::of_stderr()),
             size: terminal::size(),
@@ -96,21 +95,21 @@ impl Stage {
             stopped: caught(Number::TSTP)?,
             continued: caught(Number::CONT)?,
             hung_up: caught(Number::HUP)?,
-            story: Story::default(),
+            scrollback: Scrollback::default(),
             stirred: true,
             second: 0,
-            place: Place::Ours,
+            owner: Owner::Ours,
             suspended: false,
             pasting: false,
         };
         terminal::take()?;
-        Ok(stage)
+        Ok(view)
     }
 
     /// Takes in what happened.
     pub(crate) fn hear(&mut self, signal: &Signal) {
         self.screen.hear(signal, self.clock.now());
-        self.story.hear(&self.screen.state, signal, self.size.columns);
+        self.scrollback.hear(&self.screen.state, signal, self.size.columns);
         self.stirred = true;
     }
 
@@ -122,7 +121,7 @@ impl Stage {
     /// Says something in the last line, or above where there is none.
     pub(crate) fn say(&mut self, text: &str) {
         if self.screen.footer == Footer::Absent {
-            self.story.remark(text, self.size.columns);
+            self.scrollback.remark(text, self.size.columns);
         } else {
             self.screen.footer = Footer::Notice(text.to_owned());
         }
@@ -145,10 +144,10 @@ impl Stage {
 
     fn frame(&mut self) -> Vec<Key> {
         // A shell that brings a running job to the foreground says nothing to it.
-        if self.place == Place::Others && terminal::is_foreground() {
+        if self.owner == Owner::Others && terminal::is_foreground() {
             self.come_back();
         }
-        let typed = if self.place == Place::Ours { self.typed() } else { Vec::new() };
+        let typed = if self.owner == Owner::Ours { self.typed() } else { Vec::new() };
         let (own, others): (Vec<Key>, Vec<Key>) =
             typed.into_iter().partition(|it| matches!(it, Key::Follow(_) | Key::All | Key::Help));
         own.into_iter().for_each(|key| self.turn(key));
@@ -180,11 +179,11 @@ impl Stage {
     fn paint(&mut self) {
         let now = self.clock.now();
         let ticked = self.screen.is_timed() && self.second != now / 1_000;
-        if self.place != Place::Ours || !(self.stirred || ticked) {
+        if self.owner != Owner::Ours || !(self.stirred || ticked) {
             return;
         }
         (self.stirred, self.second) = (false, now / 1_000);
-        let above = self.story.take();
+        let above = self.scrollback.take();
         let painted = self.painter.paint(&above, &self.screen.lines(self.size, now));
         self.keep(&painted);
     }
@@ -192,30 +191,30 @@ impl Stage {
     /// A terminal that takes nothing any more must not end what is paid for.
     fn keep(&mut self, written: &std::io::Result<()>) {
         if written.is_err() {
-            self.place = Place::Gone;
+            self.owner = Owner::Gone;
         }
     }
 
     /// Ctrl-Z: the terminal is given back before this process stops.
     fn step_aside(&mut self) {
         self.take_down();
-        (self.place, self.suspended) = (Place::Others, true);
+        (self.owner, self.suspended) = (Owner::Others, true);
         terminal::suspend();
     }
 
     /// The signal to go on, in the foreground or not. Who was stopped from outside finds the terminal as others left it.
     fn go_on(&mut self) {
         let surprised = !std::mem::take(&mut self.suspended);
-        if surprised && self.place == Place::Ours {
-            self.place = Place::Others;
+        if surprised && self.owner == Owner::Ours {
+            self.owner = Owner::Others;
         }
-        if self.place == Place::Others && terminal::is_foreground() {
+        if self.owner == Owner::Others && terminal::is_foreground() {
             self.come_back();
         }
     }
 
     fn come_back(&mut self) {
-        self.place = Place::Ours;
+        self.owner = Owner::Ours;
         let taken = terminal::take();
         self.keep(&taken);
         self.painter.forget();
@@ -225,7 +224,7 @@ impl Stage {
     fn fit(&mut self) {
         self.size = terminal::size();
         self.stirred = true;
-        if self.place == Place::Ours {
+        if self.owner == Owner::Ours {
             let erased = self.painter.resized(self.size.columns);
             self.keep(&erased);
         }
@@ -233,7 +232,7 @@ impl Stage {
 
     /// Takes the screen down; what is finished stays.
     pub(crate) fn close(mut self) {
-        let above = self.story.end();
+        let above = self.scrollback.end();
         // As with every line for people: if nobody can read it, nobody is missing it.
         let _ = self.painter.paint(&above, &[]);
     }
@@ -244,7 +243,7 @@ impl Stage {
     }
 }
 
-impl Drop for Stage {
+impl Drop for LiveView {
     fn drop(&mut self) {
         self.take_down();
     }

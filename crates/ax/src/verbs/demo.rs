@@ -8,8 +8,8 @@ use quorum::{
 
 use crate::{
     args::{Demo, Output},
-    attend::{Ending, attend},
     exit::Exit,
+    live::session::{self, Ending},
     render::note,
 };
 
@@ -56,7 +56,7 @@ pub(crate) async fn demo(quorum: &Quorum, args: &Demo) -> anyhow::Result<Exit> {
         ..Request::on(TOPIC)
     };
     let handle = quorum.start(&request).await?;
-    let exit = attend(quorum, handle, Ending::shown(Output::default())).await?;
+    let exit = session::run(quorum, handle, Ending::shown(Output::default())).await?;
     if exit == Exit::Done {
         AFTER.iter().for_each(|line| note(line));
     }

@@ -1,4 +1,4 @@
-//! What comes from elsewhere: standard input, as the topic for `-` or else as context, and files. A terminal is never waited for.
+//! Reads text from standard input (the topic for `-`, else context) and from files.
 
 use std::{
     io::{IsTerminal, Read},

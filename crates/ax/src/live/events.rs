@@ -1,4 +1,4 @@
-//! Following a run to its end, heeding signals and keys on the way.
+//! The event loop of a run: the engine's signals, keys, and signals to this process.
 
 use std::sync::Arc;
 
@@ -9,15 +9,12 @@ use quorum::{
 };
 use tokio::signal::unix::{Signal as Caught, SignalKind, signal};
 
-use crate::{
-    live::{Key, Watch},
-    telling::Telling,
-};
+use crate::live::{Key, Watch, jsonl::JsonLines};
 
 const STOPPING: &str = "Stopping: nobody else is asked, and what was said is concluded.";
 
-/// How following a run ended.
-pub(crate) enum Followed {
+/// How the event loop of a run ended.
+pub(crate) enum LoopEnd {
     /// The run is over.
     Ended { interrupted: bool, paused: bool },
     /// This process is to go at once.
@@ -26,37 +23,37 @@ pub(crate) enum Followed {
 
 /// What somebody at the terminal asked for so far.
 #[derive(Default)]
-struct Wishes {
+struct Requested {
     interrupts: u32,
     paused: bool,
     stopped: bool,
 }
 
-/// Follows a run to its end.
-pub(crate) async fn follow(
+/// Handles the events of a run until it is over.
+pub(crate) async fn handle_all(
     quorum: &Quorum,
     id: DiscussionId,
     signals: impl Stream<Item = Signal>,
     watch: &mut Watch,
-    mut telling: Option<&mut Telling>,
-) -> anyhow::Result<Followed> {
-    let (mut interrupt, mut leave) = (signal(SignalKind::interrupt())?, Leave::new()?);
+    mut jsonl: Option<&mut JsonLines>,
+) -> anyhow::Result<LoopEnd> {
+    let (mut interrupt, mut leave) = (signal(SignalKind::interrupt())?, LeaveSignals::new()?);
     let mut signals = std::pin::pin!(signals);
-    let (mut wishes, mut trouble) = (Wishes::default(), Trouble::default());
+    let (mut requested, mut trouble) = (Requested::default(), Trouble::default());
     loop {
         tokio::select! {
             // What was said before the end is shown before it.
             biased;
-            () = leave.asked() => return Ok(Followed::Left),
+            () = leave.received() => return Ok(LoopEnd::Left),
             _ = interrupt.recv() => {
-                wishes.interrupts += 1;
-                if !heed(quorum, id, wishes.interrupts, watch).await? {
-                    return Ok(Followed::Left);
+                requested.interrupts += 1;
+                if !on_interrupt(quorum, id, requested.interrupts, watch).await? {
+                    return Ok(LoopEnd::Left);
                 }
             }
             keys = watch.stir() => for key in keys {
-                if !press(quorum, id, key, &mut wishes, watch).await? {
-                    return Ok(Followed::Left);
+                if !on_key(quorum, id, key, &mut requested, watch).await? {
+                    return Ok(LoopEnd::Left);
                 }
             },
             signal = signals.next() => match signal {
@@ -64,13 +61,13 @@ pub(crate) async fn follow(
                     if trouble.is_news(&signal) {
                         watch.hear(id, &signal);
                     }
-                    if let Some(telling) = &mut telling {
-                        telling.hear(quorum, &signal).await?;
+                    if let Some(jsonl) = &mut jsonl {
+                        jsonl.write_signal(quorum, &signal).await?;
                     }
                 }
                 None => {
-                    let Wishes { interrupts, paused, .. } = wishes;
-                    return Ok(Followed::Ended { interrupted: interrupts > 0, paused });
+                    let Requested { interrupts, paused, .. } = requested;
+                    return Ok(LoopEnd::Ended { interrupted: interrupts > 0, paused });
                 }
             },
         }
@@ -94,26 +91,26 @@ impl Trouble {
     }
 }
 
-/// The signals after which there is no time for anything but leaving.
-pub(crate) struct Leave {
+/// The signals after which this process leaves at once.
+pub(crate) struct LeaveSignals {
     terminate: Caught,
     quit: Caught,
     /// Only at a terminal: who started us with `nohup` wants us to go on.
     hangup: Option<Caught>,
 }
 
-impl Leave {
-    pub(crate) fn new() -> anyhow::Result<Leave> {
+impl LeaveSignals {
+    pub(crate) fn new() -> anyhow::Result<LeaveSignals> {
         let (terminate, quit) = (signal(SignalKind::terminate())?, signal(SignalKind::quit())?);
-        Ok(Leave { terminate, quit, hangup: None })
+        Ok(LeaveSignals { terminate, quit, hangup: None })
     }
 
     /// Where a terminal is held that may be closed.
-    pub(crate) fn at_a_terminal() -> anyhow::Result<Leave> {
-        Ok(Leave { hangup: Some(signal(SignalKind::hangup())?), ..Leave::new()? })
+    pub(crate) fn at_a_terminal() -> anyhow::Result<LeaveSignals> {
+        Ok(LeaveSignals { hangup: Some(signal(SignalKind::hangup())?), ..LeaveSignals::new()? })
     }
 
-    pub(crate) async fn asked(&mut self) {
+    pub(crate) async fn received(&mut self) {
         let hangup = async {
             match &mut self.hangup {
                 Some(hangup) => drop(hangup.recv().await),
@@ -129,7 +126,12 @@ impl Leave {
 }
 
 /// First stop, then abort, then leave. `false` when there is nothing gentler left to do.
-async fn heed(quorum: &Quorum, id: DiscussionId, interrupts: u32, watch: &mut Watch) -> anyhow::Result<bool> {
+async fn on_interrupt(
+    quorum: &Quorum,
+    id: DiscussionId,
+    interrupts: u32,
+    watch: &mut Watch,
+) -> anyhow::Result<bool> {
     let command = match interrupts {
         1 => {
             watch.say(&format!("{STOPPING} Ctrl-C again aborts."));
@@ -145,27 +147,27 @@ async fn heed(quorum: &Quorum, id: DiscussionId, interrupts: u32, watch: &mut Wa
 }
 
 /// What a key asks for. `false` when that is to leave.
-async fn press(
+async fn on_key(
     quorum: &Quorum,
     id: DiscussionId,
     key: Key,
-    wishes: &mut Wishes,
+    requested: &mut Requested,
     watch: &mut Watch,
 ) -> anyhow::Result<bool> {
     match key {
         Key::Quit => return Ok(false),
-        Key::Stop if !wishes.stopped => {
-            wishes.stopped = true;
+        Key::Stop if !requested.stopped => {
+            requested.stopped = true;
             watch.say(&format!("{STOPPING} Ctrl-C twice aborts."));
             send(quorum, id, Command::Stop).await?;
         }
-        Key::Pause if wishes.paused => {
-            wishes.paused = false;
+        Key::Pause if requested.paused => {
+            requested.paused = false;
             watch.say("Going on.");
             send(quorum, id, Command::Resume).await?;
         }
-        Key::Pause if !wishes.stopped => {
-            wishes.paused = true;
+        Key::Pause if !requested.stopped => {
+            requested.paused = true;
             watch.say("Pausing once the calls under way are done. p goes on.");
             send(quorum, id, Command::Pause).await?;
         }
@@ -182,8 +184,8 @@ async fn send(quorum: &Quorum, id: DiscussionId, command: Command) -> anyhow::Re
     }
 }
 
-/// What became of a discussion that was paused here.
-pub(crate) enum Held {
+/// How waiting at a paused discussion ended.
+pub(crate) enum PauseEnd {
     /// It goes on here.
     GoesOn(Handle),
     /// It ended meanwhile.
@@ -196,40 +198,44 @@ pub(crate) enum Held {
     Interrupted,
 }
 
-/// Waits at the screen of a discussion that was paused here until somebody goes on with it, or leaves.
-pub(crate) async fn hold(quorum: &Quorum, id: DiscussionId, watch: &mut Watch) -> anyhow::Result<Held> {
-    let (mut interrupt, mut leave) = (signal(SignalKind::interrupt())?, Leave::new()?);
+/// Waits at the screen of a discussion that was paused here until somebody resumes or leaves it.
+pub(crate) async fn wait_while_paused(
+    quorum: &Quorum,
+    id: DiscussionId,
+    watch: &mut Watch,
+) -> anyhow::Result<PauseEnd> {
+    let (mut interrupt, mut leave) = (signal(SignalKind::interrupt())?, LeaveSignals::new()?);
     watch.say("Paused. p goes on · s concludes with what was said · q leaves it so");
     loop {
         let keys = tokio::select! {
             biased;
-            () = leave.asked() => return Ok(Held::Interrupted),
-            _ = interrupt.recv() => return Ok(Held::Interrupted),
+            () = leave.received() => return Ok(PauseEnd::Interrupted),
+            _ = interrupt.recv() => return Ok(PauseEnd::Interrupted),
             keys = watch.stir() => keys,
         };
         for key in keys {
             match key {
                 Key::Pause => return go_on(quorum, id).await,
                 Key::Stop => return wind_up(quorum, id).await,
-                Key::Quit => return Ok(Held::Left),
+                Key::Quit => return Ok(PauseEnd::Left),
                 Key::Follow(_) | Key::All | Key::Help => {}
             }
         }
     }
 }
 
-async fn go_on(quorum: &Quorum, id: DiscussionId) -> anyhow::Result<Held> {
+async fn go_on(quorum: &Quorum, id: DiscussionId) -> anyhow::Result<PauseEnd> {
     Ok(match quorum.resume(id).await? {
-        Resumed::Running(handle) => Held::GoesOn(handle),
-        Resumed::Over(state) => Held::Over(state),
+        Resumed::Running(handle) => PauseEnd::GoesOn(handle),
+        Resumed::Over(state) => PauseEnd::Over(state),
     })
 }
 
-async fn wind_up(quorum: &Quorum, id: DiscussionId) -> anyhow::Result<Held> {
+async fn wind_up(quorum: &Quorum, id: DiscussionId) -> anyhow::Result<PauseEnd> {
     Ok(match quorum.steer(id, Command::Stop).await? {
-        Steered::Here(handle) => Held::GoesOn(handle),
-        Steered::Sent { .. } => Held::Elsewhere,
-        Steered::Idle(state) => Held::Over(state),
+        Steered::Here(handle) => PauseEnd::GoesOn(handle),
+        Steered::Sent { .. } => PauseEnd::Elsewhere,
+        Steered::Idle(state) => PauseEnd::Over(state),
     })
 }
 

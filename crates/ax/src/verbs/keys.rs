@@ -9,10 +9,9 @@ use quorum::{
 use serde_json::json;
 
 use crate::{
-    args::{KeyVerb, Keys, Listed},
+    args::{KeyVerb, Keys, Listed, password},
     exit::{Exit, Usage},
     render::{note, print, print_json},
-    unseen,
 };
 
 /// More than any key has.
@@ -48,7 +47,7 @@ fn set(config: &Config, setup: &Setup, given: &str) -> anyhow::Result<Exit> {
 /// The key as it was typed or piped in; `None` where somebody thought better of it.
 fn given_key(name: &str) -> anyhow::Result<Option<SecretString>> {
     if std::io::stdin().is_terminal() {
-        let typed = unseen::line(&format!("{name} (it is not shown): "), MOST_BYTES)?;
+        let typed = password::read_line(&format!("{name} (it is not shown): "), MOST_BYTES)?;
         return Ok(typed.map(SecretString::from));
     }
     let mut key = Vec::new();

@@ -1,4 +1,4 @@
-//! What scrolls away above the screen: finished turns as they were said, and what is worth a line.
+//! The scrollback above the screen: finished turns, and events that are worth a line.
 
 use quorum::{
     Signal,
@@ -14,8 +14,9 @@ use quorum::{
 };
 
 use crate::{
-    live::{columns::money, layout::judged, voice::colour},
+    live::{columns::money, voice::colour},
     render::{
+        card::judged,
         line::{BAD, BOLD, Colour, DIM, Line, PLAIN},
         markdown, progress,
     },
@@ -27,15 +28,15 @@ const MARGIN: &str = "  ";
 /// How the form of a dialogue's consensus check begins.
 pub(super) const CHECK: &str = "[CONSENSUS_CHECK]";
 
-/// What is to go above the screen.
+/// Lines that go above the screen with the next frame.
 #[derive(Debug, Default)]
-pub(crate) struct Story {
+pub(crate) struct Scrollback {
     lines: Vec<Line>,
     /// Whether the last line was one of a remark, which nothing else may follow without a gap.
     remarked: bool,
 }
 
-impl Story {
+impl Scrollback {
     /// Takes in something that happened in this discussion, which the state knows already.
     pub(crate) fn hear(&mut self, state: &State, signal: &Signal, columns: usize) {
         let lines = match signal {

@@ -1,4 +1,5 @@
-//! What every verb does that runs a discussion: follow it, take a person's turn, print the result, say how it ended.
+//! A session at a running discussion: follows it, takes a person's turn, prints the result, and says
+//! how it ended. Every verb that runs a discussion uses it.
 
 use std::io::IsTerminal;
 
@@ -17,21 +18,25 @@ use quorum::{
 
 use crate::{
     args::{Output, Shape},
-    discuss::{answer, show},
     exit::{Demand, Exit, of_outcome},
-    follow::{Followed, Held, follow, hold},
-    live::{Keys, Watch, terminal},
+    live::{
+        Keys, Watch,
+        events::{self, LoopEnd, PauseEnd},
+        jsonl::JsonLines,
+        turn::{self, Typed},
+    },
     render::{
         Unwritable,
         card::{self, Told},
         closing, insist, is_hushed,
         line::{DIM, Line},
-        note, print_json,
+        note,
+        output::{answer, print_discussion},
+        print_json,
         result::Detail,
         tell, usage,
     },
-    telling::Telling,
-    turn::{self, Typed},
+    terminal,
 };
 
 const SIMULATED: &str = "The voices are simulated: no model is asked, and what they say is made up.";
@@ -51,25 +56,25 @@ impl Ending {
 }
 
 /// Follows a running discussion to its end, or to where it waits and nobody here answers, and prints what came of it.
-pub(crate) async fn attend(quorum: &Quorum, handle: Handle, ending: Ending) -> anyhow::Result<Exit> {
+pub(crate) async fn run(quorum: &Quorum, handle: Handle, ending: Ending) -> anyhow::Result<Exit> {
     let id = handle.id();
-    let telling = match ending.output.shape() {
-        Shape::Jsonl => Some(Telling::of(id)),
+    let jsonl = match ending.output.shape() {
+        Shape::Jsonl => Some(JsonLines::of(id)),
         Shape::Text | Shape::Md | Shape::Json => None,
     };
-    let mut attending = Attending { quorum, ending, telling, interrupted: false };
-    attending.all_runs(handle).await.map_err(|error| kept(error, id))
+    let mut session = Session { quorum, ending, jsonl, interrupted: false };
+    session.all_runs(handle).await.map_err(|error| kept(error, id))
 }
 
 /// The same for a discussion somebody has just had their word in, where it goes on here.
-pub(crate) async fn attend_after(
+pub(crate) async fn run_after(
     quorum: &Quorum,
     id: DiscussionId,
     said: Steered,
     ending: Ending,
 ) -> anyhow::Result<Exit> {
     match said {
-        Steered::Here(handle) => attend(quorum, handle, ending).await,
+        Steered::Here(handle) => run(quorum, handle, ending).await,
         Steered::Sent { to } => {
             note(&format!("Said. {to} goes on with it; `ax show {id}` has what comes of it."));
             Ok(Exit::Done)
@@ -83,17 +88,17 @@ fn kept(error: anyhow::Error, id: DiscussionId) -> anyhow::Error {
     error.downcast::<Unwritable>().map_or_else(|other| other, |it| it.of(id).into())
 }
 
-/// A discussion that is attended, over as many runs as it takes.
-struct Attending<'a> {
+/// A session at one discussion, over as many runs as it takes.
+struct Session<'a> {
     quorum: &'a Quorum,
     ending: Ending,
-    telling: Option<Telling>,
+    jsonl: Option<JsonLines>,
     /// Whether somebody pressed Ctrl-C in any of them.
     interrupted: bool,
 }
 
-/// What became of one run.
-enum Attended {
+/// How one run ended for the session.
+enum RunEnd {
     /// There is nothing more to do here.
     Done(Exit),
     /// It was held, and goes on.
@@ -102,7 +107,7 @@ enum Attended {
     Answered { speaker: String, text: String },
 }
 
-impl Attending<'_> {
+impl Session<'_> {
     async fn all_runs(&mut self, mut handle: Handle) -> anyhow::Result<Exit> {
         let mut greeted = false;
         loop {
@@ -112,11 +117,11 @@ impl Attending<'_> {
             if !std::mem::replace(&mut greeted, true) {
                 greet(&state, self.ending.output);
             }
-            match self.run(&handle, state, signals).await? {
-                Attended::Done(_) if self.interrupted => return Ok(Exit::Interrupted),
-                Attended::Done(exit) => return Ok(exit),
-                Attended::Again(next) => handle = next,
-                Attended::Answered { speaker, text } => {
+            match self.one_run(&handle, state, signals).await? {
+                RunEnd::Done(_) if self.interrupted => return Ok(Exit::Interrupted),
+                RunEnd::Done(exit) => return Ok(exit),
+                RunEnd::Again(next) => handle = next,
+                RunEnd::Answered { speaker, text } => {
                     match self.quorum.say(handle.id(), Some(&speaker), &text, None).await? {
                         Steered::Here(next) => handle = next,
                         Steered::Sent { .. } | Steered::Idle(_) => return Ok(Exit::Done),
@@ -126,35 +131,36 @@ impl Attending<'_> {
         }
     }
 
-    /// Attends one run.
-    async fn run(
+    /// Follows one run.
+    async fn one_run(
         &mut self,
         handle: &Handle,
         state: State,
         signals: impl Stream<Item = Signal>,
-    ) -> anyhow::Result<Attended> {
+    ) -> anyhow::Result<RunEnd> {
         let before = state.turns.len();
         let mut watch = Watch::over(state, self.ending.output, Keys::OfDiscussion);
-        let followed = follow(self.quorum, handle.id(), signals, &mut watch, self.telling.as_mut()).await?;
-        let Followed::Ended { interrupted, paused } = followed else {
+        let end =
+            events::handle_all(self.quorum, handle.id(), signals, &mut watch, self.jsonl.as_mut()).await?;
+        let LoopEnd::Ended { interrupted, paused } = end else {
             watch.close();
             note(&format!("Left. `ax resume {}` goes on where it was.", handle.id()));
-            return Ok(Attended::Done(Exit::Interrupted));
+            return Ok(RunEnd::Done(Exit::Interrupted));
         };
         self.interrupted |= interrupted;
         let finished = finished(self.quorum, handle).await?;
-        if let Some(telling) = &mut self.telling {
-            telling.catch_up(self.quorum).await?;
+        if let Some(jsonl) = &mut self.jsonl {
+            jsonl.catch_up(self.quorum).await?;
         }
         // On a screen this run's turns were to be seen already.
         let unseen = if matches!(watch, Watch::Screen(_)) { before } else { usize::MAX };
         match finished {
             Finished::Over(state) => {
                 watch.close();
-                Ok(Attended::Done(self.conclude(&state).await?))
+                Ok(RunEnd::Done(self.conclude(&state).await?))
             }
             Finished::Waiting(state) if paused && state.lifecycle == Lifecycle::Paused => {
-                self.hold(&state, watch).await
+                self.hold_pause(&state, watch).await
             }
             Finished::Waiting(state) => {
                 watch.close();
@@ -164,33 +170,36 @@ impl Attending<'_> {
     }
 
     /// Holds a discussion that was paused here, until somebody goes on with it or leaves.
-    async fn hold(&mut self, state: &State, mut watch: Watch) -> anyhow::Result<Attended> {
-        let held =
-            if self.interrupted { Held::Left } else { hold(self.quorum, state.id, &mut watch).await? };
+    async fn hold_pause(&mut self, state: &State, mut watch: Watch) -> anyhow::Result<RunEnd> {
+        let held = if self.interrupted {
+            PauseEnd::Left
+        } else {
+            events::wait_while_paused(self.quorum, state.id, &mut watch).await?
+        };
         watch.close();
         match held {
-            Held::GoesOn(handle) => return Ok(Attended::Again(handle)),
-            Held::Over(state) => return Ok(Attended::Done(self.conclude(&state).await?)),
-            Held::Elsewhere => {
+            PauseEnd::GoesOn(handle) => return Ok(RunEnd::Again(handle)),
+            PauseEnd::Over(state) => return Ok(RunEnd::Done(self.conclude(&state).await?)),
+            PauseEnd::Elsewhere => {
                 note(&format!("It goes on elsewhere; `ax show {}` has what comes of it.", state.id));
             }
-            Held::Left => stand(state, self.ending.output)?,
-            Held::Interrupted => {
+            PauseEnd::Left => stand(state, self.ending.output)?,
+            PauseEnd::Interrupted => {
                 self.interrupted = true;
                 stand(state, self.ending.output)?;
             }
         }
-        Ok(Attended::Done(Exit::Done))
+        Ok(RunEnd::Done(Exit::Done))
     }
 
     /// Asks the person whose turn it is, where there is one here.
-    async fn wait(&mut self, state: &State, unseen: usize) -> anyhow::Result<Attended> {
+    async fn wait(&mut self, state: &State, unseen: usize) -> anyhow::Result<RunEnd> {
         match turn::typed(state, unseen).await? {
-            Typed::Answer { speaker, text } => return Ok(Attended::Answered { speaker, text }),
+            Typed::Answer { speaker, text } => return Ok(RunEnd::Answered { speaker, text }),
             Typed::Nothing => stand(state, self.ending.output)?,
             Typed::Left => self.interrupted = true,
         }
-        Ok(Attended::Done(Exit::Done))
+        Ok(RunEnd::Done(Exit::Done))
     }
 
     /// Prints the result, unless its events went out as they happened, and says how it ended.
@@ -201,7 +210,7 @@ impl Attending<'_> {
             tell(&[card::rule("result", terminal::size().columns), Line::default()]);
         }
         if output.shape() != Shape::Jsonl {
-            show(self.quorum, state, output).await?;
+            print_discussion(self.quorum, state, output).await?;
         }
         Ok(conclude(state, self.ending))
     }

@@ -14,7 +14,12 @@ use rustix::{
     },
 };
 
-use crate::live::layout::Size;
+/// How large a terminal is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Size {
+    pub(crate) columns: usize,
+    pub(crate) rows: usize,
+}
 
 /// A narrower terminal gets lines one after the other.
 const NARROWEST: usize = 40;
@@ -153,7 +158,7 @@ mod tests {
 
     /// Set in the process that is to panic.
     const PANICS: &str = "AX_TEST_PANICS";
-    const NAME: &str = "live::terminal::tests::a_panic_gives_the_terminal_back";
+    const NAME: &str = "terminal::tests::a_panic_gives_the_terminal_back";
 
     #[test]
     fn a_panic_gives_the_terminal_back() {

@@ -6,11 +6,11 @@ use quorum::{Config, Quorum, text::count};
 use quorum_server::{Server, Settings, Voices};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::{args::Serve, exit::Exit, render::note};
+use crate::{app::App, args::Serve, exit::Exit, render::note};
 
 /// Answers until SIGTERM or Ctrl-C.
-pub(crate) fn serve(args: &Serve) -> anyhow::Result<Exit> {
-    let quorum = Quorum::open(Config::load()?)?.assigning_roles();
+pub(crate) fn serve(app: &App, args: &Serve) -> anyhow::Result<Exit> {
+    let quorum = app.open(Config::load()?)?.assigning_roles();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let exit = runtime.block_on(answer(quorum, args));
     // What is under way is recorded, or it did not happen; the next server goes on with it.

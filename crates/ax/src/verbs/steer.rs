@@ -9,10 +9,9 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{
     args::{Resume, Shown, Which},
-    attend::{Ending, attend, conclude},
-    discuss::show,
     exit::{Demand, Exit},
-    render::note,
+    live::session::{self, Ending},
+    render::{note, output::print_discussion},
 };
 
 /// `ax resume`
@@ -23,11 +22,11 @@ pub(crate) async fn resume(quorum: &Quorum, args: &Resume) -> anyhow::Result<Exi
     let demand = Demand::consensus_if(args.require_consensus);
     let ending = Ending { output: args.shown.output, demand };
     match quorum.resume(id).await? {
-        Resumed::Running(handle) => attend(quorum, handle, ending).await,
+        Resumed::Running(handle) => session::run(quorum, handle, ending).await,
         Resumed::Over(state) => {
             note("This discussion is over; here is its result.");
-            show(quorum, &state, ending.output).await?;
-            Ok(conclude(&state, ending))
+            print_discussion(quorum, &state, ending.output).await?;
+            Ok(session::conclude(&state, ending))
         }
     }
 }
@@ -59,7 +58,7 @@ pub(crate) async fn stop(quorum: &Quorum, args: &Shown) -> anyhow::Result<Exit> 
             note(&format!("Told {to} to stop; the result is printed there, and by `ax show {id}`."));
             Ok(Exit::Done)
         }
-        Steered::Here(handle) => attend(quorum, handle, Ending::shown(args.output)).await,
+        Steered::Here(handle) => session::run(quorum, handle, Ending::shown(args.output)).await,
         Steered::Idle(_) => Ok(Exit::Done),
     }
 }

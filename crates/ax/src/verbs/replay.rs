@@ -16,9 +16,8 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::{
     args::Replay,
     exit::Exit,
-    follow::Leave,
-    live::{Clock, Key, Keys, Watch},
-    past::show_state,
+    live::{Clock, Key, Keys, Watch, events::LeaveSignals},
+    verbs::history::show_state,
 };
 
 /// At normal speed nobody waits longer for what comes next, however long it took then.
@@ -78,13 +77,13 @@ enum Waited {
 }
 
 async fn wait(pause: Duration, watch: &mut Watch) -> anyhow::Result<Waited> {
-    let (mut interrupt, mut leave) = (signal(SignalKind::interrupt())?, Leave::new()?);
+    let (mut interrupt, mut leave) = (signal(SignalKind::interrupt())?, LeaveSignals::new()?);
     let mut over = std::pin::pin!(tokio::time::sleep(pause));
     let mut held = false;
     loop {
         let keys = tokio::select! {
             biased;
-            () = leave.asked() => return Ok(Waited::Left),
+            () = leave.received() => return Ok(Waited::Left),
             _ = interrupt.recv() => return Ok(Waited::Left),
             keys = watch.stir() => keys,
             () = &mut over, if !held => return Ok(Waited::Out),

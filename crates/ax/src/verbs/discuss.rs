@@ -1,20 +1,13 @@
 //! `ax discuss` and `ax fork`: what was ordered, checked and started.
 
-use anyhow::Context;
-use quorum::{
-    Quorum,
-    model::{id::Seq, outcome::Outcome, spec::Spec, state::State},
-    text::count,
-};
+use quorum::{Quorum, model::spec::Spec, text::count};
 
 use crate::{
-    args::{Discuss, Fork, Output, Shape},
-    attend::{Ending, attend},
-    detach,
+    args::{Discuss, Fork, input::Input},
     exit::{Demand, Exit, Usage},
-    input::Input,
-    plan,
-    render::{hush, note, print_json, print_markdown, result::markdown, write},
+    live::session::{self, Ending},
+    render::{hush, note},
+    verbs::{detach, plan},
 };
 
 /// Starts a discussion and stays until it is over; or only says what it would come to, or leaves it to another process.
@@ -36,7 +29,7 @@ pub(crate) async fn discuss(quorum: &Quorum, args: &Discuss) -> anyhow::Result<E
     }
     let handle = quorum.begin(spec).await?;
     let demand = Demand::consensus_if(args.requires_consensus() || is_on("require-consensus"));
-    attend(quorum, handle, Ending { output, demand }).await
+    session::run(quorum, handle, Ending { output, demand }).await
 }
 
 /// What was ordered, checked.
@@ -76,28 +69,5 @@ async fn forget_old(quorum: &Quorum) {
 pub(crate) async fn fork(quorum: &Quorum, args: &Fork) -> anyhow::Result<Exit> {
     let id = quorum.find(&args.which.id).await?;
     let handle = quorum.fork(id, &args.forking()).await?;
-    attend(quorum, handle, Ending::shown(args.output)).await
-}
-
-/// Prints a discussion in the form asked for. No answer is no output.
-pub(crate) async fn show(quorum: &Quorum, state: &State, output: Output) -> anyhow::Result<()> {
-    match output.shape() {
-        Shape::Json => print_json(&Outcome::of(state)),
-        Shape::Md => print_export(quorum, state, "markdown").await,
-        Shape::Jsonl => print_export(quorum, state, "jsonl").await,
-        Shape::Text => match answer(state, output) {
-            text if text.is_empty() => Ok(()),
-            text => print_markdown(&text),
-        },
-    }
-}
-
-/// What people read of a discussion.
-pub(crate) fn answer(state: &State, output: Output) -> String {
-    markdown(&Outcome::of(state), output.detail())
-}
-
-async fn print_export(quorum: &Quorum, state: &State, format: &str) -> anyhow::Result<()> {
-    let format = quorum::export::named(format).context("there is no such format")?;
-    write(&(format.write)(state, &quorum.facts(state.id, Seq::START).await?))
+    session::run(quorum, handle, Ending::shown(args.output)).await
 }

@@ -1,4 +1,4 @@
-//! Typing something nobody shall see, on a terminal that is given back on every way out.
+//! Reads a secret from the terminal without echo, and restores the terminal on every way out.
 
 use std::io::{BufRead, Write, stdin};
 
@@ -13,8 +13,8 @@ const BACKSPACE: u8 = 0x08;
 const ERASE_LINE: u8 = 0x15;
 const DELETE: u8 = 0x7f;
 
-/// What was typed up to the end of the line; `None` where it was given up with Ctrl-C. Standard input must be a terminal.
-pub(crate) fn line(prompt: &str, longest: usize) -> std::io::Result<Option<String>> {
+/// The line that was typed; `None` after Ctrl-C. Standard input must be a terminal.
+pub(crate) fn read_line(prompt: &str, longest: usize) -> std::io::Result<Option<String>> {
     let _hidden = Hidden::take()?;
     eprint!("{prompt}");
     let typed = read(stdin().lock(), longest)?;

@@ -3,10 +3,9 @@
 use quorum::Quorum;
 
 use crate::{
-    args::Say,
-    attend::{Ending, attend_after},
+    args::{Say, input::spoken},
     exit::Exit,
-    input::spoken,
+    live::session::{self, Ending},
 };
 
 /// `ax say`
@@ -14,5 +13,5 @@ pub(crate) async fn say(quorum: &Quorum, args: &Say) -> anyhow::Result<Exit> {
     let id = quorum.find(&args.which.id).await?;
     let text = spoken(&args.text)?;
     let said = quorum.say(id, args.speaker.as_deref(), &text, args.user.as_deref()).await?;
-    attend_after(quorum, id, said, Ending::shown(args.output)).await
+    session::run_after(quorum, id, said, Ending::shown(args.output)).await
 }

@@ -6,6 +6,7 @@ use clap_complete::Shell;
 use quorum::{Config, config::nearest};
 
 use crate::{
+    app::App,
     args::command,
     exit::{self, Exit, Usage},
     render::write,
@@ -31,13 +32,16 @@ const FILES: [(&str, &str); 4] = [
 ];
 
 /// `ax completions`
-pub(crate) fn completions(shell: Shell) -> anyhow::Result<Exit> {
-    let mut command = with_presets(command());
-    // Into memory first: writing them to a pipe that is closed would end in a panic.
+pub(crate) fn completions(app: &App, shell: Shell) -> anyhow::Result<Exit> {
+    write(&script(with_presets(command(app)), shell)?)?;
+    Ok(Exit::Done)
+}
+
+/// The completions as text. Writing them straight to a pipe that is closed would end in a panic.
+fn script(mut command: clap::Command, shell: Shell) -> anyhow::Result<String> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command, "ax", &mut script);
-    write(&String::from_utf8(script).context("completions are text")?)?;
-    Ok(Exit::Done)
+    String::from_utf8(script).context("completions are text")
 }
 
 /// The names of the user's presets as what may follow `--preset`; a configuration that can't be read has none.
@@ -54,9 +58,14 @@ fn with_presets(command: clap::Command) -> clap::Command {
 }
 
 /// `ax man`
-pub(crate) fn man(verb: Option<&str>, part: Option<&str>) -> anyhow::Result<Exit> {
+pub(crate) fn man(app: &App, verb: Option<&str>, part: Option<&str>) -> anyhow::Result<Exit> {
+    write(&page(app, verb, part)?)?;
+    Ok(Exit::Done)
+}
+
+fn page(app: &App, verb: Option<&str>, part: Option<&str>) -> anyhow::Result<String> {
     // A page of its own for `help` would say nothing.
-    let mut command = command().disable_help_subcommand(true);
+    let mut command = command(app).disable_help_subcommand(true);
     command = command.mut_subcommands(|it| it.disable_help_subcommand(true));
     command.build();
     let about_all = verb.is_none();
@@ -66,8 +75,7 @@ pub(crate) fn man(verb: Option<&str>, part: Option<&str>) -> anyhow::Result<Exit
     clap_mangen::Man::new(page.after_help(Resettable::Reset)).render(&mut text)?;
     let text = String::from_utf8(text).context("a manual page is text")?;
     let surroundings = if about_all { surroundings() } else { String::new() };
-    write(&format!("{}{}{surroundings}", text.trim_end_matches('\n'), as_written(&after)))?;
-    Ok(Exit::Done)
+    Ok(format!("{}{}{surroundings}", text.trim_end_matches('\n'), as_written(&after)))
 }
 
 /// The page of a verb or of a part of it, `config path` or `config-path`.
@@ -119,4 +127,31 @@ fn section(title: &str, lines: &str) -> String {
 
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\e").replace('-', "\\-")
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::ValueEnum;
+
+    use super::*;
+
+    #[test]
+    fn a_builds_own_parts_are_completed_where_a_shell_completes_values() {
+        let app = App::with_acme();
+        for shell in Shell::value_variants() {
+            let script = script(command(&app), *shell).unwrap();
+            // Only these three complete values; the others complete flags.
+            let completes_values = matches!(shell, Shell::Bash | Shell::Zsh | Shell::Fish);
+            let missing: Vec<&str> = App::ACME.into_iter().filter(|it| !script.contains(it)).collect();
+            assert_eq!(missing.is_empty(), completes_values, "{shell}: {missing:?}");
+        }
+    }
+
+    #[test]
+    fn a_builds_own_parts_are_in_the_manual() {
+        let page = |app: &App| page(app, Some("discuss"), None).unwrap();
+        let (own, built_in) = (page(&App::with_acme()), page(&App::built_in()));
+        let named = |page: &str| App::ACME.map(|name| page.contains(&escaped(name)));
+        assert_eq!((named(&own), named(&built_in)), ([true; 4], [false; 4]));
+    }
 }

@@ -1,4 +1,4 @@
-//! What can be typed after verbs that are about one discussion.
+//! Arguments of the verbs that concern one discussion.
 
 use std::path::PathBuf;
 
@@ -8,10 +8,10 @@ use clap::{
 };
 use quorum::export::FORMATS;
 
-use crate::{
-    args::{Output, Shown, Which},
-    judge::RULINGS,
-};
+use crate::args::{Output, Shown, Which};
+
+/// What `ax judge` can be told to do.
+const RULINGS: [&str; 3] = ["swap", "none", "end"];
 
 #[derive(Debug, Args)]
 pub(crate) struct Resume {

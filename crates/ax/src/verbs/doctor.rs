@@ -1,12 +1,13 @@
 //! `ax doctor`: whether all is well, and what to do where it is not.
 
 use quorum::{
-    Config, Quorum,
+    Config,
     doctor::{Finding, Health, examine},
     setup::Machine,
 };
 
 use crate::{
+    app::App,
     args::Doctor,
     exit::Exit,
     render::{
@@ -16,11 +17,11 @@ use crate::{
 };
 
 /// Looks at everything; fails where something is to be put right.
-pub(crate) fn doctor(args: &Doctor) -> anyhow::Result<Exit> {
+pub(crate) fn doctor(app: &App, args: &Doctor) -> anyhow::Result<Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut findings = runtime.block_on(examine(&Machine::this()));
     if args.live {
-        let quorum = Quorum::open(Config::load()?)?;
+        let quorum = app.open(Config::load()?)?;
         findings.extend(runtime.block_on(quorum.health()));
     }
     if args.listed.json {

@@ -1,19 +1,18 @@
-//! Whose turn it is: what a person is asked, how to answer, and the answer itself where there is a terminal to type it into.
+//! A person's turn: what the person is asked, how to answer, and the answer typed at this terminal.
 
 use std::io::BufRead;
 
 use quorum::{
-    model::{event::Awaited, lifecycle::Lifecycle, state::State},
+    model::{event::Awaited, id::DiscussionId, lifecycle::Lifecycle, state::State, vacancy::Vacancy},
     text::count,
 };
 use rustix::process::Signal;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{
-    follow::Leave,
-    judge,
-    live::terminal,
+    live::events::LeaveSignals,
     render::{insist, note},
+    terminal,
 };
 
 /// What ends an answer that is typed.
@@ -27,10 +26,21 @@ pub(crate) fn announce(state: &State) -> bool {
         return false;
     }
     if let Some(vacancy) = &state.debate.vacancy {
-        judge::announce(state.id, vacancy);
+        announce_vacancy(state.id, vacancy);
     }
     whose_turn(state);
     state.debate.vacancy.is_some() || !state.awaiting.is_empty()
+}
+
+/// Says that the judge's seat is empty, and what can be said about it.
+fn announce_vacancy(id: DiscussionId, vacancy: &Vacancy) {
+    let Vacancy { lost, round, reason, candidates, .. } = vacancy;
+    note(&format!("{lost} can't judge any more (round {round}): {reason}. It waits for a word on who does:"));
+    if !candidates.is_empty() {
+        note(&format!("  `ax judge {id} swap NAME` puts another in the seat: {}", candidates.join(", ")));
+    }
+    note(&format!("  `ax judge {id} none` goes on without a judge"));
+    note(&format!("  `ax judge {id} end` ends the debate and concludes it"));
 }
 
 /// Says whose turn it is, what is asked, and how to answer.
@@ -93,14 +103,14 @@ pub(crate) async fn typed(state: &State, unseen: usize) -> anyhow::Result<Typed>
 
 /// The lines up to the last one; `None` when a signal came first.
 async fn lines_typed() -> anyhow::Result<Option<Vec<String>>> {
-    let (mut interrupt, mut leave) = (signal(SignalKind::interrupt())?, Leave::at_a_terminal()?);
+    let (mut interrupt, mut leave) = (signal(SignalKind::interrupt())?, LeaveSignals::at_a_terminal()?);
     let mut stopped = signal(SignalKind::from_raw(Signal::TSTP.as_raw()))?;
     let mut typing = tokio::task::spawn_blocking(lines);
     loop {
         tokio::select! {
             lines = &mut typing => return Ok(Some(lines?)),
             _ = interrupt.recv() => return Ok(None),
-            () = leave.asked() => return Ok(None),
+            () = leave.received() => return Ok(None),
             // The screen catches Ctrl-Z for good, so it is on us here.
             _ = stopped.recv() => terminal::suspend(),
         }

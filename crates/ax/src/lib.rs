@@ -1,0 +1,73 @@
+//! The command `ax`, as a library: a build of your own is a `main` that runs a [`Command`].
+//!
+//! ```no_run
+//! fn main() -> std::process::ExitCode {
+//!     ax::Command::new().run(std::env::args_os())
+//! }
+//! ```
+//!
+//! Results go to standard output and everything else to standard error. `ax help` lists the verbs and
+//! `ax man` the exit codes.
+
+mod app;
+mod args;
+mod exit;
+mod live;
+mod render;
+mod terminal;
+mod verbs;
+
+use std::{ffi::OsString, process::ExitCode};
+
+use crate::app::App;
+
+/// The command with the parts it is built from.
+#[derive(Debug, Clone)]
+pub struct Command {
+    app: App,
+}
+
+impl Command {
+    /// The command with the patterns, consensus methods, context strategies and detectors that come
+    /// with Quorum.
+    #[must_use]
+    pub fn new() -> Command {
+        Command { app: App::built_in() }
+    }
+
+    /// Runs a command line, whose first item is the program's name, and returns its exit code.
+    ///
+    /// Meant to be called once in a process, from its main thread and outside any async runtime: it
+    /// starts a runtime of its own, and handles signals and the terminal.
+    ///
+    /// ```
+    /// use std::process::ExitCode;
+    ///
+    /// assert_eq!(ax::Command::new().run(["ax", "patterns"]), ExitCode::SUCCESS);
+    /// ```
+    #[must_use]
+    pub fn run<I>(&self, arguments: I) -> ExitCode
+    where
+        I: IntoIterator,
+        I::Item: Into<OsString>,
+    {
+        let typed: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
+        let (cli, verb) = match args::parse(&self.app, &typed) {
+            Ok(parsed) => parsed,
+            Err(exit) => return exit.into(),
+        };
+        if cli.quiet {
+            render::hush();
+        }
+        match verbs::run(&self.app, cli.verb) {
+            Ok(exit) => exit.into(),
+            Err(error) => exit::report(&error, &verb).into(),
+        }
+    }
+}
+
+impl Default for Command {
+    fn default() -> Self {
+        Command::new()
+    }
+}

@@ -1,0 +1,79 @@
+//! Writes the events of a running discussion to stdout as lines of JSON: recorded events in order,
+//! and pieces of text as they arrive.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use quorum::{
+    Quorum, Signal,
+    export::jsonl,
+    model::{
+        announcement::Announcer,
+        event::Fact,
+        id::{DiscussionId, Seq},
+    },
+};
+
+use crate::render::write;
+
+/// Writes the events of one discussion. What a slow reader missed is read from the record.
+pub(crate) struct JsonLines {
+    id: DiscussionId,
+    announcer: Announcer,
+    written: Seq,
+    has_header: bool,
+}
+
+impl JsonLines {
+    pub(crate) fn of(id: DiscussionId) -> Self {
+        JsonLines { id, announcer: Announcer::new(id), written: Seq::START, has_header: false }
+    }
+
+    /// Writes the line of a signal. Sub-discussions are left out: they have their own numbering.
+    pub(crate) async fn write_signal(&mut self, quorum: &Quorum, signal: &Signal) -> anyhow::Result<()> {
+        self.write_header()?;
+        match signal {
+            Signal::Fact { discussion, fact } if *discussion == self.id => {
+                if fact.seq > self.written.next() {
+                    self.write_up_to(quorum, fact.seq).await?;
+                }
+                self.write_fact(fact)
+            }
+            Signal::Piece(piece) if piece.discussion == self.id && !piece.step.is_aside() => {
+                write_line(&jsonl::line(&self.announcer.chunk(&piece.participant, now_ms(), &piece.text)))
+            }
+            Signal::Fact { .. } | Signal::Piece(_) | Signal::Trouble(_) => Ok(()),
+        }
+    }
+
+    /// Writes everything that is recorded and not written yet.
+    pub(crate) async fn catch_up(&mut self, quorum: &Quorum) -> anyhow::Result<()> {
+        self.write_header()?;
+        self.write_up_to(quorum, Seq(u64::MAX)).await
+    }
+
+    fn write_header(&mut self) -> anyhow::Result<()> {
+        if std::mem::replace(&mut self.has_header, true) { Ok(()) } else { write_line(&jsonl::header()) }
+    }
+
+    async fn write_up_to(&mut self, quorum: &Quorum, last: Seq) -> anyhow::Result<()> {
+        let facts = quorum.facts(self.id, self.written).await?;
+        facts.iter().filter(|fact| fact.seq <= last).try_for_each(|fact| self.write_fact(fact))
+    }
+
+    fn write_fact(&mut self, fact: &Fact) -> anyhow::Result<()> {
+        if fact.seq <= self.written {
+            return Ok(());
+        }
+        self.written = fact.seq;
+        self.announcer.announce(fact).map_or(Ok(()), |it| write_line(&jsonl::line(&it)))
+    }
+}
+
+fn write_line(line: &str) -> anyhow::Result<()> {
+    write(&format!("{line}\n"))
+}
+
+fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}

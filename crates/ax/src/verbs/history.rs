@@ -1,0 +1,93 @@
+//! `ax history` and `ax show`: lists past discussions, and prints one.
+
+use std::io::{IsTerminal, stderr, stdout};
+
+use quorum::{
+    Quorum,
+    model::{outcome::Outcome, state::State},
+};
+
+use crate::{
+    args::{History, Output, Shape, Shown},
+    exit::Exit,
+    live::turn,
+    render::{
+        closing, insist, listing, note,
+        output::print_discussion,
+        print, print_json, print_lines, print_markdown,
+        result::{Detail, markdown, moves},
+        usage,
+    },
+    terminal,
+};
+
+/// `ax history`
+pub(crate) async fn history(quorum: &Quorum, args: &History) -> anyhow::Result<Exit> {
+    let words = args.words.join(" ");
+    let entries = if words.trim().is_empty() {
+        let session = match &args.session {
+            Some(given) => Some(quorum.find_session(given).await?),
+            None => None,
+        };
+        quorum.list(args.limit, session).await?
+    } else {
+        quorum.search(&words, args.limit).await?
+    };
+    if args.listed.json {
+        print_json(&entries)?;
+    } else if entries.is_empty() {
+        note("There are no such discussions.");
+    } else if stdout().is_terminal() && terminal::is_lively() {
+        print_lines(&listing::table(&entries, terminal::columns_of_stdout()))?;
+    } else {
+        print(&entries.iter().map(listing::row).collect::<Vec<_>>().join("\n"))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// `ax show`
+pub(crate) async fn show(quorum: &Quorum, args: &Shown) -> anyhow::Result<Exit> {
+    let state = quorum.state(quorum.find(&args.which.id).await?).await?;
+    show_state(quorum, &state, args.output).await?;
+    Ok(Exit::Done)
+}
+
+/// Prints a discussion, over or not, and says where it stands.
+pub(crate) async fn show_state(quorum: &Quorum, state: &State, output: Output) -> anyhow::Result<()> {
+    if output.shape() == Shape::Text {
+        show_text(state, output)?;
+    } else {
+        print_discussion(quorum, state, output).await?;
+    }
+    set_apart();
+    if state.lifecycle.is_terminal() {
+        closing::lines(&Outcome::of(state)).iter().for_each(|line| note(line));
+        closing::of_fork(state).iter().for_each(|line| note(line));
+        if output.usage {
+            insist(&usage::table(&Outcome::of(state)));
+        }
+    } else if !turn::announce(state) {
+        note(&format!(
+            "This discussion is {}; `ax resume {}` goes on unless it runs elsewhere.",
+            state.lifecycle, state.id
+        ));
+    }
+    Ok(())
+}
+
+/// A gap between the result and what is said of it, where both are on a terminal.
+fn set_apart() {
+    if stdout().is_terminal() && stderr().is_terminal() {
+        note("");
+    }
+}
+
+fn show_text(state: &State, output: Output) -> anyhow::Result<()> {
+    // Of what is not over there is nothing else to show.
+    let everything = output.verbose || !state.lifecycle.is_terminal();
+    let detail = if everything { Detail::Everything } else { Detail::Course };
+    let moves = output.verbose.then(|| moves(&state.transitions));
+    let parts = [Some(markdown(&Outcome::of(state), detail)), moves].into_iter().flatten();
+    let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+    if parts.is_empty() { Ok(()) } else { print_markdown(&parts.join("\n\n")) }
+}

@@ -1,0 +1,51 @@
+//! `ax sessions`: lists the sessions, which are folders for discussions, and creates one.
+
+use quorum::{Quorum, text::line};
+
+use crate::{
+    args::{Listed, SessionVerb, Sessions},
+    exit::{Exit, Usage},
+    render::{note, print, print_json},
+};
+
+/// How much of a session's name a list shows.
+const NAME: usize = 70;
+
+/// `ax sessions`
+pub(crate) async fn sessions(quorum: &Quorum, args: &Sessions) -> anyhow::Result<Exit> {
+    match &args.verb {
+        Some(SessionVerb::Create { name }) => create_session(quorum, name).await,
+        Some(SessionVerb::List(listed)) => list_sessions(quorum, listed).await,
+        None => list_sessions(quorum, &args.listed).await,
+    }
+}
+
+async fn create_session(quorum: &Quorum, name: &str) -> anyhow::Result<Exit> {
+    let name = line(name, 200);
+    if name.is_empty() {
+        return Err(Usage("a session needs a name: ax sessions create NAME".to_owned()).into());
+    }
+    let session = quorum.create_session(&name).await?;
+    print(&session.session_id.to_string())?;
+    note(&format!(
+        "Created the session {name}; `ax discuss \"…\" --session {}` puts a discussion into it.",
+        session.session_id
+    ));
+    Ok(Exit::Done)
+}
+
+async fn list_sessions(quorum: &Quorum, listed: &Listed) -> anyhow::Result<Exit> {
+    let sessions = quorum.sessions().await?;
+    if listed.json {
+        print_json(&sessions)?;
+    } else if sessions.is_empty() {
+        note("There are no sessions yet; `ax sessions create NAME` makes one.");
+    } else {
+        let row = |it: &quorum::listing::SessionEntry| {
+            let when = it.created_at.get(..16).unwrap_or(&it.created_at).replace('T', " ");
+            format!("{}  {when}  {}", it.session_id, line(&it.name, NAME))
+        };
+        print(&sessions.iter().map(row).collect::<Vec<_>>().join("\n"))?;
+    }
+    Ok(Exit::Done)
+}
