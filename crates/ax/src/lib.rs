@@ -12,6 +12,7 @@
 mod app;
 mod args;
 mod exit;
+mod file_limit;
 mod live;
 mod render;
 mod terminal;
@@ -59,7 +60,7 @@ impl Command {
         if cli.quiet {
             render::hush();
         }
-        match verbs::run(&self.app, cli.verb) {
+        match file_limit::outlive().and_then(|()| verbs::run(&self.app, cli.verb)) {
             Ok(exit) => exit.into(),
             Err(error) => exit::report(&error, &verb).into(),
         }

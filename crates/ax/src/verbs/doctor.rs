@@ -1,9 +1,12 @@
 //! `ax doctor`: whether all is well, and what to do where it is not.
 
+use std::path::Path;
+
 use quorum::{
     Config,
-    doctor::{Finding, Health, examine},
+    doctor::{Finding, Health, Salvage, Salvaged, examine, salvage},
     setup::Machine,
+    text::count,
 };
 
 use crate::{
@@ -19,6 +22,11 @@ use crate::{
 /// Looks at everything; fails where something is to be put right.
 pub(crate) fn doctor(app: &App, args: &Doctor) -> anyhow::Result<Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    if args.salvage {
+        let salvage = runtime.block_on(salvage(&Config::load()?))?;
+        print(&saved(&salvage))?;
+        return Ok(Exit::Done);
+    }
     let mut findings = runtime.block_on(examine(&Machine::this()));
     if args.live {
         let quorum = app.open(Config::load()?)?;
@@ -32,6 +40,30 @@ pub(crate) fn doctor(app: &App, args: &Doctor) -> anyhow::Result<Exit> {
     }
     let well = findings.iter().all(|it| it.state != Health::Wrong);
     Ok(if well { Exit::Done } else { Exit::Setup })
+}
+
+/// How much of a damaged database was saved, and how to use it.
+fn saved(salvage: &Salvage) -> String {
+    let Salvage { damaged, new, saved } = salvage;
+    let Salvaged { discussions, cut_short, lost_discussions, facts, lost_facts } = *saved;
+    let (saved, lost) = (count(discussions, "discussion"), count(lost_discussions, "discussion"));
+    let mut lines = vec![format!(
+        "Saved {saved} with {}, lost {lost} and {}.",
+        count(facts, "fact"),
+        count(lost_facts, "fact")
+    )];
+    if cut_short > 0 {
+        let short = count(cut_short, "discussion");
+        lines.push(format!("Of those saved, {short} lost the end; `ax resume ID` goes on from there."));
+    }
+    let (old, new) = (damaged.display(), new.display());
+    lines.push(format!("{old} is as it was. To use {new} in its place, while nothing else runs:"));
+    // A log that belongs to another database would damage the new one.
+    let files = ["", "-wal", "-shm"].map(|ending| format!("{old}{ending}"));
+    let there = files.iter().filter(|it| Path::new(it).exists());
+    lines.extend(there.map(|it| format!("  mv {it} {it}.damaged")));
+    lines.push(format!("  mv {new} {old}"));
+    lines.join("\n")
 }
 
 /// What was found hangs beside what was looked at, or where that leaves too little room under it.

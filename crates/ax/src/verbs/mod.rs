@@ -14,6 +14,7 @@ mod models;
 mod patterns;
 mod plan;
 mod replay;
+mod restore;
 mod say;
 mod serve;
 mod sessions;
@@ -63,6 +64,7 @@ async fn perform(app: &App, quorum: &Arc<Quorum>, verb: Verb) -> anyhow::Result<
         Verb::Note(args) => annotate::note(quorum, &args).await,
         Verb::Rate(args) => annotate::rate(quorum, &args).await,
         Verb::Delete(args) => annotate::delete(quorum, &args).await,
+        Verb::Restore(args) => restore::restore(quorum, &args).await,
         Verb::Judge(args) => judge::judge(quorum, &args).await,
         Verb::Fork(args) => discuss::fork(quorum, &args).await,
         Verb::History(args) => history::history(quorum, &args).await,
