@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::{
     cache::{lifecycle, parsed},
     error::Trouble,
-    search::question,
+    search::{question, words_of},
     write_context::WriteContext,
 };
 
@@ -64,6 +64,39 @@ pub(crate) fn search(connection: &Connection, words: &str, wanted: &Wanted) -> R
     let session = wanted.session.map(|it| it.to_string());
     let tenant = wanted.tenant.as_ref().map(Tenant::name);
     let rows = statement.query_map(params![question, limit(wanted), session, tenant], summary)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// The same in a database that can't be written, and whose index can't be brought up to date: behind
+/// what the index knows comes what it does not know, newest first.
+pub(crate) fn search_read_only(
+    connection: &Connection,
+    words: &str,
+    wanted: &Wanted,
+) -> Result<Vec<Summary>, Trouble> {
+    let mut found = search(connection, words, wanted)?;
+    // A discussion that went on since it was indexed is both.
+    let further = search_unindexed(connection, words, wanted)?;
+    found.retain(|it| further.iter().all(|other| other.id != it.id));
+    found.extend(further);
+    found.truncate(if wanted.limit == 0 { usize::MAX } else { wanted.limit });
+    Ok(found)
+}
+
+/// Looks for any of the words in the text of discussions that are not indexed.
+fn search_unindexed(connection: &Connection, words: &str, wanted: &Wanted) -> Result<Vec<Summary>, Trouble> {
+    let patterns: Vec<String> = words_of(words).map(|word| format!("%{word}%")).collect();
+    let patterns = serde_json::Value::from(patterns).to_string();
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {SUMMARY} FROM discussions WHERE root = id AND unindexed = 1 AND hidden_at IS NULL
+         AND (?3 IS NULL OR session = ?3) AND (?4 IS NULL OR tenant = ?4)
+         AND EXISTS (SELECT 1 FROM json_each(?1) WHERE topic LIKE value OR synthesis LIKE value OR EXISTS
+             (SELECT 1 FROM discussion_logs WHERE project_id = discussions.id AND content LIKE value))
+         ORDER BY opened_at DESC, id DESC LIMIT ?2"
+    ))?;
+    let session = wanted.session.map(|it| it.to_string());
+    let tenant = wanted.tenant.as_ref().map(Tenant::name);
+    let rows = statement.query_map(params![patterns, limit(wanted), session, tenant], summary)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 

@@ -47,12 +47,15 @@ const SHORTEST_BEGINNING: usize = 3;
 
 /// What people typed as a question to the index: any of the words, or what begins with them. `None` when there are none.
 pub(crate) fn question(words: &str) -> Option<String> {
-    let words: Vec<String> = words
-        .split(is_between_words)
-        .filter(|word| word.chars().any(char::is_alphanumeric))
+    let words: Vec<String> = words_of(words)
         .map(|word| format!("\"{word}\"{}", if word.len() < SHORTEST_BEGINNING { "" } else { "*" }))
         .collect();
     (!words.is_empty()).then(|| words.join(" OR "))
+}
+
+/// What of it is words. None of them has a sign that means something to the index or to `LIKE`.
+pub(crate) fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split(is_between_words).filter(|word| word.chars().any(char::is_alphanumeric))
 }
 
 /// Signs beyond ASCII are left to the index, which knows which of them are part of a letter.

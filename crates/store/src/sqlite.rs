@@ -88,6 +88,14 @@ impl SqliteStore {
         Ok(SqliteStore { watch, readers, writer: Writer::start(context, checkpointer).map_err(no_thread)? })
     }
 
+    /// Brings the index of words up to date.
+    async fn index_words(&self) -> Result<(), StoreError> {
+        if self.readers.read(search::is_behind).await? {
+            while self.writer.write(search::catch_up).await? == search::AT_ONCE {}
+        }
+        Ok(())
+    }
+
     /// What is wrong with the file, as SQLite says it; `None` when it is whole.
     pub async fn damage(&self) -> Result<Option<String>, StoreError> {
         let check = |connection: &rusqlite::Connection| {
@@ -198,11 +206,14 @@ impl Archive for SqliteStore {
     fn search(&self, words: &str, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
         let words = words.to_owned();
         Box::pin(async move {
-            let is_writable = self.writer.access() == Access::Write;
-            if is_writable && self.readers.read(search::is_behind).await? {
-                while self.writer.write(search::catch_up).await? == search::AT_ONCE {}
-            }
-            self.readers.read(move |connection| archive::search(connection, &words, &wanted)).await
+            let search = match self.writer.access() {
+                Access::Write => {
+                    self.index_words().await?;
+                    archive::search
+                }
+                Access::ReadOnly => archive::search_read_only,
+            };
+            self.readers.read(move |connection| search(connection, &words, &wanted)).await
         })
     }
 

@@ -148,6 +148,29 @@ async fn f10_a_read_only_database_can_be_read_and_nothing_is_written_beside_it()
 }
 
 #[tokio::test]
+async fn f10_a_read_only_database_can_be_searched_though_it_cant_be_indexed() {
+    let folder = Folder::new();
+    let store = SqliteStore::open(folder.database()).unwrap();
+    let indexed = finish(&store, "tabs in Zürich", "tabs", second(1)).await;
+    store.search("tabs", Wanted::default()).await.unwrap();
+    let topical = finish(&store, "are TABS worth it?", "yes", second(2)).await;
+    let talked = open(&store, "what to eat?", second(3)).await;
+    let mut writer = Writer::claiming(&store, talked, "one").await;
+    writer.write(second(3), vec![said("ann", 1, "Not tabs.")], Then::Continue).await.unwrap();
+    finish(&store, "vi or emacs?", "vi", second(4)).await;
+    drop(store);
+    let store = SqliteStore::open_to_read(folder.database(), Options::default()).unwrap();
+    let search = async |words: &str, limit: usize| -> Vec<DiscussionId> {
+        let found = store.search(words, Wanted { limit, ..Wanted::default() }).await.unwrap();
+        found.iter().map(|it| it.id).collect()
+    };
+    assert_eq!(search("tabs", 0).await, [indexed, talked, topical]);
+    assert_eq!(search("tabs", 2).await, [indexed, talked]);
+    assert_eq!(search("zurich WORTH", 0).await, [indexed, topical]);
+    assert_eq!(search("100% _", 0).await, []);
+}
+
+#[tokio::test]
 async fn f10_a_read_only_database_that_another_process_writes_shows_what_it_wrote() {
     let folder = Folder::new();
     let writing = SqliteStore::open(folder.database()).unwrap();

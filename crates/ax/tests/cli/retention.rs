@@ -50,7 +50,7 @@ fn f9_a_clock_that_leaps_forward_removes_nothing_and_says_so() {
 fn inv_disc_632_an_old_discussion_is_hidden_restored_hidden_again_and_removed() {
     let desk = Desk::new();
     let discuss = |day: &str, topic: &str| on(&desk, day, &["discuss", topic]);
-    let Some(first) = discuss("@2026-01-01 12:00:00", "old") else { return };
+    let Some(first) = discuss("@2026-01-01 12:00:00", "xylophones") else { return };
     first.ends(0);
     for day in ["@2026-01-20 12:00:00", "@2026-02-05 12:00:00"] {
         discuss(day, "young").unwrap().ends(0);
@@ -61,23 +61,26 @@ fn inv_disc_632_an_old_discussion_is_hidden_restored_hidden_again_and_removed() 
     let hidden = desk.ax(&["restore", "--json"]).ends(0).json();
     let id = hidden[0]["discussionId"].as_str().unwrap();
     let listed = desk.ax(&["restore"]).ends(0).says(&["`ax restore ID` brings one back"]);
-    assert!(listed.out.contains(id) && listed.out.contains("old"), "{listed:?}");
-    assert_eq!(desk.ax(&["history", "old"]).ends(0).out, "");
+    assert!(listed.out.contains(id) && listed.out.contains("xylophones"), "{listed:?}");
+    assert_eq!(desk.ax(&["history", "xylophones"]).ends(0).out, "");
     let told = desk.ax(&["doctor"]).out;
     assert!(told.contains("1 discussion is hidden") && told.contains("`ax restore`"), "{told}");
 
     let restored = on(&desk, "@2026-02-05 14:00:00", &["restore", &id[..13]]).unwrap();
     restored.ends(0).says(&["Restored discussion", id, "Kept for another 30 days."]);
-    assert!(topics(&desk, "history").contains(&"old".to_owned()));
+    assert!(topics(&desk, "history").contains(&"xylophones".to_owned()));
     discuss("@2026-02-06 12:00:00", "young").unwrap().ends(0);
-    assert!(topics(&desk, "history").contains(&"old".to_owned()), "it is kept for a whole period again");
+    assert!(
+        topics(&desk, "history").contains(&"xylophones".to_owned()),
+        "it is kept for a whole period again"
+    );
     desk.ax(&["restore", "ffff"]).ends(2).says(&["ffff"]);
     desk.ax(&["restore", id, "--all"]).ends(2);
 
     for day in ["@2026-03-01 12:00:00", "@2026-03-10 12:00:00", "@2026-03-10 13:00:00"] {
         discuss(day, "young").unwrap().ends(0);
     }
-    assert!(topics(&desk, "restore").contains(&"old".to_owned()));
+    assert!(topics(&desk, "restore").contains(&"xylophones".to_owned()));
     discuss("@2026-03-17 14:00:00", "young").unwrap().ends(0);
     let gone = discuss("@2026-03-17 15:00:00", "young").unwrap().ends(0);
     assert!(gone.err.contains("for good, hidden for 7 days."), "{gone:?}");
