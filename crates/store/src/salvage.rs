@@ -157,8 +157,8 @@ impl Salvage {
             let below = self.facts(lead, usize::MAX).await?;
             match self.store.create(lead.id, below.iter().take(1).cloned().collect()).await {
                 Ok(_) => self.append(&claim, lead, &below, Then::Continue).await?,
-                Err(error @ StoreError::Unavailable(_)) => return Err(error),
-                Err(_) => self.lose(lead),
+                Err(StoreError::UnknownSession(_)) => self.lose(lead),
+                Err(error) => return Err(error),
             }
         }
         self.append(&claim, &root, &facts, Then::Park { seen: ANY_COMMAND }).await?;
@@ -166,7 +166,7 @@ impl Salvage {
         self.store.release(claim).await
     }
 
-    /// Puts a root there; `None` where its beginning is refused.
+    /// Puts a root there; `None` where another has its id.
     async fn begin(&self, root: &Lead, facts: &[Fact]) -> Result<Option<Claim>, StoreError> {
         let Some(Fact { event: Event::Opened { spec, .. }, at, .. }) = facts.first() else { return Ok(None) };
         if let Some(id) = spec.session {
@@ -175,11 +175,7 @@ impl Salvage {
             let name = "recovered".to_owned();
             self.store.create_session(Session { id, name, created_at: *at, tenant: tenant.clone() }).await?;
         }
-        match self.store.begin(root.id, vec![facts[0].clone()], "salvage", LEASE_MS).await {
-            Ok(claim) => Ok(claim),
-            Err(error @ StoreError::Unavailable(_)) => Err(error),
-            Err(_) => Ok(None),
-        }
+        self.store.begin(root.id, vec![facts[0].clone()], "salvage", LEASE_MS).await
     }
 
     /// Writes the facts after the first, and counts all of them.
@@ -197,9 +193,9 @@ impl Salvage {
             let (claim, facts) = (claim.clone(), facts.to_vec().into());
             match self.store.append(Append { claim, id: lead.id, expected, facts, then }).await {
                 Ok(last) => expected = last,
-                Err(error @ StoreError::Unavailable(_)) => return Err(error),
                 // It ended with the facts before; what comes after its end is no part of it.
-                Err(_) => break,
+                Err(StoreError::Over(_)) => break,
+                Err(error) => return Err(error),
             }
         }
         let lost = lead.last.saturating_sub(expected.0);

@@ -50,7 +50,7 @@ fn f10_a_locked_database_is_named_and_nothing_is_lost() {
     desk.ax(&["discuss", "q"]).ends(0);
 }
 
-/// What `find` in this folder, or everything in it, is allowed to others.
+/// The files and folders in this folder, and who may do what with them.
 fn modes(folder: &std::path::Path) -> Vec<(String, u32)> {
     use std::os::unix::fs::PermissionsExt;
     let mut found: Vec<(String, u32)> = fs::read_dir(folder)
