@@ -29,7 +29,7 @@ use crate::{
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Discuss", &["discuss", "demo", "patterns"]),
     ("Steer what runs or waits", &["pause", "resume", "stop", "abort", "say", "note", "judge"]),
-    ("Look back", &["history", "show", "export", "replay", "fork", "rate", "delete", "sessions"]),
+    ("Look back", &["history", "show", "export", "replay", "fork", "rate", "delete", "restore", "sessions"]),
     ("Set up", &["models", "keys", "prices", "config", "doctor"]),
     ("More", &["serve", "completions", "man", "help"]),
 ];

@@ -104,7 +104,7 @@ pub(crate) enum Verb {
     Prices(Prices),
     /// Look at keys, endpoints, prices, data and clock, and say what to do
     #[command(
-        after_help = "Examples:\n  ax doctor\n  ax doctor --live  # needs providers that answer\n  ax doctor --salvage  # needs a damaged database"
+        after_help = "Examples:\n  ax doctor\n  ax doctor --live  # needs providers that answer\n  ax doctor --salvage"
     )]
     Doctor(Doctor),
     /// List sessions, folders for discussions, or create one
