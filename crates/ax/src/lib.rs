@@ -16,6 +16,7 @@
 mod app;
 mod args;
 mod exit;
+mod file_limit;
 mod live;
 mod local;
 mod render;
@@ -106,7 +107,7 @@ impl Command {
         if cli.quiet {
             render::hush();
         }
-        match verbs::run(&self.app, cli.verb) {
+        match file_limit::outlive().and_then(|()| verbs::run(&self.app, cli.verb)) {
             Ok(exit) => exit.into(),
             Err(error) => exit::report(&error, &self.app.registry, &verb).into(),
         }

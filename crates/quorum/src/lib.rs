@@ -51,7 +51,7 @@ pub use quorum_core::{
     floor, memory, model,
     registry::{self, Registry, Snapshot},
     seams,
-    seams::{Deed, StoreError},
+    seams::{Deed, Expired, Leap, StoreError},
     vocabulary,
 };
 pub use quorum_patterns as patterns;

@@ -57,6 +57,9 @@ pub(crate) fn store(error: &StoreError) -> String {
         StoreError::Unknown(_) => Some("`ax history` lists those there are"),
         StoreError::Held { .. } => Some("`ax pause`, `ax stop` and `ax abort` reach it there"),
         StoreError::UnknownSession(_) => Some(SESSIONS),
+        StoreError::Damaged(_) => {
+            Some("`ax doctor --salvage` saves what can be read; or point AX_DATA_DIR elsewhere")
+        }
         StoreError::Unusable(_) => Some("or point AX_DATA_DIR elsewhere"),
         StoreError::Fenced(_)
         | StoreError::NotAwaited { .. }
