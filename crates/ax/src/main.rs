@@ -35,6 +35,10 @@ use quorum::{Config, Quorum};
 use crate::{args::Verb, exit::Exit};
 
 fn main() -> std::process::ExitCode {
+    // A supervisor starts before every local program, and must do nothing else.
+    if let Some(code) = quorum::setup::supervisor::serve() {
+        return code;
+    }
     let (cli, verb) = args::parse();
     if cli.quiet {
         render::hush();

@@ -97,8 +97,8 @@ impl Form {
 }
 
 fn paragraph(provider: &Provider, form: Form) -> String {
-    let state = provider.lacks().unwrap_or_else(|| "available".to_owned());
-    let heading = format!("{}  ({state})", provider.name);
+    let available = || provider.program().unwrap_or_else(|| "available".to_owned());
+    let heading = format!("{}  ({})", provider.name, provider.lacks().unwrap_or_else(available));
     let models = provider.listed.iter().map(|model| row(provider, model, "  ", form));
     std::iter::once(heading).chain(models).collect::<Vec<_>>().join("\n")
 }
@@ -141,6 +141,7 @@ fn document(provider: &Provider, models: &[String]) -> Value {
         "strengths": provider.strengths,
         "available": provider.way.is_ok(),
         "lacks": provider.lacks(),
+        "program": provider.program(),
         "model": provider.model,
         "models": models.iter().map(model).collect::<Vec<_>>(),
     })

@@ -6,6 +6,7 @@ use std::{
 };
 
 use quorum_core::seams::{Archive, Clock, Wanted};
+use quorum_providers::command::{Probe, dialect};
 use quorum_store::SqliteStore;
 use serde::Serialize;
 
@@ -150,7 +151,7 @@ fn providers(setup: &Setup) -> Vec<Finding> {
 fn provider(provider: &Provider) -> Finding {
     let way = match &provider.way {
         Ok(Way::Http(endpoint)) => format!("at {}, {}", endpoint.base, key(provider)),
-        Ok(Way::Command(program)) => format!("by the command {}", program.path.display()),
+        Ok(Way::Command(_)) => provider.program().unwrap_or_default(),
         Err(missing) => return finding(&provider.name, Health::Note, missing.advice(&provider.name)),
     };
     if provider.facts(&provider.model).price.is_some() {
@@ -168,17 +169,32 @@ fn key(provider: &Provider) -> String {
     }
 }
 
+/// What a check without a complaint means: only some programs can be asked for nothing whether they are logged in.
+fn answering(what: &str, way: &Way) -> Finding {
+    let probe = match way {
+        Way::Http(_) => return finding(what, Health::Well, "would answer"),
+        Way::Command(program) => dialect(&program.dialect).map(|it| it.probe),
+    };
+    match probe {
+        Some(Probe::Login(_)) => finding(what, Health::Well, "is logged in, and would answer"),
+        Some(Probe::Version(_)) => {
+            finding(what, Health::Note, "is installed; whether it is logged in shows with its first answer")
+        }
+        Some(Probe::Nothing) | None => {
+            finding(what, Health::Note, "is there; whether it answers shows when it is asked")
+        }
+    }
+}
+
 impl Quorum {
     /// Whether each available provider would answer now, without paying for it.
     pub async fn health(&self) -> Vec<Finding> {
         let checks = self.setup().sources().into_iter().map(|source| async move {
-            let said = self.would_answer(&source.name).await;
-            let state = if said.is_ok() { Health::Well } else { Health::Wrong };
-            finding(
-                &format!("{} (live)", source.name),
-                state,
-                said.err().unwrap_or_else(|| "would answer".into()),
-            )
+            let what = format!("{} (live)", source.name);
+            match self.would_answer(&source.name).await {
+                Ok(()) => answering(&what, &source.way),
+                Err(said) => finding(&what, Health::Wrong, said),
+            }
         });
         futures::future::join_all(checks).await
     }

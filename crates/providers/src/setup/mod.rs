@@ -18,7 +18,10 @@ mod way;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use quorum_core::call::lane::Width;
+use quorum_core::{
+    call::lane::Width,
+    model::money::{Price, Usd},
+};
 
 pub use machine::Machine;
 pub use own::{Own, OwnModel, OwnQuirks};
@@ -26,6 +29,7 @@ pub use way::Missing;
 
 use crate::{
     catalog,
+    command::{self, supervisor::Supervisor},
     keys::Keys,
     prices::Prices,
     setup::plan::Plan,
@@ -100,6 +104,18 @@ impl Setup {
         Setup { providers: known.chain(new).map(|plan| provider(&plan, given, machine)).collect() }
     }
 
+    /// The same, with a supervisor for every program that answers: it ends the program when this process dies. Without one, a
+    /// `kill -9` of this process leaves programs running until the next one is started.
+    #[must_use]
+    pub fn supervised_by(mut self, supervisor: &Supervisor) -> Setup {
+        for provider in &mut self.providers {
+            if let Ok(Way::Command(program)) = &mut provider.way {
+                program.supervisor = Some(supervisor.clone());
+            }
+        }
+        self
+    }
+
     /// Those that can be asked.
     #[must_use]
     pub fn sources(&self) -> Vec<Source> {
@@ -135,6 +151,19 @@ impl Provider {
         self.way.as_ref().err().map(|missing| missing.advice(&self.name))
     }
 
+    /// Which program answers and what its cost means; `None` where no program does.
+    #[must_use]
+    pub fn program(&self) -> Option<String> {
+        let Ok(Way::Command(program)) = &self.way else { return None };
+        let tells_cost = command::dialect(&program.dialect).is_some_and(|it| it.tells_cost);
+        let cost = match (tells_cost, self.facts(&self.model).price) {
+            (true, _) => "the program tells its cost at API prices, which a subscription may not charge",
+            (false, Some(_)) => "its cost is reckoned at API prices, which a subscription may not charge",
+            (false, None) => "its cost is not known",
+        };
+        Some(format!("answered by the command {}; {cost}", program.path.display()))
+    }
+
     /// What is known of one of its models.
     #[must_use]
     pub fn facts(&self, model: &str) -> Facts {
@@ -145,8 +174,10 @@ impl Provider {
 fn provider(plan: &Plan<'_>, given: &Given<'_>, machine: &Machine<'_>) -> Provider {
     let (way, key) = way::found(plan, given.keys, machine);
     let fitting = |facts: Facts| fitting(facts, way.as_ref().ok(), plan);
-    let models = plan.models(given.prices).into_iter().map(|(name, facts)| (name, fitting(facts))).collect();
+    let models: BTreeMap<String, Facts> =
+        plan.models(given.prices).into_iter().map(|(name, facts)| (name, fitting(facts))).collect();
     let usual = fitting(plan.usual());
+    let usual = Facts { price: usual.price.or_else(|| ceiling(way.as_ref().ok(), &models)), ..usual };
     let model = match &way {
         // A program has a model of its own choice.
         Ok(Way::Command(_)) => plan.own.and_then(|own| own.model.clone()).unwrap_or_default(),
@@ -166,6 +197,16 @@ fn provider(plan: &Plan<'_>, given: &Given<'_>, machine: &Machine<'_>) -> Provid
         key,
         way,
     }
+}
+
+/// The highest price of a provider's models, for a program that chooses one of them itself and tells what it cost afterwards: so
+/// much is reserved before a call, and what is told then counts.
+fn ceiling(way: Option<&Way>, models: &BTreeMap<String, Facts>) -> Option<Price> {
+    let Some(Way::Command(program)) = way else { return None };
+    let prices = || models.values().filter_map(|facts| facts.price);
+    let highest = |of: fn(&Price) -> Usd| prices().map(|price| of(&price)).max();
+    command::dialect(&program.dialect).filter(|it| it.tells_cost)?;
+    Some(Price::new(highest(|it| it.input)?, highest(|it| it.output)?))
 }
 
 /// Google's `v1` knows neither a place for standing instructions nor tools nor forms, and refuses what it doesn't know.
