@@ -11,6 +11,7 @@ mod kills;
 #[path = "supervised/passed_on.rs"]
 mod passed_on;
 #[path = "command/stage.rs"]
+#[expect(dead_code, reason = "other tests use the rest")]
 mod stage;
 
 use std::{future::Future, pin::Pin, process::ExitCode};

@@ -6,7 +6,7 @@ use std::{
 };
 
 use quorum_core::seams::{Archive, Clock, Wanted};
-use quorum_providers::command::{Probe, dialect};
+use quorum_providers::command::dialect;
 use quorum_store::SqliteStore;
 use serde::Serialize;
 
@@ -169,21 +169,17 @@ fn key(provider: &Provider) -> String {
     }
 }
 
-/// What a check without a complaint means: only some programs can be asked for nothing whether they are logged in.
+/// What a check without a complaint means: only some programs tell for nothing whether they are logged in.
 fn answering(what: &str, way: &Way) -> Finding {
-    let probe = match way {
+    let asked = match way {
         Way::Http(_) => return finding(what, Health::Well, "would answer"),
-        Way::Command(program) => dialect(&program.dialect).map(|it| it.probe),
+        Way::Command(program) => dialect(&program.dialect).is_some_and(|it| !it.probe.is_empty()),
     };
-    match probe {
-        Some(Probe::Login(_)) => finding(what, Health::Well, "is logged in, and would answer"),
-        Some(Probe::Version(_)) => {
-            finding(what, Health::Note, "is installed; whether it is logged in shows with its first answer")
-        }
-        Some(Probe::Nothing) | None => {
-            finding(what, Health::Note, "is there; whether it answers shows when it is asked")
-        }
+    if asked {
+        return finding(what, Health::Well, "is logged in, and would answer");
     }
+    let found = "is installed; whether it is logged in and answers shows when it is asked";
+    finding(what, Health::Note, found)
 }
 
 impl Quorum {

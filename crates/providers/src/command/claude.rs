@@ -7,7 +7,7 @@ use quorum_core::model::{
 };
 use serde_json::Value;
 
-use super::{Dialect, Output, Probe, heard::Heard, trouble};
+use super::{Dialect, Output, heard::Heard, trouble};
 
 pub(super) const DIALECT: Dialect = Dialect {
     name: "claude",
@@ -36,7 +36,7 @@ pub(super) const DIALECT: Dialect = Dialect {
         "--model",
         "{model}",
     ],
-    probe: Probe::Login(&["auth", "status"]),
+    probe: &["auth", "status"],
     login: "run `claude`, then /login",
     tells_cost: true,
     environment: &["CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN"],

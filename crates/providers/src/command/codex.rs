@@ -3,13 +3,13 @@
 use quorum_core::model::{error::ProviderError, money::Usage};
 use serde_json::Value;
 
-use super::{Dialect, Output, Probe, heard::Heard, trouble};
+use super::{Dialect, Output, heard::Heard, trouble};
 
 pub(super) const DIALECT: Dialect = Dialect {
     name: "codex",
     summary: "Codex, by its own login",
     arguments: ARGUMENTS,
-    probe: Probe::Login(&["login", "status"]),
+    probe: &["login", "status"],
     login: "run `codex login`",
     tells_cost: false,
     environment: &["CODEX_HOME"],

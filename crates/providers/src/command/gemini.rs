@@ -3,7 +3,7 @@
 use quorum_core::model::{error::ProviderError, money::Usage};
 use serde_json::Value;
 
-use super::{Dialect, Output, Probe, heard::Heard, trouble};
+use super::{Dialect, Output, heard::Heard, trouble};
 
 pub(super) const DIALECT: Dialect = Dialect {
     name: "gemini",
@@ -19,7 +19,8 @@ pub(super) const DIALECT: Dialect = Dialect {
         "-m",
         "{model}",
     ],
-    probe: Probe::Version(&["--version"]),
+    // It has no such question, and its version alone takes seconds.
+    probe: &[],
     login: "run `gemini` and choose how",
     tells_cost: false,
     // A login with Google may need the project that is to be charged.

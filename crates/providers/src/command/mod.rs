@@ -32,7 +32,7 @@ mod trouble;
 #[cfg(test)]
 mod tests;
 
-use std::{process::ExitStatus, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use futures::{
     future::BoxFuture,
@@ -74,8 +74,9 @@ pub struct Dialect {
     pub summary: &'static str,
     /// The arguments it usually takes; `{model}` stands for the model's name.
     pub arguments: &'static [&'static str],
-    /// The question that costs nothing.
-    pub probe: Probe,
+    /// The arguments with which it tells for nothing whether it is logged in: it ends with 0 if so, and with 1 if not. Empty where
+    /// no such question is known: a program might take any argument for a question and have it answered, for money.
+    pub probe: &'static [&'static str],
     /// What the user does to log in, as an instruction; empty where there is no login.
     pub login: &'static str,
     /// Whether it tells what an answer costs. That is the price over the API, whatever a subscription makes of it.
@@ -90,17 +91,6 @@ pub struct Dialect {
     pub(crate) codes: &'static [(i32, u16)],
     /// How its output is read.
     pub(crate) output: Output,
-}
-
-/// What a program can be asked for nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Probe {
-    /// Whether it is logged in: these arguments make it end with 0 if so, and with 1 if not.
-    Login(&'static [&'static str]),
-    /// Its version. Whether it is logged in shows with its first answer.
-    Version(&'static [&'static str]),
-    /// Nothing: a program that is not known might take any argument for a question and have it answered, for money.
-    Nothing,
 }
 
 /// How a program's output is read.
@@ -162,10 +152,10 @@ impl Spoken {
     }
 
     async fn probe(&self) -> Result<(), ProviderError> {
-        let (Probe::Login(arguments) | Probe::Version(arguments)) = self.dialect.probe else {
-            return self.launch(Vec::new()).map(drop);
-        };
-        let launch = self.launch(arguments.iter().map(|&it| it.to_owned()).collect())?;
+        let launch = self.launch(self.dialect.probe.iter().map(|&it| it.to_owned()).collect())?;
+        if self.dialect.probe.is_empty() {
+            return Ok(());
+        }
         let name = launch.name.clone();
         let mut process = Process::start(launch)?;
         process.stdin = None;
@@ -176,7 +166,7 @@ impl Spoken {
         };
         let failed = match ended {
             Ok(status) if status.success() => return Ok(()),
-            Ok(status) if is_logged_out(self.dialect, status) => {
+            Ok(status) if status.code() == Some(1) => {
                 ProviderError::new(ErrorClass::Authentication, format!("{name} is not logged in"))
             }
             Ok(status) => trouble::ended(&name, status, &complaint(process).await, self.dialect.codes),
@@ -184,10 +174,6 @@ impl Spoken {
         };
         Err(trouble::with_login(failed, self.dialect.login))
     }
-}
-
-fn is_logged_out(dialect: &Dialect, status: ExitStatus) -> bool {
-    matches!(dialect.probe, Probe::Login(_)) && status.code() == Some(1)
 }
 
 /// What it wrote where complaints go. Whoever could hold the pipe open was killed with the group, but for those who left it.

@@ -4,7 +4,7 @@ use std::{os::unix::process::ExitStatusExt, process::ExitStatus, time::Duration}
 
 use jiff::Timestamp;
 use quorum_core::model::error::{ErrorClass, ProviderError};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::clean::cleaned;
 use crate::wire::Refused;
@@ -74,7 +74,7 @@ const ALLOWANCE_MS: u64 = 60 * 60 * 1_000;
 
 /// An error that a program tells in its own output.
 pub(super) fn told(words: &str) -> ProviderError {
-    let words = cleaned(words);
+    let words = unpacked(words).unwrap_or_else(|| cleaned(words));
     let words = if words.trim().is_empty() { "it failed without saying why" } else { &words };
     let (status, line) = told_best(words);
     classed(status.unwrap_or(500), line, shown(line))
@@ -97,6 +97,13 @@ pub(super) fn ended(name: &str, status: ExitStatus, words: &str, codes: &[(i32, 
         (None, Some(_)) => classed(500, line, message),
         (None, None) => ProviderError::new(ErrorClass::Network, message),
     }
+}
+
+/// The sentence in a vendor's answer that a program repeats as it came.
+fn unpacked(words: &str) -> Option<String> {
+    let answer: Value = serde_json::from_str(words).ok()?;
+    let said = answer["error"]["message"].as_str().or(answer["message"].as_str());
+    said.map(cleaned)
 }
 
 /// An error with what to do about it where the program isn't logged in: the advice about keys helps nobody there.
@@ -222,6 +229,8 @@ mod tests {
         check("API Error: 500 Internal", ErrorClass::ApiError, "API Error: 500 Internal");
         check("429 from upstream", ErrorClass::RateLimit, "429 from upstream");
         check("at byte 14290", ErrorClass::ApiError, "at byte 14290");
+        let repeated = "{\n  \"error\": {\n    \"message\": \"The model does not exist or you do not have access.\"\n  }\n}";
+        check(repeated, ErrorClass::Validation, "The model does not exist or you do not have access.");
         check("", ErrorClass::ApiError, "it failed without saying why");
         check("\u{1b}[31mBad\u{1b}[0m\n  at file.js", ErrorClass::ApiError, "at file.js");
         check("Error: please log in\n  at file.js", ErrorClass::Authentication, "Error: please log in");

@@ -17,7 +17,7 @@ use quorum_providers::{
 
 use crate::{
     call::call,
-    stage::{PATIENT, Stage, answer},
+    stage::{PATIENT, Stage},
 };
 
 /// The argument that makes this binary the embedding program.
@@ -75,52 +75,38 @@ fn left(temporary: &Path) -> Vec<PathBuf> {
     fs::read_dir(temporary).unwrap().map(|it| it.unwrap().path()).collect()
 }
 
-/// Kills so many, one after the other, and looks after each of them.
-async fn kill(supervised: &str, count: usize, look: impl AsyncFn(&Stage, &Program, &Path)) {
-    let temporary = tempfile::tempdir().unwrap();
-    for _ in 0..count {
-        let stage = Stage::new();
-        let script = format!("{LEAVES}\necho Begun.; while :; do sleep 1; done");
-        let program = stage.program("plain", &script);
-        let mut embedded = embedded(&stage, &program, temporary.path(), supervised);
-        embedded.kill().unwrap();
-        embedded.wait().unwrap();
-        look(&stage, &program, temporary.path()).await;
-        assert_eq!(left(temporary.path()), Vec::<PathBuf>::new());
-    }
+/// A local program that goes on for ever once it has begun.
+fn endless(stage: &Stage) -> Program {
+    stage.program("plain", &format!("{LEAVES}\necho Begun.; while :; do sleep 1; done"))
+}
+
+fn kill(mut embedded: Child) {
+    embedded.kill().unwrap();
+    embedded.wait().unwrap();
 }
 
 pub(crate) async fn with_supervisor() {
-    kill("supervised", kills(), async |stage: &Stage, _: &Program, temporary: &Path| {
+    let temporary = tempfile::tempdir().unwrap();
+    for _ in 0..kills() {
+        let stage = Stage::new();
+        kill(embedded(&stage, &endless(&stage), temporary.path(), "supervised"));
         stage.is_empty_soon().await;
         // The lock goes last, a moment after the folder.
-        while !left(temporary).is_empty() {
+        while !left(temporary.path()).is_empty() {
             tokio::task::yield_now().await;
         }
-    })
-    .await;
+    }
 }
 
 pub(crate) async fn without_supervisor() {
-    kill("alone", 1, async |stage: &Stage, _: &Program, temporary: &Path| {
-        // The folder and its lock: the programs go on.
-        assert_eq!(left(temporary).len(), 2);
-        let next = Stage::new();
-        let mut again = embedded(&next, &next.program("plain", "echo Begun."), temporary, "alone");
-        stage.is_empty_soon().await;
-        again.kill().unwrap();
-        again.wait().unwrap();
-        // What the second one left is cleaned up by a third.
-        let third = Stage::new();
-        let mut third = embedded(&third, &third.program("plain", "echo Begun."), temporary, "alone");
-        third.kill().unwrap();
-        third.wait().unwrap();
-        for rest in left(temporary) {
-            let _ = fs::remove_dir_all(&rest).or_else(|_| fs::remove_file(&rest));
-        }
-    })
-    .await;
-    // An answer here has a folder of its own, and nothing to sweep.
-    let stage = Stage::new();
-    assert!(answer(stage.program("plain", "echo Done.")).await.1.is_ok());
+    let (temporary, stage) = (tempfile::tempdir().unwrap(), Stage::new());
+    kill(embedded(&stage, &endless(&stage), temporary.path(), "alone"));
+    let abandoned = left(temporary.path());
+    assert_eq!(abandoned.len(), 2, "a folder and its lock: {abandoned:?}");
+    let next = Stage::new();
+    let again = embedded(&next, &next.program("plain", "echo Begun."), temporary.path(), "alone");
+    stage.is_empty_soon().await;
+    let still: Vec<PathBuf> = left(temporary.path()).into_iter().filter(|it| abandoned.contains(it)).collect();
+    assert_eq!(still, Vec::<PathBuf>::new());
+    kill(again);
 }
