@@ -24,10 +24,10 @@ use tokio::{
 };
 
 use super::{
-    surroundings::Launch,
     processes,
     seat::{self, Seat},
     supervisor::{self, Supervisor},
+    surroundings::Launch,
 };
 
 /// A running program. Dropping it kills its group and removes its folder.
@@ -100,7 +100,7 @@ fn spawn(launch: Launch, group: &Group) -> io::Result<Started> {
     let (stdin, prompt) = io::pipe()?;
     let stdin = OwnedFd::from(stdin);
     let (mut command, control) = match &launch.supervisor {
-        Some(supervisor) => supervised(supervisor, &launch, group, stdin)?,
+        Some(supervisor) => supervised(supervisor, &launch, group, &stdin)?,
         None => {
             let mut command = Command::new(&launch.path);
             command.stdin(Stdio::from(stdin));
@@ -123,7 +123,7 @@ fn supervised(
     supervisor: &Supervisor,
     launch: &Launch,
     group: &Group,
-    stdin: OwnedFd,
+    stdin: &OwnedFd,
 ) -> io::Result<(Command, Option<UnixStream>)> {
     let (ours, theirs) = UnixStream::pair()?;
     supervisor::hand_over(&ours, stdin)?;

@@ -15,8 +15,10 @@ use rustix::process::{Pid, Signal, getpid, kill_process};
 
 use super::seat::MARK;
 
-/// A process that can't be killed (it may run as another user, or wait for a disk) must not keep anything waiting for ever.
-const LONGEST: Duration = Duration::from_secs(5);
+/// A process that can't be killed (it may run as another user, or wait for a disk) must not keep anything waiting for ever: a
+/// supervisor, which has nothing else to do, and the start of a program.
+const LONGEST: Duration = Duration::from_secs(60);
+const LONGEST_MARKED: Duration = Duration::from_secs(5);
 const BETWEEN: Duration = Duration::from_millis(2);
 
 /// Everything this process has started and that was started by those, killed.
@@ -26,7 +28,7 @@ pub(super) fn kill_descendants() {
 
 /// Ends everything that runs with the mark of this folder.
 pub(super) fn end_marked(folder: &Path) {
-    let late = Instant::now() + LONGEST;
+    let late = Instant::now() + LONGEST_MARKED;
     loop {
         let marked = marked(folder);
         if marked.is_empty() || Instant::now() > late {

@@ -102,7 +102,7 @@ impl Supervisor {
 }
 
 /// Hands the program's standard input over to its supervisor, which has the other end of this socket.
-pub(super) fn hand_over(control: &UnixStream, stdin: OwnedFd) -> io::Result<()> {
+pub(super) fn hand_over(control: &UnixStream, stdin: &OwnedFd) -> io::Result<()> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut message = SendAncillaryBuffer::new(&mut space);
     let descriptors = [stdin.as_fd()];

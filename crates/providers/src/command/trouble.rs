@@ -278,7 +278,10 @@ mod tests {
     #[test]
     fn f2_a_complaint_is_told_from_a_notice() {
         let check = |words: &str, expected: Option<&str>| assert_eq!(complaint(words), expected);
-        check("Attempt 1 failed with status 500\nLoaded credentials.\n", Some("Attempt 1 failed with status 500"));
+        check(
+            "Attempt 1 failed with status 500\nLoaded credentials.\n",
+            Some("Attempt 1 failed with status 500"),
+        );
         check("Loaded credentials.", None);
         check("", None);
     }

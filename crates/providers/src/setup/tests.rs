@@ -88,6 +88,35 @@ fn addresses_come_from_the_vendors_variables() {
 }
 
 #[test]
+fn f16_a_supervisor_is_given_to_every_program() {
+    let setup = setup(&[], &Keys::default(), &[("OPENAI_API_KEY", "k")], &["claude", "gemini"], false);
+    let supervisor = Supervisor::new(PathBuf::from("/bin/mine"));
+    let supervised = setup.supervised_by(&supervisor);
+    let of = |name: &str| match &supervised.provider(name).unwrap().way {
+        Ok(Way::Command(program)) => program.supervisor.clone(),
+        Ok(Way::Http(_)) | Err(_) => None,
+    };
+    let given = Some(supervisor.clone());
+    assert_eq!((of("claude"), of("gemini"), of("openai")), (given.clone(), given, None));
+}
+
+#[test]
+fn d10_a_program_that_tells_its_cost_has_the_highest_price_reserved() {
+    let setup = setup(&[], &Keys::default(), &[], &["claude", "codex"], false);
+    let price = |name: &str| {
+        let provider = setup.provider(name).unwrap();
+        provider.facts(&provider.model).price
+    };
+    assert_eq!((price("claude"), price("codex")), (per_million(10.0, 50.0, None), None));
+    let told = "answered by the command /bin/claude; the program tells its cost at API prices, which a subscription \
+                may not charge";
+    assert_eq!(setup.provider("claude").unwrap().program().as_deref(), Some(told));
+    let told = "answered by the command /bin/codex; its cost is not known";
+    assert_eq!(setup.provider("codex").unwrap().program().as_deref(), Some(told));
+    assert_eq!(setup.provider("glm").unwrap().program(), None);
+}
+
+#[test]
 fn d14_geminis_v1_is_not_sent_what_only_v1beta_knows() {
     let quirks = |own: &[Own], base: &str| {
         let variables = [("GOOGLE_API_KEY", "k"), ("GOOGLE_GEMINI_BASE_URL", base)];

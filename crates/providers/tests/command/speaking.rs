@@ -1,16 +1,18 @@
 //! Programs that do what they should.
 
-use std::{process::Command, sync::Arc, time::Instant};
+use std::{collections::BTreeMap, process::Command, sync::Arc, time::Instant};
 
 use futures::StreamExt;
 use quorum_core::{
-    call::Call,
+    call::{Call, lane::Width},
     model::{participant::Participant, transcript::Finish},
-    seams::{Chunk, Provider},
+    seams::{Chunk, Provider, Voices},
 };
 use quorum_providers::{
+    AllVoices,
     command::Spoken,
-    source::{Patience, Program},
+    source::{Facts, Patience, Program, Source, Way},
+    wire::Quirks,
 };
 
 use crate::{
@@ -72,6 +74,31 @@ async fn arguments_reach_a_program_as_they_are() {
     let words =
         said.iter().filter_map(|it| if let Chunk::Text(text) = it { Some(text.as_str()) } else { None });
     assert_eq!(words.collect::<String>(), "(-m)\n(m 1)\n($(id); rm *)\n()\n");
+}
+
+#[tokio::test]
+async fn a_model_in_the_configuration_reaches_the_program() {
+    let stage = Stage::new();
+    let template = stage.program("plain", r#"shift; echo "$@""#);
+    let mut arguments = template.arguments.clone();
+    arguments.extend(["-m", "{model}"].map(str::to_owned));
+    let check = async |model: &str, expected: &str| {
+        let source = Source {
+            name: "claude".to_owned(),
+            way: Way::Command(Program { arguments: arguments.clone(), ..template.clone() }),
+            model: model.to_owned(),
+            usual: Facts { window: 1_000, price: None, quirks: Quirks::default() },
+            models: BTreeMap::new(),
+            width: Width::at_once(1),
+            patience: PATIENT,
+        };
+        let asked = Arc::new(call("?"));
+        let voice = AllVoices::of(vec![source]).voice(&asked.spec, &asked.participant).unwrap();
+        let said = voice.provider.reply(asked).next().await;
+        assert_eq!(said, Some(Ok(Chunk::Text(format!("{expected}\n")))));
+    };
+    check("m-1", "-m m-1").await;
+    check("", "").await;
 }
 
 #[tokio::test]

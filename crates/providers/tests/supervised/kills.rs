@@ -106,7 +106,8 @@ pub(crate) async fn without_supervisor() {
     let next = Stage::new();
     let again = embedded(&next, &next.program("plain", "echo Begun."), temporary.path(), "alone");
     stage.is_empty_soon().await;
-    let still: Vec<PathBuf> = left(temporary.path()).into_iter().filter(|it| abandoned.contains(it)).collect();
+    let still: Vec<PathBuf> =
+        left(temporary.path()).into_iter().filter(|it| abandoned.contains(it)).collect();
     assert_eq!(still, Vec::<PathBuf>::new());
     kill(again);
 }

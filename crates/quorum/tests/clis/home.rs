@@ -20,14 +20,16 @@ pub(crate) struct Home {
 impl Home {
     /// The home that this process was given; `None`, with a word, where the program is not installed.
     pub(crate) fn of(program: &str) -> Option<Home> {
-        let place = PathBuf::from(env::var_os("QUORUM_CLIS").expect("QUORUM_CLIS says where the programs are"));
+        let place =
+            PathBuf::from(env::var_os("QUORUM_CLIS").expect("QUORUM_CLIS says where the programs are"));
         let folder = PathBuf::from(env::var_os("HOME").expect("there is a HOME"));
         assert!(folder.starts_with(&place), "this writes logins: HOME must not be the user's");
         if !place.join("node_modules/.bin").join(program).exists() {
             println!("skipped: {program} is not installed");
             return None;
         }
-        let home = Home { folder, canary: format!("canary-{}", std::process::id()), program: program.to_owned() };
+        let home =
+            Home { folder, canary: format!("canary-{}", std::process::id()), program: program.to_owned() };
         home.write(".ssh/id_rsa", &format!("{}\n", home.canary));
         Some(home)
     }
@@ -91,10 +93,8 @@ impl Home {
         let vendor = format!(
             r#"model_providers.fake={{name="fake",base_url="{url}/v1",wire_api="responses",requires_openai_auth=true,supports_websockets=false}}"#
         );
-        let script = format!(
-            "#!/bin/sh\nexec {} -c model_provider=fake -c '{vendor}' \"$@\"\n",
-            real.display()
-        );
+        let script =
+            format!("#!/bin/sh\nexec {} -c model_provider=fake -c '{vendor}' \"$@\"\n", real.display());
         let wrapper = place.join("bin/codex");
         fs::create_dir_all(place.join("bin")).unwrap();
         fs::write(&wrapper, script).unwrap();
@@ -116,7 +116,8 @@ impl Home {
 
     /// Neither the user's instructions, as far as the program lets them be left out, nor their hooks and servers took part.
     pub(crate) fn kept_to_itself(&self, requests: &[String]) {
-        let ran: Vec<_> = fs::read_dir(self.folder.join("ran")).unwrap().map(|it| it.unwrap().path()).collect();
+        let ran: Vec<_> =
+            fs::read_dir(self.folder.join("ran")).unwrap().map(|it| it.unwrap().path()).collect();
         assert_eq!(ran, Vec::<PathBuf>::new(), "{}: the user's set-up ran", self.program);
         let joined = requests.iter().any(|it| it.contains(INSTRUCTIONS));
         assert!(!joined, "{}: the user's instructions are in the prompt", self.program);

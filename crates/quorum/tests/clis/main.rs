@@ -93,7 +93,10 @@ async fn reads_nothing(program: &str) {
     let leaked: Vec<&String> = requests.iter().filter(|it| it.contains(canary)).collect();
     assert!(leaked.is_empty(), "{program}: the file went to the vendor: {leaked:?}");
     home.kept_to_itself(&requests);
-    println!("{program}: read nothing in {} requests, {refused} of them with what its tools said", requests.len());
+    println!(
+        "{program}: read nothing in {} requests, {refused} of them with what its tools said",
+        requests.len()
+    );
 }
 
 macro_rules! programs {

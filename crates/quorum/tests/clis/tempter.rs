@@ -57,7 +57,8 @@ fn serve(client: &TcpStream, kept: &Mutex<Vec<String>>, file: &str) {
     while let Some((path, body)) = heard(&mut reader) {
         let (kind, answer) = answered(&path, &body, file);
         kept.lock().unwrap().push(body);
-        let head = format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\r\n", answer.len());
+        let head =
+            format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\r\n", answer.len());
         let mut writer = client;
         if writer.write_all((head + &answer).as_bytes()).is_err() {
             return;
@@ -103,7 +104,10 @@ fn event(data: &Value) -> String {
 fn anthropic(request: &Value, tempts: bool, file: &str) -> String {
     let shell = format!("cat {file}");
     let blocks = if tempts {
-        let calls = [("Bash", json!({ "command": shell, "description": "look" })), ("Read", json!({ "file_path": file }))];
+        let calls = [
+            ("Bash", json!({ "command": shell, "description": "look" })),
+            ("Read", json!({ "file_path": file })),
+        ];
         let block = |(at, (name, input)): (usize, &(&str, Value))| {
             let start = json!({ "type": "tool_use", "id": format!("toolu_{at}"), "name": name, "input": {} });
             (start, json!({ "type": "input_json_delta", "partial_json": input.to_string() }))
@@ -169,5 +173,7 @@ fn gemini(request: &Value, tempts: bool, file: &str) -> String {
     };
     let content = json!({ "role": "model", "parts": parts });
     let usage = json!({ "promptTokenCount": 9, "candidatesTokenCount": 9, "totalTokenCount": 18 });
-    event(&json!({ "candidates": [{ "content": content, "finishReason": "STOP", "index": 0 }], "usageMetadata": usage }))
+    event(
+        &json!({ "candidates": [{ "content": content, "finishReason": "STOP", "index": 0 }], "usageMetadata": usage }),
+    )
 }
