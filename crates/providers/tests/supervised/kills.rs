@@ -51,7 +51,7 @@ pub(crate) async fn embed(arguments: &[String]) {
     };
     let mut answer = Spoken::new(program, None, PATIENT).unwrap().reply(Arc::new(call("?")));
     println!("{:?}", answer.next().await);
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 /// An embedding program whose local program has begun to answer.
