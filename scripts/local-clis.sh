@@ -27,4 +27,4 @@ rm -rf "$home" "$place/bin"
 mkdir -p "$home"
 env -i PATH="$place/bin:$bin:$PATH" HOME="$home" QUORUM_CLIS="$place" \
     CARGO_HOME="${CARGO_HOME:-$HOME/.cargo}" RUSTUP_HOME="${RUSTUP_HOME:-$HOME/.rustup}" CARGO_TARGET_DIR="$target" \
-    cargo test --package quorum --test clis -- --ignored --nocapture
+    cargo test --package quorum --test clis -- --nocapture
