@@ -20,11 +20,11 @@ if [ ! -x "$bin/claude" ] || [ ! -x "$bin/codex" ] || [ ! -x "$bin/gemini" ] || 
         exit 0
     fi
 fi
-cargo test --package quorum --test clis --no-run
-# No variable of the user's reaches the programs, no key above all, and their logins are in a HOME of their own.
+test=$(cargo test --package quorum --test clis --no-run --message-format=json |
+    sed -n 's/.*"executable":"\([^"]*\/clis-[^"]*\)".*/\1/p')
+# No variable of the user's reaches the programs, no key above all, and their logins are in a HOME of their own. One program after
+# the other: they are slow to start, and take each other's time.
 home=$place/home
 rm -rf "$home" "$place/bin"
 mkdir -p "$home"
-env -i PATH="$place/bin:$bin:$PATH" HOME="$home" QUORUM_CLIS="$place" \
-    CARGO_HOME="${CARGO_HOME:-$HOME/.cargo}" RUSTUP_HOME="${RUSTUP_HOME:-$HOME/.rustup}" CARGO_TARGET_DIR="$target" \
-    cargo test --package quorum --test clis -- --nocapture
+env -i PATH="$place/bin:$bin:$PATH" HOME="$home" QUORUM_CLIS="$place" "$test" --nocapture --test-threads 1

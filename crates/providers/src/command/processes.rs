@@ -45,10 +45,13 @@ pub(super) fn end_marked(folder: &Path) {
 pub(super) fn end_descendants(mut reap: impl FnMut() -> Reaped) {
     let late = Instant::now() + LONGEST;
     while Instant::now() < late {
-        kill_descendants();
+        // Most programs leave nothing behind: then there is nothing to look for.
         match reap() {
             Reaped::One => {}
-            Reaped::NoneYet => thread::sleep(BETWEEN),
+            Reaped::NoneYet => {
+                kill_descendants();
+                thread::sleep(BETWEEN);
+            }
             Reaped::All => return,
         }
     }
