@@ -3,6 +3,7 @@
 mod bench;
 mod browser;
 mod cargo;
+mod clis;
 mod coverage;
 mod setup;
 mod test;
@@ -10,7 +11,7 @@ mod tidy;
 
 use std::process::ExitCode;
 
-const VERBS: &[Verb] = &[setup::VERB, tidy::VERB, test::VERB, coverage::VERB, bench::VERB];
+const VERBS: &[Verb] = &[setup::VERB, tidy::VERB, test::VERB, coverage::VERB, bench::VERB, clis::VERB];
 
 /// One thing `cargo xtask` can do.
 struct Verb {

@@ -10,10 +10,10 @@ pub use quorum_store::Salvaged;
 use quorum_store::SqliteStore;
 
 use crate::{
-    Config, Error, Unanswered,
+    Checked, Config, Error, Unanswered,
     clock::SystemClock,
     config::{self, make_directory},
-    setup::{self, KeyFrom, Machine, Missing, Prices, Provider, Setup, Way},
+    setup::{self, KeyFrom, LocalProgram, Machine, Missing, Prices, Provider, Setup, Way},
 };
 
 /// A clock before this is wrong: 2026-01-01, in microseconds.
@@ -119,8 +119,8 @@ pub enum Finding {
     Live {
         /// Its name.
         name: String,
-        /// Why it would not.
-        trouble: Option<Unanswered>,
+        /// What a check has shown, or why it would not.
+        checked: Result<Checked, Unanswered>,
     },
 }
 
@@ -144,7 +144,7 @@ pub enum Reached {
         key: Option<KeyFrom>,
     },
     /// By a program on this machine.
-    Command(PathBuf),
+    Command(LocalProgram),
 }
 
 /// How a thing is.
@@ -171,7 +171,11 @@ impl Finding {
             | Finding::EarlyClock => Health::Wrong,
             Finding::Data { trouble, .. } => wrong_if(trouble.is_some()),
             Finding::Database { damage, .. } => wrong_if(damage.is_some()),
-            Finding::Live { trouble, .. } => wrong_if(trouble.is_some()),
+            Finding::Live { checked, .. } => match checked {
+                Ok(Checked::Answers | Checked::LoggedIn) => Health::Well,
+                Ok(Checked::Installed) => Health::Note,
+                Err(_) => Health::Wrong,
+            },
             Finding::Providers { available, .. } => wrong_if(*available < LEAST_PROVIDERS),
             Finding::Lacking { .. }
             | Finding::Hidden { .. }
@@ -302,7 +306,7 @@ fn provider(provider: &Provider) -> Finding {
         Ok(Way::Http(endpoint)) => {
             Reached::Http { base: endpoint.base.to_string(), key: provider.key.clone() }
         }
-        Ok(Way::Command(program)) => Reached::Command(program.path.clone()),
+        Ok(Way::Command(program)) => Reached::Command(provider.local_program(program)),
         Err(missing) => return Finding::Lacking { name, missing: missing.clone() },
     };
     Finding::Provider { name, reached, priced: provider.facts(&provider.model).price.is_some() }

@@ -5,7 +5,7 @@ use quorum::{
     config::{self, Mistake},
     model::{error::ErrorClass, id::DiscussionId},
     request::flags,
-    setup::{BadAddress, Missing, NoKeyName, prices},
+    setup::{BadAddress, CostSource, LocalProgram, Missing, NoKeyName, prices},
 };
 
 /// One line for each thing that went wrong.
@@ -154,6 +154,18 @@ fn to_provide(name: &str, missing: &Missing) -> String {
         Missing::Program(_) => "install it, or put its whole path into config.toml".to_owned(),
         Missing::Wire(_) => "update this program".to_owned(),
     }
+}
+
+/// Which program answers, and what its cost means.
+pub(crate) fn program(program: &LocalProgram) -> String {
+    let cost = match program.cost {
+        CostSource::Program => {
+            "the program tells its cost at API prices, which a subscription may not charge"
+        }
+        CostSource::Prices => "its cost is calculated at API prices, which a subscription may not charge",
+        CostSource::Unknown => "its cost is not known",
+    };
+    format!("answered by the command {}; {cost}", program.path.display())
 }
 
 /// What is wrong with the configuration, one line for each mistake.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use quorum::{
-    Unanswered,
+    Checked, Unanswered,
     doctor::{Exposure, Finding, Health, LEAST_PROVIDERS, Reached, Salvage, Salvaged, examine, salvage},
     model::error::ErrorClass,
     setup::{KeyFrom, Machine},
@@ -32,9 +32,7 @@ pub(crate) fn doctor(app: &App, args: &Doctor) -> anyhow::Result<Exit> {
     let mut findings = runtime.block_on(examine(&Machine::this()));
     if args.live {
         let health = runtime.block_on(app.open(app.config()?)?.health());
-        let live =
-            |(name, answer): (String, Result<(), Unanswered>)| Finding::Live { name, trouble: answer.err() };
-        findings.extend(health.into_iter().map(live));
+        findings.extend(health.into_iter().map(|(name, checked)| Finding::Live { name, checked }));
     }
     let rows: Vec<Row> = findings.iter().map(Row::of).collect();
     if args.listed.json {
@@ -164,8 +162,8 @@ fn found(finding: &Finding) -> String {
         Finding::Providers { available, known } => providers(*available, *known),
         Finding::Provider { reached, priced, .. } => provider(reached, *priced),
         Finding::Lacking { name, missing } => wording::lacks(name, missing),
-        Finding::Live { trouble: None, .. } => "would answer".to_owned(),
-        Finding::Live { trouble: Some(trouble), .. } => unanswered(trouble),
+        Finding::Live { checked: Ok(checked), .. } => answering(*checked).to_owned(),
+        Finding::Live { checked: Err(trouble), .. } => unanswered(trouble),
     }
 }
 
@@ -199,7 +197,7 @@ fn providers(available: usize, known: usize) -> String {
 fn provider(reached: &Reached, priced: bool) -> String {
     let way = match reached {
         Reached::Http { base, key } => format!("at {base}, {}", key_from(key.as_ref())),
-        Reached::Command(path) => format!("by the command {}", path.display()),
+        Reached::Command(program) => wording::program(program),
     };
     if priced {
         return way;
@@ -213,6 +211,14 @@ fn key_from(key: Option<&KeyFrom>) -> String {
         Some(KeyFrom::Environment(name)) => format!("key from {name}"),
         Some(KeyFrom::File(name)) => format!("key from keys.toml ({name})"),
         None => "without a key".to_owned(),
+    }
+}
+
+fn answering(checked: Checked) -> &'static str {
+    match checked {
+        Checked::Answers => "would answer",
+        Checked::LoggedIn => "is logged in, and would answer",
+        Checked::Installed => "is installed; whether it is logged in and answers shows when it is asked",
     }
 }
 
