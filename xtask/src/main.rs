@@ -5,13 +5,15 @@ mod browser;
 mod cargo;
 mod clis;
 mod coverage;
+mod new;
 mod setup;
 mod test;
 mod tidy;
 
 use std::process::ExitCode;
 
-const VERBS: &[Verb] = &[setup::VERB, tidy::VERB, test::VERB, coverage::VERB, bench::VERB, clis::VERB];
+const VERBS: &[Verb] =
+    &[setup::VERB, tidy::VERB, test::VERB, coverage::VERB, bench::VERB, new::VERB, clis::VERB];
 
 /// One thing `cargo xtask` can do.
 struct Verb {

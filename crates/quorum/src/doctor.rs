@@ -5,7 +5,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use quorum_core::seams::{Archive, Clock, GRACE_MS, StoreError, Wanted};
+use quorum_core::{
+    registry::Registry,
+    seams::{Archive, Clock, GRACE_MS, StoreError, Wanted},
+};
 pub use quorum_store::Salvaged;
 use quorum_store::SqliteStore;
 
@@ -195,9 +198,10 @@ fn note_if(is_worth_knowing: bool) -> Health {
     if is_worth_knowing { Health::Note } else { Health::Well }
 }
 
-/// Examines configuration, keys, prices, data, clock, port and providers. Makes no request.
-pub async fn examine(machine: &Machine<'_>) -> Vec<Finding> {
-    let config = match Config::load() {
+/// Examines configuration, keys, prices, data, clock, port and providers. Makes no request. The
+/// configuration is read with this vocabulary.
+pub async fn examine(machine: &Machine<'_>, registry: &Registry) -> Vec<Finding> {
+    let config = match Config::load_with(registry) {
         Ok(config) => config,
         Err(error) => return vec![Finding::BadConfiguration(error)],
     };

@@ -33,7 +33,7 @@ use quorum_core::{
 
 use crate::{
     Complaint, Config, Error, Origin, Request,
-    request::{Setting, again::changed, draft},
+    request::{Setting, again::changed, checked_with},
     setup::Setup,
 };
 
@@ -130,12 +130,7 @@ impl Quorum {
     }
 
     fn check_filled(&self, request: &Request) -> Result<Spec, Vec<Complaint>> {
-        let (spec, mut complaints) = draft(request, &self.0.setting);
-        let further = self.0.engine.refusals(&spec).into_iter().map(Complaint::from);
-        let is_new = |it: &Complaint| !complaints.iter().any(|known| known.field == it.field);
-        let further: Vec<Complaint> = further.filter(is_new).collect();
-        complaints.extend(further);
-        if complaints.is_empty() { Ok(spec) } else { Err(complaints) }
+        checked_with(request, &self.0.setting, |spec| self.0.engine.refusals(spec))
     }
 
     async fn state(&self, id: DiscussionId) -> Result<Snapshot, Error> {

@@ -9,10 +9,11 @@ use quorum::{
     model::{
         event::Event,
         id::{Seq, Tenant},
-        participant::Role,
+        settings::Settings,
         spec::Spec,
     },
-    request::{MissingRoles, Setting, Voicing, draft},
+    patterns::roles::JUDGE,
+    request::{MissingRoles, Setting, Voicing, check},
 };
 use serde_json::{Value, json};
 
@@ -26,15 +27,13 @@ fn request(fields: &Value) -> Request {
 fn spec(request: &Request) -> Spec {
     let setting =
         Setting { missing_roles: MissingRoles::Assign, voicing: Voicing::Simulated, ..Setting::default() };
-    let (spec, refusals) = draft(request, &setting);
-    assert_eq!(refusals, [], "{request:?}");
-    spec
+    check(request, &setting).unwrap_or_else(|refusals| panic!("{request:?}: {refusals:?}"))
 }
 
 #[track_caller]
 fn comes_back(fields: &Value) {
     let before = spec(&request(fields));
-    assert_eq!(spec(&Request::of(&before)), before, "{fields}");
+    assert_eq!(spec(&Request::of(&before, &quorum::built_in())), before, "{fields}");
 }
 
 #[test]
@@ -119,12 +118,13 @@ async fn another_pattern_brings_what_is_usual_for_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_debate_leaves_nothing_behind_in_another_pattern() {
-    let debate =
-        json!({ "pattern": "debate", "debateFormat": "free-form", "roundLimit": 2, "swapCheck": true });
+    let debate = json!({
+        "pattern": "debate", "debateFormat": "free-form", "roundLimit": 2, "swapCheck": true, "threshold": 0.75,
+    });
     let spec = again(&debate, json!({ "pattern": "synthesis" })).await.unwrap();
-    assert!(spec.debate.is_default());
+    assert_eq!(spec.settings, Settings::default().with("threshold", 0.75), "its method's option stays");
     let judged = again(&debate, json!({ "judge": "gemini" })).await.unwrap();
-    let judges: Vec<String> = judged.playing(Role::Judge).into_iter().map(|it| it.name).collect();
+    let judges: Vec<String> = judged.playing(&JUDGE).into_iter().map(|it| it.name).collect();
     assert_eq!(judges, ["gemini"]);
 }
 
@@ -135,7 +135,7 @@ async fn who_is_gone_takes_their_part_along() {
         "simulate": { "latencyMs": 0, "dead": ["glm"] },
     });
     let spec = again(&fields, json!({ "providers": ["claude", "gemini"] })).await.unwrap();
-    assert_eq!((spec.consensus.synthesizer, spec.simulation.unwrap().dead), (None, vec![]));
+    assert_eq!((spec.settings, spec.simulation.unwrap().dead), (Settings::default(), vec![]));
 }
 
 #[tokio::test(start_paused = true)]
@@ -185,7 +185,8 @@ async fn defaults_of_today_are_not_those_of_the_past() {
     let limited = past(&json!({ "rounds": 1 }), "[defaults]\nmax-calls = 50\n").await;
     assert_eq!(limited.again(&Request::default()).await.unwrap().limits.calls, Some(50));
     let chosen = past(&json!({ "rounds": 1, "threshold": 0.5 }), "[defaults]\nthreshold = 0.9\n").await;
-    assert_eq!(chosen.again(&Request::default()).await.unwrap().consensus.threshold, 0.5);
+    let settings = chosen.again(&Request::default()).await.unwrap().settings;
+    assert_eq!(settings, Settings::default().with("threshold", 0.5));
 }
 
 #[tokio::test(start_paused = true)]

@@ -15,8 +15,9 @@ use quorum::{
         command::Command,
         event::Event,
         id::{DiscussionId, Tenant},
+        ruling::Ruling,
+        settings::Settings,
         spec::Spec,
-        vacancy::Ruling,
     },
 };
 use quorum_core::{
@@ -124,12 +125,43 @@ fn a_complaint_is_made_once() {
 fn a_budget_of_nan_or_without_end_is_refused_and_not_left_out() {
     for odd in [f64::NAN, f64::INFINITY] {
         let budget = Request { max_cost: Some(odd), ..Request::on("Tabs or spaces?") };
-        let share = Request { threshold: Some(odd), ..Request::on("Tabs or spaces?") };
+        // JSON has no such numbers; both are null there.
+        let settings = [("threshold".to_owned(), json!(odd))].into();
+        let share = Request { settings, ..Request::on("Tabs or spaces?") };
         for (request, field) in [(budget, "maxCost"), (share, "threshold")] {
             let Err(Error::Refused(refusals)) = scope("").check(&request) else { panic!("{field} is taken") };
             assert_eq!(refusals[0].field, field);
         }
     }
+}
+
+#[test]
+fn an_option_that_is_null_in_json_is_left_out_and_one_of_the_wrong_type_refused() {
+    let order = scope("").check(&request(&json!({ "threshold": null }))).unwrap();
+    assert!(order.settings.is_empty(), "{:?}", order.settings);
+    let Err(Error::Refused(refusals)) = scope("").check(&request(&json!({ "threshold": "x" }))) else {
+        panic!("x is no number")
+    };
+    let messages: Vec<String> = refusals.iter().map(ToString::to_string).collect();
+    assert_eq!(messages, ["threshold: must be a number from 0 to 1, not \"x\""]);
+}
+
+#[test]
+fn an_option_that_does_not_count_is_refused_in_a_request_and_skipped_in_the_configuration() {
+    let messages = |scope: &Scope, fields: &Value| match scope.check(&request(fields)) {
+        Err(Error::Refused(refusals)) => refusals.iter().map(ToString::to_string).collect(),
+        Err(error) => panic!("{error}"),
+        Ok(_) => Vec::new(),
+    };
+    let judged = json!({ "swapCheck": true, "stopSequences": {} });
+    let expected = [
+        "stopSequences: counts only with the pattern roundtable; leave this out",
+        "swapCheck: counts only with the pattern debate; leave this out",
+    ];
+    assert_eq!(messages(&scope(""), &judged), expected);
+    let configured = scope("[defaults]\nswap-check = true\nthreshold = 0.75");
+    let order = configured.check(&request(&json!({}))).unwrap();
+    assert_eq!(order.settings, Settings::default().with("threshold", 0.75));
 }
 
 #[tokio::test(start_paused = true)]
@@ -283,11 +315,22 @@ async fn d13_a_word_about_the_judge_goes_on_with_the_debate() {
     });
     let (debate, handle) = start(&scope, &asking).await;
     let Finished::Waiting(state) = handle.finished().await.unwrap() else { panic!("nobody judges") };
-    assert_eq!(state.debate.vacancy.unwrap().lost, "qwen");
-    let nobody = debate.judge(Ruling::Swap { to: "zoe".to_owned() }).await;
-    let Err(Error::Store(StoreError::CannotJudge { name, .. })) = nobody else { panic!("zoe can't judge") };
-    assert_eq!(name, "zoe");
-    let Ok(Steered::Here(handle)) = debate.judge(Ruling::GoWithout).await else { panic!("it goes on") };
+    assert_eq!(state.ruling.as_ref().unwrap().about, "qwen");
+    let ruling = |choice: &str, candidate: Option<&str>| Ruling {
+        kind: "judge".to_owned(),
+        choice: choice.to_owned(),
+        candidate: candidate.map(str::to_owned),
+    };
+    let nobody = debate.rule(ruling("swap", Some("zoe"))).await;
+    let Err(Error::Store(StoreError::NoSuchCandidate { name, .. })) = nobody else {
+        panic!("zoe can't judge")
+    };
+    assert_eq!(name.as_deref(), Some("zoe"));
+    let shrugged = debate.rule(ruling("shrug", None)).await;
+    assert!(matches!(shrugged, Err(Error::Store(StoreError::NoSuchChoice { .. }))), "it is no choice");
+    let Ok(Steered::Here(handle)) = debate.rule(ruling("go-without", None)).await else {
+        panic!("it goes on")
+    };
     let outcome = handle.finished().await.unwrap().outcome();
     assert!(outcome.success && outcome.integrity.degraded);
 }

@@ -16,6 +16,7 @@ use quorum::{
     seams::{Voice, Voices},
     voices::{SimulatedVoices, simulated},
 };
+use serde_json::{Value, json};
 
 fn scope() -> Scope {
     Quorum::builder().simulated().assigning_roles().build().unwrap().scope(Tenant::default(), "ann")
@@ -29,6 +30,12 @@ fn asking(pattern: &str, providers: &str) -> Request {
     let providers = Some(providers.split(',').map(str::to_owned).collect());
     let simulate = Some(Simulate { latency_ms: Some(0), stubbornness: Some(1.0), ..Simulate::default() });
     Request { pattern: Some(pattern.to_owned()), providers, simulate, ..Request::on("Tabs or spaces?") }
+}
+
+/// The same with these options.
+fn with(request: Request, settings: &Value) -> Request {
+    let settings = settings.as_object().unwrap().clone().into_iter().collect();
+    Request { settings, ..request }
 }
 
 fn course(plan: &Plan) -> String {
@@ -68,12 +75,8 @@ async fn every_pattern_is_planned_as_it_goes() {
 #[tokio::test]
 async fn no_talk_is_planned_to_end_early() {
     for format in ["free-form", "convergence-seeking", "round-limited"] {
-        let debate = Request {
-            debate_format: Some(format.to_owned()),
-            round_limit: Some(7),
-            end_on: Some(vec!["repetition".to_owned()]),
-            ..asking("debate", "a,b,c")
-        };
+        let settings = json!({ "debateFormat": format, "roundLimit": 7, "endOn": ["repetition"] });
+        let debate = with(asking("debate", "a,b,c"), &settings);
         let plan = plan(&scope(), &debate).await;
         assert_eq!(plan.course.iter().filter_map(|it| it.round).max(), Some(7), "{format}");
     }
@@ -101,12 +104,8 @@ async fn the_usual_is_what_happens() {
 
 #[tokio::test]
 async fn hundreds_of_rounds_are_planned_in_time() {
-    let debate = Request {
-        debate_format: Some("round-limited".to_owned()),
-        round_limit: Some(200),
-        max_tokens_per_turn: Some(20_000),
-        ..asking("debate", "a,b,c")
-    };
+    let debate = Request { max_tokens_per_turn: Some(20_000), ..asking("debate", "a,b,c") };
+    let debate = with(debate, &json!({ "debateFormat": "round-limited", "roundLimit": 200 }));
     let plan = plan(&scope(), &debate).await;
     assert_eq!(plan.usual.calls, 602);
     // Late in the talk every window is full.

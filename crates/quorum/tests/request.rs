@@ -4,7 +4,7 @@
 
 use quorum::{
     Complaint, Remedy, Request,
-    model::{error::Code, participant::Participant, spec::Spec},
+    model::{error::Code, participant::Participant, settings::Settings, spec::Spec},
     request::{MissingRoles, Setting, Voicing, check},
     setup::Missing,
 };
@@ -44,6 +44,11 @@ fn accepts(fields: &Value) {
     checked(fields, LIBRARY).unwrap();
 }
 
+/// What holds for an option where nothing is given.
+fn default_of(option: &str) -> Value {
+    quorum::built_in().option(option).unwrap().schema(&[])["default"].clone()
+}
+
 fn names(count: usize) -> Vec<String> {
     (1..=count).map(|number| format!("voice{number}")).collect()
 }
@@ -59,7 +64,8 @@ fn what_is_usual_where_nothing_is_said() {
     assert_eq!((spec.pattern.as_str(), spec.consensus.method.as_str()), ("synthesis", "synthesis"));
     assert_eq!(table(&spec), "claude speaker, glm speaker, qwen speaker, gemini speaker");
     assert_eq!((spec.rounds, spec.timing.step_ms, spec.timing.total_ms), (2, 60_000, 1_800_000));
-    assert_eq!((spec.timing.reserve_ms, spec.consensus.threshold), (10_000, 0.5));
+    assert_eq!((spec.timing.reserve_ms, &spec.settings), (10_000, &Settings::default()));
+    assert_eq!(default_of("threshold"), json!(0.5));
     assert_eq!((spec.manner.temperature, spec.manner.max_tokens), (0.7, 2_048));
     assert_eq!((spec.tolerance.go_on, spec.tolerance.min_providers), (true, 2));
     assert_eq!((spec.limits.calls, spec.recursion, spec.early_exit), (None, None, None));
@@ -72,7 +78,9 @@ fn a02_a_dialogue_is_for_two_and_longer() {
     let spec = spec(&json!({ "pattern": "dialogue" }));
     assert_eq!(table(&spec), "claude speaker, gemini speaker");
     assert_eq!((spec.rounds, spec.timing.step_ms, spec.timing.total_ms), (10, 120_000, 1_800_000));
-    assert_eq!((spec.dialogue.both_must_agree, spec.dialogue.min_rounds), (true, 1));
+    assert_eq!(spec.settings, Settings::default());
+    let defaults = [default_of("requireBothConsensus"), default_of("minRoundsBeforeConsensus")];
+    assert_eq!(defaults, [json!(true), json!(1)]);
     refuses(
         &json!({ "pattern": "dialogue", "providers": names(3) }),
         "providers: a discussion of this kind takes 2 providers; 3 are named",
@@ -84,7 +92,8 @@ fn who_votes_lets_the_votes_decide() {
     let options = json!(["a", "b"]);
     let method = |fields: &Value| spec(fields).consensus.method;
     assert_eq!(method(&json!({ "pattern": "voting", "votingOptions": options })), "voting");
-    assert_eq!(method(&json!({ "pattern": "voting", "consensus": "majority" })), "majority");
+    let majority = json!({ "pattern": "voting", "votingOptions": options, "consensus": "majority" });
+    assert_eq!(method(&majority), "majority");
 }
 
 #[test]
@@ -131,11 +140,13 @@ fn b03_bounds() {
         ("temperature", json!([0.0, 2.0]), json!([-0.1, 2.1]), "must be from 0 to 2, not "),
         ("maxTokensPerTurn", json!([16, 200_000]), json!([15]), "must be from 16 to 200000, not "),
         ("budgetMs", json!([1_000, 86_400_000]), json!([999]), "must be from 1000 to 86400000, not "),
-        ("minRoundsBeforeConsensus", json!([0, 10]), json!([11]), "must be from 0 to 10, not "),
+        ("minRoundsBeforeConsensus", json!([0, 10]), json!([11, -1]), "must be from 0 to 10, not "),
     ] {
-        good.as_array().unwrap().iter().for_each(|value| accepts(&json!({ field: value })));
+        let pattern = if field == "minRoundsBeforeConsensus" { "dialogue" } else { "synthesis" };
+        let order = |value: &Value| json!({ "pattern": pattern, field: value });
+        good.as_array().unwrap().iter().for_each(|value| accepts(&order(value)));
         for value in bad.as_array().unwrap() {
-            refuses(&json!({ field: value }), &format!("{field}: {message}{value}"));
+            refuses(&order(value), &format!("{field}: {message}{value}"));
         }
     }
 }
@@ -172,6 +183,10 @@ fn b02_synthesis_prompt() {
         &json!({ "synthesisPrompt": "x".repeat(5_001) }),
         "synthesisPrompt: may have at most 5000 characters; this has 5001",
     );
+    accepts(&json!({ "synthesisPrompt": format!("  {}  ", "x".repeat(5_000)) }));
+    let settings = |prompt: &str| spec(&json!({ "synthesisPrompt": prompt })).settings;
+    assert_eq!(settings(" In verse. "), Settings::default().with("synthesisPrompt", "In verse."));
+    assert_eq!(settings(" \n "), Settings::default(), "a blank one does not replace ours");
 }
 
 #[test]
@@ -179,7 +194,7 @@ fn inv_disc_003_a_moderator_is_named() {
     accepts(&json!({ "consensus": "moderator", "synthesizer": "gemini" }));
     refuses(
         &json!({ "consensusMethod": "moderator" }),
-        "synthesizer: the moderator method needs one; name the participant who moderates",
+        "synthesizer: the moderator method needs a synthesizer: name the participant who decides",
     );
     refuses(
         &json!({ "synthesizer": "grok" }),
@@ -193,6 +208,7 @@ fn inv_disc_004_the_threshold_is_a_share() {
     accepts(&json!({ "threshold": 1 }));
     refuses(&json!({ "threshold": 1.5 }), "threshold: must be from 0 to 1, not 1.5");
     refuses(&json!({ "threshold": -0.1 }), "threshold: must be from 0 to 1, not -0.1");
+    refuses(&json!({ "threshold": "half" }), "threshold: must be a number from 0 to 1, not \"half\"");
 }
 
 #[test]
@@ -456,17 +472,22 @@ fn everything_that_is_wrong_is_said_at_once() {
     refuses(
         &json!({ "topic": "", "rounds": 0, "threshold": 2, "providers": ["a"], "temperature": 9 }),
         "providers: a discussion of this kind takes 2 to 6 providers; 1 is named\n\
+         threshold: must be from 0 to 1, not 2\n\
          topic: is empty; say what shall be discussed\n\
          rounds: must be from 1 to 10, not 0\n\
-         threshold: must be from 0 to 1, not 2\n\
          temperature: must be from 0 to 2, not 9",
     );
 }
 
 #[test]
-fn an_unknown_field_is_no_request() {
-    let unknown = serde_json::from_value::<Request>(json!({ "topic": "x", "round": 3 })).unwrap_err();
-    assert!(unknown.to_string().contains("unknown field `round`"), "{unknown}");
+fn an_unknown_field_is_refused_with_the_nearest_name() {
+    refuses(
+        &json!({ "round": 3, "treshold": 0.5, "debate_format": "free-form", "zzz": null, "zzzz": 1 }),
+        "debate_format: there is no such field; did you mean `debateFormat`?\n\
+         round: there is no such field; did you mean `rounds`?\n\
+         treshold: there is no such field; did you mean `threshold`?\n\
+         zzzz: there is no such field",
+    );
 }
 
 #[test]
@@ -475,32 +496,48 @@ fn what_stands_inside_of_a_field_is_no_request_either() {
         let error = serde_json::from_str::<Request>(&format!(r#"{{"topic":"x",{inside}}}"#)).unwrap_err();
         assert!(error.to_string().starts_with(expected), "{inside}: {error}");
     };
-    check(r#""positions":[{"participant":"a","position":"b","x":1}]"#, "unknown field `x`, expected one of");
-    check(r#""positions":[["a","b"]]"#, "invalid type: sequence, expected an object");
     check(r#""participants":[{"person":"a","x":1}]"#, "unknown field `x`, expected `person` or `user`");
     check(r#""participants":[["a"]]"#, "invalid type: sequence, expected who takes part");
     check(r#""simulate":[1]"#, "invalid type: sequence, expected an object");
     check(r#""roles":{"a":"judge","a":"judge"}"#, "duplicate field `a`");
     check(r#""providerPrompts":{"a":"x","a":"x"}"#, "duplicate field `a`");
+    check(r#""threshold":0.5,"threshold":0.5"#, "duplicate field `threshold`");
+    check(r#""stopSequences":{"a":[],"a":[]}"#, "duplicate field `a`");
+    check(r#""positions":[{"participant":"a","participant":"a"}]"#, "duplicate field `participant`");
+}
+
+#[test]
+fn what_stands_inside_of_an_option_is_refused_under_its_name() {
+    let rows = |rows: Value, expected: &str| {
+        let roles = json!({ "claude": "proponent", "glm": "opponent", "qwen": "judge" });
+        let debate = json!({ "pattern": "debate", "roles": roles, "positions": rows });
+        refuses(&debate, &format!("positions: {expected}"));
+    };
+    rows(
+        json!([{ "participant": "claude", "position": "b", "x": 1 }]),
+        "has an unknown key \"x\"; a row has participant, position, persona, keyArguments",
+    );
+    rows(json!([["claude", "b"]]), "has [\"claude\",\"b\"] where an object belongs");
+    rows(json!([{ "participant": "claude" }]), "has a row without position");
 }
 
 #[test]
 fn c03_stop_sequences_are_of_single_participants_at_a_roundtable() {
     let order = |stops: Value| json!({ "pattern": "roundtable", "stopSequences": stops });
-    let seats = spec(&order(json!({ "anthropic": ["END", "\n\n"], "gemini": [] }))).participants;
-    let stops: Vec<Option<Vec<String>>> = seats.into_iter().map(|it| it.stop).collect();
-    let owned = |it: &[&str]| Some(it.iter().map(|it| (*it).to_owned()).collect());
-    assert_eq!(stops, [owned(&["END", "\n\n"]), owned(&[])]);
+    let settings = spec(&order(json!({ "anthropic": ["END", "\n\n"], "gemini": [] }))).settings;
+    let stops = json!({ "claude": ["END", "\n\n"], "gemini": [] });
+    assert_eq!(settings, Settings::default().with("stopSequences", stops));
     refuses(
         &order(json!({ "nobody": ["END"] })),
         "stopSequences: nobody does not take part; there are claude, gemini",
     );
-    let limits = "takes up to 8 sequences of 1 to 100 characters";
-    refuses(&order(json!({ "claude": [""] })), &format!("stopSequences.claude: {limits}"));
-    refuses(&order(json!({ "claude": vec!["x"; 9] })), &format!("stopSequences.claude: {limits}"));
+    let limits = "stopSequences: takes up to 8 texts of 1 to 100 characters; those for claude don't fit";
+    refuses(&order(json!({ "claude": [""] })), limits);
+    refuses(&order(json!({ "claude": ["x".repeat(101)] })), limits);
+    refuses(&order(json!({ "claude": vec!["x"; 9] })), limits);
     refuses(
         &json!({ "stopSequences": { "claude": ["END"] } }),
-        "stopSequences: counts only at a roundtable; make roundtable the pattern, or leave this out",
+        "stopSequences: counts only with the pattern roundtable; leave this out",
     );
 }
 

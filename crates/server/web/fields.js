@@ -56,11 +56,11 @@ const KINDS = {
   number: (option) => numeric(option, 'any'),
   text(option) {
     const { maxLength } = option.schema;
-    const props = { name: nameOf(option), maxlength: maxLength, placeholder: option.hint };
+    const props = { name: nameOf(option), maxlength: maxLength, placeholder: option.example };
     const input = maxLength > LONG ? h('textarea', { ...props, rows: 2 }) : h('input', props);
     return simple(option, input, (text) => given(text.trim()));
   },
-  embedder: (option) => KINDS.text({ ...option, hint: 'provider/model' }),
+  embedder: (option) => KINDS.text({ ...option, example: 'provider/model' }),
   choice(option) {
     const usual = option.schema.default ? `usual (${option.schema.default})` : 'none';
     const select = h('select', { name: nameOf(option) });
@@ -103,9 +103,9 @@ function numeric(option, step) {
 }
 
 /** Everyone at the table to choose from; who was chosen stays so. */
-function offer(select, names) {
+function offer(select, names, none = 'usual') {
   const before = select.value;
-  options(select, [['', 'usual'], ...names.map((it) => [it, it])]);
+  options(select, [['', none], ...names.map((it) => [it, it])]);
   select.value = names.includes(before) ? before : '';
 }
 
@@ -155,9 +155,10 @@ function cellOf({ name, kind, required }, value, seated) {
     return cell(h('textarea', { rows: 2, placeholder: 'one a line', value: (value ?? []).join('\n') }), (text) => some(lines(text)));
   if (kind === 'text') return cell(h('input', { required, value: value ?? '' }), (text) => given(text.trim()));
   const select = h('select', { required });
-  offer(select, value && !seated.includes(value) ? [...seated, value] : seated);
+  const none = required ? 'choose' : 'usual';
+  offer(select, value && !seated.includes(value) ? [...seated, value] : seated, none);
   select.value = value ?? '';
-  return cell(select, given, { seat: (names) => offer(select, names) });
+  return cell(select, given, { seat: (names) => offer(select, names, none) });
 }
 
 /** Texts for each at the table, one a line. */

@@ -19,12 +19,11 @@ export function reading(state, turn) {
   if (!found) return null;
   const { kind, value, told } = found;
   const view = formView(state, kind);
-  const nodes = [
-    told && h('p.choice-made', {}, h('b', {}, capital(told))),
-    !shows(view, found.reason_at) && markdown(reasonOf(found)),
-    draw(view, value, state.seats),
-  ];
-  const made = nodes.flat().filter(Boolean);
+  const line = told && h('p.choice-made', {}, h('b', {}, capital(told)));
+  // The line stands for a table of a single row, but for the reasons.
+  const isTold = told && view?.kind === 'table';
+  const reason = (isTold || !shows(view, found.reason_at)) && markdown(reasonOf(found));
+  const made = [line, reason, isTold ? [] : draw(view, value, state.seats)].flat().filter(Boolean);
   return made.length ? made : null;
 }
 

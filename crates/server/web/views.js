@@ -61,13 +61,23 @@ const isEmpty = (value) =>
   (typeof value === 'string' && !value.trim()) ||
   (typeof value === 'object' && !Object.keys(value).length);
 
+/** A text of up to this length is not broken into lines. */
+const BRIEF = 24;
+
 /** A table without the columns that no row has anything in. */
 function rows({ columns }, values) {
   const text = (column, row) => written(column.cell, pointer(row, column.at));
   const used = entries(columns).filter((it) => values.some((row) => text(it, row)));
-  const heads = used.map((it) => capital(it.title));
-  const cell = (column, row) => (column.cell === 'text' ? h('div.said', {}, inlined(text(column, row))) : text(column, row));
-  return h('div.wide', {}, table(heads, values.map((row) => used.map((it) => cell(it, row)))));
+  const heads = used.map((it) => h('span.brief', {}, capital(it.title)));
+  const cells = values.map((row) => used.map((it) => boxed(it.cell, pointer(row, it.at))));
+  return h('div.wide', {}, table(heads, cells));
+}
+
+/** A value in a cell: several long texts as points, a brief one in a line. */
+function boxed(cell, value) {
+  const text = written(cell, value);
+  if (text.length <= BRIEF) return h('span.brief', {}, h('bdi', {}, text));
+  return h('div.said', {}, Array.isArray(value) ? bullets(value.map((it) => inlined(written(cell, it)))) : inlined(text));
 }
 
 /** One row of a table: its heads beside its cells. */

@@ -34,12 +34,16 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("xtask", &["quorum-core", "quorum-patterns"]),
+    // What others could write: they see the library and the command alone.
+    ("delphi", &["ax", "quorum"]),
+    ("library-examples", &["quorum"]),
 ];
 
 const TESTKIT: &str = "quorum-testkit";
 
-/// The command is tested from outside, with whatever that takes.
-const TESTS_MAY_USE_ANYTHING: &str = "ax";
+/// The command is tested from outside, with whatever that takes; simulated voices with the forms that
+/// our patterns declare.
+const TESTS_MAY_USE_ANYTHING: &[&str] = &["ax", "quorum-simulated"];
 
 /// Crates from elsewhere that would break a promise.
 const MUST_NOT_USE: &[(&str, &[&str], &str)] = &[
@@ -138,7 +142,8 @@ fn may_use(package: &str) -> Option<&'static [&'static str]> {
 fn wrong_arrow(package: &str, dependency: &Dependency<'_>) -> Option<String> {
     let allowed = may_use(package)?;
     let name = dependency.name;
-    let in_tests = dependency.kind == Kind::Dev && (name == TESTKIT || package == TESTS_MAY_USE_ANYTHING);
+    let in_tests =
+        dependency.kind == Kind::Dev && (name == TESTKIT || TESTS_MAY_USE_ANYTHING.contains(&package));
     if in_tests || allowed.contains(&name) {
         return None;
     }

@@ -195,6 +195,14 @@ fn usual(text: &str, default: Option<&impl std::fmt::Display>) -> String {
     default.map_or_else(|| text.to_owned(), |it| format!("{text} [default: {it}]"))
 }
 
+/// Those of one kind, with whether each declares an option.
+struct Declaring {
+    flag: &'static str,
+    /// The heading of flags that count with all of them.
+    heading: &'static str,
+    all: Vec<(&'static str, bool)>,
+}
+
 /// Under which heading the flag stands: that of its kind where it always counts, else by those that
 /// declare it.
 fn heading(declared: &Declared, registry: &Registry) -> String {
@@ -202,18 +210,17 @@ fn heading(declared: &Declared, registry: &Registry) -> String {
     let patterns = registry.patterns().iter().map(|it| (it.name, declares(it.options))).collect();
     let methods = registry.methods().iter().map(|it| (it.name, declares(it.options))).collect();
     let strategies = registry.strategies().iter().map(|it| (it.name, declares(it.options))).collect();
-    let kinds: [(&str, &str, Vec<(&str, bool)>); 3] = [
-        ("--pattern", PANEL, patterns),
-        ("--consensus", DECIDING, methods),
-        ("--window-strategy", PANEL, strategies),
+    let kinds = [
+        Declaring { flag: "--pattern", heading: PANEL, all: patterns },
+        Declaring { flag: "--consensus", heading: DECIDING, all: methods },
+        Declaring { flag: "--window-strategy", heading: PANEL, all: strategies },
     ];
-    let everywhere = kinds.iter().find(|(.., all)| !all.is_empty() && all.iter().all(|it| it.1));
-    if let Some((_, heading, _)) = everywhere {
-        return (*heading).to_owned();
+    if let Some(kind) = kinds.iter().find(|it| !it.all.is_empty() && it.all.iter().all(|one| one.1)) {
+        return kind.heading.to_owned();
     }
-    let with = |(flag, _, all): &(&str, &str, Vec<(&str, bool)>)| {
-        let names: Vec<&str> = all.iter().filter(|it| it.1).map(|it| it.0).collect();
-        (!names.is_empty()).then(|| format!("{flag} {}", names.join(", ")))
+    let with = |kind: &Declaring| {
+        let names: Vec<&str> = kind.all.iter().filter(|it| it.1).map(|it| it.0).collect();
+        (!names.is_empty()).then(|| format!("{} {}", kind.flag, names.join(", ")))
     };
     format!("With {}", kinds.iter().filter_map(with).collect::<Vec<_>>().join(" or "))
 }

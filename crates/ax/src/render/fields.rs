@@ -8,25 +8,36 @@ use quorum::{
 };
 use serde_json::Value;
 
-/// The fields that belong to the answer: what is drawn in words, and votes. Who voted how is told with
-/// the rest.
+/// The fields that belong to the answer: what is drawn in words, and votes. Their tables, and who voted
+/// how, are told with the rest.
 pub(crate) fn of_answer(state: &Snapshot, outcome: &Outcome) -> Vec<String> {
     let fields = declared(state, outcome).filter(|(field, _)| is_answer(&field.view));
-    let brief = fields.map(|(field, value)| {
-        let mut value = value.clone();
-        if let (View::Ballots, Some(votes)) = (&field.view, value.as_object_mut()) {
-            votes.remove("ballots");
-        }
-        markdown(field, &value)
-    });
-    brief.collect()
+    fields.map(|(field, value)| markdown(&brief(field, value))).collect()
+}
+
+fn brief(field: &ResultField, value: &Value) -> Part {
+    let mut value = value.clone();
+    if let (View::Ballots, Some(votes)) = (&field.view, value.as_object_mut()) {
+        votes.remove("ballots");
+    }
+    let mut part = drawn(field.title, &field.view, &value);
+    if let View::Sections { sections } = &field.view {
+        let is_kept = |title: &str| sections.iter().any(|it| it.title == title && is_answer(it.view));
+        part.parts.retain(|it| is_kept(&it.title));
+        part.blocks.retain(|it| !matches!(it, Block::Table(_)));
+    }
+    part
 }
 
 /// All fields with everything they have, those of the answer first.
 pub(crate) fn in_full(state: &Snapshot, outcome: &Outcome) -> Vec<String> {
     let (answer, course): (Vec<_>, Vec<_>) =
         declared(state, outcome).partition(|(field, _)| is_answer(&field.view));
-    answer.into_iter().chain(course).map(|(field, value)| markdown(field, value)).collect()
+    answer
+        .into_iter()
+        .chain(course)
+        .map(|(field, value)| markdown(&drawn(field.title, &field.view, value)))
+        .collect()
 }
 
 fn declared<'o>(
@@ -46,10 +57,9 @@ fn is_answer(view: &View) -> bool {
     }
 }
 
-fn markdown(field: &ResultField, value: &Value) -> String {
-    let part = drawn(field.title, &field.view, value);
+fn markdown(part: &Part) -> String {
     let mut pieces = Vec::new();
-    put(&part, 2, &mut pieces);
+    put(part, 2, &mut pieces);
     pieces.join("\n\n")
 }
 

@@ -84,7 +84,10 @@ fn mute(who: &[Unvoiced]) -> String {
 /// A complaint under the name of the flag that was typed.
 fn complaint(complaint: &Complaint, registry: &Registry) -> String {
     let other = ["at", "drop", "preset"].into_iter().find(|it| *it == complaint.field);
-    let filling = flags::filling(registry, &complaint.field).map(|flag| flag.long);
+    // A pattern may name what it lacks by the field of the spec, which the flag is called after.
+    let field = complaint.field.as_str();
+    let filling = flags::all(registry).into_iter().find(|it| it.field == field || it.long == field);
+    let filling = filling.map(|flag| flag.long);
     let flag = filling.or(other.map(Into::into)).map(|it| format!("--{it}"));
     let name = flag.unwrap_or_else(|| format!("<{}>", complaint.field));
     let (origin, remedies) = (origin(complaint.origin.as_ref()), remedies(&complaint.remedies));

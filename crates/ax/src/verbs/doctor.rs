@@ -29,7 +29,7 @@ pub(crate) fn doctor(app: &App, args: &Doctor) -> anyhow::Result<Exit> {
         print(&saved(&salvage))?;
         return Ok(Exit::Done);
     }
-    let mut findings = runtime.block_on(examine(&Machine::this()));
+    let mut findings = runtime.block_on(examine(&Machine::this(), &app.registry));
     if args.live {
         let health = runtime.block_on(app.open(app.config()?)?.health());
         findings.extend(health.into_iter().map(|(name, checked)| Finding::Live { name, checked }));

@@ -114,9 +114,16 @@ async function declared(page, server) {
   await page.fill('[name=option-roundLimit]', '2');
   await page.check('[name=option-swapCheck]');
   await page.check('[name=option-endOn][value=drift]');
-  await page.click('text=Add a row');
-  await page.selectOption('.row select', 'claude');
-  await page.fill('.row input >> nth=0', 'tabs');
+  for (const [at, who, position] of [
+    [0, 'claude', 'tabs'],
+    [1, 'gemini', 'spaces'],
+    [2, 'claude', 'neither'],
+  ]) {
+    await page.click('text=Add a row');
+    await page.selectOption(`.row >> nth=${at} >> select`, who);
+    await page.fill(`.row >> nth=${at} >> input >> nth=0`, position);
+  }
+  await page.click('.row >> nth=2 >> text=Remove');
   // Who leaves the table can no longer be chosen.
   await page.check('input[value=grok]');
   await page.uncheck('input[value=openai]');
@@ -133,7 +140,10 @@ async function declared(page, server) {
       roundLimit: 2,
       swapCheck: true,
       endOn: ['drift'],
-      positions: [{ participant: 'claude', position: 'tabs' }],
+      positions: [
+        { participant: 'claude', position: 'tabs' },
+        { participant: 'gemini', position: 'spaces' },
+      ],
       debateFormat: 'round-limited',
     },
   );
@@ -171,8 +181,11 @@ async function foreign(page, server) {
   await page.waitForSelector('.pill');
   await page.click('.own summary');
   assert.match(await page.textContent('.own label'), /Legs run.*How often/);
-  const { min, max, placeholder } = await page.evaluate(() => document.querySelector('[name=option-legsRun]'));
-  assert.deepEqual({ min, max, placeholder }, { min: '1', max: '9', placeholder: '2' });
+  const drawn = await page.evaluate(() => {
+    const { type, min, max, placeholder } = document.querySelector('[name=option-legsRun]');
+    return { type, min, max, placeholder };
+  });
+  assert.deepEqual(drawn, { type: 'number', min: '1', max: '9', placeholder: '2' });
   await page.fill('[name=option-legsRun]', '3');
   const [sent] = await Promise.all([
     page.waitForRequest((it) => it.url().endsWith('/api/plan') && it.postDataJSON().legsRun === 3),

@@ -76,8 +76,8 @@ fn topic_and_context() {
 
 #[test]
 fn deciding() {
-    refuses(&["q", "--threshold", "1.5"], "--threshold: must be from 0 to 1, not 1.5");
-    refuses(&["q", "--threshold", "-0.5"], "--threshold: must be from 0 to 1, not -0.5");
+    refuses(&["q", "--threshold", "1.5"], "--threshold: must be a number from 0 to 1, not 1.5");
+    refuses(&["q", "--threshold", "-0.5"], "--threshold: must be a number from 0 to 1, not -0.5");
     refuses(&["q", "--consensus", "moderator"], "--synthesizer: the moderator method needs one");
     refuses(&["q", "--synthesizer", "grok"], "--synthesizer: grok does not take part");
     refuses(&["q", "--min-providers", "5"], "--min-providers: 5 can't take part where only 4 are named");

@@ -74,7 +74,10 @@ fn everything_wrong_is_said_at_once_with_exit_code_3() {
     desk.ax(&["config", "path"]).ends(0);
     desk.configure("[defaults]\nrounds = 99\n[presets.a]\nthreshold = 7\n");
     let said = desk.ax(&["config", "check"]).ends(3).prints_nothing();
-    said.says(&["defaults.rounds: must be from 1 to 10", "presets.a.threshold: must be from 0 to 1"]);
+    said.says(&[
+        "defaults.rounds: must be from 1 to 10",
+        "presets.a.threshold: must be a number from 0 to 1",
+    ]);
 }
 
 #[test]
@@ -141,7 +144,7 @@ fn values_out_of_range_are_told_together_with_wrong_types() {
     let expected = [
         "defaults.max-cost: must be a number, not \"much\"",
         "presets.x.seed: must be a whole number, not \"x\"",
-        "presets.x.threshold: must be a number, not \"all\"",
+        "presets.x.threshold: must be a number from 0 to 1, not \"all\"",
         "there is no section named serve; did you mean server?",
         "defaults.temperature: must be from 0 to 2, not 9",
         "presets.x.rounds: must be from 1 to 10, not 77",

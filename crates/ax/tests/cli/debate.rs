@@ -62,7 +62,7 @@ fn d06_judging_is_shown() {
     let result = debated(&desk, &["--swap-check", "--judge", "claude"]);
     assert!(result["judging"]["swapChecked"].as_u64() >= Some(2), "{result:#}");
     let out = desk.ax(&["show", "last", "-v"]).ends(0).out;
-    assert!(out.contains("## Judging") && out.contains("Round 1, by claude"), "{out}");
+    assert!(out.contains("## Judging") && out.contains("\n| 1 | claude | glm | "), "{out}");
     let document = desk.ax(&["export", "last"]).ends(0).out;
     assert!(document.contains("## Judging"), "{document}");
 }
@@ -73,6 +73,7 @@ fn bad_orders_are_refused_before_anything_is_asked() {
     let wrong = desk.write("wrong.json", r#"{"participant": "claude"}"#);
     let typo =
         desk.write("typo.json", r#"[{"participant": "claude", "position": "Tabs.", "person": "A typist"}]"#);
+    let lacking = desk.write("lacking.json", r#"[{"participant": "claude"}]"#);
     let one = desk.write("one.json", r#"[{"participant": "claude", "position": "Tabs."}]"#);
     for (args, expected) in [
         (
@@ -81,25 +82,32 @@ fn bad_orders_are_refused_before_anything_is_asked() {
         ),
         (
             &["--debate-format", "free-form", "--round-limit", "1001"],
-            "--round-limit: a round limit is between 1 and 1000",
+            "--round-limit: must be a whole number from 1 to 1000, not 1001",
         ),
         (&["--round-limit", "3"], "leave the round limit out"),
         (&["--debate-format", "loud"], "structured-rounds"),
         (&["--judge", "grok"], "--judge: grok does not take part; there are claude, glm, qwen"),
         (&["--judge-failure", "cry"], "go-without"),
         (&["--end-on", "boredom"], "repetition"),
-        (&["--embeddings", "acme"], "--embeddings: has the form provider/model, which \"acme\" has not"),
+        (&["--embeddings", "acme"], "--embeddings: has the form provider/model, unlike \"acme\""),
         (&["--embeddings", "acme/e-1"], "--embeddings: nobody embeds texts as acme/e-1"),
         (&["--positions", &one], "there are 2 debaters and 1 positions"),
         (&["--positions", &wrong], "is no JSON list"),
-        (&["--positions", &typo], "has a \"person\", which a position has not"),
+        (&["--positions", &lacking], "has a row without position"),
+        (
+            &["--positions", &typo],
+            "has an unknown key \"person\"; a row has participant, position, persona, keyArguments",
+        ),
         (&["--positions", "nowhere.json"], "there is no such file"),
         (&["--positions", &one, "--casting", "binary"], "nothing to cast"),
     ] {
         desk.ax(&[&["discuss", "q"], &TABLE[..], args].concat()).ends(2).says(&[expected]).prints_nothing();
     }
     let said = desk.ax(&["discuss", "q", "--judge", "claude", "--swap-check"]).ends(2);
-    said.says(&["--judge: counts only in a debate", "--swap-check: counts only in a debate"]);
+    said.says(&[
+        "--judge: counts only with the pattern debate",
+        "--swap-check: counts only with the pattern debate",
+    ]);
     assert_eq!(desk.ax(&["history", "--json"]).ends(0).out.trim(), "[]");
 }
 

@@ -11,10 +11,16 @@ fn waiting_with(desk: &Desk, simulate: &str) -> String {
     let table = ["--pattern", "debate", "-p", "claude,glm,qwen", "--judge", "qwen", "--rounds", "3"];
     let judge = ["--judge-failure", "ask", "--simulate", simulate];
     let said = desk.ax(&[&["discuss", "Tabs or spaces?"], &table[..], &judge[..]].concat()).ends(0);
-    let how = ["qwen can't judge any more (round 1)", "swap NAME", "claude", "glm", " none`", " end`"];
+    let how = [
+        "Waiting for a decision about qwen (round 1)",
+        "swap NAME`",
+        ": claude, glm",
+        " go-without`",
+        " end`",
+    ];
     said.says(&how).prints_nothing();
     let state = desk.ax(&["show", "last", "--json"]).ends(0).says(&how).json();
-    assert_eq!(state["judging"]["awaits"]["lost"], "qwen", "{state:#}");
+    assert_eq!(state["judging"]["awaits"]["about"], "qwen", "{state:#}");
     state["discussionId"].as_str().unwrap().to_owned()
 }
 
@@ -25,7 +31,7 @@ fn d13_a_word_about_the_judge_goes_over_several_processes() {
     {
         let desk = Desk::new();
         let id = waiting(&desk);
-        desk.ax(&["resume", &id]).ends(0).says(&["qwen can't judge any more", "ax judge"]);
+        desk.ax(&["resume", &id]).ends(0).says(&["Waiting for a decision about qwen", "ax judge"]);
         let said = desk.ax(&[&["judge", &id], word, &["--json"]].concat()).ends(0);
         let result = said.json();
         assert_eq!(result["rounds"].as_array().unwrap().len(), rounds, "{word:?}: {result:#}");
@@ -46,7 +52,7 @@ fn speeches(desk: &Desk, id: &str) -> usize {
 #[test]
 fn f1_a_command_killed_after_a_word_about_the_judge_goes_on_from_it() {
     let moments =
-        ["glm judges from now on", "glm answered", "Round 2, awaiting responses", "Round 2, judging"];
+        ["glm judges in place of qwen", "glm answered", "Round 2, awaiting responses", "Round 2, judging"];
     for moment in moments {
         let desk = Desk::new();
         let id = waiting_with(&desk, "latency=60ms,dead=qwen");
@@ -54,7 +60,7 @@ fn f1_a_command_killed_after_a_word_about_the_judge_goes_on_from_it() {
         running.hear(moment);
         running.signal("-KILL");
         running.end();
-        desk.ax(&["judge", &id, "none"]).ends(2).says(&["no decision about the judge is awaited"]);
+        desk.ax(&["judge", &id, "none"]).ends(2).says(&["no decision of the kind `judge` is awaited"]);
         let result = desk.ax(&["resume", &id, "--json"]).ends(0).json();
         assert_eq!(result["judging"]["judgeChanges"].as_array().unwrap().len(), 1, "{moment}: {result:#}");
         let judged = result["judging"]["rounds"].as_array().unwrap();
@@ -74,16 +80,16 @@ fn refused(desk: &Desk, id: &str, args: &[&str], expected: &str) {
 fn d13_what_is_refused_changes_nothing() {
     let desk = Desk::new();
     let id = waiting(&desk);
-    refused(&desk, &id, &["swap", "qwen"], "qwen can't judge here; able to are claude, glm");
-    refused(&desk, &id, &["swap", "nobody"], "nobody can't judge here");
+    refused(&desk, &id, &["swap", "qwen"], "qwen is no candidate; candidates are claude, glm");
+    refused(&desk, &id, &["swap", "nobody"], "nobody is no candidate");
     refused(&desk, &id, &["swap"], "ax judge ID swap NAME");
-    refused(&desk, &id, &["none", "glm"], "none takes no name");
+    refused(&desk, &id, &["none", "glm"], "go-without takes no name");
     refused(&desk, &id, &["perhaps"], "invalid value 'perhaps'");
     desk.ax(&["judge", "ffff", "end"]).ends(2).says(&["there is no discussion"]);
     desk.ax(&["say", &id, "I judge."]).ends(2).says(&["no person sits at the table"]);
-    desk.ax(&["judge", &id, "end"]).ends(0).says(&["the judge failed"]);
+    desk.ax(&["judge", &id, "end"]).ends(0).says(&["The talk ends after round 1: the judge failed"]);
     refused(&desk, &id, &["none"], "is over");
     let asked = ["discuss", "q", "--participants", "claude,gemini,me:person", "--pattern", "roundtable"];
     desk.ax(&asked).ends(0).says(&["Waiting for me"]);
-    refused(&desk, "last", &["none"], "no decision about the judge is awaited");
+    refused(&desk, "last", &["none"], "no decision of the kind `judge` is awaited");
 }

@@ -50,6 +50,7 @@ pub trait Reader: Send + Sync {
 }
 
 /// What is wrong with a reply, as a clause that the participant is told: `confidence is missing`.
+/// It may quote the reply; only its beginning is repeated in a reminder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misread(pub Cow<'static, str>);
 
@@ -70,10 +71,15 @@ pub struct Reminder {
     pub words: &'static str,
 }
 
+/// So much of what was wrong is repeated, in characters: a reply of any length may be quoted in it.
+const LONGEST_MISTAKE: usize = 300;
+
 impl Reminder {
     /// What was wrong, and what to do about it.
     pub(crate) fn about(&self, wrong: &Misread) -> String {
-        format!("Your answer could not be read: {}. {}", wrong.0, self.words)
+        let told: String = wrong.0.chars().take(LONGEST_MISTAKE).collect();
+        let rest = if told.len() < wrong.0.len() { " …" } else { "" };
+        format!("Your answer could not be read: {told}{rest}. {}", self.words)
     }
 }
 
@@ -144,4 +150,75 @@ pub fn recorded<R: Reader>(reader: &R, value: &R::Value) -> Reading {
     let (told, stance) = ((form.tell)(&value), (form.stance)(&value));
     let reason_at = (!form.reason_at.is_empty()).then(|| form.reason_at.to_owned());
     Reading { kind: form.kind.to_owned(), version: form.version, value, told, reason_at, stance }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::reading::Stance;
+
+    static YEAR: Form = Form {
+        version: 2,
+        ..Form::new("year").tell(|value| Some(format!("says {value}"))).reason_at("/why").stance(|value| {
+            let position = value.as_u64()?.to_string();
+            Some(Stance { position, confidence: 1.0, chooses: true, joins: true })
+        })
+    };
+
+    const YEARS: Static<u32> = Static {
+        form: &YEAR,
+        schema: || Some(json!({ "type": "integer" })),
+        read: |reply| reply.trim().parse().map_err(|_| Misread::new("it is not a year")),
+        reminders: &[Reminder { purpose: "remind1", words: "Answer with the year alone." }],
+    };
+
+    #[test]
+    fn a_static_reader_reads_as_its_functions_say() {
+        assert_eq!(YEARS.read(" 1989\n"), Ok(1989));
+        assert_eq!(YEARS.read_from_person("1989"), Ok(1989));
+        assert_eq!(YEARS.read("last year"), Err(Misread::new("it is not a year")));
+        assert_eq!((YEARS.infer("1989?"), YEARS.give_up()), (None, None));
+        assert_eq!(YEARS.reminders().iter().map(|it| it.purpose).collect::<Vec<_>>(), ["remind1"]);
+        let expected = Shape { form: &YEAR, schema: Some(Arc::new(json!({ "type": "integer" }))) };
+        assert_eq!(shape(&YEARS), expected);
+    }
+
+    #[test]
+    fn a_reading_is_recorded_with_all_that_its_form_says_of_it() {
+        let expected = Reading {
+            kind: "year".to_owned(),
+            version: 2,
+            value: json!(1989),
+            told: Some("says 1989".to_owned()),
+            reason_at: Some("/why".to_owned()),
+            stance: Some(Stance { position: "1989".to_owned(), confidence: 1.0, chooses: true, joins: true }),
+        };
+        let reading = recorded(&YEARS, &1989);
+        assert_eq!(reading, expected);
+        assert_eq!((reading.read::<u32>("year"), reading.read::<u32>("ballot")), (Some(1989), None));
+        assert_eq!((reading.read::<String>("year"), reading.reason()), (None, ""));
+    }
+
+    #[test]
+    fn a_plain_form_says_nothing_of_its_values() {
+        static PLAIN: Form = Form::new("plain");
+        let plain = Static { form: &PLAIN, schema: || None, ..YEARS };
+        let Reading { told, reason_at, stance, version, .. } = recorded(&plain, &7);
+        assert_eq!((told, reason_at, stance, version), (None, None, None, 1));
+    }
+
+    #[test]
+    fn a_long_mistake_made_a_long_reminder() {
+        let reminder = &YEARS.reminders[0];
+        let short = reminder.about(&Misread::new("it is not a year"));
+        assert_eq!(short, "Your answer could not be read: it is not a year. Answer with the year alone.");
+        let quoted = Misread::new("ä".repeat(100_000));
+        let expected = format!(
+            "Your answer could not be read: {} …. Answer with the year alone.",
+            "ä".repeat(LONGEST_MISTAKE)
+        );
+        assert_eq!(reminder.about(&quoted), expected);
+    }
 }

@@ -148,3 +148,128 @@ fn agreement(round: u32, held: &[Held<'_>]) -> RoundAgreement {
 pub fn rounded(value: f64) -> f64 {
     (value * 1_000.0).round() / 1_000.0
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::{
+        event::Event,
+        id::Step,
+        reading::{Reading, Stance},
+        spec::{Spec, tests::order},
+        state::tests::after,
+    };
+
+    /// A reading of a form nobody here knows.
+    fn held(who: &str, round: u32, stance: Stance, reason: &str) -> (Option<Step>, Event) {
+        let reading = Reading {
+            kind: "estimate".to_owned(),
+            version: 3,
+            value: json!({ "why": { "in_short": reason } }),
+            told: None,
+            reason_at: Some("/why/in_short".to_owned()),
+            stance: Some(stance),
+        };
+        let step = Step::new(round, "estimating", who).purpose("read");
+        (Some(step), Event::ReplyRead { participant: who.to_owned(), round, source: Source::Stated, reading })
+    }
+
+    fn chosen(position: &str, confidence: f64) -> Stance {
+        Stance { position: position.to_owned(), confidence, chooses: true, joins: true }
+    }
+
+    fn found(position: &str, joins: bool) -> Stance {
+        Stance { position: position.to_owned(), confidence: 0.1, chooses: false, joins }
+    }
+
+    fn agreed(round: u32, leading: &str, agreement: f64) -> RoundAgreement {
+        RoundAgreement { round, leading: leading.to_owned(), agreement }
+    }
+
+    #[test]
+    fn positions_of_any_form_are_told_by_round_and_seat() {
+        let events = vec![
+            held("bob", 1, chosen("1989", 0.5), ""),
+            held("ann", 1, chosen("1990", 0.5), ""),
+            held("ann", 2, chosen("1989", 0.5), "  bob has the deed "),
+            held("bob", 2, chosen("1988", 0.5), " "),
+        ];
+        let state = after(order(), events);
+        let told = positions_by_round(&state);
+        let told = told.iter().map(|it| format!("{} {} {}", it.round, it.participant, it.position));
+        assert_eq!(told.collect::<Vec<_>>(), ["1 ann 1990", "1 bob 1989", "2 ann 1989", "2 bob 1988"]);
+        let flip = |who: &str, from: &str, to: &str, reason: &str| Flip {
+            participant: who.to_owned(),
+            round: 2,
+            from: from.to_owned(),
+            to: to.to_owned(),
+            reason: reason.to_owned(),
+        };
+        let expected =
+            [flip("ann", "1990", "1989", "bob has the deed"), flip("bob", "1989", "1988", UNEXPLAINED)];
+        assert_eq!(flips(&state), expected);
+    }
+
+    #[test]
+    fn a_choice_weighs_by_confidence_and_seat_and_a_finding_by_seat_alone() {
+        let mut spec = order();
+        spec.participants[2].weight = 2.0;
+        let choices = vec![
+            held("ann", 1, chosen("tabs", 0.9), ""),
+            held("bob", 1, chosen("tabs", 0.3), ""),
+            held("cyd", 1, chosen("spaces", 0.9), ""),
+        ];
+        assert_eq!(agreement_by_round(&after(spec.clone(), choices)), [agreed(1, "spaces", 0.6)]);
+        let findings = vec![
+            held("ann", 1, found("there is one", true), ""),
+            held("bob", 1, found("there is none", false), ""),
+            held("cyd", 1, found("there is one", true), ""),
+        ];
+        assert_eq!(agreement_by_round(&after(spec, findings)), [agreed(1, "there is one", 0.75)]);
+    }
+
+    #[test]
+    fn a_position_that_joins_nobody_never_leads() {
+        let events = vec![
+            held("ann", 1, found("none", false), ""),
+            held("bob", 1, found("none", false), ""),
+            held("ann", 2, found("none", false), ""),
+            held("bob", 2, found("one", true), ""),
+        ];
+        let expected = [agreed(1, "", 0.0), agreed(2, "one", 0.5)];
+        assert_eq!(agreement_by_round(&after(order(), events)), expected);
+    }
+
+    #[test]
+    fn nobody_who_is_sure_of_anything_is_no_agreement() {
+        let events = vec![held("ann", 1, chosen("tabs", 0.0), "")];
+        assert_eq!(agreement_by_round(&after(order(), events)), [agreed(1, "", 0.0)]);
+    }
+
+    #[test]
+    fn what_is_assumed_decided_or_without_a_stance_is_no_position() {
+        let change = |(step, event): (Option<Step>, Event), how: fn(&mut Source, &mut Reading)| {
+            let Event::ReplyRead { participant, round, mut source, mut reading } = event else {
+                unreachable!("a reading was made")
+            };
+            how(&mut source, &mut reading);
+            (step, Event::ReplyRead { participant, round, source, reading })
+        };
+        let tabs = || held("ann", 1, chosen("tabs", 0.5), "");
+        let decided = (Some(Step::new(1, DECIDING, "ann").purpose("read")), tabs().1);
+        let events = vec![
+            change(tabs(), |source, _| *source = Source::Assumed),
+            change(tabs(), |_, reading| reading.stance = None),
+            decided,
+        ];
+        let state = after(Spec { rounds: 1, ..order() }, events);
+        assert_eq!(
+            (positions_by_round(&state), flips(&state), agreement_by_round(&state)),
+            (vec![], vec![], vec![])
+        );
+        let guessed = vec![change(tabs(), |source, _| *source = Source::Inferred)];
+        assert_eq!(positions_by_round(&after(order(), guessed)).len(), 1, "what was guessed is one");
+    }
+}

@@ -206,4 +206,26 @@ mod tests {
         assert_eq!((mask.name(" debater b "), mask.name("Debater C")), (Some("Ann"), None));
         assert_eq!((mask.label("Ann"), mask.label("ann")), (Some("Debater B"), None));
     }
+
+    #[test]
+    fn labels_on_record_reveal_the_same_as_their_mask() {
+        let labels = mask().labels();
+        let expected =
+            [("Debater B", "Ann"), ("Debater A", "bob"), ("the judge", "claude-2"), ("Guest A", "Ümit")];
+        assert_eq!(labels, expected.map(|(label, name)| (label.to_owned(), name.to_owned())));
+        for said in
+            ["DEBATER A, debater b's and the judge.", "Debater AB, Debaters A", "Guest A は言った", "", "bob"]
+        {
+            assert_eq!(reveal(said, &labels), mask().reveal(said));
+        }
+        assert_eq!(reveal("(Debater A) met the judge", &labels), "(bob) met claude-2");
+    }
+
+    #[test]
+    fn the_longer_of_two_labels_is_revealed_first_and_none_is_revealed_twice() {
+        let pair = |label: &str, name: &str| (label.to_owned(), name.to_owned());
+        let labels = [pair("Guest A", "bob"), pair("Guest A 2", "ann"), pair("bob", "cyd"), pair("", "dan")];
+        assert_eq!(reveal("Guest A 2 answered Guest A and bob", &labels), "ann answered bob and cyd");
+        assert_eq!(reveal("Guest A", &[]), "Guest A");
+    }
 }

@@ -223,8 +223,32 @@ pub struct Simulation {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    /// An order for ann, bob and cyd, for the tests of this crate.
+    pub(crate) fn order() -> Spec {
+        Spec {
+            topic: "tabs or spaces?".to_owned(),
+            background: None,
+            pattern: "talk".to_owned(),
+            rounds: 2,
+            participants: ["ann", "bob", "cyd"].map(Participant::of).to_vec(),
+            options: Vec::new(),
+            consensus: ConsensusSpec { method: "vote".to_owned(), include_dissent: true },
+            manner: Manner { temperature: 0.7, max_tokens: 200 },
+            timing: Timing { step_ms: 60_000, total_ms: 180_000, reserve_ms: SYNTHESIS_RESERVE_MS },
+            tolerance: Tolerance { go_on: true, min_providers: 2 },
+            limits: Limits::default(),
+            recursion: None,
+            early_exit: None,
+            settings: Settings::default(),
+            window: WindowSpec { strategy: "plain".to_owned(), overflow: WindowSpec::END.to_owned() },
+            session: None,
+            tenant: Tenant::default(),
+            simulation: None,
+        }
+    }
 
     fn levels(strategy: TimeoutStrategy) -> [u64; 3] {
         [0, 1, 2].map(|depth| strategy.level_ms(180_000, 2, depth))

@@ -307,3 +307,93 @@ impl State {
         }
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::model::{
+        spec::tests::order,
+        transcript::{Bill, Finish},
+    };
+
+    /// The state of this order after these events, each under its step.
+    pub(crate) fn after(spec: Spec, events: Vec<(Option<Step>, Event)>) -> State {
+        let opened = Event::Opened { spec: Arc::new(spec), flow: 1, lineage: None, fork: None };
+        let all = std::iter::once((None, opened)).chain(events).zip(1..);
+        let facts: Vec<Fact> = all
+            .map(|((step, event), number)| Fact {
+                seq: Seq(number),
+                at: Timestamp(0),
+                active_ms: 0,
+                step,
+                event,
+            })
+            .collect();
+        State::of(DiscussionId::fresh(), &facts).expect("the first fact opens it")
+    }
+
+    fn placed(step: &Step, labels: &[(&str, &str)]) -> (Option<Step>, Event) {
+        let labels = labels.iter().map(|(label, name)| ((*label).to_owned(), (*name).to_owned()));
+        let placed = Placed {
+            attempt: 1,
+            participant: "cyd".to_owned(),
+            provider: "cyd".to_owned(),
+            model: None,
+            reserved: Spent::default(),
+            nonce: String::new(),
+            digest: None,
+            repeats: false,
+            labels: labels.collect(),
+            unheard: 0,
+            counted: 0,
+        };
+        (Some(step.clone()), Event::CallPlaced(placed))
+    }
+
+    fn turn(step: &Step, text: &str) -> Turn {
+        Turn {
+            step: step.clone(),
+            participant: "cyd".to_owned(),
+            round: 1,
+            phase: "judging".to_owned(),
+            form: None,
+            text: text.into(),
+            started_at: Timestamp(0),
+            duration_ms: 0,
+            finish: Finish::Stop,
+            bill: Bill::default(),
+            reused: false,
+        }
+    }
+
+    #[test]
+    fn what_was_said_under_labels_is_told_with_names() {
+        let (masked, plain) = (Step::new(1, "judging", "cyd"), Step::new(2, "speaking", "cyd"));
+        let labels = [("Debater A", "bob"), ("Debater B", "ann")];
+        let state = after(order(), vec![placed(&masked, &labels), placed(&plain, &[])]);
+        let said = "debater a beat Debater B";
+        assert_eq!(state.unmasked(&turn(&masked, said)), "bob beat ann");
+        assert_eq!(state.unmasked(&turn(&plain, said)), said, "no label was shown there");
+        assert_eq!(state.unmasked(&turn(&masked.purpose("strict"), said)), said, "nor there");
+        let expected = labels.map(|(label, name)| (label.to_owned(), name.to_owned())).to_vec();
+        assert_eq!(state.labels, [(masked, expected)].into());
+    }
+
+    #[test]
+    fn notes_are_read_by_their_kind_and_type() {
+        let note = |kind: &str, value: serde_json::Value| {
+            let noted = Noted { kind: kind.to_owned(), round: 1, value, told: None };
+            (None, Event::Noted(noted))
+        };
+        let events = vec![
+            note("tempo", 72.into()),
+            note("mood", 3.into()),
+            note("tempo", "fast".into()),
+            note("tempo", 96.into()),
+        ];
+        let state = after(order(), events);
+        assert_eq!(state.noted::<u32>("tempo").collect::<Vec<_>>(), [72, 96]);
+        assert_eq!(state.noted::<String>("tempo").collect::<Vec<_>>(), ["fast"]);
+        assert_eq!(state.noted::<u32>("key").count(), 0);
+    }
+}

@@ -188,3 +188,189 @@ fn unknown(
     let names: Vec<&str> = names.collect();
     Refusal::new(field, code, format!("there is no {what} named {name}; there are {}", names.join(", ")))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        floor::ask::Ask,
+        model::spec::tests::order,
+        registry::{
+            Before, Consensus, ContextStrategy, Course, Detection, Detector, Ends, Fit, Length, Options,
+            Pattern,
+        },
+        vocabulary::{form::Form, option::Opt},
+    };
+
+    const PACE: Opt<f64> = Opt::number("pace", "How fast it goes", 0.0..=1.0, 0.5);
+    const FASTER: Opt<f64> = Opt::number("pace", "How fast it goes", 0.0..=2.0, 0.5);
+    const CHAIR: Opt<Option<String>> = Opt::seat_in_role("chair", "Who leads", "chair");
+    const QUORUM: Opt<Option<u32>> = Opt::whole_or_none("quorum", "How many must vote", 1..=6);
+    const NOTICES: Opt<Vec<String>> = Opt::detectors("notices", "What may end it");
+    const DEPTH: Opt<Option<u32>> = Opt::whole_or_none("depth", "How many turns are shown", 1..=9);
+
+    const TALK: Pattern = Pattern { name: "talk", options: &[&PACE, &CHAIR, &NOTICES], ..Pattern::PLAIN };
+    const PARADE: Pattern = Pattern { name: "parade", options: &[&PACE], ..Pattern::PLAIN };
+    const VOTE: Consensus = Consensus { name: "vote", options: &[&QUORUM], ..Consensus::PLAIN };
+    const LOT: Consensus = Consensus { name: "lot", ..Consensus::PLAIN };
+    const NEWEST: ContextStrategy = strategy("plain", &[], OnOverflow::NotOffered);
+    const DEEP: ContextStrategy = strategy("deep", &[&DEPTH], OnOverflow::Shrinks);
+    const BOREDOM: Detector =
+        Detector { name: "boredom", summary: "Nobody listens", detect: nothing, ends: Ends::AtOnce };
+
+    static PATTERNS: &[Pattern] = &[TALK, PARADE];
+    static METHODS: &[Consensus] = &[VOTE, LOT];
+    static STRATEGIES: &[ContextStrategy] = &[NEWEST, DEEP];
+    static DETECTORS: &[Detector] = &[BOREDOM];
+
+    const fn strategy(name: &'static str, options: Options, overflow: OnOverflow) -> ContextStrategy {
+        let fit: fn(&Length<'_>) -> Fit =
+            |_| Fit { before: Before::Nothing, from: 0, sum_up: None, tight: None };
+        ContextStrategy { name, summary: "", fit, options, overflow, words: |_, _| Ask::new("", "") }
+    }
+
+    fn nothing(_: &Course) -> Vec<Detection> {
+        Vec::new()
+    }
+
+    fn registry() -> Registry {
+        Registry::default()
+            .with_patterns(PATTERNS)
+            .with_methods(METHODS)
+            .with_strategies(STRATEGIES)
+            .with_detectors(DETECTORS)
+    }
+
+    #[track_caller]
+    fn check(registry: &Registry, reserved: &[&str], expected: &RegistryError, told: &str) {
+        assert_eq!(registry.validate(reserved).as_ref(), Err(expected));
+        assert_eq!(expected.to_string(), told);
+    }
+
+    #[test]
+    fn what_fits_together_is_accepted() {
+        assert_eq!(registry().validate(&["topic", "rounds"]), Ok(()));
+        let none: Registry = Registry::default();
+        check(&none, &[], &RegistryError::None("patterns"), "there are no patterns");
+        let no_method = Registry::default().with_patterns(PATTERNS);
+        check(&no_method, &[], &RegistryError::None("consensus methods"), "there are no consensus methods");
+    }
+
+    #[test]
+    fn one_name_is_there_once() {
+        let twice = |what, name| RegistryError::Twice { what, name };
+        let talks = registry().with_patterns(&PATTERNS[..1]);
+        check(&talks, &[], &twice("patterns", "talk"), "there are two patterns named talk");
+        let votes = registry().with_methods(&METHODS[..1]);
+        check(&votes, &[], &twice("consensus methods", "vote"), "there are two consensus methods named vote");
+        let plain = registry().with_strategies(&STRATEGIES[..1]);
+        let told = "there are two context strategies named plain";
+        check(&plain, &[], &twice("context strategies", "plain"), told);
+        let bored = registry().with_detectors(DETECTORS);
+        check(&bored, &[], &twice("detectors", "boredom"), "there are two detectors named boredom");
+        assert_eq!(
+            registry().validate(&[]),
+            Ok(()),
+            "a clone that is added to leaves the others as they are"
+        );
+    }
+
+    #[test]
+    fn two_who_share_an_option_declare_it_alike() {
+        static FAST: &[Consensus] = &[Consensus { name: "race", options: &[&FASTER], ..Consensus::PLAIN }];
+        let told = "the option pace is declared in two ways; whoever shares an option must declare it alike";
+        check(&registry().with_methods(FAST), &[], &RegistryError::OptionsDiffer("pace"), told);
+    }
+
+    #[test]
+    fn an_option_has_no_reserved_name() {
+        let told = "the option quorum has the name of a built-in one";
+        check(&registry(), &["topic", "quorum"], &RegistryError::Reserved("quorum"), told);
+        check(
+            &registry(),
+            &["depth"],
+            &RegistryError::Reserved("depth"),
+            "the option depth has the name of a built-in one",
+        );
+    }
+
+    #[test]
+    fn two_who_share_a_form_mean_the_same_version() {
+        static ONE: Form = Form::new("vow");
+        static OTHER: Form = Form { version: 2, ..Form::new("vow") };
+        static VOWS: &[Pattern] = &[
+            Pattern { name: "vows", forms: &[&ONE], ..Pattern::PLAIN },
+            Pattern { name: "new-vows", forms: &[&OTHER], ..Pattern::PLAIN },
+        ];
+        let told = "the form vow is declared in two versions";
+        check(&registry().with_patterns(VOWS), &[], &RegistryError::FormsDiffer("vow"), told);
+        assert_eq!(registry().with_patterns(&VOWS[..1]).validate(&[]), Ok(()));
+    }
+
+    #[track_caller]
+    fn refuses(spec: &Spec, expected: &[(&str, Code)]) {
+        let refusals = registry().refusals(spec);
+        let told: Vec<(String, Code)> = refusals.iter().map(|it| (it.to_string(), it.code)).collect();
+        let expected: Vec<(String, Code)> =
+            expected.iter().map(|(told, code)| ((*told).to_owned(), *code)).collect();
+        assert_eq!(told, expected);
+    }
+
+    fn setting(name: &str, value: serde_json::Value) -> Spec {
+        Spec { settings: order().settings.with(name, value), ..order() }
+    }
+
+    #[test]
+    fn names_that_nothing_has_are_refused_with_those_there_are() {
+        refuses(&order(), &[]);
+        let mut spec = Spec { pattern: "riot".to_owned(), ..order() };
+        spec.consensus.method = "coin".to_owned();
+        spec.window = WindowSpec { strategy: "hope".to_owned(), overflow: "plain".to_owned() };
+        let expected = [
+            ("pattern: there is no pattern named riot; there are talk, parade", Code::InvalidPattern),
+            ("consensus: there is no consensus method named coin; there are vote, lot", Code::InvalidRequest),
+            (
+                "windowStrategy: there is no context strategy named hope; there are plain, deep",
+                Code::InvalidRequest,
+            ),
+            (
+                "windowOverflow: there is no answer to an overflow named plain; there are deep, end",
+                Code::InvalidRequest,
+            ),
+        ];
+        refuses(&spec, &expected);
+    }
+
+    #[test]
+    fn an_option_that_counts_elsewhere_is_refused_with_where() {
+        refuses(&setting("pace", json!(0.7)), &[]);
+        let elsewhere = |name, told| refuses(&setting(name, json!(3)), &[(told, Code::InvalidRequest)]);
+        elsewhere("depth", "depth: counts only with the window strategy deep; leave this out");
+        elsewhere("mood", "mood: is no option that anything here reads");
+        let by_lot = |name, told| {
+            let mut spec = Spec { pattern: "parade".to_owned(), ..setting(name, json!(3)) };
+            spec.consensus.method = "lot".to_owned();
+            refuses(&spec, &[(told, Code::InvalidRequest)]);
+        };
+        by_lot("quorum", "quorum: counts only with the consensus method vote; leave this out");
+        by_lot("chair", "chair: counts only with the pattern talk; leave this out");
+        let riot = Spec { pattern: "riot".to_owned(), ..setting("pace", json!(0.7)) };
+        let told = "pace: counts only with the pattern talk or parade; leave this out";
+        let unknown = "pattern: there is no pattern named riot; there are talk, parade";
+        refuses(&riot, &[(unknown, Code::InvalidPattern), (told, Code::InvalidRequest)]);
+    }
+
+    #[test]
+    fn values_are_checked_against_the_table_and_the_detectors() {
+        refuses(&setting("chair", json!("ann")), &[]);
+        let stranger = "chair: eve does not take part; there are ann, bob, cyd";
+        refuses(&setting("chair", json!("eve")), &[(stranger, Code::InvalidRoles)]);
+        refuses(&setting("notices", json!(["boredom"])), &[]);
+        let unknown = "notices: there is no \"hunger\"; there are boredom";
+        refuses(&setting("notices", json!(["hunger"])), &[(unknown, Code::InvalidRequest)]);
+        let range = "quorum: must be a whole number from 1 to 6, not 7";
+        refuses(&setting("quorum", json!(7)), &[(range, Code::InvalidRequest)]);
+    }
+}

@@ -53,3 +53,83 @@ impl std::fmt::Debug for Snapshot {
         self.state.fmt(f)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        model::{
+            event::{Event, Noted},
+            spec::tests::order,
+            state::tests::after,
+        },
+        registry::{Consensus, Pattern},
+        vocabulary::{result::ResultField, view::View},
+    };
+
+    const TEMPO: ResultField = ResultField {
+        name: "tempo",
+        title: "Tempo",
+        view: View::Hidden,
+        of: |state| state.noted::<u32>("tempo").last().map(|it| json!(it)),
+    };
+    const SPEED: ResultField = ResultField { of: |_| Some(json!("method")), ..TEMPO };
+    const TOPIC: ResultField =
+        ResultField { name: "inCapitals", of: |state| Some(json!(state.spec.topic.to_uppercase())), ..TEMPO };
+
+    static PATTERNS: &[Pattern] = &[Pattern {
+        name: "talk",
+        results: &[TEMPO],
+        lacks: |state| [("rests".to_owned(), json!(state.noted.len()))].into_iter().collect(),
+        ..Pattern::PLAIN
+    }];
+    static METHODS: &[Consensus] =
+        &[Consensus { name: "vote", results: &[TOPIC, SPEED], ..Consensus::PLAIN }];
+
+    fn noted(tempo: Option<u32>) -> Box<State> {
+        let note = |it: u32| {
+            let noted = Noted { kind: "tempo".to_owned(), round: 1, value: json!(it), told: None };
+            (None, Event::Noted(noted))
+        };
+        Box::new(after(order(), tempo.map(note).into_iter().collect()))
+    }
+
+    fn registry() -> Registry {
+        Registry::default().with_patterns(PATTERNS).with_methods(METHODS)
+    }
+
+    #[test]
+    fn a_result_has_the_fields_of_its_pattern_and_method_once_each() {
+        let outcome = Snapshot::new(noted(Some(72)), registry()).outcome();
+        let expected = json!({ "tempo": 72, "inCapitals": "TABS OR SPACES?" });
+        assert_eq!(
+            json!(outcome.fields),
+            expected,
+            "the pattern's field wins over the method's of that name"
+        );
+        assert_eq!(json!(outcome.integrity.lacks), json!({ "rests": 1 }));
+        let written = json!(outcome);
+        assert_eq!((&written["tempo"], &written["integrity"]["rests"]), (&json!(72), &json!(1)));
+        assert_eq!(serde_json::from_value::<Outcome>(written).ok(), Some(outcome));
+    }
+
+    #[test]
+    fn a_field_without_a_value_is_left_out() {
+        let outcome = Snapshot::new(noted(None), registry()).outcome();
+        assert_eq!(json!(outcome.fields), json!({ "inCapitals": "TABS OR SPACES?" }));
+    }
+
+    #[test]
+    fn a_snapshot_is_its_state_whatever_it_is_read_with() {
+        let (one, other) = (noted(Some(72)), noted(Some(96)));
+        let snapshot = Snapshot::new(one.clone(), registry());
+        assert_eq!((snapshot.id, snapshot.noted.len()), (one.id, 1));
+        assert_eq!(snapshot, Snapshot::new(one, Registry::default()));
+        assert_ne!(snapshot, Snapshot::new(other, registry()));
+        assert_eq!(snapshot.registry().patterns().len(), 1);
+        let unknown = Snapshot::new(noted(Some(72)), Registry::default()).outcome();
+        assert_eq!((unknown.pattern.as_str(), unknown.fields.len()), ("talk", 0), "it can still be shown");
+    }
+}

@@ -1,10 +1,10 @@
 //! Whether a value is one that its option may have.
 
-use std::ops::RangeInclusive;
+use std::{fmt::Display, ops::RangeInclusive};
 
 use serde_json::{Map, Value};
 
-use super::option::{Kind, RowCell, RowCellKind};
+use super::option::{Choice, Kind, RowCell, RowCellKind};
 
 /// What the value of an option may refer to.
 #[derive(Debug, Clone, Copy)]
@@ -19,107 +19,142 @@ impl Kind {
     /// Says what is wrong with this value, if anything: a phrase that follows the option's name.
     #[must_use]
     pub fn complaint(&self, value: &Value, known: Known<'_>) -> Option<String> {
+        self.mistyped(value).or_else(|| self.unfit(value, known))
+    }
+
+    /// Says so if the value is of the wrong type. That can be told without a table of participants.
+    #[must_use]
+    pub fn mistyped(&self, value: &Value) -> Option<String> {
+        let bounded =
+            |what, least: &dyn Display, most: &dyn Display| format!("{what} from {least} to {most}");
+        let (fits, wanted) = match self {
+            Kind::Flag { .. } => (value.is_boolean(), "true or false".to_owned()),
+            Kind::Whole { range, .. } => {
+                let wanted = bounded("a whole number", range.start(), range.end());
+                (value.is_u64() || value.is_i64(), wanted)
+            }
+            Kind::Number { range, .. } => {
+                (value.is_number(), bounded("a number", range.start(), range.end()))
+            }
+            Kind::Text { .. } => (value.is_string(), "a text".to_owned()),
+            Kind::Choice { of, .. } => (value.is_string(), format!("one of {}", names(of))),
+            Kind::Detectors => (are_texts(value), "a list of names".to_owned()),
+            Kind::Seat { .. } => (value.is_string(), "a participant's name".to_owned()),
+            Kind::Embedder => (value.is_string(), "a text of the form provider/model".to_owned()),
+            Kind::Rows { cells, .. } => return mistyped_rows(value, cells),
+            Kind::TextsBySeat { .. } => return mistyped_texts(value),
+        };
+        (!fits).then(|| format!("must be {wanted}, not {value}"))
+    }
+
+    /// Says what is wrong with a value of the right type.
+    fn unfit(&self, value: &Value, known: Known<'_>) -> Option<String> {
         match self {
-            Kind::Flag { .. } => (!value.is_boolean()).then(|| format!("must be true or false, not {value}")),
-            Kind::Whole { range, .. } => not_whole(value, range),
-            Kind::Number { range, .. } => not_within(value, range),
+            Kind::Flag { .. } => None,
+            Kind::Whole { range, .. } => {
+                let fits = value.as_u64().is_some_and(|it| range.contains(&it));
+                (!fits).then(|| out_of_range(range, value))
+            }
+            Kind::Number { range, .. } => {
+                let number = value.as_f64()?;
+                (!range.contains(&number)).then(|| out_of_range(range, number))
+            }
             Kind::Text { longest, .. } => too_long(value, *longest),
             Kind::Choice { of, .. } => {
-                let names: Vec<&str> = of.iter().map(|it| it.name).collect();
-                not_among(value, &names)
+                let is_known = value.as_str().is_some_and(|it| of.iter().any(|choice| choice.name == it));
+                (!is_known).then(|| format!("there is no {value}; there are {}", names(of)))
             }
-            Kind::Detectors => each(value, usize::MAX, |it| not_among(it, known.detectors)),
-            Kind::Seat { .. } => not_seated(value, known.seats),
+            Kind::Detectors => {
+                let is_unknown = |it: &&Value| !it.as_str().is_some_and(|it| known.detectors.contains(&it));
+                let unknown = value.as_array()?.iter().find(is_unknown)?;
+                Some(format!("there is no {unknown}; there are {}", known.detectors.join(", ")))
+            }
+            Kind::Seat { .. } => not_seated(value.as_str()?, known.seats),
             Kind::Embedder => not_a_model(value),
-            Kind::Rows { cells, most } => each(value, *most, |it| bad_row(it, cells, known.seats)),
-            Kind::TextsBySeat { most, longest } => bad_texts(value, *most, *longest, known.seats),
+            Kind::Rows { cells, most } => unfit_rows(value, cells, *most, known.seats),
+            Kind::TextsBySeat { most, longest } => unfit_texts(value, *most, *longest, known.seats),
         }
     }
 }
 
-fn not_whole(value: &Value, range: &RangeInclusive<u64>) -> Option<String> {
-    let fits = value.as_u64().is_some_and(|it| range.contains(&it));
-    let (least, most) = (range.start(), range.end());
-    (!fits).then(|| format!("must be a whole number from {least} to {most}, not {value}"))
+fn names(choices: &[Choice]) -> String {
+    choices.iter().map(|it| it.name).collect::<Vec<_>>().join(", ")
 }
 
-fn not_within(value: &Value, range: &RangeInclusive<f64>) -> Option<String> {
-    let fits = value.as_f64().is_some_and(|it| range.contains(&it));
-    let (least, most) = (range.start(), range.end());
-    (!fits).then(|| format!("must be a number from {least} to {most}, not {value}"))
+fn are_texts(value: &Value) -> bool {
+    value.as_array().is_some_and(|it| it.iter().all(Value::is_string))
+}
+
+fn out_of_range<T: Display>(range: &RangeInclusive<T>, value: impl Display) -> String {
+    format!("must be from {} to {}, not {value}", range.start(), range.end())
 }
 
 fn too_long(value: &Value, longest: usize) -> Option<String> {
-    match value.as_str().map(|text| text.chars().count()) {
-        None => Some(format!("must be a text, not {value}")),
-        Some(length) if longest < length => {
-            Some(format!("takes up to {longest} characters; there are {length}"))
-        }
-        Some(_) => None,
-    }
+    let length = value.as_str()?.chars().count();
+    (longest < length).then(|| format!("may have at most {longest} characters; this has {length}"))
 }
 
-fn not_among(value: &Value, names: &[&str]) -> Option<String> {
-    let fits = value.as_str().is_some_and(|it| names.contains(&it));
-    (!fits).then(|| format!("there is no {value}; there are {}", names.join(", ")))
-}
-
-fn not_seated(value: &Value, seats: &[&str]) -> Option<String> {
-    match value.as_str() {
-        None => Some(format!("must be a participant's name, not {value}")),
-        Some(name) if !seats.contains(&name) => {
-            Some(format!("{name} does not take part; there are {}", seats.join(", ")))
-        }
-        Some(_) => None,
-    }
+fn not_seated(name: &str, seats: &[&str]) -> Option<String> {
+    (!seats.contains(&name)).then(|| format!("{name} does not take part; there are {}", seats.join(", ")))
 }
 
 fn not_a_model(value: &Value) -> Option<String> {
-    let is_named =
-        |it: &str| it.split_once('/').is_some_and(|(one, other)| !one.is_empty() && !other.is_empty());
-    let fits = value.as_str().is_some_and(is_named);
-    (!fits).then(|| format!("has the form provider/model, unlike {value}"))
+    let (provider, model) = value.as_str()?.split_once('/').unwrap_or_default();
+    let is_named = !provider.is_empty() && !model.is_empty();
+    (!is_named).then(|| format!("has the form provider/model, unlike {value}"))
 }
 
-fn each(value: &Value, most: usize, complaint: impl Fn(&Value) -> Option<String>) -> Option<String> {
-    let Some(values) = value.as_array() else { return Some(format!("must be a list, not {value}")) };
-    if most < values.len() {
-        return Some(format!("takes up to {most} entries; there are {}", values.len()));
-    }
-    values.iter().find_map(complaint)
+fn mistyped_rows(value: &Value, cells: &[RowCell]) -> Option<String> {
+    let Some(rows) = value.as_array() else { return Some(format!("must be a list, not {value}")) };
+    rows.iter().find_map(|row| match row.as_object() {
+        None => Some(format!("has {row} where an object belongs")),
+        Some(row) => unknown_key(row, cells).or_else(|| cells.iter().find_map(|it| mistyped_cell(row, it))),
+    })
 }
 
-fn bad_row(row: &Value, cells: &[RowCell], seats: &[&str]) -> Option<String> {
-    let Some(row) = row.as_object() else { return Some(format!("has {row} where an object belongs")) };
+fn unknown_key(row: &Map<String, Value>, cells: &[RowCell]) -> Option<String> {
     let names: Vec<&str> = cells.iter().map(|it| it.name).collect();
-    if let Some(key) = row.keys().find(|key| !names.contains(&key.as_str())) {
-        return Some(format!("has an unknown key {key:?}; a row has {}", names.join(", ")));
-    }
-    cells.iter().find_map(|cell| bad_cell(row, cell, seats))
+    let key = row.keys().find(|key| !names.contains(&key.as_str()))?;
+    Some(format!("has an unknown key {key:?}; a row has {}", names.join(", ")))
 }
 
-fn bad_cell(row: &Map<String, Value>, cell: &RowCell, seats: &[&str]) -> Option<String> {
+fn mistyped_cell(row: &Map<String, Value>, cell: &RowCell) -> Option<String> {
     let name = cell.name;
     let Some(value) = row.get(name) else {
         return cell.required.then(|| format!("has a row without {name}"));
     };
     let fits = match cell.kind {
-        RowCellKind::Seat => return not_seated(value, seats),
-        RowCellKind::Text => value.is_string(),
-        RowCellKind::Texts => value.as_array().is_some_and(|it| it.iter().all(Value::is_string)),
+        RowCellKind::Seat | RowCellKind::Text => value.is_string(),
+        RowCellKind::Texts => are_texts(value),
     };
     (!fits).then(|| format!("has a row with the wrong kind of {name}: {value}"))
 }
 
-fn bad_texts(value: &Value, most: usize, longest: usize, seats: &[&str]) -> Option<String> {
+fn unfit_rows(value: &Value, cells: &[RowCell], most: usize, seats: &[&str]) -> Option<String> {
+    let rows = value.as_array()?;
+    if most < rows.len() {
+        return Some(format!("takes up to {most} entries; there are {}", rows.len()));
+    }
+    let names = cells.iter().filter(|it| it.kind == RowCellKind::Seat).map(|it| it.name);
+    let mut named = names.flat_map(|cell| rows.iter().filter_map(move |row| row.get(cell)?.as_str()));
+    named.find_map(|name| not_seated(name, seats))
+}
+
+fn mistyped_texts(value: &Value) -> Option<String> {
     let Some(by_seat) = value.as_object() else {
         return Some(format!("must be an object by participant, not {value}"));
     };
-    let fits = |it: &Value| it.as_str().is_some_and(|it| !it.is_empty() && it.chars().count() <= longest);
-    by_seat.iter().find_map(|(seat, texts)| {
-        let texts = texts.as_array().filter(|it| it.len() <= most && it.iter().all(fits));
-        let wrong = || format!("takes for each participant up to {most} texts of 1 to {longest} characters");
-        not_seated(&Value::from(seat.as_str()), seats).or_else(|| texts.is_none().then(wrong))
+    let (seat, texts) = by_seat.iter().find(|(_, texts)| !are_texts(texts))?;
+    Some(format!("has {texts} for {seat} where a list of texts belongs"))
+}
+
+fn unfit_texts(value: &Value, most: usize, longest: usize, seats: &[&str]) -> Option<String> {
+    let fits = |it: &Value| it.as_str().is_some_and(|it| (1..=longest).contains(&it.chars().count()));
+    value.as_object()?.iter().find_map(|(seat, texts)| {
+        let fit = texts.as_array().is_some_and(|it| it.len() <= most && it.iter().all(fits));
+        let wrong =
+            || format!("takes up to {most} texts of 1 to {longest} characters; those for {seat} don't fit");
+        not_seated(seat, seats).or_else(|| (!fit).then(wrong))
     })
 }
 
@@ -127,7 +162,7 @@ fn bad_texts(value: &Value, most: usize, longest: usize, seats: &[&str]) -> Opti
 mod tests {
     use serde_json::json;
 
-    use super::{super::option::Choice, *};
+    use super::*;
 
     const CELLS: &[RowCell] = &[
         RowCell { name: "participant", kind: RowCellKind::Seat, required: true },
@@ -135,57 +170,85 @@ mod tests {
         RowCell { name: "reasons", kind: RowCellKind::Texts, required: false },
     ];
 
+    const OF: &[Choice] = &[Choice::new("swap", ""), Choice::new("end", "")];
+
     #[track_caller]
-    fn check(kind: &Kind, value: Value, expected: Option<&str>) {
+    fn check(kind: &Kind, value: &Value, expected: Option<&str>) {
         let known = Known { seats: &["ann", "bob"], detectors: &["drift"] };
-        assert_eq!(kind.complaint(&value, known).as_deref(), expected, "{value}");
+        assert_eq!(kind.complaint(value, known).as_deref(), expected, "{value}");
+    }
+
+    #[test]
+    fn a_value_of_the_wrong_type_is_refused_with_what_belongs_there() {
+        check(&Kind::Flag { default: false }, &json!(true), None);
+        check(&Kind::Flag { default: false }, &json!("yes"), Some("must be true or false, not \"yes\""));
+        let whole = Kind::Whole { range: 1..=10, default: None };
+        check(&whole, &json!(1.5), Some("must be a whole number from 1 to 10, not 1.5"));
+        let number = Kind::Number { range: 0.0..=1.0, default: Some(0.1) };
+        check(&number, &json!("x"), Some("must be a number from 0 to 1, not \"x\""));
+        check(&number, &json!(null), Some("must be a number from 0 to 1, not null"));
+        check(&Kind::Text { longest: 3, hint: "TEXT" }, &json!(5), Some("must be a text, not 5"));
+        check(&Kind::Choice { of: OF, default: None }, &json!(5), Some("must be one of swap, end, not 5"));
+        check(&Kind::Detectors, &json!("drift"), Some("must be a list of names, not \"drift\""));
+        check(&Kind::Detectors, &json!([5]), Some("must be a list of names, not [5]"));
+        check(&Kind::Seat { role: None }, &json!(5), Some("must be a participant's name, not 5"));
+        check(&Kind::Embedder, &json!(5), Some("must be a text of the form provider/model, not 5"));
     }
 
     #[test]
     fn a_value_out_of_bounds_is_refused_in_a_phrase() {
-        check(&Kind::Flag { default: false }, json!(true), None);
-        check(&Kind::Flag { default: false }, json!("yes"), Some("must be true or false, not \"yes\""));
         let whole = Kind::Whole { range: 1..=10, default: None };
-        check(&whole, json!(10), None);
-        check(&whole, json!(11), Some("must be a whole number from 1 to 10, not 11"));
-        check(&whole, json!(1.5), Some("must be a whole number from 1 to 10, not 1.5"));
+        check(&whole, &json!(10), None);
+        check(&whole, &json!(11), Some("must be from 1 to 10, not 11"));
+        check(&whole, &json!(-1), Some("must be from 1 to 10, not -1"));
         let number = Kind::Number { range: 0.0..=1.0, default: Some(0.1) };
-        check(&number, json!(0.5), None);
-        check(&number, json!(2), Some("must be a number from 0 to 1, not 2"));
+        check(&number, &json!(0.5), None);
+        check(&number, &json!(1), None);
+        check(&number, &json!(1.5), Some("must be from 0 to 1, not 1.5"));
+        check(&number, &json!(2.0), Some("must be from 0 to 1, not 2"));
         let text = Kind::Text { longest: 3, hint: "TEXT" };
-        check(&text, json!("äöü"), None);
-        check(&text, json!("four"), Some("takes up to 3 characters; there are 4"));
-        check(&Kind::Embedder, json!("openai/small"), None);
-        check(&Kind::Embedder, json!("small"), Some("has the form provider/model, unlike \"small\""));
+        check(&text, &json!("äöü"), None);
+        check(&text, &json!("four"), Some("may have at most 3 characters; this has 4"));
+        check(&Kind::Embedder, &json!("openai/small"), None);
+        check(&Kind::Embedder, &json!("small"), Some("has the form provider/model, unlike \"small\""));
+        check(&Kind::Embedder, &json!("openai/"), Some("has the form provider/model, unlike \"openai/\""));
     }
 
     #[test]
     fn a_name_nobody_has_is_refused_with_those_there_are() {
-        const OF: &[Choice] = &[Choice::new("swap", ""), Choice::new("end", "")];
         let choice = Kind::Choice { of: OF, default: None };
-        check(&choice, json!("end"), None);
-        check(&choice, json!("ask"), Some("there is no \"ask\"; there are swap, end"));
-        check(&Kind::Seat { role: None }, json!("cyd"), Some("cyd does not take part; there are ann, bob"));
-        check(&Kind::Detectors, json!(["drift"]), None);
-        check(&Kind::Detectors, json!(["boredom"]), Some("there is no \"boredom\"; there are drift"));
+        check(&choice, &json!("end"), None);
+        check(&choice, &json!("ask"), Some("there is no \"ask\"; there are swap, end"));
+        check(&Kind::Seat { role: None }, &json!("cyd"), Some("cyd does not take part; there are ann, bob"));
+        check(&Kind::Detectors, &json!(["drift"]), None);
+        check(&Kind::Detectors, &json!(["boredom"]), Some("there is no \"boredom\"; there are drift"));
     }
 
     #[test]
     fn rows_are_checked_cell_by_cell() {
         let rows = Kind::Rows { cells: CELLS, most: 2 };
-        check(&rows, json!([{ "participant": "ann", "position": "yes", "reasons": ["so"] }]), None);
-        check(&rows, json!([{ "participant": "ann" }]), Some("has a row without position"));
+        check(&rows, &json!([{ "participant": "ann", "position": "yes", "reasons": ["so"] }]), None);
+        check(&rows, &json!({}), Some("must be a list, not {}"));
+        check(&rows, &json!([["ann", "yes"]]), Some("has [\"ann\",\"yes\"] where an object belongs"));
+        check(&rows, &json!([{ "participant": "ann" }]), Some("has a row without position"));
         let stranger = "has an unknown key \"mood\"; a row has participant, position, reasons";
-        check(&rows, json!([{ "participant": "ann", "position": "", "mood": 1 }]), Some(stranger));
-        check(&rows, json!([{}, {}, {}]), Some("takes up to 2 entries; there are 3"));
+        check(&rows, &json!([{ "participant": "ann", "position": "", "mood": 1 }]), Some(stranger));
+        let reasons = "has a row with the wrong kind of reasons: [1]";
+        check(&rows, &json!([{ "participant": "ann", "position": "", "reasons": [1] }]), Some(reasons));
+        let cyd = json!({ "participant": "cyd", "position": "" });
+        check(&rows, &json!([cyd]), Some("cyd does not take part; there are ann, bob"));
+        check(&rows, &json!([cyd, cyd, cyd]), Some("takes up to 2 entries; there are 3"));
     }
 
     #[test]
     fn texts_by_seat_are_for_those_at_the_table() {
         let stops = Kind::TextsBySeat { most: 1, longest: 3 };
-        check(&stops, json!({ "ann": ["END"] }), None);
-        let wrong = "takes for each participant up to 1 texts of 1 to 3 characters";
-        check(&stops, json!({ "ann": ["END", "x"] }), Some(wrong));
-        check(&stops, json!({ "cyd": ["x"] }), Some("cyd does not take part; there are ann, bob"));
+        check(&stops, &json!({ "ann": ["END"], "bob": [] }), None);
+        let wrong = "takes up to 1 texts of 1 to 3 characters; those for ann don't fit";
+        check(&stops, &json!({ "ann": ["END", "x"] }), Some(wrong));
+        check(&stops, &json!({ "ann": [""] }), Some(wrong));
+        check(&stops, &json!({ "ann": "END" }), Some("has \"END\" for ann where a list of texts belongs"));
+        check(&stops, &json!(["END"]), Some("must be an object by participant, not [\"END\"]"));
+        check(&stops, &json!({ "cyd": ["x"] }), Some("cyd does not take part; there are ann, bob"));
     }
 }

@@ -284,7 +284,7 @@ mod tests {
     fn d05_a_casting_is_checked_against_its_schema() {
         check(&[part("bob", "no", "a critic"), part(" Ann ", "yes", "a fan")], None);
         let (ann, bob) = (part("ann", "yes", "a fan"), part("bob", "no", "a critic"));
-        check(&[ann.clone()], Some(NOT_ONE_EACH));
+        check(std::slice::from_ref(&ann), Some(NOT_ONE_EACH));
         check(&[ann.clone(), bob.clone(), part("cyd", "so", "so")], Some(INCOMPLETE));
         check(&[ann.clone(), part("ann", "no", "a critic")], Some(NOT_ONE_EACH));
         check(&[ann.clone(), part("eve", "no", "a critic")], Some(INCOMPLETE));

@@ -207,12 +207,12 @@ mod tests {
 
     use super::*;
 
-    fn order(debate: DebateSpec) -> Spec {
+    fn order(debate: &DebateSpec) -> Spec {
         Spec { settings: debate.settings(), ..spec("debate") }
     }
 
     fn of(format: Format, round_limit: Option<u32>) -> Spec {
-        order(DebateSpec { format, round_limit, ..DebateSpec::default() })
+        order(&DebateSpec { format, round_limit, ..DebateSpec::default() })
     }
 
     #[track_caller]
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn d03_only_openings_of_a_structured_debate_are_always_at_once() {
-        let of = |format, mode| order(DebateSpec { format, mode, ..DebateSpec::default() });
+        let of = |format, mode| order(&DebateSpec { format, mode, ..DebateSpec::default() });
         let rounds = |spec: &Spec| [1, 2].map(|round| at_once(spec, round));
         assert_eq!(rounds(&of(Format::StructuredRounds, Mode::Sequential)), [true, false]);
         assert_eq!(rounds(&of(Format::FreeForm, Mode::Sequential)), [false, false]);
@@ -287,7 +287,7 @@ mod tests {
             ..DebateSpec::default()
         };
         refuses(
-            &order(debate),
+            &order(&debate),
             &[
                 "judging: a free-form debate is ended by what the judge says of each round; let it judge every round",
                 "positions: there are 2 debaters and 3 positions; give one to each",
@@ -308,7 +308,7 @@ mod tests {
             |name: &str, position: String| Part { participant: name.into(), position, ..Part::default() };
         let refuse = |parts: [Part; 2], expected: &str| {
             let debate = DebateSpec { positions: parts.to_vec(), ..DebateSpec::default() };
-            refuses(&order(debate), &[expected]);
+            refuses(&order(&debate), &[expected]);
         };
         let short = || Part { persona: "é".repeat(1_000), ..part("bob", "No.".into()) };
         let too_long = "positions: the part of `ann` is 1001 characters long; 1000 are the most";

@@ -15,13 +15,7 @@ use std::{
 use quorum_providers::{keys, prices, setup::Own};
 use serde_json::{Map, Value, json};
 
-use quorum_core::{
-    registry::Registry,
-    vocabulary::{
-        check::Known,
-        option::{Declared, Kind},
-    },
-};
+use quorum_core::{registry::Registry, vocabulary::option::Declared};
 
 use crate::request::{
     Request,
@@ -158,6 +152,11 @@ impl Config {
     pub fn parse(text: &str, file: &Path, data_dir: PathBuf) -> Result<Config, Error> {
         let (config, wrong) = Config::read(text, Config::unset(file.to_owned(), data_dir))?;
         config.unless(wrong)
+    }
+
+    /// The vocabulary that its sections are read with.
+    pub(crate) fn registry(&self) -> &Registry {
+        &self.registry
     }
 
     fn read_with(self, registry: &Registry) -> Config {
@@ -329,21 +328,11 @@ fn read_default(flag: &Flag, written: &toml::Value, registry: &Registry) -> Resu
     }
     let alone = json!({ "topic": "", (&*flag.field): value });
     serde_json::from_value::<Request>(alone).map_err(|error| messages::plainly(&error.to_string()))?;
-    match registry.option(&flag.field).and_then(|it| complaint(&it.kind, &value, registry)) {
+    // Whether it is within its bounds is checked with a request, and reported with everything else
+    // that is wrong with it.
+    match registry.option(&flag.field).and_then(|it| it.kind.mistyped(&value)) {
         Some(complaint) => Err(complaint),
         None => Ok(value),
-    }
-}
-
-/// What is wrong with the value of an option, as far as that can be said without a table of
-/// participants.
-fn complaint(kind: &Kind, value: &Value, registry: &Registry) -> Option<String> {
-    match kind {
-        Kind::Seat { .. } | Kind::Rows { .. } | Kind::TextsBySeat { .. } => None,
-        _ => {
-            let detectors: Vec<&str> = registry.detectors().iter().map(|it| it.name).collect();
-            kind.complaint(value, Known { seats: &[], detectors: &detectors })
-        }
     }
 }
 

@@ -8,7 +8,8 @@ use crate::{Complaint, Config, Error, Origin, Quorum, Request};
 #[must_use]
 pub fn complaints(config: &Config) -> Vec<String> {
     // Simulated voices in memory are always there.
-    let Ok(quorum) = Quorum::builder().config(config.clone()).simulated().assigning_roles().build() else {
+    let builder = Quorum::builder().config(config.clone()).registry(config.registry().clone());
+    let Ok(quorum) = builder.simulated().assigning_roles().build() else {
         return Vec::new();
     };
     let presets = config.presets().map(|name| Some(name.to_owned()));

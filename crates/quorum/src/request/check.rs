@@ -1,6 +1,7 @@
 //! From a request to a spec: defaults filled in, bounds kept, and everything that is wrong said at once.
 
 use quorum_core::model::{
+    error::Refusal,
     id::Tenant,
     money::Usd,
     participant::Participant,
@@ -45,13 +46,25 @@ pub(super) fn usual(pattern: &str, registry: &Registry) -> Usual {
     }
 }
 
-/// The spec, or everything that is wrong with the request. Whether there is such a pattern and such a method, and what those
-/// demand beyond this, is the engine's to say.
+/// The spec, or everything that is wrong with the request by itself and by the vocabulary of the
+/// setting. Whether there are voices for it is not checked here.
 pub fn check(request: &Request, setting: &Setting) -> Result<Spec, Vec<Complaint>> {
-    match draft(request, setting) {
-        (spec, refusals) if refusals.is_empty() => Ok(spec),
-        (_, refusals) => Err(refusals),
-    }
+    checked_with(request, setting, |spec| setting.registry.refusals(spec))
+}
+
+/// The same with further refusals. About each field, the request's own complaints count first, so
+/// that nothing is said twice.
+pub(crate) fn checked_with(
+    request: &Request,
+    setting: &Setting,
+    further: impl FnOnce(&Spec) -> Vec<Refusal>,
+) -> Result<Spec, Vec<Complaint>> {
+    let (spec, mut complaints) = draft(request, setting);
+    let further = further(&spec).into_iter().map(Complaint::from);
+    let is_new = |it: &Complaint| !complaints.iter().any(|known| known.field == it.field);
+    let further: Vec<Complaint> = further.filter(is_new).collect();
+    complaints.extend(further);
+    if complaints.is_empty() { Ok(spec) } else { Err(complaints) }
 }
 
 /// The spec as far as it can be made out, usual values in place of wrong ones, and everything that is wrong.

@@ -18,6 +18,7 @@ use serde_json::Value;
 
 use crate::setup::Missing;
 
+pub(crate) use check::checked_with;
 pub(crate) use seats::place_of;
 pub(crate) use window::usual as usual_window;
 

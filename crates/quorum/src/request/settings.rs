@@ -53,7 +53,8 @@ pub(super) fn settings(
             wrong.add(name, no_such_field(registry, name));
             continue;
         };
-        let value = seated(&declared.kind, written.clone(), seats);
+        let Some(value) = trimmed(&declared.kind, written.clone()) else { continue };
+        let value = seated(&declared.kind, value, seats);
         if let Some(complaint) = declared.kind.complaint(&value, known) {
             wrong.add_coded(name, code(&declared.kind), complaint);
         }
@@ -74,6 +75,16 @@ fn no_such_field(registry: &Registry, name: &str) -> String {
     match nearest(name, known.iter().map(String::as_str)) {
         Some(nearest) => format!("there is no such field; did you mean `{nearest}`?"),
         None => "there is no such field".to_owned(),
+    }
+}
+
+/// A text without blanks around it, or nothing where nothing is left of it; any other value as it is.
+fn trimmed(kind: &Kind, value: Value) -> Option<Value> {
+    match (kind, &value) {
+        (Kind::Text { .. }, Value::String(text)) => {
+            Some(text.trim()).filter(|it| !it.is_empty()).map(Value::from)
+        }
+        _ => Some(value),
     }
 }
 

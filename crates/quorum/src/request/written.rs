@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, marker::PhantomData};
 
 use serde::{
     Deserialize, Deserializer,
-    de::{DeserializeSeed, Error, MapAccess, Visitor, value::MapAccessDeserializer},
+    de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer},
 };
 use serde_json::Value;
 
@@ -95,9 +95,77 @@ impl<'de, V> DeserializeSeed<'de> for NewKey<'_, V> {
 pub(super) fn settings<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<String, Value>, D::Error> {
-    let Once(mut entries) = Once::<Value>::deserialize(deserializer)?;
-    entries.retain(|_, value| !value.is_null());
-    Ok(entries)
+    let Once(entries) = Once::<AnyValue>::deserialize(deserializer)?;
+    let given = entries.into_iter().filter(|(_, AnyValue(value))| !value.is_null());
+    Ok(given.map(|(name, AnyValue(value))| (name, value)).collect())
+}
+
+/// Any JSON in which no object has a key twice.
+struct AnyValue(Value);
+
+impl<'de> Deserialize<'de> for AnyValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Anything).map(AnyValue)
+    }
+}
+
+struct Anything;
+
+impl<'de> Visitor<'de> for Anything {
+    type Value = Value;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("any JSON")
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_string<E: Error>(self, value: String) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_none<E: Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<Value, A::Error> {
+        let mut all = Vec::new();
+        while let Some(AnyValue(value)) = values.next_element()? {
+            all.push(value);
+        }
+        Ok(Value::Array(all))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Value, A::Error> {
+        let Once(entries) = EachOnce::<AnyValue>(PhantomData).visit_map(map)?;
+        Ok(Value::Object(entries.into_iter().map(|(name, AnyValue(value))| (name, value)).collect()))
+    }
 }
 
 impl<'de> Deserialize<'de> for Seating {

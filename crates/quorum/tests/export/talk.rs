@@ -3,24 +3,25 @@
 use std::sync::Arc;
 
 use quorum::{
-    Request,
+    Request, Snapshot, built_in,
     export::named,
     model::{
-        ballot::{Ballot, CastBallot, Confidence, Source, Tally},
         event::{Conclusion, Event, Fact},
         id::{DiscussionId, Seq},
-        judgement::{Claim, Dissent},
         lifecycle::Lifecycle,
         money::Usage,
-        outcome::{Decision, StoppingReason},
+        outcome::{Claim, Decision, Dissent, StoppingReason},
+        reading::Source,
         spec::Spec,
         state::State,
         time::Timestamp,
         transcript::{Bill, Turn},
     },
+    patterns::readers::{Ballot, CastBallot, Confidence, Tally},
     request::{Setting, Voicing, check},
 };
 use quorum_testkit::call::turn;
+use serde_json::json;
 
 /// The discussion in which everything anyone wrote is this.
 pub(crate) struct Talk<'t> {
@@ -32,7 +33,7 @@ impl Talk<'_> {
     pub(crate) fn export(&self, format: &str) -> String {
         let id: DiscussionId = "01890000-0000-7000-8000-000000000000".parse().unwrap();
         let facts = self.facts();
-        let state = State::of(id, &facts).unwrap();
+        let state = Snapshot::new(Box::new(State::of(id, &facts).unwrap()), built_in());
         let commands = [
             format!("ax replay {id}"),
             format!("ax export {id} --as html -o discussion.html"),
@@ -56,7 +57,7 @@ impl Talk<'_> {
             Event::Decided { decision: Arc::new(self.decision()) },
             Event::Concluded(Conclusion {
                 success: true,
-                stopping: StoppingReason::Completed,
+                stopping: StoppingReason::COMPLETED,
                 degraded: false,
                 problem: None,
             }),
@@ -111,7 +112,7 @@ impl Talk<'_> {
                 attacked_by: vec![],
                 unanswered: true,
             }],
-            tally: Some(tally),
+            found: [("tally".to_owned(), json!(tally))].into_iter().collect(),
             ..Decision::default()
         }
     }

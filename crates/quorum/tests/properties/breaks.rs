@@ -5,6 +5,7 @@ use proptest::{
     sample::{select, subsequence},
 };
 use quorum::{Error, Request, request::Simulate};
+use serde_json::{Value, json};
 
 use crate::{hostile::visible, requests::request, scope, trials};
 
@@ -29,6 +30,10 @@ fn wrong() -> impl Strategy<Value = Wrong> {
     })
 }
 
+fn set(request: &mut Request, option: &str, value: impl Into<Value>) {
+    request.settings.insert(option.to_owned(), value.into());
+}
+
 const BREAKS: &[Break] = &[
     ("topic", |request, wrong| request.topic = if wrong.way { " \n".to_owned() } else { "x".repeat(5_001) }),
     ("context", |request, _| request.context = Some("é".repeat(10_001))),
@@ -40,9 +45,11 @@ const BREAKS: &[Break] = &[
     ("providers", |request, wrong| request.providers = Some(vec![wrong.name.clone(), "claude".to_owned()])),
     ("rounds", |request, wrong| request.rounds = Some(if wrong.way { 0 } else { 11 })),
     ("consensus", |request, wrong| request.consensus = Some(wrong.name.clone())),
-    ("synthesizer", |request, wrong| request.synthesizer = Some(wrong.name.clone())),
-    ("threshold", |request, wrong| request.threshold = Some(wrong.share)),
-    ("synthesisPrompt", |request, _| request.synthesis_prompt = Some("x".repeat(5_001))),
+    ("synthesizer", |request, wrong| set(request, "synthesizer", wrong.name.clone())),
+    ("threshold", |request, wrong| set(request, "threshold", wrong.share)),
+    ("threshold", |request, wrong| set(request, "threshold", wrong.name.clone())),
+    ("synthesisPrompt", |request, _| set(request, "synthesisPrompt", "x".repeat(5_001))),
+    ("no such field", |request, wrong| set(request, "no such field", wrong.share)),
     ("votingOptions", |request, wrong| request.voting_options = Some(vec![wrong.name.clone(); 1])),
     ("votingOptions", |request, wrong| request.voting_options = Some(vec![wrong.name.clone(); 3])),
     ("votingOptions", |request, _| request.voting_options = Some(vec!["a".repeat(501), String::new()])),
@@ -51,7 +58,7 @@ const BREAKS: &[Break] = &[
     }),
     ("stopSequences", |request, wrong| {
         let sequences = if wrong.way { vec!["x".repeat(101)] } else { vec![String::new()] };
-        request.stop_sequences = Some([("claude".to_owned(), sequences)].into());
+        set(request, "stopSequences", json!({ "claude": sequences }));
     }),
     ("roles", |request, wrong| request.roles = Some([(wrong.name.clone(), "judge".to_owned())].into())),
     ("roles", |request, wrong| request.roles = Some([("claude".to_owned(), wrong.name.clone())].into())),
@@ -75,7 +82,7 @@ const BREAKS: &[Break] = &[
     ("confidenceThreshold", |request, wrong| {
         (request.early_exit, request.confidence_threshold) = (Some(wrong.way), Some(wrong.share));
     }),
-    ("minRoundsBeforeConsensus", |request, _| request.min_rounds_before_consensus = Some(11)),
+    ("minRoundsBeforeConsensus", |request, _| set(request, "minRoundsBeforeConsensus", 11)),
     ("simulate", |request, wrong| {
         request.simulate = Some(Simulate { failure: Some(wrong.share), ..Simulate::default() });
     }),

@@ -1,6 +1,6 @@
 //! Every kind of request within bounds.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::{
     collection::{btree_map, vec},
@@ -9,13 +9,13 @@ use proptest::{
     sample::{Index, select},
 };
 use quorum::{
-    Quorum, Request,
-    model::{
-        debate::{Diversity, Format, JudgeFailure, Judging, Mode},
-        spec::TimeoutStrategy,
-    },
+    Request, built_in,
+    model::spec::TimeoutStrategy,
+    patterns::debate::{Diversity, Format, JudgeFailure, Judging, Mode},
     request::Simulate,
+    vocabulary::option::Named,
 };
+use serde_json::{Value, json};
 
 use crate::hostile::{text, visible};
 
@@ -48,12 +48,10 @@ pub(crate) fn request() -> impl Strategy<Value = Request> {
                 roles,
                 min_providers,
                 consensus: deciding.consensus,
-                threshold: deciding.threshold,
                 include_dissent: deciding.include_dissent,
                 early_exit: deciding.early_exit,
                 confidence_threshold: deciding.confidence_threshold,
-                require_both_consensus: deciding.require_both_consensus,
-                min_rounds_before_consensus: deciding.min_rounds_before_consensus,
+                settings: deciding.settings,
                 recursive: recursion.recursive,
                 max_depth: recursion.max_depth,
                 timeout_strategy: recursion.timeout_strategy,
@@ -61,19 +59,39 @@ pub(crate) fn request() -> impl Strategy<Value = Request> {
                 ..bounds
             };
             texts.fill(&mut request, &names);
+            keep_what_counts(&mut request);
             request
         },
     )
 }
 
+/// Options by name, without those that are `None`.
+fn settings(options: &[(&str, Option<Value>)]) -> BTreeMap<String, Value> {
+    let given = options.iter().filter_map(|(name, value)| Some(((*name).to_owned(), value.clone()?)));
+    given.collect()
+}
+
+/// Drops the options that do not count with the request's pattern and method.
+fn keep_what_counts(request: &mut Request) {
+    let registry = built_in();
+    let pattern = request.pattern.as_deref().and_then(|name| registry.pattern(name)).unwrap();
+    let usual = Some(pattern.usual.method).filter(|it| !it.is_empty()).unwrap_or(registry.methods()[0].name);
+    let method = request.consensus.as_deref().unwrap_or(usual);
+    let counting = registry.options_for(pattern.name, method, registry.strategies()[0].name);
+    request.settings.retain(|name, _| counting.iter().any(|it| it.name == name));
+}
+
+fn all_names<T: Named>() -> Vec<&'static str> {
+    T::CHOICES.iter().map(|it| it.name).collect()
+}
+
 /// Every kind of debate.
 pub(crate) fn debating() -> impl Strategy<Value = Request> {
-    let formats = Format::ALL.map(Format::name).to_vec();
-    let judging = (of(select(Judging::ALL.map(Judging::name).to_vec())), any::<bool>());
-    let failing = of(select(JudgeFailure::ALL.map(JudgeFailure::name).to_vec()));
-    let casting = of(select(Diversity::ALL.map(Diversity::name).to_vec()));
-    let methods: Vec<&str> = Quorum::methods().iter().map(|it| it.name).collect();
-    let talk = (select(formats), select(Mode::ALL.map(Mode::name).to_vec()), 2..5_u32, 2..6_usize);
+    let judging = (of(select(all_names::<Judging>())), any::<bool>());
+    let failing = of(select(all_names::<JudgeFailure>()));
+    let casting = of(select(all_names::<Diversity>()));
+    let methods: Vec<&str> = built_in().methods().iter().map(|it| it.name).collect();
+    let talk = (select(all_names::<Format>()), select(all_names::<Mode>()), 2..5_u32, 2..6_usize);
     (talk, judging, failing, casting, select(methods)).prop_map(
         |((format, mode, rounds, count), (judging, swap), failing, casting, method)| {
             let structured = format == Format::StructuredRounds.name();
@@ -81,17 +99,19 @@ pub(crate) fn debating() -> impl Strategy<Value = Request> {
             Request {
                 pattern: Some("debate".to_owned()),
                 providers: Some(NAMES[..count].iter().map(|it| (*it).to_owned()).collect()),
-                debate_format: Some(format.to_owned()),
-                mode: Some(mode.to_owned()),
                 rounds: structured.then_some(rounds),
-                round_limit: (!structured).then_some(rounds),
-                judging: judging.filter(|_| judged).map(str::to_owned),
-                swap_check: Some(swap),
-                judge_failure: failing.map(str::to_owned),
-                casting: casting.map(str::to_owned),
                 consensus: Some(method.to_owned()),
-                synthesizer: Some(NAMES[0].to_owned()),
                 min_providers: Some(1),
+                settings: settings(&[
+                    ("debateFormat", Some(json!(format))),
+                    ("mode", Some(json!(mode))),
+                    ("roundLimit", (!structured).then(|| json!(rounds))),
+                    ("judging", judging.filter(|_| judged).map(Value::from)),
+                    ("swapCheck", Some(json!(swap))),
+                    ("judgeFailure", failing.map(Value::from)),
+                    ("casting", casting.map(Value::from)),
+                    ("synthesizer", Some(json!(NAMES[0]))),
+                ]),
                 ..Request::on("Tabs or spaces?")
             }
         },
@@ -100,7 +120,7 @@ pub(crate) fn debating() -> impl Strategy<Value = Request> {
 
 /// Who sits there: two for a dialogue, and never so many judges that nobody is left to talk.
 fn table() -> impl Strategy<Value = Request> {
-    let patterns: Vec<&str> = Quorum::patterns().iter().map(|it| it.name).collect();
+    let patterns: Vec<&str> = built_in().patterns().iter().map(|it| it.name).collect();
     let people =
         (vec(select(&NAMES[..]), 6), 2..=6_usize, of(select(&["proponent", "opponent", "judge"][..])));
     (select(patterns), people, of(1..=10_u32), of(any::<Index>())).prop_map(
@@ -122,17 +142,19 @@ fn table() -> impl Strategy<Value = Request> {
 }
 
 fn deciding() -> impl Strategy<Value = Request> {
-    let methods: Vec<&str> = Quorum::methods().iter().map(|it| it.name).collect();
+    let methods: Vec<&str> = built_in().methods().iter().map(|it| it.name).collect();
     let dialogue = (of(any::<bool>()), of(0..=10_u32));
-    (of(select(methods)), of(0.0..=1.0), of(any::<bool>()), of(of(0.0..=1.0)), dialogue).prop_map(
+    (of(select(methods)), of(0.0..=1.0_f64), of(any::<bool>()), of(of(0.0..=1.0)), dialogue).prop_map(
         |(method, threshold, include_dissent, enough, (both, min_rounds))| Request {
             consensus: method.map(str::to_owned),
-            threshold,
             include_dissent,
             early_exit: enough.map(|_| true),
             confidence_threshold: enough.flatten(),
-            require_both_consensus: both,
-            min_rounds_before_consensus: min_rounds,
+            settings: settings(&[
+                ("threshold", threshold.map(Value::from)),
+                ("requireBothConsensus", both.map(Value::from)),
+                ("minRoundsBeforeConsensus", min_rounds.map(Value::from)),
+            ]),
             ..Request::default()
         },
     )
@@ -226,14 +248,17 @@ impl Texts {
         let votes = request.pattern.as_deref() == Some("voting");
         let moderated = request.consensus.as_deref() == Some("moderator");
         let synthesizer = self.synthesizer.map(|place| place.get(names).clone());
-        request.synthesizer = synthesizer.or_else(|| moderated.then(|| names[0].clone()));
+        let synthesizer = synthesizer.or_else(|| moderated.then(|| names[0].clone()));
         request.voting_options = (votes || !self.options.is_empty()).then(|| different(self.options));
         let prompts = self.prompts.into_iter().map(|(whose, prompt)| (whose.get(names).clone(), prompt));
         request.provider_prompts = Some(prompts.collect());
         request.topic = self.topic;
         request.context = self.context;
-        request.synthesis_prompt = self.synthesis_prompt;
         request.seed = Some(self.seed);
+        request.settings.extend(settings(&[
+            ("synthesizer", synthesizer.map(Value::from)),
+            ("synthesisPrompt", self.synthesis_prompt.map(Value::from)),
+        ]));
     }
 }
 

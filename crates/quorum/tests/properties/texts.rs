@@ -7,7 +7,8 @@ use quorum::model::{
     event::{Event, Fact},
     id::Seq,
     outcome::Outcome,
-    spec::{ConsensusSpec, Spec},
+    settings::Settings,
+    spec::Spec,
     transcript::Turn,
 };
 use quorum_core::seams::Store;
@@ -45,10 +46,9 @@ proptest! {
 
     #[test]
     fn numbers_come_back_from_the_store_equal(threshold in 0.0..=1.0, enough in any::<f64>()) {
-        let usual = spec("synthesis");
-        let consensus = ConsensusSpec { threshold, ..usual.consensus.clone() };
+        let settings = Settings::default().with("threshold", threshold);
         let early_exit = Some(enough).filter(|it| it.is_finite());
-        let order = Spec { consensus, early_exit, ..usual };
+        let order = Spec { settings, early_exit, ..spec("synthesis") };
         let (_, facts) = kept(&order, &panel().takes("*", 0));
         prop_assert_eq!(ordered(&facts), order);
     }
@@ -65,7 +65,7 @@ fn kept(order: &Spec, panel: &Panel) -> (Outcome, Vec<Fact>) {
         drop(table);
         let again = Table::over(opened(&file), panel, registry());
         let state = again.engine.state(outcome.discussion_id).await.unwrap();
-        assert_eq!(Outcome::of(&state), outcome);
+        assert_eq!(state.outcome(), outcome);
         let facts = again.store.read(outcome.discussion_id, Seq::START, usize::MAX).await.unwrap();
         (outcome, facts)
     })

@@ -5,7 +5,11 @@ use std::{sync::mpsc, thread, time::Duration};
 use proptest::prelude::*;
 use quorum::{
     Error, Finished, Request, Scope, Steered,
-    model::{error::Code, outcome::Outcome, vacancy::Ruling},
+    model::{
+        error::Code,
+        outcome::Outcome,
+        ruling::{Ruling, RulingAwaited},
+    },
 };
 use tokio::time::timeout;
 
@@ -45,19 +49,27 @@ fn held_in_time(request: &Request) -> Result<Outcome, String> {
     waiting.recv_timeout(PATIENCE).map_err(|error| format!("it panicked, or is not over: {error}"))?
 }
 
+/// The first choice that can be made, with the first candidate where it names one.
+fn first_possible(awaited: &RulingAwaited) -> Ruling {
+    let candidate = awaited.candidates.first();
+    let mut choices = awaited.choices.iter();
+    let choice = choices.find(|it| !it.takes_candidate || candidate.is_some()).unwrap();
+    let candidate = candidate.filter(|_| choice.takes_candidate).cloned();
+    Ruling { kind: awaited.kind.clone(), choice: choice.name.clone(), candidate }
+}
+
 /// Holds a discussion to its end.
 pub(crate) async fn held(scope: &Scope, request: &Request) -> Result<Outcome, String> {
     let told = |error: Error| error.to_string();
     let (discussion, mut handle) = scope.start(scope.check(request).map_err(told)?).await.map_err(told)?;
     loop {
         let state = match timeout(FOREVER, handle.finished()).await.map_err(|_| "it hangs".to_owned())? {
-            Ok(Finished::Over(state)) => return Ok(Outcome::of(&state)),
+            Ok(Finished::Over(state)) => return Ok(state.outcome()),
             Ok(Finished::Waiting(state)) => state,
             Err(error) => return Err(error.to_string()),
         };
-        if let Some(vacancy) = &state.debate.vacancy {
-            let next = vacancy.candidates.first().map(|to| Ruling::Swap { to: to.clone() });
-            match discussion.judge(next.unwrap_or(Ruling::GoWithout)).await {
+        if let Some(awaited) = &state.ruling {
+            match discussion.rule(first_possible(awaited)).await {
                 Ok(Steered::Here(next)) => handle = next,
                 Ok(_) => return Err("somebody else runs it".to_owned()),
                 Err(error) => return Err(error.to_string()),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quorum::{Quorum, model::id::Seq};
+use quorum::model::id::Seq;
 use quorum_core::memory::MemoryStore;
 use quorum_testkit::server::{End, server};
 
@@ -15,7 +15,7 @@ async fn d10_every_pattern_is_held_over_every_wire() {
             server().models(NAMES.map(|name| format!("{name}-1")).iter().map(String::as_str)).start();
         let scope = scope(Arc::new(MemoryStore::new()), sources(&server.url(), on));
         let mut all = Tally::default();
-        for pattern in Quorum::patterns() {
+        for pattern in quorum::built_in().patterns() {
             let (discussion, handle) = start(&scope, &request(pattern.name, &NAMES)).await;
             let outcome = handle.finished().await.unwrap().outcome();
             let what = format!("{} over {}: {:?}", pattern.name, on.0, outcome.error);

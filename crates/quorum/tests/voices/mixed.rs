@@ -3,10 +3,7 @@
 use std::sync::Arc;
 
 use futures::future::join_all;
-use quorum::{
-    Finished, Quorum,
-    model::{id::Seq, outcome::Outcome},
-};
+use quorum::{Finished, model::id::Seq};
 use quorum_core::memory::MemoryStore;
 use quorum_testkit::server::{At, Break, Fault, RetryAfter, Script, server};
 use tokio::time::Instant;
@@ -45,12 +42,13 @@ async fn hold(count: usize, script: Script) -> Held {
     let server = script.on_thread();
     let sources = NAMES.iter().zip(WIRES).map(|(name, on)| source(name, &server.url(), on, "a-key"));
     let scope = scope(Arc::new(MemoryStore::new()), sources.collect());
-    let patterns = Quorum::patterns().iter().cycle().take(count);
+    let registry = quorum::built_in();
+    let patterns = registry.patterns().iter().cycle().take(count);
     let held = join_all(patterns.map(async |pattern| {
         let (discussion, handle) = start(&scope, &request(pattern.name, &NAMES)).await;
         let Finished::Over(state) = handle.finished().await.unwrap() else { panic!("nobody is awaited") };
         let is_whole = state.failures.is_empty();
-        let outcome = Outcome::of(&state);
+        let outcome = state.outcome();
         assert!(outcome.success || !is_whole, "{}: {:?}", pattern.name, outcome.error);
         let mut tally = Tally::default();
         tally.add(&discussion.facts(Seq::START).await.unwrap());

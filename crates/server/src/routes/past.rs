@@ -91,8 +91,20 @@ pub(super) async fn again(
 ) -> Result<Response, Problem> {
     let discussion = scope.discussion(id).await?;
     let order = discussions::Order { what: &format!("again {id}"), headers: &headers, body: &fields.clone() };
-    let spec = discussion.again(&changes(fields)?).await?;
+    let given = fields.clone();
+    let again = discussion.again(&changes(fields)?).await;
+    let spec = again.map_err(|error| of_again(error, &given))?;
     Ok(discussions::accepted(&discussions::start(&app, &scope, spec, order).await?))
+}
+
+/// What is wrong with a change does not come from the past discussion.
+fn of_again(error: Error, Fields(changes): &Fields) -> Problem {
+    let Error::Refused(complaints) = error else { return Problem::from(error) };
+    let placed = complaints.into_iter().map(|it| match changes.contains_key(&it.field) {
+        true => Complaint { origin: None, ..it },
+        false => it,
+    });
+    Problem::refused(&placed.collect::<Vec<_>>())
 }
 
 /// How good a result was.

@@ -14,19 +14,20 @@ use axum::{
     routing::get,
 };
 use quorum::{Scope, export, model::id::DiscussionId};
+use tower_http::compression::CompressionLayer;
 
 use crate::{app::App, guard::MaybeCaller, problem::Problem, wording::to_see_it_again};
 
 /// How many discussions are listed where there are no scripts.
 const LISTED: usize = 50;
 
-/// The routes of the page.
+/// The routes of the page. Only its files are compressed: they are the same for everybody, so their length gives nothing away.
 pub(crate) fn routes() -> Router<App> {
     Router::new()
         .route("/", get(home))
         .route("/d/{id}", get(discussion))
         .route("/compare", get(compare))
-        .route("/assets/{name}", get(asset))
+        .route("/assets/{name}", get(asset).layer(CompressionLayer::new()))
 }
 
 /// Whether a path is one of those, and so needs no token.

@@ -56,7 +56,7 @@ async fn an_order_is_filled_in_from_its_preset() {
 
 #[tokio::test]
 async fn s7_no_place_of_this_machine_is_told_with_a_refusal() {
-    let house = House::open("[defaults]\nrounds = 99\n[presets.odd]\nthreshold = 7.0\n").await;
+    let house = House::open("[defaults]\nrounds = 99\n[presets.odd]\nrounds = 98\n").await;
     let nothing = House::open(FAST).await;
     for (house, order) in [
         (&house, json!({ "topic": "x" })),

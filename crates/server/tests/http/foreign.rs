@@ -1,7 +1,6 @@
 //! A pattern of somebody else's crate: its option is a field of an order, and its result is told.
 
 use quorum::{
-    Quorum,
     floor::{Floor, ask::Ask, halt::Halt},
     model::{
         outcome::Decision,
@@ -14,10 +13,9 @@ use quorum::{
         view::{Cell, View},
     },
 };
-use quorum_server::Limits;
 use serde_json::{Value, json};
 
-use crate::harness::{FAST, House, config, settings};
+use crate::harness::House;
 
 const LEGS: Opt<u32> = Opt::whole("legs", "How often it goes round", 1..=9, 2);
 
@@ -48,16 +46,9 @@ async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
     Ok(None)
 }
 
-async fn house() -> House {
-    let folder = tempfile::tempdir().unwrap();
-    let config = config(FAST, folder.path());
-    let quorum = Quorum::builder().user(config.clone()).simulated().pattern(&RELAY).build().unwrap();
-    House::of(quorum, settings(&config, Limits::default()), folder.path()).await
-}
-
 #[tokio::test]
 async fn a_foreign_pattern_is_listed_with_its_option_and_its_result() {
-    let house = house().await;
+    let house = House::knowing(&RELAY).await;
     let patterns = house.get("/api/patterns").await.json();
     let relay = patterns.as_array().unwrap().iter().find(|it| it["name"] == "relay").unwrap();
     let summary = "How often it goes round";
@@ -81,7 +72,7 @@ async fn a_foreign_pattern_is_listed_with_its_option_and_its_result() {
 
 #[tokio::test]
 async fn a_foreign_pattern_is_ordered_with_its_option_and_ordered_again_with_another() {
-    let house = house().await;
+    let house = House::knowing(&RELAY).await;
     let order = json!({
         "topic": "Tabs or spaces?", "pattern": "relay", "legs": 3, "providers": ["claude", "gemini"],
     });

@@ -8,6 +8,7 @@ use std::{
 
 use quorum::{
     Config, Quorum,
+    registry::Pattern,
     setup::{self, Machine},
 };
 use quorum_server::{Limits, Server, Settings, Voices};
@@ -92,6 +93,17 @@ impl House {
         House::of(quorum, settings(&config, limits), folder).await
     }
 
+    /// With a pattern of another crate.
+    pub(crate) async fn knowing(pattern: &'static Pattern) -> House {
+        let folder = tempfile::tempdir().unwrap();
+        let config = config(FAST, folder.path());
+        let builder = Quorum::builder().user(config.clone()).simulated().pattern(pattern);
+        let quorum = builder.build().unwrap();
+        let mut house = House::of(quorum, settings(&config, Limits::default()), folder.path()).await;
+        house._kept = Some(folder);
+        house
+    }
+
     /// With real voices, on a machine that has nothing but what the configuration says.
     pub(crate) async fn voiced(text: &str) -> House {
         let folder = tempfile::tempdir().unwrap();
@@ -106,7 +118,7 @@ impl House {
         house
     }
 
-    pub(crate) async fn of(quorum: Quorum, settings: Settings, folder: &Path) -> House {
+    async fn of(quorum: Quorum, settings: Settings, folder: &Path) -> House {
         let server = Server::bind(quorum, settings).await.unwrap();
         server.go_on().await.unwrap();
         let base = format!("http://{}", server.address());

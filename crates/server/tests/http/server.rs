@@ -101,8 +101,8 @@ async fn what_there_is_to_choose_from() {
         names("/api/consensus-methods").await,
         ["synthesis", "voting", "moderator", "unanimous", "majority"]
     );
-    assert_eq!(names("/api/window-strategies").await, ["hybrid", "truncate", "summarise", "slide"]);
-    assert_eq!(names("/api/detectors").await, ["repetition", "drift", "diminishing-returns"]);
+    assert_eq!(names("/api/window-strategies").await, ["slide", "truncate", "summarise", "hybrid"]);
+    assert_eq!(names("/api/detectors").await, ["repetition", "diminishing-returns", "drift"]);
     assert!(names("/api/providers").await.contains(&"claude".to_owned()));
     assert_eq!(house.get("/api/presets").await.json(), json!([]));
 }

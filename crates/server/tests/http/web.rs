@@ -1,5 +1,8 @@
 //! The page as it is served: shells for anyone, files by their mark, words only for who may read them (S3, S6, S12).
 
+use std::{collections::BTreeSet, io::Read};
+
+use flate2::read::GzDecoder;
 use serde_json::json;
 
 use crate::harness::{ANN, BOB, FAST, House, answered, events, order, slow, tenants};
@@ -24,14 +27,49 @@ async fn the_files_of_the_page_are_fetched_once() {
         assert_eq!(first.headers["cache-control"], "no-cache");
         let mark = first.headers["etag"].to_str().unwrap();
         let again =
-            answered(house.request("GET", file).header("if-none-match", format!("\"x\", W/{mark}"))).await;
+            answered(house.request("GET", file).header("if-none-match", format!("\"x\", {mark}"))).await;
         assert_eq!((again.status.as_u16(), again.text.as_str()), (304, ""), "{file}");
         let other = answered(house.request("GET", file).header("if-none-match", "\"x\"")).await;
         assert_eq!(other.text, first.text);
+        let strong = mark.trim_start_matches("W/");
+        let again = answered(house.request("GET", file).header("if-none-match", strong)).await;
+        assert_eq!(again.status, 304, "{file}");
     }
     for path in ["/assets/none.js", "/assets/../lib.rs", "/assets/%2e%2e%2fCargo.toml", "/assets/"] {
         assert_eq!(house.get(path).await.status, 404, "{path}");
     }
+}
+
+/// The most bytes that the whole page may take on the way to a browser.
+const LARGEST_PAGE: usize = 120_000;
+
+#[tokio::test]
+async fn the_files_of_the_page_are_compressed_for_browsers_that_can_unpack_them() {
+    let house = House::open(FAST).await;
+    let page = house.get("/").await.text;
+    // How the page looks without scripts is not fetched with it.
+    let files = page.split('"').filter(|it| it.starts_with("/assets/") && !it.ends_with("/read.css"));
+    let files: BTreeSet<&str> = files.collect();
+    let (mut plain, mut packed) = (0, 0);
+    for file in files {
+        let whole = house.get(file).await;
+        assert!(!whole.headers.contains_key("content-encoding"), "{file}");
+        let asked = house.request("GET", file).header("accept-encoding", "br, gzip;q=0.8");
+        let answer = asked.send().await.unwrap();
+        let named = |name: &str| answer.headers()[name].to_str().unwrap().to_owned();
+        assert_eq!(
+            (named("content-encoding"), named("vary")),
+            ("gzip".to_owned(), "accept-encoding".to_owned())
+        );
+        assert_eq!(named("etag"), whole.headers["etag"].to_str().unwrap());
+        let bytes = answer.bytes().await.unwrap();
+        let mut unpacked = String::new();
+        GzDecoder::new(&bytes[..]).read_to_string(&mut unpacked).unwrap();
+        assert_eq!(unpacked, whole.text, "{file}");
+        (plain, packed) = (plain + whole.text.len(), packed + bytes.len());
+    }
+    println!("the page has {plain} bytes, or {packed} compressed");
+    assert!(packed <= LARGEST_PAGE, "{packed}");
 }
 
 #[tokio::test]

@@ -15,17 +15,19 @@ use quorum_core::vocabulary::form::Form;
 use quorum_core::{
     call::{Call, Message, Shape},
     model::{
-        ballot::Ballot,
         error::{ErrorClass, ProviderError},
         id::Step,
-        judgement::{Synthesis, Verdict},
         participant::{Participant, Role},
         spec::{Simulation, Spec},
         transcript::{Finish, Turn},
     },
     seams::{Chunk, Provider, Voices},
 };
-use quorum_patterns::roles::JUDGE;
+use quorum_patterns::{
+    debate::Verdict,
+    readers::{Ballot, Synthesis},
+    roles::JUDGE,
+};
 use quorum_testkit::{
     call::{call, turn},
     spec::spec,

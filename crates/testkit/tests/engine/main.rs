@@ -7,6 +7,7 @@ mod commands;
 mod failures;
 mod forks;
 mod kills;
+mod notes;
 mod people;
 mod properties;
 mod registry;
