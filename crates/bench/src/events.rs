@@ -9,7 +9,6 @@ use futures::{StreamExt, TryStreamExt, stream};
 use quorum::{
     Config, Quorum,
     setup::{self, Machine},
-    voices::AllVoices,
 };
 use quorum_server::{Limits, Server, Settings};
 use serde_json::{Value, json};

@@ -38,10 +38,17 @@ impl Damaged {
     /// Opens it to be read. Refused where not even its first page can be read, or where it is of
     /// another form.
     pub(super) fn open(file: &Path) -> Result<Self, StoreError> {
-        let connection = connection::to_read(file, &Options::default(), Access::ReadOnly)
-            .map_err(|error| explain(&error, file))?;
-        migrate::check(&connection, file)?;
-        Ok(Damaged { connection })
+        let open = || {
+            let connection = connection::to_read(file, &Options::default(), Access::ReadOnly)
+                .map_err(|error| explain(&error, file))?;
+            migrate::check(&connection, file)?;
+            Ok(Damaged { connection })
+        };
+        open().map_err(|error| match error {
+            // Nothing more can be saved than what this finds.
+            StoreError::Damaged(message) => StoreError::Unusable(message),
+            other => other,
+        })
     }
 
     /// Everything that can be found, in the order it was begun.
