@@ -3,6 +3,7 @@
 mod bench;
 mod browser;
 mod cargo;
+mod clis;
 mod coverage;
 mod new;
 mod setup;
@@ -11,7 +12,8 @@ mod tidy;
 
 use std::process::ExitCode;
 
-const VERBS: &[Verb] = &[setup::VERB, tidy::VERB, test::VERB, coverage::VERB, bench::VERB, new::VERB];
+const VERBS: &[Verb] =
+    &[setup::VERB, tidy::VERB, test::VERB, coverage::VERB, bench::VERB, new::VERB, clis::VERB];
 
 /// One thing `cargo xtask` can do.
 struct Verb {

@@ -154,6 +154,7 @@ fn of_store(error: &StoreError) -> Exit {
         StoreError::Held { .. }
         | StoreError::Fenced(_)
         | StoreError::Unavailable(_)
+        | StoreError::Damaged(_)
         | StoreError::Unusable(_) => Exit::Setup,
     }
 }

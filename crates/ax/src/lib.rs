@@ -16,6 +16,7 @@
 mod app;
 mod args;
 mod exit;
+mod file_limit;
 mod live;
 mod local;
 mod render;
@@ -84,6 +85,11 @@ impl Command {
     /// Meant to be called once in a process, from its main thread and outside any async runtime: it
     /// starts a runtime of its own, and handles signals and the terminal.
     ///
+    /// Given the process's own command line, as in the example above, it also gives the program the
+    /// hidden mode that ends local programs when the process is killed. `main` should do nothing before
+    /// it, because the hidden mode starts before each local program. A `main` that has to, or that
+    /// passes other arguments, calls [`quorum::setup::supervisor::serve`] first.
+    ///
     /// ```
     /// use std::process::ExitCode;
     ///
@@ -96,6 +102,9 @@ impl Command {
         I::Item: Into<OsString>,
     {
         let typed: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
+        if let Some(code) = supervise(&typed) {
+            return code;
+        }
         if let Err(error) = args::validate(&self.app) {
             return exit::report(&error, &self.app.registry, "help").into();
         }
@@ -106,11 +115,19 @@ impl Command {
         if cli.quiet {
             render::hush();
         }
-        match verbs::run(&self.app, cli.verb) {
+        match file_limit::outlive().and_then(|()| verbs::run(&self.app, cli.verb)) {
             Ok(exit) => exit.into(),
             Err(error) => exit::report(&error, &self.app.registry, &verb).into(),
         }
     }
+}
+
+/// Supervises a local program, if that is what this process was started for.
+///
+/// A supervisor is this program, started anew, so it must find its way here. That is certain only
+/// where the process's own command line is passed on.
+fn supervise(typed: &[OsString]) -> Option<ExitCode> {
+    std::env::args_os().eq(typed.iter().cloned()).then(quorum::setup::supervisor::serve)?
 }
 
 impl Default for Command {

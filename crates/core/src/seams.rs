@@ -19,7 +19,10 @@ use crate::{
     },
 };
 
-pub use archive::{Archive, Deed, Reservation, Session, Summary, Wanted};
+pub use archive::{
+    Archive, Cutoffs, Deed, Expired, GRACE_MS, Leap, Reservation, Retention, Session, Summary, TOLERANCE_MS,
+    Wanted,
+};
 pub use store::{Append, Claim, Created, Store, StoreError, Then, admit};
 
 /// A model that answers.

@@ -13,6 +13,12 @@
 //! - [`source`]: a provider, ready to be asked.
 //! - [`wire`]: how the vendors speak; pure translations.
 //! - `voices.rs`: which voice answers for which seat.
+//!
+//! # Programs that embed this crate
+//!
+//! A program that lets local CLIs answer should call [`command::supervisor::serve`] first thing in its `main` and give
+//! [`command::supervisor::Supervisor::this_program`] to [`setup::Setup::supervised_by`]. Without that, a `kill -9` of the program
+//! leaves its local CLIs running and their folders behind, until this crate starts the next one.
 
 pub mod affinity;
 pub mod catalog;

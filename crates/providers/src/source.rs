@@ -6,7 +6,10 @@ use quorum_core::{call::lane::Width, model::money::Price};
 use reqwest::Url;
 use secrecy::SecretString;
 
-use crate::wire::{Quirks, Wire};
+use crate::{
+    command::supervisor::Supervisor,
+    wire::{Quirks, Wire},
+};
 
 /// A provider, ready to be asked.
 #[derive(Debug, Clone)]
@@ -63,6 +66,9 @@ pub struct Program {
     pub dialect: String,
     /// Names of environment variables it gets besides the usual ones. A key reaches a program only if it is named here.
     pub environment: Vec<String>,
+    /// What ends it when this process dies; without one, a `kill -9` of this process leaves it running. See
+    /// [`crate::command::supervisor`].
+    pub supervisor: Option<Supervisor>,
 }
 
 /// What is known of a model.

@@ -51,9 +51,9 @@ impl RealVoices {
         let facts = source.facts(name);
         let provider: Arc<dyn Provider> = match &source.way {
             Way::Http(endpoint) => Arc::new(self.remote(line, endpoint, name)),
-            // The program's own choice answers unless a model is named.
+            // The program's own choice answers unless a model is named, for this seat or in the configuration.
             Way::Command(program) => {
-                Arc::new(Spoken::new(program.clone(), who.model.as_deref(), source.patience).ok()?)
+                Arc::new(Spoken::new(program.clone(), Some(name), source.patience).ok()?)
             }
         };
         Some(Voice {

@@ -7,19 +7,22 @@ use std::{
 
 use quorum_core::{
     registry::Registry,
-    seams::{Archive, Clock, StoreError, Wanted},
+    seams::{Archive, Clock, GRACE_MS, StoreError, Wanted},
 };
+pub use quorum_store::Salvaged;
 use quorum_store::SqliteStore;
 
 use crate::{
-    Config, Unanswered,
+    Checked, Config, Error, Unanswered,
     clock::SystemClock,
     config::{self, make_directory},
-    setup::{self, KeyFrom, Machine, Missing, Prices, Provider, Setup, Way},
+    setup::{self, KeyFrom, LocalProgram, Machine, Missing, Prices, Provider, Setup, Way},
 };
 
 /// A clock before this is wrong: 2026-01-01, in microseconds.
 const EARLIEST: i64 = 1_767_225_600_000_000;
+
+const DAY_MS: u64 = 86_400_000;
 
 /// How many providers a discussion takes.
 pub const LEAST_PROVIDERS: usize = 2;
@@ -46,12 +49,31 @@ pub enum Finding {
         /// Why it can't be written to.
         trouble: Option<String>,
     },
+    /// Where discussions are kept can be written to, but others on this machine get into it, too.
+    ExposedData {
+        /// Which directory.
+        directory: PathBuf,
+        /// What others may do with it.
+        exposure: Exposure,
+    },
     /// The database, and what is damaged in it.
     Database {
         /// Which file.
         file: PathBuf,
         /// What is damaged.
         damage: Option<String>,
+    },
+    /// The database is whole, but others on this machine can read it.
+    ExposedDatabase {
+        /// Which file.
+        file: PathBuf,
+    },
+    /// Discussions that retention has hidden and will remove.
+    Hidden {
+        /// How many.
+        discussions: u64,
+        /// How many days after it was hidden each of them is removed.
+        days: u64,
     },
     /// The database can't be used.
     BadDatabase(StoreError),
@@ -100,9 +122,18 @@ pub enum Finding {
     Live {
         /// Its name.
         name: String,
-        /// Why it would not.
-        trouble: Option<Unanswered>,
+        /// What a check has shown, or why it would not.
+        checked: Result<Checked, Unanswered>,
     },
+}
+
+/// What others on this machine may do with a directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exposure {
+    /// They may see which files are in it.
+    Readable,
+    /// They may replace the files in it.
+    Writable,
 }
 
 /// How a provider is reached.
@@ -116,7 +147,7 @@ pub enum Reached {
         key: Option<KeyFrom>,
     },
     /// By a program on this machine.
-    Command(PathBuf),
+    Command(LocalProgram),
 }
 
 /// How a thing is.
@@ -137,13 +168,21 @@ impl Finding {
         match self {
             Finding::BadConfiguration(_)
             | Finding::BadDatabase(_)
+            | Finding::ExposedDatabase { .. }
+            | Finding::ExposedData { exposure: Exposure::Writable, .. }
             | Finding::BadSetup(_)
             | Finding::EarlyClock => Health::Wrong,
             Finding::Data { trouble, .. } => wrong_if(trouble.is_some()),
             Finding::Database { damage, .. } => wrong_if(damage.is_some()),
-            Finding::Live { trouble, .. } => wrong_if(trouble.is_some()),
+            Finding::Live { checked, .. } => match checked {
+                Ok(Checked::Answers | Checked::LoggedIn) => Health::Well,
+                Ok(Checked::Installed) => Health::Note,
+                Err(_) => Health::Wrong,
+            },
             Finding::Providers { available, .. } => wrong_if(*available < LEAST_PROVIDERS),
-            Finding::Lacking { .. } => Health::Note,
+            Finding::Lacking { .. }
+            | Finding::Hidden { .. }
+            | Finding::ExposedData { exposure: Exposure::Readable, .. } => Health::Note,
             Finding::Port { trouble, .. } => note_if(trouble.is_some()),
             Finding::Provider { priced, .. } => note_if(!priced),
             Finding::Configuration { .. } | Finding::Clock | Finding::Prices { .. } => Health::Well,
@@ -183,8 +222,29 @@ fn data(directory: &Path) -> Finding {
     let probe = directory.join(format!(".writable-{}", std::process::id()));
     let written = make_directory(directory).and_then(|()| std::fs::write(&probe, b""));
     let _ = std::fs::remove_file(&probe);
-    let trouble = written.err().map(|error| error.to_string());
-    Finding::Data { directory: directory.to_owned(), trouble }
+    let directory = directory.to_owned();
+    match (written, exposure(&directory)) {
+        (Err(error), _) => Finding::Data { directory, trouble: Some(error.to_string()) },
+        (Ok(()), Some(exposure)) => Finding::ExposedData { directory, exposure },
+        (Ok(()), None) => Finding::Data { directory, trouble: None },
+    }
+}
+
+/// What others on this machine may do with a folder, where they may do anything. The files in it are
+/// for their owner alone in any case.
+fn exposure(directory: &Path) -> Option<Exposure> {
+    let mode = mode(directory);
+    if mode & 0o022 != 0 {
+        Some(Exposure::Writable)
+    } else {
+        (mode & 0o055 != 0).then_some(Exposure::Readable)
+    }
+}
+
+/// The rights to a file or folder; none where they can't be read.
+fn mode(path: &Path) -> u32 {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(path).map_or(0, |it| it.permissions().mode())
 }
 
 async fn database(config: &Config) -> Vec<Finding> {
@@ -194,12 +254,38 @@ async fn database(config: &Config) -> Vec<Finding> {
         Err(error) => return vec![Finding::BadDatabase(error)],
     };
     let whole = match store.damage().await {
+        Ok(None) if mode(&file) & 0o077 != 0 => Finding::ExposedDatabase { file },
         Ok(damage) => Finding::Database { file, damage },
         Err(error) => Finding::BadDatabase(error),
     };
     let newest = store.list(Wanted { limit: 1, ..Wanted::default() }).await.unwrap_or_default();
     let latest = newest.first().map_or(EARLIEST, |it| it.opened_at.0.max(EARLIEST));
-    vec![whole, if now.0 < latest { Finding::EarlyClock } else { Finding::Clock }]
+    let clock = if now.0 < latest { Finding::EarlyClock } else { Finding::Clock };
+    [Some(whole), Some(clock), hidden(&store).await].into_iter().flatten().collect()
+}
+
+async fn hidden(store: &SqliteStore) -> Option<Finding> {
+    let discussions = store.hidden(Wanted::default()).await.ok()?.len() as u64;
+    (discussions > 0).then_some(Finding::Hidden { discussions, days: GRACE_MS / DAY_MS })
+}
+
+/// What was saved of a damaged database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Salvage {
+    /// The damaged database, which is as it was.
+    pub damaged: PathBuf,
+    /// The new one.
+    pub new: PathBuf,
+    /// How much of it.
+    pub saved: Salvaged,
+}
+
+/// Brings what can be read of a damaged database into a new one beside it.
+pub async fn salvage(config: &Config) -> Result<Salvage, Error> {
+    let damaged = config.database();
+    let new = damaged.with_file_name("quorum-salvaged.db");
+    let saved = quorum_store::salvage(&damaged, &new).await?;
+    Ok(Salvage { damaged, new, saved })
 }
 
 fn port(address: SocketAddr) -> Finding {
@@ -224,7 +310,7 @@ fn provider(provider: &Provider) -> Finding {
         Ok(Way::Http(endpoint)) => {
             Reached::Http { base: endpoint.base.to_string(), key: provider.key.clone() }
         }
-        Ok(Way::Command(program)) => Reached::Command(program.path.clone()),
+        Ok(Way::Command(program)) => Reached::Command(provider.local_program(program)),
         Err(missing) => return Finding::Lacking { name, missing: missing.clone() },
     };
     Finding::Provider { name, reached, priced: provider.facts(&provider.model).price.is_some() }

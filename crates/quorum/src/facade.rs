@@ -45,7 +45,7 @@ pub use catalogue::{
 pub use configured::complaints;
 pub use discussion::Discussion;
 pub use fork::Forking;
-pub use health::Unanswered;
+pub use health::{Checked, Unanswered};
 pub use plan::{Figures, Plan, PlannedPhase, PlannedSeat};
 pub use scope::{OrderKey, Scope, Started};
 pub use steering::Steered;

@@ -36,9 +36,9 @@ pub use complaint::{Complaint, Origin, Remedy};
 pub use config::Config;
 pub use error::{Error, Unvoiced};
 pub use facade::{
-    Builder, CellEntry, Discussion, Figures, Forking, FormEntry, MethodEntry, ModelEntry, NamedEntry,
-    OptionEntry, OrderKey, PatternEntry, Plan, PlannedPhase, PlannedSeat, PresetEntry, PriceEntry,
-    ProviderEntry, Quorum, ResultEntry, RulingChoiceEntry, RulingEntry, Scope, Started, Steered,
+    Builder, CellEntry, Checked, Discussion, Figures, Forking, FormEntry, MethodEntry, ModelEntry,
+    NamedEntry, OptionEntry, OrderKey, PatternEntry, Plan, PlannedPhase, PlannedSeat, PresetEntry,
+    PriceEntry, ProviderEntry, Quorum, ResultEntry, RulingChoiceEntry, RulingEntry, Scope, Started, Steered,
     StrategyEntry, Unanswered, UsualEntry, complaints,
 };
 pub use quorum_core::{
@@ -51,7 +51,7 @@ pub use quorum_core::{
     floor, memory, model,
     registry::{self, Registry, Snapshot},
     seams,
-    seams::{Deed, StoreError},
+    seams::{Deed, Expired, Leap, StoreError},
     vocabulary,
 };
 pub use quorum_patterns as patterns;

@@ -4,9 +4,13 @@ use std::collections::BTreeMap;
 
 use quorum_providers::{catalog, setup::Given};
 pub use quorum_providers::{
+    command::supervisor,
     keys::{self, Keys, SecretString},
     prices::{self, Prices},
-    setup::{KeyFrom, Machine, Missing, Provider, Setup, address::Wrong as BadAddress, file_name},
+    setup::{
+        CostSource, KeyFrom, LocalProgram, Machine, Missing, Provider, Setup, address::Wrong as BadAddress,
+        file_name,
+    },
     source::{Facts, Way},
 };
 
@@ -16,11 +20,16 @@ use crate::{
     request::Setting,
 };
 
-/// Reads keys and prices, and asks the machine for the rest.
+/// Reads keys and prices, and asks the machine for the rest. In a program that called [`supervisor::serve`], local programs are
+/// ended when it dies.
 pub fn load(config: &Config, machine: &Machine<'_>) -> Result<Setup, Error> {
     let keys = Keys::load(&config.keys_file()).map_err(Error::Keys)?;
     let prices = Prices::load(&config.prices_file()).map_err(Error::Prices)?;
-    Ok(Setup::of(&Given { own: &config.providers, keys: &keys, prices: &prices }, machine))
+    let setup = Setup::of(&Given { own: &config.providers, keys: &keys, prices: &prices }, machine);
+    Ok(match supervisor::Supervisor::this_program() {
+        Some(supervisor) => setup.supervised_by(&supervisor),
+        None => setup,
+    })
 }
 
 /// Why there is no variable to keep a key under.

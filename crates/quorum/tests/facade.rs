@@ -10,7 +10,7 @@ use std::{
 
 use futures::StreamExt;
 use quorum::{
-    Config, Discussion, Error, Finished, Handle, Quorum, Request, Scope, Signal, Steered,
+    Config, Discussion, Error, Expired, Finished, Handle, Quorum, Request, Scope, Signal, Steered,
     model::{
         command::Command,
         event::Event,
@@ -282,14 +282,27 @@ async fn abort_long_ago(store: &MemoryStore, scope: &Scope) {
 }
 
 #[tokio::test]
-async fn inv_disc_632_what_is_old_is_forgotten_unless_that_is_switched_off() {
+async fn inv_disc_632_what_is_old_is_hidden_unless_that_is_switched_off_and_can_be_restored() {
     for (config, expected) in [("", 1), ("[retention]\ndays = 3650", 1), ("[retention]\ndays = false", 0)] {
         let store = Arc::new(MemoryStore::new());
         let scope = over(config, store.clone());
         abort_long_ago(&store, &scope).await;
         start(&scope, &json!({})).await.1.finished().await.unwrap();
-        assert_eq!(scope.quorum().forget_old().await.unwrap(), expected, "{config}");
+        let expired = Expired { hidden: expected, ..Expired::default() };
+        assert_eq!(scope.quorum().expire_old().await.unwrap(), expired, "{config}");
         assert_eq!(scope.list(0, None).await.unwrap().len() as u64, 2 - expected, "{config}");
+        let hidden = scope.hidden(0).await.unwrap();
+        assert_eq!(hidden.len() as u64, expected, "{config}");
+        for it in hidden {
+            let beginning = it.discussion_id.to_string()[..20].to_owned();
+            let discussion = scope.find_hidden(&beginning).await.unwrap();
+            assert_eq!(discussion.id(), it.discussion_id);
+            discussion.restore().await.unwrap();
+            let newest = scope.audit(1).await.unwrap().remove(0);
+            assert_eq!((newest.action.as_str(), newest.who.as_str()), ("restore", "ann"));
+        }
+        assert_eq!(scope.quorum().expire_old().await.unwrap(), Expired::default());
+        assert_eq!(scope.list(0, None).await.unwrap().len(), 2, "{config}");
     }
 }
 

@@ -269,7 +269,7 @@ fn of_store(error: StoreError) -> Problem {
             tracing::warn!(%error, "the store is unavailable");
             Problem::new(UNAVAILABLE, "discussions can't be kept at the moment; nothing was changed").after(5)
         }
-        StoreError::Unusable(_) => fault(&Error::Store(error)),
+        StoreError::Damaged(_) | StoreError::Unusable(_) => fault(&Error::Store(error)),
     }
 }
 

@@ -11,20 +11,35 @@ use rusqlite::{Connection, Row, params};
 use uuid::Uuid;
 
 use crate::{
-    desk::Desk,
+    cache::{lifecycle, parsed},
     error::Trouble,
-    known::{lifecycle, parsed},
-    search::question,
+    search::{question, words_of},
+    write_context::WriteContext,
 };
 
 const SUMMARY: &str = "id, discussions.topic, pattern, status, opened_at, ended_at, success, \
                        discussions.synthesis, simulated, session";
 
+/// Whether the discussions that retention has hidden are wanted, or the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Visibility {
+    Shown,
+    Hidden,
+}
+
 /// Discussions people started, newest first.
-pub(crate) fn list(connection: &Connection, wanted: &Wanted) -> Result<Vec<Summary>, Trouble> {
+pub(crate) fn list(
+    connection: &Connection,
+    wanted: &Wanted,
+    visibility: Visibility,
+) -> Result<Vec<Summary>, Trouble> {
+    let hidden = match visibility {
+        Visibility::Shown => "IS NULL",
+        Visibility::Hidden => "IS NOT NULL",
+    };
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {SUMMARY} FROM discussions
-         WHERE root = id AND (?1 IS NULL OR session = ?1) AND (?2 IS NULL OR substr(id, 1, length(?2)) = ?2)
+         WHERE root = id AND hidden_at {hidden} AND (?1 IS NULL OR session = ?1) AND (?2 IS NULL OR substr(id, 1, length(?2)) = ?2)
          AND (?4 IS NULL OR tenant = ?4) ORDER BY opened_at DESC, id DESC LIMIT ?3"
     ))?;
     let session = wanted.session.map(|it| it.to_string());
@@ -43,12 +58,45 @@ pub(crate) fn search(connection: &Connection, words: &str, wanted: &Wanted) -> R
     let Some(question) = question(words) else { return Ok(Vec::new()) };
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {SUMMARY} FROM search JOIN discussions ON number = search.rowid WHERE search MATCH ?1
-         AND (?3 IS NULL OR session = ?3) AND (?4 IS NULL OR tenant = ?4)
+         AND hidden_at IS NULL AND (?3 IS NULL OR session = ?3) AND (?4 IS NULL OR tenant = ?4)
          ORDER BY bm25(search, 10.0, 5.0, 1.0), id DESC LIMIT ?2"
     ))?;
     let session = wanted.session.map(|it| it.to_string());
     let tenant = wanted.tenant.as_ref().map(Tenant::name);
     let rows = statement.query_map(params![question, limit(wanted), session, tenant], summary)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// The same in a database that can't be written, and whose index can't be brought up to date: behind
+/// what the index knows comes what it does not know, newest first.
+pub(crate) fn search_read_only(
+    connection: &Connection,
+    words: &str,
+    wanted: &Wanted,
+) -> Result<Vec<Summary>, Trouble> {
+    let mut found = search(connection, words, wanted)?;
+    // A discussion that went on since it was indexed is both.
+    let further = search_unindexed(connection, words, wanted)?;
+    found.retain(|it| further.iter().all(|other| other.id != it.id));
+    found.extend(further);
+    found.truncate(if wanted.limit == 0 { usize::MAX } else { wanted.limit });
+    Ok(found)
+}
+
+/// Looks for any of the words in the text of discussions that are not indexed.
+fn search_unindexed(connection: &Connection, words: &str, wanted: &Wanted) -> Result<Vec<Summary>, Trouble> {
+    let patterns: Vec<String> = words_of(words).map(|word| format!("%{word}%")).collect();
+    let patterns = serde_json::Value::from(patterns).to_string();
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {SUMMARY} FROM discussions WHERE root = id AND unindexed = 1 AND hidden_at IS NULL
+         AND (?3 IS NULL OR session = ?3) AND (?4 IS NULL OR tenant = ?4)
+         AND EXISTS (SELECT 1 FROM json_each(?1) WHERE topic LIKE value OR synthesis LIKE value OR EXISTS
+             (SELECT 1 FROM discussion_logs WHERE project_id = discussions.id AND content LIKE value))
+         ORDER BY opened_at DESC, id DESC LIMIT ?2"
+    ))?;
+    let session = wanted.session.map(|it| it.to_string());
+    let tenant = wanted.tenant.as_ref().map(Tenant::name);
+    let rows = statement.query_map(params![patterns, limit(wanted), session, tenant], summary)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
@@ -69,9 +117,9 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<Summary> {
 }
 
 /// Makes a session; one that is there stays as it is.
-pub(crate) fn create_session(desk: &mut Desk, session: &Session) -> Result<(), Trouble> {
+pub(crate) fn create_session(context: &mut WriteContext, session: &Session) -> Result<(), Trouble> {
     let sql = "INSERT OR IGNORE INTO sessions (id, name, created_at, tenant) VALUES (?1, ?2, ?3, ?4)";
-    let mut statement = desk.connection.prepare_cached(sql)?;
+    let mut statement = context.connection.prepare_cached(sql)?;
     let Session { id, name, created_at, tenant } = session;
     statement.execute(params![id.to_string(), name, created_at.0, tenant.name()])?;
     Ok(())

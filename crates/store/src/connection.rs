@@ -1,16 +1,26 @@
-//! Opening a database: how it is opened, and what it is asked to promise.
+//! Opening a database: to write, to read, and to read where it can't be written.
 
-use std::{fmt, fs, path::Path, sync::Arc, time::Duration};
+use std::{
+    fmt, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use quorum_core::{model::time::Timestamp, seams::StoreError};
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
+use rustix::fs::access;
 
-use crate::error::{explain, no_place, unwritable};
+use crate::{
+    error::{explain, no_place, unwritable},
+    private,
+};
 
 /// How many statements a connection keeps prepared: more than there are.
 const STATEMENTS: usize = 64;
 
-/// How many pages of 4 KiB the log may have before the writer moves them itself, should the keeper not come to it.
+/// How many pages of 4 KiB the log may have before the writer checkpoints by itself, in case the
+/// checkpointer is late.
 const LONGEST_LOG: u32 = 8_000;
 
 /// How a store is opened; the defaults are right for everyone but tests.
@@ -45,14 +55,49 @@ fn wall_clock() -> Timestamp {
     Timestamp(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
 }
 
-/// The connection that writes; the file and its folder are made where they are missing.
-pub(crate) fn to_write(file: &Path, options: &Options) -> Result<Connection, StoreError> {
+/// What a process may do with a database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    Write,
+    ReadOnly,
+}
+
+/// Makes the file and its folder where they are missing, and finds out whether the file can be written.
+pub(crate) fn prepare(file: &Path) -> Result<Access, StoreError> {
     if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder).map_err(|error| no_place(folder, &error))?;
+        private::folder(folder).map_err(|error| no_place(folder, &error))?;
     }
+    match private::new_file(file) {
+        Ok(_) => return Ok(Access::Write),
+        Err(_) if file.exists() => {}
+        Err(error) => return Err(no_place(file, &error)),
+    }
+    // SQLite writes files beside the database. What else may be wrong, it finds out by itself.
+    let is_forbidden =
+        |path: &Path| access(path, rustix::fs::Access::WRITE_OK).is_err_and(|it| forbids(&it.into()));
+    if is_forbidden(file) || file.parent().is_some_and(is_forbidden) {
+        return Ok(Access::ReadOnly);
+    }
+    [file.to_owned(), beside(file, "-wal"), beside(file, "-shm")].iter().for_each(|it| private::narrow(it));
+    Ok(Access::Write)
+}
+
+/// Whether the error is about permissions, or a disk that can only be read.
+pub(crate) fn forbids(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
+}
+
+/// One of SQLite's own files: the database's name with this ending.
+pub(crate) fn beside(file: &Path, ending: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
+/// The connection that writes.
+pub(crate) fn to_write(file: &Path, options: &Options) -> Result<Connection, StoreError> {
     let open = || {
-        let connection =
-            plain(file, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE, options)?;
+        let connection = plain(file, OpenFlags::SQLITE_OPEN_READ_WRITE, options)?;
         connection.pragma_update(None, "journal_mode", "wal")?;
         connection.pragma_update(None, "synchronous", "full")?;
         connection.pragma_update(None, "foreign_keys", "on")?;
@@ -71,15 +116,35 @@ pub(crate) fn to_write(file: &Path, options: &Options) -> Result<Connection, Sto
     }
 }
 
-/// A connection that only looks, and is never in the writer's way.
-pub(crate) fn to_read(file: &Path, options: &Options) -> rusqlite::Result<Connection> {
-    let connection = plain(file, OpenFlags::SQLITE_OPEN_READ_WRITE, options)?;
+/// A connection that only reads, and never blocks the writer.
+pub(crate) fn to_read(file: &Path, options: &Options, access: Access) -> rusqlite::Result<Connection> {
+    let connection = match access {
+        Access::Write => plain(file, OpenFlags::SQLITE_OPEN_READ_WRITE, options)?,
+        Access::ReadOnly => {
+            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+            plain(Path::new(&read_only_uri(file)), flags, options)?
+        }
+    };
     connection.pragma_update(None, "query_only", "on")?;
     Ok(connection)
 }
 
-/// A connection that moves what was written from the log to its place, as durably as it was written.
-pub(crate) fn to_keep(file: &Path, options: &Options) -> rusqlite::Result<Connection> {
+/// The file as an address that asks SQLite to write nothing. To read a database with a log, SQLite
+/// needs a file beside it that it may have to make. Without a log, which is so unless a process has
+/// the database open or died, no such file is needed if SQLite is told that nothing will change.
+fn read_only_uri(file: &Path) -> String {
+    let has_log = beside(file, "-wal").metadata().is_ok_and(|log| log.len() > 0);
+    let unchanging = if has_log { "" } else { "&immutable=1" };
+    let escaped = |byte: &u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' => char::from(*byte).to_string(),
+        byte => format!("%{byte:02x}"),
+    };
+    let path: String = file.as_os_str().as_encoded_bytes().iter().map(escaped).collect();
+    format!("file:{path}?mode=ro{unchanging}")
+}
+
+/// The checkpointer's connection, as durable as the writer's.
+pub(crate) fn to_checkpoint(file: &Path, options: &Options) -> rusqlite::Result<Connection> {
     let connection = plain(file, OpenFlags::SQLITE_OPEN_READ_WRITE, options)?;
     connection.pragma_update(None, "synchronous", "full")?;
     Ok(connection)
@@ -93,4 +158,18 @@ fn plain(file: &Path, flags: OpenFlags, options: &Options) -> rusqlite::Result<C
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(connection)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_path_can_be_read_without_writing() {
+        let check = |path: &str, expected: &str| {
+            assert_eq!(read_only_uri(Path::new(path)), format!("file:{expected}?mode=ro&immutable=1"));
+        };
+        check("/home/ann/quorum.db", "/home/ann/quorum.db");
+        check("/a b/50%?#é.db", "/a%20b/50%25%3f%23%c3%a9.db");
+    }
 }

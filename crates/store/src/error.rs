@@ -5,6 +5,8 @@ use std::{io, path::Path};
 use quorum_core::{model::id::DiscussionId, seams::StoreError};
 use rusqlite::ErrorCode;
 
+use crate::connection::beside;
+
 /// Why a piece of work was not done.
 #[derive(Debug)]
 pub(crate) enum Trouble {
@@ -42,9 +44,15 @@ pub(crate) fn explain(error: &rusqlite::Error, file: &Path) -> StoreError {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Unavailable(format!(
             "the database {name} is locked by another program; close that program, or wait until it is done"
         )),
-        Some(ErrorCode::DiskFull) => StoreError::Unavailable(format!(
+        Some(ErrorCode::DiskFull) if !is_at_size_limit(file) => StoreError::Unavailable(format!(
             "there is no room left to write to the database {name}; free some space on that disk"
         )),
+        Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure) if is_at_size_limit(file) => {
+            StoreError::Unavailable(format!(
+                "there is no room left to write to the database {name}: it has reached the largest size of \
+                 a file here; raise that limit (ulimit -f)"
+            ))
+        }
         Some(ErrorCode::SystemIoFailure) => StoreError::Unavailable(format!(
             "the disk failed while the database {name} was used ({error}); check the disk, then try again"
         )),
@@ -54,7 +62,7 @@ pub(crate) fn explain(error: &rusqlite::Error, file: &Path) -> StoreError {
         Some(ErrorCode::CannotOpen) => StoreError::Unusable(format!(
             "the database {name} can't be opened; check that it is a file in a folder that can be written"
         )),
-        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => StoreError::Unusable(format!(
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => StoreError::Damaged(format!(
             "{name} is damaged or no database ({error}); move it away or restore it from a backup"
         )),
         // Whatever else there is would be a fault of ours: it is not worth trying again.
@@ -62,10 +70,23 @@ pub(crate) fn explain(error: &rusqlite::Error, file: &Path) -> StoreError {
     }
 }
 
+/// How close to the limit a file counts as having reached it: more than SQLite writes at once.
+const MARGIN: u64 = 64 * 1_024;
+
+/// Whether the database or its log is as large as this process may make a file. SQLite does not say
+/// so: it takes the failed write for a fault of the disk.
+fn is_at_size_limit(file: &Path) -> bool {
+    let Some(limit) = rustix::process::getrlimit(rustix::process::Resource::Fsize).current else {
+        return false;
+    };
+    let files = [file.to_owned(), beside(file, "-wal"), beside(file, "-shm")];
+    files.iter().any(|it| it.metadata().is_ok_and(|it| it.len() + MARGIN >= limit))
+}
+
 /// The file is there and may only be read.
 pub(crate) fn unwritable(file: &Path) -> StoreError {
     StoreError::Unusable(format!(
-        "the database {} can't be written; check the permissions of the file and its folder",
+        "the database {} can be read but not written; check the permissions of the file and its folder",
         file.display()
     ))
 }
@@ -102,7 +123,7 @@ mod tests {
         connection.pragma_update(None, "query_only", "on").unwrap();
         let error = connection.execute_batch("CREATE TABLE any (name TEXT)").unwrap_err();
         assert!(matches!(explain(&error, Path::new("quorum.db")), StoreError::Unusable(_)));
-        check(&error, "can't be written");
+        check(&error, "not written");
     }
 
     #[test]

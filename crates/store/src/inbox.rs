@@ -11,44 +11,48 @@ use quorum_core::{
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::{
-    desk::Desk,
+    cache::Run,
     error::{Trouble, unreadable},
-    known::Run,
+    write_context::WriteContext,
 };
 
 /// Puts a command into the inbox, which wakes a discussion that waits.
-pub(crate) fn send(desk: &mut Desk, id: DiscussionId, command: &Command) -> Result<CommandId, Trouble> {
-    let mut known = desk.root(id)?;
-    if known.run == Run::Over {
+pub(crate) fn send(
+    context: &mut WriteContext,
+    id: DiscussionId,
+    command: &Command,
+) -> Result<CommandId, Trouble> {
+    let mut cached = context.root(id)?;
+    if cached.run == Run::Over {
         return Err(StoreError::Over(id).into());
     }
     match command {
-        Command::Say(say) => expect(desk, id, known.number, &say.participant)?,
+        Command::Say(say) => expect(context, id, cached.number, &say.participant)?,
         Command::Rule(ruling) => {
-            let awaited = ruling_awaited(&desk.connection, id, known.number)?;
+            let awaited = ruling_awaited(&context.connection, id, cached.number)?;
             admit(id, awaited.as_ref(), ruling)?;
         }
         Command::Pause | Command::Resume | Command::Stop | Command::Abort | Command::Note(_) => {}
     }
     let body = serde_json::to_string(command).map_err(|error| unreadable(id, "a command", error))?;
-    let mut insert = desk.connection.prepare_cached(
+    let mut insert = context.connection.prepare_cached(
         "INSERT INTO commands (discussion, id, command, at)
          SELECT ?1, ifnull(max(id), 0) + 1, ?2, ?3 FROM commands WHERE discussion = ?1 RETURNING id",
     )?;
-    let number: i64 = insert.query_row(params![id.to_string(), body, desk.now().0], |row| row.get(0))?;
+    let number: i64 = insert.query_row(params![id.to_string(), body, context.now().0], |row| row.get(0))?;
     drop(insert);
-    if known.run == Run::Parked {
+    if cached.run == Run::Parked {
         let sql = "UPDATE discussions SET run = 'runnable' WHERE number = ?1";
-        desk.connection.prepare_cached(sql)?.execute([known.number])?;
-        known.run = Run::Runnable;
-        desk.learn(id, known);
+        context.connection.prepare_cached(sql)?.execute([cached.number])?;
+        cached.run = Run::Runnable;
+        context.learn(id, cached);
     }
     Ok(CommandId(number as u64))
 }
 
 /// Refuses who is not awaited, or has spoken already and was not heard yet.
-fn expect(desk: &Desk, id: DiscussionId, number: i64, speaker: &str) -> Result<(), Trouble> {
-    let awaited = awaited(&desk.connection, id, number)?;
+fn expect(context: &WriteContext, id: DiscussionId, number: i64, speaker: &str) -> Result<(), Trouble> {
+    let awaited = awaited(&context.connection, id, number)?;
     if awaited.iter().any(|name| name == speaker) {
         return Ok(());
     }

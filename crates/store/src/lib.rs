@@ -1,34 +1,43 @@
-//! Where facts are kept on one machine: SQLite, one file, any number of processes.
+//! The store on one machine: facts in one SQLite file that any number of processes may share.
 //!
 //! # Layout
-//! - [`SqliteStore`] (`sqlite.rs`) is the door: it passes writes to the one `writer` thread and reads to the `readers`.
-//! - `record`, `claims`, `inbox`, `retention` are what is written; `archive` and `search` are what is looked up.
-//! - `desk` is what the writer has at hand, `known` what it remembers of discussions between two writes.
+//! - [`SqliteStore`] (`sqlite.rs`) is the entry: it passes writes to the one `writer` thread and
+//!   reads to the pool of `readers`.
+//! - `record`, `claims`, `inbox`, `retention`, `audit` and `idempotency` hold the statements;
+//!   `archive` and `search` answer lists and full-text queries.
+//! - `write_context` is what the writer thread works with, `cache` what it remembers of
+//!   discussions between two writes.
 //! - `projection` turns facts into the rows of requirement C's tables, `tables` writes them.
-//! - `keeper` moves what was written from the log to its place.
-//! - `runner` knows which processes live, `watch` hears of other processes' commands.
-//! - `connection` and `migrate` open a database, `error` says what is wrong with it.
+//! - `checkpointer` moves pages from the write-ahead log into the database file.
+//! - `liveness` knows which processes are alive, `watch` notices commands of other processes.
+//! - `connection` and `migrate` open a database, for its owner alone (`private`); `error` words what
+//!   is wrong with it.
+//! - `salvage` saves what can be read of a damaged database.
 
 mod archive;
+mod audit;
+mod cache;
+mod checkpointer;
 mod claims;
 mod connection;
-mod desk;
 mod error;
+mod idempotency;
 mod inbox;
-mod keeper;
-mod known;
-mod ledger;
+mod liveness;
 mod migrate;
+mod private;
 mod projection;
 mod readers;
 mod record;
 mod retention;
-mod runner;
+mod salvage;
 mod search;
 mod sqlite;
 mod tables;
 mod watch;
+mod write_context;
 mod writer;
 
 pub use connection::Options;
+pub use salvage::{Salvaged, salvage};
 pub use sqlite::SqliteStore;

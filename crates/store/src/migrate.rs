@@ -1,11 +1,11 @@
-//! Brings a database to the form this program knows, one numbered step at a time.
+//! Brings a database to the form this program knows, by numbered steps.
 
 use std::path::Path;
 
 use quorum_core::seams::StoreError;
 use rusqlite::Connection;
 
-use crate::error::explain;
+use crate::error::{explain, unwritable};
 
 /// Every step there is, in order. Steps are added, never changed.
 const MIGRATIONS: &[&str] = &[
@@ -13,34 +13,71 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0002_three_tables.sql"),
     include_str!("../migrations/0003_search.sql"),
     include_str!("../migrations/0004_tenants.sql"),
+    include_str!("../migrations/0005_hidden.sql"),
 ];
 
-/// Applies what is missing. A database from a newer program is left alone.
+/// The oldest form whose facts this program can read; no released program made an older one.
+const OLDEST: usize = 5;
+
+/// Applies the steps that are missing. A database of another form is refused and left alone.
 pub(crate) fn migrate(connection: &Connection, file: &Path) -> Result<(), StoreError> {
-    let wrong = |error: rusqlite::Error| explain(&error, file);
-    let newest = MIGRATIONS.len();
-    loop {
-        let version = version(connection).map_err(wrong)?;
-        if version > newest {
-            return Err(from_the_future(file, version));
-        }
-        if version == 0 && !is_empty(connection).map_err(wrong)? {
-            return Err(of_another_program(file));
-        }
-        if version == newest {
-            return Ok(());
-        }
-        apply(connection, version).map_err(wrong)?;
+    match form(connection).map_err(|error| explain(&error, file))? {
+        Form::Current => Ok(()),
+        Form::New | Form::Behind => apply(connection).map_err(|error| explain(&error, file)),
+        Form::Refused(refusal) => Err(refusal.about(file)),
     }
 }
 
-/// One step in one transaction, unless another process was faster.
-fn apply(connection: &Connection, from: usize) -> rusqlite::Result<()> {
+/// Refuses a database that is not of this program's newest form: it can't be written, so no step
+/// can be applied.
+pub(crate) fn check(connection: &Connection, file: &Path) -> Result<(), StoreError> {
+    match form(connection).map_err(|error| explain(&error, file))? {
+        Form::Current => Ok(()),
+        Form::New | Form::Behind => Err(unwritable(file)),
+        Form::Refused(refusal) => Err(refusal.about(file)),
+    }
+}
+
+/// What there is to do about a database.
+enum Form {
+    Current,
+    /// There is nothing in it.
+    New,
+    /// Steps are missing.
+    Behind,
+    Refused(Refusal),
+}
+
+/// Why a database is not used.
+enum Refusal {
+    TooNew(usize),
+    TooOld(usize),
+    OfAnotherProgram,
+}
+
+fn form(connection: &Connection) -> rusqlite::Result<Form> {
+    let version = version(connection)?;
+    Ok(if version > MIGRATIONS.len() {
+        Form::Refused(Refusal::TooNew(version))
+    } else if version == MIGRATIONS.len() {
+        Form::Current
+    } else if version >= OLDEST {
+        Form::Behind
+    } else if version > 0 {
+        Form::Refused(Refusal::TooOld(version))
+    } else if is_empty(connection)? {
+        Form::New
+    } else {
+        Form::Refused(Refusal::OfAnotherProgram)
+    })
+}
+
+/// All missing steps in one transaction, unless another process was faster.
+fn apply(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("BEGIN IMMEDIATE")?;
     let applied = (|| {
-        if version(connection)? == from {
-            connection.execute_batch(MIGRATIONS[from])?;
-            connection.pragma_update(None, "user_version", from as u32 + 1)?;
+        for from in version(connection)?..MIGRATIONS.len() {
+            step(connection, from)?;
         }
         connection.execute_batch("COMMIT")
     })();
@@ -50,6 +87,11 @@ fn apply(connection: &Connection, from: usize) -> rusqlite::Result<()> {
     applied
 }
 
+fn step(connection: &Connection, from: usize) -> rusqlite::Result<()> {
+    connection.execute_batch(MIGRATIONS[from])?;
+    connection.pragma_update(None, "user_version", from as u32 + 1)
+}
+
 fn version(connection: &Connection) -> rusqlite::Result<usize> {
     connection
         .pragma_query_value(None, "user_version", |row| row.get::<_, u32>(0))
@@ -57,22 +99,29 @@ fn version(connection: &Connection) -> rusqlite::Result<usize> {
 }
 
 fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
-    // A step of another process may have been applied since the version was read; its number comes with it.
+    // Another process may have applied the steps since the version was read; their number comes with
+    // them.
     let sql = "SELECT (SELECT count(*) FROM sqlite_schema) = 0 OR (SELECT user_version FROM pragma_user_version) > 0";
     connection.query_row(sql, [], |row| row.get(0))
 }
 
-fn from_the_future(file: &Path, version: usize) -> StoreError {
-    StoreError::Unusable(format!(
-        "the database {} was made by a newer version of this program (its form is {version}, the newest known here is {}); \
-         update the program",
-        file.display(),
-        MIGRATIONS.len()
-    ))
-}
-
-fn of_another_program(file: &Path) -> StoreError {
-    StoreError::Unusable(format!("{} is a database of another program; move it away", file.display()))
+impl Refusal {
+    fn about(&self, file: &Path) -> StoreError {
+        let (name, newest) = (file.display(), MIGRATIONS.len());
+        StoreError::Unusable(match self {
+            Refusal::TooNew(version) => format!(
+                "the database {name} was made by a newer version of this program (its form is {version}, \
+                 the newest known here is {newest}); update the program"
+            ),
+            Refusal::TooOld(version) => format!(
+                "the database {name} was made by an older version of this program, and its facts can't be \
+                 read by this one (its form is {version}, the oldest known here is {OLDEST}); move it away"
+            ),
+            Refusal::OfAnotherProgram => {
+                format!("{name} is a database of another program; move it away")
+            }
+        })
+    }
 }
 
 #[cfg(test)]
@@ -89,8 +138,8 @@ mod tests {
     fn steps_are_added_never_changed() {
         let connection = Connection::open_in_memory().unwrap();
         for from in 0..MIGRATIONS.len() {
-            apply(&connection, from).unwrap();
-            let (made, file) = (form(&connection), golden(from + 1));
+            step(&connection, from).unwrap();
+            let (made, file) = (shape(&connection), golden(from + 1));
             if std::env::var_os("QUORUM_BLESS").is_some() && !file.exists() {
                 fs::write(&file, &made).unwrap();
             }
@@ -105,7 +154,7 @@ mod tests {
     }
 
     /// Everything that was made, by name, and what stands in it.
-    fn form(connection: &Connection) -> String {
+    fn shape(connection: &Connection) -> String {
         let things = "SELECT type || ' ' || name, sql FROM sqlite_schema ORDER BY type, name";
         let tables =
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'search%' ORDER BY name";

@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
 use crate::{
-    connection::{self, Options},
+    connection::{self, Access, Options},
     error::Trouble,
 };
 
@@ -23,14 +23,15 @@ pub(crate) struct Readers(Arc<Inner>);
 struct Inner {
     file: PathBuf,
     options: Options,
+    access: Access,
     idle: Mutex<Vec<Connection>>,
     places: Arc<Semaphore>,
 }
 
 impl Readers {
-    pub(crate) fn new(file: PathBuf, options: Options) -> Self {
+    pub(crate) fn new(file: PathBuf, options: Options, access: Access) -> Self {
         let (idle, places) = (Mutex::default(), Arc::new(Semaphore::new(READERS)));
-        Readers(Arc::new(Inner { file, options, idle, places }))
+        Readers(Arc::new(Inner { file, options, access, idle, places }))
     }
 
     /// Looks something up.
@@ -53,7 +54,8 @@ impl Readers {
 impl Inner {
     fn look_up<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Trouble>) -> Result<T, Trouble> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let connection = idle.map_or_else(|| connection::to_read(&self.file, &self.options), Ok)?;
+        let connection =
+            idle.map_or_else(|| connection::to_read(&self.file, &self.options, self.access), Ok)?;
         let found = work(&connection);
         // One that broke is not used again.
         if !matches!(found, Err(Trouble::Broken(_))) {

@@ -15,12 +15,12 @@ use rusqlite::{Connection, Row, params};
 use uuid::Uuid;
 
 use crate::{
+    cache::{Cached, Holder, Run},
     claims::Claimant,
-    desk::Desk,
     error::{Trouble, unreadable},
-    known::{Holder, Known, Run},
     projection::{self, Seats, Standing},
     tables,
+    write_context::WriteContext,
 };
 
 /// Facts as they are kept, one behind the other. Made by the caller's thread, since there is only one that writes.
@@ -70,13 +70,13 @@ pub(crate) struct Opening {
 
 /// Puts a new discussion there with its first facts, claimed where somebody begins it at once.
 pub(crate) fn create(
-    desk: &mut Desk,
+    context: &mut WriteContext,
     opening: &Opening,
     claimant: Option<&Claimant>,
 ) -> Result<Created, Trouble> {
     let Opening { id, facts, bodies } = opening;
     let id = *id;
-    if desk.find(id)?.is_some() {
+    if context.find(id)?.is_some() {
         return Ok(Created::Existed);
     }
     check_numbers(id, Seq::START, facts)?;
@@ -84,17 +84,17 @@ pub(crate) fn create(
         let message = format!("discussion {id} doesn't begin with what was ordered");
         return Err(StoreError::Unusable(message).into());
     };
-    check_belongings(desk, spec, lineage.as_ref())?;
+    check_belongings(context, spec, lineage.as_ref())?;
     let root = lineage.as_ref().map_or(id, |it| it.root);
     let standing = Standing::OPENED.after(facts);
-    let holder = claimant.map(|claimant| claimant.as_holder(desk));
+    let holder = claimant.map(|claimant| claimant.as_holder(context));
     let (opened_at, holder) = (*at, holder.as_ref());
-    let number = New { id, root, spec, opened_at, standing, holder }.insert(&desk.connection)?;
+    let number = New { id, root, spec, opened_at, standing, holder }.insert(&context.connection)?;
     let (last, seats) = (facts.last().map_or(Seq::START, |it| it.seq), Arc::new(Seats::of(opened)));
-    insert_facts(&desk.connection, number, facts, bodies)?;
-    tables::open(&desk.connection, id, facts, &seats)?;
+    insert_facts(&context.connection, number, facts, bodies)?;
+    tables::open(&context.connection, id, facts, &seats)?;
     let (run, fence, holder) = (Run::Runnable, u64::from(holder.is_some()), holder.cloned());
-    desk.learn(id, Known { number, root, run, standing, last, fence, holder, seats: Some(seats) });
+    context.learn(id, Cached { number, root, run, standing, last, fence, holder, seats: Some(seats) });
     Ok(Created::New)
 }
 
@@ -102,13 +102,21 @@ fn exists(connection: &Connection, id: DiscussionId) -> rusqlite::Result<bool> {
     connection.prepare_cached("SELECT 1 FROM discussions WHERE id = ?1")?.exists([id.to_string()])
 }
 
-fn check_belongings(desk: &mut Desk, spec: &Spec, lineage: Option<&Lineage>) -> Result<(), Trouble> {
+fn check_belongings(
+    context: &mut WriteContext,
+    spec: &Spec,
+    lineage: Option<&Lineage>,
+) -> Result<(), Trouble> {
     if let Some(root) = lineage.map(|it| it.root) {
-        desk.root(root)?;
+        context.root(root)?;
     }
     if let Some(session) = spec.session {
         let sql = "SELECT 1 FROM sessions WHERE id = ?1 AND tenant = ?2";
-        if !desk.connection.prepare_cached(sql)?.exists(params![session.to_string(), spec.tenant.name()])? {
+        if !context
+            .connection
+            .prepare_cached(sql)?
+            .exists(params![session.to_string(), spec.tenant.name()])?
+        {
             return Err(StoreError::UnknownSession(session).into());
         }
     }
@@ -188,77 +196,77 @@ fn kind(body: &str) -> &str {
 }
 
 /// Adds facts, what follows from them, and what becomes of the claim.
-pub(crate) fn append(desk: &mut Desk, append: &Append, bodies: &Bodies) -> Result<Seq, Trouble> {
+pub(crate) fn append(context: &mut WriteContext, append: &Append, bodies: &Bodies) -> Result<Seq, Trouble> {
     let Append { claim, id, expected, facts, .. } = append;
-    let mut known = desk.find(*id)?.ok_or(StoreError::Unknown(*id))?;
-    let is_newest = if known.root == *id {
-        known.is_held_by(claim)
+    let mut cached = context.find(*id)?.ok_or(StoreError::Unknown(*id))?;
+    let is_newest = if cached.root == *id {
+        cached.is_held_by(claim)
     } else {
-        desk.find(known.root)?.is_some_and(|root| root.is_held_by(claim))
+        context.find(cached.root)?.is_some_and(|root| root.is_held_by(claim))
     };
-    if known.root != claim.id || !is_newest || known.last != *expected {
+    if cached.root != claim.id || !is_newest || cached.last != *expected {
         return Err(StoreError::Fenced(*id).into());
     }
-    if known.run == Run::Over {
+    if cached.run == Run::Over {
         return Err(StoreError::Over(*id).into());
     }
     check_numbers(*id, *expected, facts)?;
-    let seats = if projection::needs_seats(facts) { Some(desk.seats(*id, &mut known)?) } else { None };
-    insert_facts(&desk.connection, known.number, facts, bodies)?;
-    tables::follow(&desk.connection, *id, facts, seats.as_deref().unwrap_or(&Seats(Vec::new())))?;
-    move_on(desk, append, known)?;
+    let seats = if projection::needs_seats(facts) { Some(context.seats(*id, &mut cached)?) } else { None };
+    insert_facts(&context.connection, cached.number, facts, bodies)?;
+    tables::follow(&context.connection, *id, facts, seats.as_deref().unwrap_or(&Seats(Vec::new())))?;
+    move_on(context, append, cached)?;
     Ok(facts.last().map_or(*expected, |fact| fact.seq))
 }
 
 /// What becomes of the discussion and its claim. Most facts change neither, and then nothing is written here.
-fn move_on(desk: &mut Desk, append: &Append, mut known: Known) -> Result<(), Trouble> {
+fn move_on(context: &mut WriteContext, append: &Append, mut cached: Cached) -> Result<(), Trouble> {
     let Append { id, facts, then, .. } = append;
-    let (run, standing) = (known.run, known.standing);
-    known.standing = standing.after(facts);
-    known.last = facts.last().map_or(known.last, |fact| fact.seq);
-    known.run = match then {
+    let (run, standing) = (cached.run, cached.standing);
+    cached.standing = standing.after(facts);
+    cached.last = facts.last().map_or(cached.last, |fact| fact.seq);
+    cached.run = match then {
         Then::Done => Run::Over,
-        _ if known.standing.is_over() => Run::Over,
-        Then::Park { seen } if !has_newer_command(&desk.connection, *id, seen.0)? => Run::Parked,
+        _ if cached.standing.is_over() => Run::Over,
+        Then::Park { seen } if !has_newer_command(&context.connection, *id, seen.0)? => Run::Parked,
         Then::Continue | Then::Park { .. } => Run::Runnable,
     };
-    let ends_the_claim = *then != Then::Continue && known.root == *id;
+    let ends_the_claim = *then != Then::Continue && cached.root == *id;
     if ends_the_claim {
-        known.holder = None;
+        cached.holder = None;
     }
     let synthesis = projection::synthesis(facts);
-    if known.standing != standing || synthesis.is_some() {
-        let mut statement = desk.connection.prepare_cached(
+    if cached.standing != standing || synthesis.is_some() {
+        let mut statement = context.connection.prepare_cached(
             "UPDATE discussions SET status = ?2, success = ?3, ended_at = ?4, synthesis = ifnull(?5, synthesis)
              WHERE number = ?1",
         )?;
-        let Standing { status, success, ended_at } = known.standing;
+        let Standing { status, success, ended_at } = cached.standing;
         statement.execute(params![
-            known.number,
+            cached.number,
             status.name(),
             success,
             ended_at.map(|at| at.0),
             synthesis
         ])?;
     }
-    if known.run != run || ends_the_claim {
-        set_run(&desk.connection, &known, *id)?;
+    if cached.run != run || ends_the_claim {
+        set_run(&context.connection, &cached, *id)?;
     }
-    match known.run {
-        Run::Over => desk.forget(*id),
-        Run::Runnable | Run::Parked => desk.learn(*id, known),
+    match cached.run {
+        Run::Over => context.forget(*id),
+        Run::Runnable | Run::Parked => context.learn(*id, cached),
     }
     Ok(())
 }
 
 /// Whether it could go on, and who has it; where it stands still, its words are to be indexed.
-fn set_run(connection: &Connection, known: &Known, id: DiscussionId) -> rusqlite::Result<()> {
+fn set_run(connection: &Connection, cached: &Cached, id: DiscussionId) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
         "UPDATE discussions SET run = ?2, owner = ?3, runner = ?4, lease_until = ?5, unindexed = max(unindexed, ?6)
          WHERE number = ?1",
     )?;
-    let stands_still = known.run != Run::Runnable && known.root == id;
-    let Known { number, run, holder, .. } = known;
+    let stands_still = cached.run != Run::Runnable && cached.root == id;
+    let Cached { number, run, holder, .. } = cached;
     let (owner, runner) = (holder.as_ref().map(|it| &it.owner), holder.as_ref().map(|it| &it.runner));
     let lease_until = holder.as_ref().map(|it| it.lease_until.0);
     statement.execute(params![number, run.name(), owner, runner, lease_until, stands_still]).map(drop)
@@ -299,7 +307,8 @@ pub(crate) fn read(
     Ok(facts)
 }
 
-fn fact(id: DiscussionId, row: &Row<'_>) -> Result<Fact, Trouble> {
+/// A fact from a row of its number, time, active time, step and body.
+pub(crate) fn fact(id: DiscussionId, row: &Row<'_>) -> Result<Fact, Trouble> {
     let seq = Seq(row.get::<_, i64>(0)? as u64);
     let step: Option<String> = row.get(3)?;
     let body: String = row.get(4)?;

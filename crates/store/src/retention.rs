@@ -1,14 +1,16 @@
-//! Forgetting, by age or by a person's word: the only way anything is ever deleted (INV-DISC-632).
+//! Retention: hides old discussions, removes them later, and brings them back (INV-DISC-632).
+//!
+//! This file has the only statements that delete anything.
 
 use quorum_core::{
     model::{id::DiscussionId, time::Timestamp},
-    seams::StoreError,
+    seams::{Cutoffs, Expired, Retention, StoreError},
 };
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::{claims, desk::Desk, error::Trouble};
+use crate::{claims, error::Trouble, write_context::WriteContext};
 
-/// Everything that hangs on a discussion and those below it, children before parents.
+/// Deletes everything that belongs to a root and the discussions below it, children before parents.
 const BELONGINGS: &[&str] = &[
     "DELETE FROM search WHERE rowid IN (SELECT number FROM discussions WHERE root = ?1)",
     "DELETE FROM discussion_logs WHERE project_id IN (SELECT id FROM discussions WHERE root = ?1)",
@@ -20,58 +22,92 @@ const BELONGINGS: &[&str] = &[
     "DELETE FROM reservations WHERE discussion = ?1",
 ];
 
-/// What nothing hangs on any more: old deeds, and ids kept for orders that never came.
+/// Deletes old audit entries, and idempotency keys of orders that never came.
 const LEFTOVERS: &[&str] = &[
     "DELETE FROM deeds WHERE at < ?1",
     "DELETE FROM reservations WHERE at < ?1 AND discussion NOT IN (SELECT id FROM discussions)",
 ];
 
-/// Removes what ended before this moment and is not being tried again. Returns how many discussions people started are gone.
-pub(crate) fn forget(desk: &mut Desk, ended_before: Timestamp) -> Result<u64, Trouble> {
-    let connection = &desk.connection;
-    let gone = gone(connection, ended_before, desk.now())?;
-    set_forgetting(connection, true)?;
-    for sql in LEFTOVERS {
-        connection.prepare_cached(sql)?.execute([ended_before.0])?;
-    }
-    set_forgetting(connection, false)?;
-    erase(desk, &gone)?;
-    Ok(gone.len() as u64)
+/// Begins the grace period anew for discussions that a wrong clock hid in the future.
+const CORRECT_MARKS: &str = "UPDATE discussions SET hidden_at = ?1 WHERE hidden_at > ?2";
+
+const SHOW_AGAIN: &str = "UPDATE discussions SET hidden_at = NULL WHERE hidden_at IS NOT NULL
+    AND (ended_at IS NULL OR ended_at >= ?1 OR restored_at >= ?1)";
+
+const DUE: &str = "SELECT id FROM discussions WHERE hidden_at <= ?1 AND (owner IS NULL OR lease_until <= ?2)";
+
+const HIDE: &str = "UPDATE discussions SET hidden_at = ?1 WHERE root = id AND hidden_at IS NULL
+    AND ended_at < ?2 AND (restored_at IS NULL OR restored_at < ?2) AND (owner IS NULL OR lease_until <= ?3)";
+
+/// Hides discussions that have been kept long enough, and removes those whose grace period is over.
+pub(crate) fn expire(context: &mut WriteContext, retention: Retention) -> Result<Expired, Trouble> {
+    let Some(newest) = newest_fact(&context.connection)? else { return Ok(Expired::default()) };
+    let cutoffs = match retention.measure(newest) {
+        Ok(cutoffs) => cutoffs,
+        Err(leap) => return Ok(Expired { leap: Some(leap), ..Expired::default() }),
+    };
+    let Cutoffs { now, ended_before, .. } = cutoffs;
+    let execute = |sql, params: &[&dyn rusqlite::ToSql]| -> rusqlite::Result<u64> {
+        Ok(context.connection.prepare_cached(sql)?.execute(params)? as u64)
+    };
+    execute(CORRECT_MARKS, &[&now.0, &cutoffs.latest_mark().0])?;
+    let reappeared = execute(SHOW_AGAIN, &[&ended_before.0])?;
+    let due = due(context, &cutoffs)?;
+    let hidden = execute(HIDE, &[&now.0, &ended_before.0, &context.now().0])?;
+    erase(context, &due, Some(cutoffs.logged_before))?;
+    Ok(Expired { hidden, removed: due.len() as u64, reappeared, leap: None })
 }
 
-/// Removes one discussion that nobody runs.
-pub(crate) fn remove(desk: &mut Desk, id: DiscussionId) -> Result<(), Trouble> {
-    if let Some(holder) = claims::holder(desk, id)? {
+/// When the fact that was written last was recorded. Rows are numbered as they are written, so this
+/// does not depend on any clock.
+fn newest_fact(connection: &Connection) -> rusqlite::Result<Option<Timestamp>> {
+    let mut statement = connection.prepare_cached("SELECT at FROM facts ORDER BY rowid DESC LIMIT 1")?;
+    statement.query_row([], |row| row.get(0).map(Timestamp)).optional()
+}
+
+fn due(context: &WriteContext, cutoffs: &Cutoffs) -> rusqlite::Result<Vec<String>> {
+    let mut statement = context.connection.prepare_cached(DUE)?;
+    let rows = statement.query_map(params![cutoffs.hidden_before.0, context.now().0], |row| row.get(0))?;
+    rows.collect()
+}
+
+/// Shows a hidden discussion again, and keeps it as long as if it had ended at `now`.
+pub(crate) fn restore(context: &mut WriteContext, id: DiscussionId, now: Timestamp) -> Result<(), Trouble> {
+    let number = context.root(id)?.number;
+    let sql = "UPDATE discussions SET hidden_at = NULL, restored_at = ?2 WHERE number = ?1";
+    context.connection.prepare_cached(sql)?.execute(params![number, now.0])?;
+    Ok(())
+}
+
+/// Removes one discussion that is not being run, at once.
+pub(crate) fn remove(context: &mut WriteContext, id: DiscussionId) -> Result<(), Trouble> {
+    if let Some(holder) = claims::holder(context, id)? {
         return Err(StoreError::Held { id, owner: holder.to_string() }.into());
     }
-    erase(desk, &[id.to_string()])
+    erase(context, &[id.to_string()], None)
 }
 
-fn erase(desk: &mut Desk, roots: &[String]) -> Result<(), Trouble> {
-    if roots.is_empty() {
-        return Ok(());
-    }
-    let connection = &desk.connection;
+fn erase(
+    context: &mut WriteContext,
+    roots: &[String],
+    logged_before: Option<Timestamp>,
+) -> Result<(), Trouble> {
+    let connection = &context.connection;
     set_forgetting(connection, true)?;
     for root in roots {
         for sql in BELONGINGS {
             connection.prepare_cached(sql)?.execute([root])?;
         }
     }
+    for (sql, moment) in LEFTOVERS.iter().zip(logged_before.into_iter().cycle()) {
+        connection.prepare_cached(sql)?.execute([moment.0])?;
+    }
     set_forgetting(connection, false)?;
-    desk.forget_all();
+    context.forget_all();
     Ok(())
 }
 
-fn gone(connection: &Connection, ended_before: Timestamp, now: Timestamp) -> rusqlite::Result<Vec<String>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT id FROM discussions WHERE root = id AND ended_at < ?1 AND (owner IS NULL OR lease_until <= ?2)",
-    )?;
-    let rows = statement.query_map(params![ended_before.0, now.0], |row| row.get(0))?;
-    rows.collect()
-}
-
-/// Opens the way past the triggers that forbid deleting, for this transaction only.
+/// Lets this transaction past the triggers that forbid deleting.
 fn set_forgetting(connection: &Connection, forgetting: bool) -> rusqlite::Result<()> {
     connection.prepare_cached("UPDATE maintenance SET forgetting = ?1")?.execute([forgetting]).map(drop)
 }

@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use crate::{desk::Desk, error::Trouble};
+use crate::{error::Trouble, write_context::WriteContext};
 
 /// How many discussions are indexed in one go, so that whoever writes meanwhile does not wait for all of them.
 pub(crate) const AT_ONCE: usize = 64;
@@ -14,8 +14,8 @@ pub(crate) fn is_behind(connection: &Connection) -> Result<bool, Trouble> {
 }
 
 /// Indexes some of what is missing. Returns how many; fewer than [`AT_ONCE`] were the last.
-pub(crate) fn catch_up(desk: &mut Desk) -> Result<usize, Trouble> {
-    let connection = &desk.connection;
+pub(crate) fn catch_up(context: &mut WriteContext) -> Result<usize, Trouble> {
+    let connection = &context.connection;
     let mut missing =
         connection.prepare_cached("SELECT number FROM discussions WHERE unindexed = 1 LIMIT ?1")?;
     let missing: Vec<i64> =
@@ -47,12 +47,15 @@ const SHORTEST_BEGINNING: usize = 3;
 
 /// What people typed as a question to the index: any of the words, or what begins with them. `None` when there are none.
 pub(crate) fn question(words: &str) -> Option<String> {
-    let words: Vec<String> = words
-        .split(is_between_words)
-        .filter(|word| word.chars().any(char::is_alphanumeric))
+    let words: Vec<String> = words_of(words)
         .map(|word| format!("\"{word}\"{}", if word.len() < SHORTEST_BEGINNING { "" } else { "*" }))
         .collect();
     (!words.is_empty()).then(|| words.join(" OR "))
+}
+
+/// What of it is words. None of them has a sign that means something to the index or to `LIKE`.
+pub(crate) fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split(is_between_words).filter(|word| word.chars().any(char::is_alphanumeric))
 }
 
 /// Signs beyond ASCII are left to the index, which knows which of them are part of a letter.

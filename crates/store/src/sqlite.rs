@@ -11,25 +11,26 @@ use quorum_core::{
         time::Timestamp,
     },
     seams::{
-        Append, Archive, Claim, Created, Deed, Reservation, Session, Store, StoreError, Summary, Wanted,
+        Append, Archive, Claim, Created, Deed, Expired, Reservation, Retention, Session, Store, StoreError,
+        Summary, Wanted,
     },
 };
 
 use crate::{
-    archive,
+    archive::{self, Visibility},
+    audit,
+    checkpointer::Checkpointer,
     claims::{self, Claimant},
-    connection::{self, Options},
-    desk::Desk,
+    connection::{self, Access, Options},
     error::{explain, no_place},
-    inbox,
-    keeper::Keeper,
-    ledger, migrate,
+    idempotency, inbox,
+    liveness::{self, Liveness},
+    migrate,
     readers::Readers,
     record::{self, Bodies, Opening},
-    retention,
-    runner::{self, Runner},
-    search,
+    retention, search,
     watch::Watch,
+    write_context::WriteContext,
     writer::Writer,
 };
 
@@ -37,7 +38,7 @@ use crate::{
 ///
 /// Dropping it finishes what was asked of it, ends its threads, and gives back what it had claimed.
 pub struct SqliteStore {
-    // In this order they are dropped: whoever writes last closes the file.
+    // They are dropped in this order: the last connection to close checkpoints.
     watch: Watch,
     readers: Readers,
     writer: Writer,
@@ -45,6 +46,7 @@ pub struct SqliteStore {
 
 impl SqliteStore {
     /// Opens the database in this file; makes it, and the folders above it, where they are missing.
+    /// A database that can't be written can be read all the same, and refuses every write.
     pub fn open(file: impl AsRef<Path>) -> Result<Self, StoreError> {
         SqliteStore::open_with(file, Options::default())
     }
@@ -52,19 +54,46 @@ impl SqliteStore {
     /// The same with other than the usual options.
     pub fn open_with(file: impl AsRef<Path>, options: Options) -> Result<Self, StoreError> {
         let file = file.as_ref();
+        match connection::prepare(file)? {
+            Access::Write => match Liveness::start(file) {
+                Ok(liveness) => SqliteStore::open_to_write(file, options, liveness),
+                Err(error) if connection::forbids(&error) => SqliteStore::open_to_read(file, options),
+                Err(error) => Err(no_place(&liveness::folder(file), &error)),
+            },
+            Access::ReadOnly => SqliteStore::open_to_read(file, options),
+        }
+    }
+
+    /// Opens a database to look at it: nothing is written, not even a lock, and every write is refused.
+    pub fn open_to_read(file: impl AsRef<Path>, options: Options) -> Result<Self, StoreError> {
+        let file = file.as_ref();
+        let connection = connection::to_read(file, &options, Access::ReadOnly);
+        migrate::check(&connection.map_err(|error| explain(&error, file))?, file)?;
+        let readers = Readers::new(file.to_owned(), options, Access::ReadOnly);
+        Ok(SqliteStore { watch: Watch::idle(), readers, writer: Writer::refusing(file.to_owned()) })
+    }
+
+    fn open_to_write(file: &Path, options: Options, liveness: Liveness) -> Result<Self, StoreError> {
         let wrong = |error: rusqlite::Error| explain(&error, file);
         let connection = connection::to_write(file, &options)?;
         migrate::migrate(&connection, file)?;
         let seen = inbox::newest(&connection).map_err(wrong)?;
-        let watching = connection::to_read(file, &options).map_err(wrong)?;
-        let runner = Runner::start(file).map_err(|error| no_place(&runner::folder(file), &error))?;
+        let watching = connection::to_read(file, &options, Access::Write).map_err(wrong)?;
         let no_thread = |error| StoreError::Unavailable(format!("no thread can be started: {error}"));
         let watch = Watch::start(watching, seen).map_err(no_thread)?;
-        let keeping = connection::to_keep(file, &options).map_err(wrong)?;
-        let keeper = Keeper::start(keeping).map_err(no_thread)?;
-        let readers = Readers::new(file.to_owned(), options.clone());
-        let desk = Desk::new(connection, runner, file.to_owned(), options);
-        Ok(SqliteStore { watch, readers, writer: Writer::start(desk, keeper).map_err(no_thread)? })
+        let checkpointing = connection::to_checkpoint(file, &options).map_err(wrong)?;
+        let checkpointer = Checkpointer::start(checkpointing).map_err(no_thread)?;
+        let readers = Readers::new(file.to_owned(), options.clone(), Access::Write);
+        let context = WriteContext::new(connection, liveness, file.to_owned(), options);
+        Ok(SqliteStore { watch, readers, writer: Writer::start(context, checkpointer).map_err(no_thread)? })
+    }
+
+    /// Brings the index of words up to date.
+    async fn index_words(&self) -> Result<(), StoreError> {
+        if self.readers.read(search::is_behind).await? {
+            while self.writer.write(search::catch_up).await? == search::AT_ONCE {}
+        }
+        Ok(())
     }
 
     /// What is wrong with the file, as SQLite says it; `None` when it is whole.
@@ -81,7 +110,7 @@ impl Store for SqliteStore {
         Box::pin(async move {
             let bodies = Bodies::of(&facts)?;
             let opening = Opening { id, facts, bodies };
-            self.writer.write(move |desk| record::create(desk, &opening, None)).await
+            self.writer.write(move |context| record::create(context, &opening, None)).await
         })
     }
 
@@ -96,14 +125,14 @@ impl Store for SqliteStore {
             let bodies = Bodies::of(&facts)?;
             let (opening, claimant) =
                 (Opening { id, facts, bodies }, Claimant { owner: owner.into(), lease_ms });
-            self.writer.write(move |desk| claims::begin(desk, &opening, &claimant)).await
+            self.writer.write(move |context| claims::begin(context, &opening, &claimant)).await
         })
     }
 
     fn append(&self, append: Append) -> BoxFuture<'_, Result<Seq, StoreError>> {
         Box::pin(async move {
             let bodies = Bodies::of(&append.facts)?;
-            self.writer.write(move |desk| record::append(desk, &append, &bodies)).await
+            self.writer.write(move |context| record::append(context, &append, &bodies)).await
         })
     }
 
@@ -118,7 +147,7 @@ impl Store for SqliteStore {
 
     fn send(&self, id: DiscussionId, command: Command) -> BoxFuture<'_, Result<CommandId, StoreError>> {
         Box::pin(async move {
-            let sent = self.writer.write(move |desk| inbox::send(desk, id, &command)).await?;
+            let sent = self.writer.write(move |context| inbox::send(context, id, &command)).await?;
             self.watch.tell(id);
             Ok(sent)
         })
@@ -139,7 +168,7 @@ impl Store for SqliteStore {
         lease_ms: u64,
     ) -> BoxFuture<'_, Result<Claim, StoreError>> {
         let claimant = Claimant { owner: owner.into(), lease_ms };
-        Box::pin(self.writer.write(move |desk| claims::claim(desk, id, &claimant)))
+        Box::pin(self.writer.write(move |context| claims::claim(context, id, &claimant)))
     }
 
     fn claim_any(
@@ -149,15 +178,15 @@ impl Store for SqliteStore {
         lease_ms: u64,
     ) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>> {
         let claimant = Claimant { owner: owner.into(), lease_ms };
-        Box::pin(self.writer.write(move |desk| claims::claim_any(desk, max, &claimant)))
+        Box::pin(self.writer.write(move |context| claims::claim_any(context, max, &claimant)))
     }
 
     fn extend(&self, claims: Vec<Claim>, lease_ms: u64) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>> {
-        Box::pin(self.writer.write(move |desk| claims::extend(desk, &claims, lease_ms)))
+        Box::pin(self.writer.write(move |context| claims::extend(context, &claims, lease_ms)))
     }
 
     fn release(&self, claim: Claim) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(self.writer.write(move |desk| claims::release(desk, &claim)))
+        Box::pin(self.writer.write(move |context| claims::release(context, &claim)))
     }
 
     fn watch(&self) -> BoxStream<'static, DiscussionId> {
@@ -167,41 +196,53 @@ impl Store for SqliteStore {
 
 impl Archive for SqliteStore {
     fn list(&self, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
-        Box::pin(self.readers.read(move |connection| archive::list(connection, &wanted)))
+        Box::pin(self.readers.read(move |connection| archive::list(connection, &wanted, Visibility::Shown)))
+    }
+
+    fn hidden(&self, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
+        Box::pin(self.readers.read(move |connection| archive::list(connection, &wanted, Visibility::Hidden)))
     }
 
     fn search(&self, words: &str, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
         let words = words.to_owned();
         Box::pin(async move {
-            if self.readers.read(search::is_behind).await? {
-                while self.writer.write(search::catch_up).await? == search::AT_ONCE {}
-            }
-            self.readers.read(move |connection| archive::search(connection, &words, &wanted)).await
+            let search = match self.writer.access() {
+                Access::Write => {
+                    self.index_words().await?;
+                    archive::search
+                }
+                Access::ReadOnly => archive::search_read_only,
+            };
+            self.readers.read(move |connection| search(connection, &words, &wanted)).await
         })
     }
 
-    fn forget(&self, ended_before: Timestamp) -> BoxFuture<'_, Result<u64, StoreError>> {
-        Box::pin(self.writer.write(move |desk| retention::forget(desk, ended_before)))
+    fn expire(&self, retention: Retention) -> BoxFuture<'_, Result<Expired, StoreError>> {
+        Box::pin(self.writer.write(move |context| retention::expire(context, retention)))
+    }
+
+    fn restore(&self, id: DiscussionId, now: Timestamp) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(self.writer.write(move |context| retention::restore(context, id, now)))
     }
 
     fn remove(&self, id: DiscussionId) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(self.writer.write(move |desk| retention::remove(desk, id)))
+        Box::pin(self.writer.write(move |context| retention::remove(context, id)))
     }
 
     fn reserve(&self, wanted: Reservation) -> BoxFuture<'_, Result<Reservation, StoreError>> {
-        Box::pin(self.writer.write(move |desk| ledger::reserve(desk, &wanted)))
+        Box::pin(self.writer.write(move |context| idempotency::reserve(context, &wanted)))
     }
 
     fn log(&self, deed: Deed) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(self.writer.write(move |desk| ledger::log(desk, &deed)))
+        Box::pin(self.writer.write(move |context| audit::log(context, &deed)))
     }
 
     fn deeds(&self, tenant: Tenant, limit: usize) -> BoxFuture<'_, Result<Vec<Deed>, StoreError>> {
-        Box::pin(self.readers.read(move |connection| ledger::deeds(connection, &tenant, limit)))
+        Box::pin(self.readers.read(move |connection| audit::deeds(connection, &tenant, limit)))
     }
 
     fn create_session(&self, session: Session) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(self.writer.write(move |desk| archive::create_session(desk, &session)))
+        Box::pin(self.writer.write(move |context| archive::create_session(context, &session)))
     }
 
     fn sessions(&self) -> BoxFuture<'_, Result<Vec<Session>, StoreError>> {

@@ -21,7 +21,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 pub(crate) struct Watch {
     watchers: Arc<Watchers>,
-    /// `None` only while the store is being dropped.
+    /// `None` while the store is being dropped, and where nothing is looked for.
     wake: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -38,6 +38,11 @@ impl Watch {
         let thread = std::thread::Builder::new().name("store-watch".to_owned());
         let thread = thread.spawn(move || look(&connection, seen, &told, &woken))?;
         Ok(Watch { watchers, wake: Some(wake), thread: Some(thread) })
+    }
+
+    /// Looks for nothing: a database that can't be written has no new commands.
+    pub(crate) fn idle() -> Self {
+        Watch { watchers: Arc::default(), wake: None, thread: None }
     }
 
     /// Everything this process or another sends from now on; perhaps a little from before.

@@ -11,9 +11,10 @@ use quorum_core::seams::StoreError;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
-    desk::{Desk, Unwritten},
-    error::{Trouble, explain},
-    keeper::Keeper,
+    checkpointer::Checkpointer,
+    connection::Access,
+    error::{Trouble, explain, unwritable},
+    write_context::{Unwritten, WriteContext},
 };
 
 /// How many requests are written at once at most.
@@ -23,26 +24,36 @@ const BATCH: usize = 512;
 const WAITING: usize = 2 * BATCH;
 
 pub(crate) struct Writer {
-    /// `None` only while the store is being dropped.
+    /// `None` while the store is being dropped, and where the database can't be written.
     requests: Option<mpsc::Sender<Box<dyn Job>>>,
     thread: Option<JoinHandle<()>>,
     file: PathBuf,
+    access: Access,
 }
 
 impl Writer {
-    pub(crate) fn start(desk: Desk, keeper: Keeper) -> std::io::Result<Self> {
+    /// Refuses everything: the database can't be written.
+    pub(crate) fn refusing(file: PathBuf) -> Self {
+        Writer { requests: None, thread: None, file, access: Access::ReadOnly }
+    }
+
+    pub(crate) fn access(&self) -> Access {
+        self.access
+    }
+
+    pub(crate) fn start(context: WriteContext, checkpointer: Checkpointer) -> std::io::Result<Self> {
         let (requests, waiting) = mpsc::channel(WAITING);
-        let file = desk.file.clone();
+        let file = context.file.clone();
         let thread = std::thread::Builder::new().name("store-writer".to_owned());
-        let thread = thread.spawn(move || write_all(waiting, desk, &keeper))?;
-        Ok(Writer { requests: Some(requests), thread: Some(thread), file })
+        let thread = thread.spawn(move || write_all(waiting, context, &checkpointer))?;
+        Ok(Writer { requests: Some(requests), thread: Some(thread), file, access: Access::Write })
     }
 
     /// Has this done, together with what others want done. When it is answered it is durable.
     pub(crate) async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: FnMut(&mut Desk) -> Result<T, Trouble> + Send + 'static,
+        F: FnMut(&mut WriteContext) -> Result<T, Trouble> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
         let job = Box::new(Request { work, result: None, reply });
@@ -53,7 +64,12 @@ impl Writer {
 
     fn stopped(&self) -> StoreError {
         let file = self.file.display();
-        StoreError::Unusable(format!("nothing is written to {file} any more; start the program again"))
+        match self.access {
+            Access::Write => StoreError::Unusable(format!(
+                "nothing is written to {file} any more; start the program again"
+            )),
+            Access::ReadOnly => unwritable(&self.file),
+        }
     }
 }
 
@@ -68,13 +84,17 @@ impl Drop for Writer {
     }
 }
 
-fn write_all(mut waiting: mpsc::Receiver<Box<dyn Job>>, mut desk: Desk, keeper: &Keeper) {
+fn write_all(
+    mut waiting: mpsc::Receiver<Box<dyn Job>>,
+    mut context: WriteContext,
+    checkpointer: &Checkpointer,
+) {
     let mut pace = Pace::default();
     while let Some(first) = waiting.blocking_recv() {
         let (began, mut batch, mut next) = (Instant::now(), Vec::new(), Some(first));
-        let written = desk.in_transaction(|desk| {
+        let written = context.in_transaction(|context| {
             while let Some(mut job) = next.take() {
-                let done = job.run(desk);
+                let done = job.run(context);
                 batch.push(job);
                 done?;
                 let has_room = batch.len() < BATCH && began.elapsed() < pace.working();
@@ -85,28 +105,28 @@ fn write_all(mut waiting: mpsc::Receiver<Box<dyn Job>>, mut desk: Desk, keeper: 
         });
         pace.has_committed();
         batch.extend(next);
-        keeper.tell(batch.len());
-        answer(&mut desk, batch, written);
+        checkpointer.tell(batch.len());
+        answer(&mut context, batch, written);
     }
 }
 
-fn answer(desk: &mut Desk, batch: Vec<Box<dyn Job>>, written: Result<(), Unwritten>) {
+fn answer(context: &mut WriteContext, batch: Vec<Box<dyn Job>>, written: Result<(), Unwritten>) {
     match written {
         Ok(()) => batch.into_iter().for_each(|job| job.answer(Ok(()))),
         // One of them spoilt it for all; alone, only that one fails.
         Err(Unwritten::RolledBack(_)) if batch.len() > 1 => {
-            batch.into_iter().for_each(|job| write_alone(desk, job));
+            batch.into_iter().for_each(|job| write_alone(context, job));
         }
         Err(Unwritten::RolledBack(error) | Unwritten::NotBegun(error)) => {
-            let error = explain(&error, &desk.file);
+            let error = explain(&error, &context.file);
             batch.into_iter().for_each(|job| job.answer(Err(error.clone())));
         }
     }
 }
 
-fn write_alone(desk: &mut Desk, mut job: Box<dyn Job>) {
-    let written = desk.in_transaction(|desk| job.run(desk));
-    answer(desk, vec![job], written);
+fn write_alone(context: &mut WriteContext, mut job: Box<dyn Job>) {
+    let written = context.in_transaction(|context| job.run(context));
+    answer(context, vec![job], written);
 }
 
 /// How long to work before it is worth waiting for the disk.
@@ -153,7 +173,7 @@ impl Pace {
 /// Something to be written, and somebody who waits for it.
 trait Job: Send {
     /// Does it, inside a transaction; perhaps again in another one.
-    fn run(&mut self, desk: &mut Desk) -> rusqlite::Result<()>;
+    fn run(&mut self, context: &mut WriteContext) -> rusqlite::Result<()>;
     /// Tells how it went, once the transaction is over.
     fn answer(self: Box<Self>, written: Result<(), StoreError>);
 }
@@ -164,13 +184,17 @@ struct Request<T, F> {
     reply: oneshot::Sender<Result<T, StoreError>>,
 }
 
-impl<T: Send, F: FnMut(&mut Desk) -> Result<T, Trouble> + Send> Job for Request<T, F> {
-    fn run(&mut self, desk: &mut Desk) -> rusqlite::Result<()> {
-        let before = desk.connection.total_changes();
-        self.result = match (self.work)(desk) {
+impl<T: Send, F: FnMut(&mut WriteContext) -> Result<T, Trouble> + Send> Job for Request<T, F> {
+    fn run(&mut self, context: &mut WriteContext) -> rusqlite::Result<()> {
+        let before = context.connection.total_changes();
+        self.result = match (self.work)(context) {
             Ok(value) => Some(Ok(value)),
             Err(Trouble::Refused(refusal)) => {
-                debug_assert_eq!(before, desk.connection.total_changes(), "what is refused changes nothing");
+                debug_assert_eq!(
+                    before,
+                    context.connection.total_changes(),
+                    "what is refused changes nothing"
+                );
                 Some(Err(refusal))
             }
             Err(Trouble::Broken(error)) => return Err(error),

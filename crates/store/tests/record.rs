@@ -13,7 +13,7 @@ use quorum_core::{
         reading::{Reading, Source, Stance},
         spec::Spec,
     },
-    seams::{Archive, Store, StoreError, Then, Wanted},
+    seams::{Archive, Retention, Store, StoreError, Then, Wanted},
 };
 use quorum_store::SqliteStore;
 use quorum_testkit::{
@@ -279,7 +279,15 @@ async fn inv_disc_632_retention_leaves_nothing_behind_and_closes_the_door_again(
     let mut writer = Writer::claiming(&store, old, "one").await;
     writer.write(second(2), vec![said("ann", 1, "tabs")], Then::Continue).await.unwrap();
     writer.write(second(2), ending("tabs"), Then::Done).await.unwrap();
-    assert_eq!(store.forget(second(3)).await, Ok(1));
+    let day = |number: i64| second(number * 86_400);
+    let on = |number| Retention { keep_ms: 86_400_000, wall: day(number) };
+    let mut gone = Vec::new();
+    for number in [3, 10] {
+        let young = finish(&store, "young", "new", day(number)).await;
+        gone.push(store.expire(on(number)).await.unwrap().removed);
+        store.remove(young).await.unwrap();
+    }
+    assert_eq!(gone, [0, 1]);
     for table in [
         "facts",
         "discussions",

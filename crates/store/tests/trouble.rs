@@ -6,18 +6,19 @@ use std::{fs, path::Path, time::Duration};
 
 use common::Folder;
 use quorum_core::{
-    model::id::Seq,
-    seams::{Store, StoreError, Then},
+    model::id::{DiscussionId, Seq},
+    seams::{Archive, Store, StoreError, Then, Wanted},
 };
 use quorum_store::{Options, SqliteStore};
-use quorum_testkit::conformance::store::fixture::{Writer, open, said, second};
+use quorum_testkit::conformance::store::fixture::{Writer, finish, open, said, second};
 use rusqlite::Connection;
 
 mod common;
 
 /// Opening this file fails for good, and the sentence has these words in it.
 fn check(file: &Path, expected: &[&str]) {
-    let Err(StoreError::Unusable(message)) = SqliteStore::open(file).map(drop) else {
+    let Err(StoreError::Unusable(message) | StoreError::Damaged(message)) = SqliteStore::open(file).map(drop)
+    else {
         panic!("{} was opened", file.display())
     };
     for words in expected.iter().copied() {
@@ -34,6 +35,17 @@ fn a_database_from_a_newer_program_is_refused_and_left_alone() {
     check(&folder.database(), &["quorum.db", "newer version", "99", "update the program"]);
     let version: u32 = raw.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
     assert_eq!(version, 99);
+}
+
+#[test]
+fn a_database_from_an_older_program_is_refused_and_left_alone() {
+    let folder = Folder::new();
+    drop(SqliteStore::open(folder.database()).unwrap());
+    let raw = Connection::open(folder.database()).unwrap();
+    raw.pragma_update(None, "user_version", 4).unwrap();
+    check(&folder.database(), &["quorum.db", "older version", "its form is 4", "move it away"]);
+    let version: u32 = raw.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+    assert_eq!(version, 4);
 }
 
 #[test]
@@ -94,29 +106,136 @@ fn forbid_writing(path: &Path) -> bool {
     true
 }
 
-#[cfg(unix)]
-#[test]
-fn a_file_that_cant_be_written_is_refused() {
+/// Opening this finds the discussion, by list and by search, and says why nothing can be written.
+async fn reads_and_refuses_to_write(file: &Path, id: DiscussionId) {
+    let store = SqliteStore::open(file).unwrap();
+    reads_only(&store, id).await;
+}
+
+async fn reads_only(store: &SqliteStore, id: DiscussionId) {
+    assert_eq!(store.read(id, Seq::START, 9).await.map(|facts| facts.len()), Ok(6));
+    assert_eq!(store.list(Wanted::default()).await.map(|it| it.len()), Ok(1));
+    assert_eq!(store.search("tabs", Wanted::default()).await.map(|it| it.len()), Ok(1));
+    let refused = store.remove(id).await;
+    let Err(StoreError::Unusable(message)) = refused else { panic!("{refused:?}") };
+    let words = ["quorum.db", "can be read but not written", "permissions"];
+    assert!(words.iter().all(|word| message.contains(word)), "{message}");
+}
+
+/// A database with one discussion that is over and indexed.
+async fn with_one_discussion(file: &Path) -> DiscussionId {
+    let store = SqliteStore::open(file).unwrap();
+    let id = finish(&store, "tabs or spaces?", "tabs", second(1)).await;
+    store.search("tabs", Wanted::default()).await.unwrap();
+    id
+}
+
+#[tokio::test]
+async fn f10_a_read_only_database_can_be_read_and_nothing_is_written_beside_it() {
     let folder = Folder::new();
-    drop(SqliteStore::open(folder.database()).unwrap());
+    let file = folder.database().with_file_name("quorum.db of 100% & more?");
+    let file = file.join("quorum.db");
+    let id = with_one_discussion(&file).await;
+    let names = || {
+        let entries = fs::read_dir(file.parent().unwrap()).unwrap();
+        let mut names: Vec<_> = entries.map(|it| it.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let before = (names(), fs::read(&file).unwrap());
+    let store = SqliteStore::open_to_read(&file, Options::default()).unwrap();
+    reads_only(&store, id).await;
+    assert_eq!((names(), fs::read(&file).unwrap()), before);
+}
+
+#[tokio::test]
+async fn f10_a_read_only_database_can_be_searched_though_it_cant_be_indexed() {
+    let folder = Folder::new();
+    let store = SqliteStore::open(folder.database()).unwrap();
+    let indexed = finish(&store, "tabs in Zürich", "tabs", second(1)).await;
+    store.search("tabs", Wanted::default()).await.unwrap();
+    let topical = finish(&store, "are TABS worth it?", "yes", second(2)).await;
+    let talked = open(&store, "what to eat?", second(3)).await;
+    let mut writer = Writer::claiming(&store, talked, "one").await;
+    writer.write(second(3), vec![said("ann", 1, "Not tabs.")], Then::Continue).await.unwrap();
+    finish(&store, "vi or emacs?", "vi", second(4)).await;
+    drop(store);
+    let store = SqliteStore::open_to_read(folder.database(), Options::default()).unwrap();
+    let search = async |words: &str, limit: usize| -> Vec<DiscussionId> {
+        let found = store.search(words, Wanted { limit, ..Wanted::default() }).await.unwrap();
+        found.iter().map(|it| it.id).collect()
+    };
+    assert_eq!(search("tabs", 0).await, [indexed, talked, topical]);
+    assert_eq!(search("tabs", 2).await, [indexed, talked]);
+    assert_eq!(search("zurich WORTH", 0).await, [indexed, topical]);
+    assert_eq!(search("100% _", 0).await, []);
+}
+
+#[tokio::test]
+async fn f10_a_read_only_database_that_another_process_writes_shows_what_it_wrote() {
+    let folder = Folder::new();
+    let writing = SqliteStore::open(folder.database()).unwrap();
+    let reading = SqliteStore::open_to_read(folder.database(), Options::default()).unwrap();
+    let id = finish(&writing, "tabs or spaces?", "tabs", second(1)).await;
+    assert_eq!(reading.read(id, Seq::START, 9).await.map(|facts| facts.len()), Ok(6));
+}
+
+#[cfg(unix)]
+fn mode(path: &Path) -> u32 {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+/// Every file beside the database is its owner's alone while it is open.
+#[cfg(unix)]
+#[tokio::test]
+async fn files_of_a_database_are_for_their_owner_alone_and_wider_ones_are_narrowed() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    let file = folder.database().with_extension("").join("quorum.db");
+    let check = || {
+        let inner = file.parent().unwrap();
+        assert_eq!((mode(inner), mode(&inner.join("quorum.db.runners"))), (0o700, 0o700));
+        let lock = fs::read_dir(inner.join("quorum.db.runners")).unwrap().next().unwrap().unwrap().path();
+        let files = ["quorum.db", "quorum.db-wal", "quorum.db-shm"].map(|it| inner.join(it));
+        let modes: Vec<u32> = files.iter().chain([&lock]).map(|it| mode(it)).collect();
+        assert_eq!(modes, [0o600; 4]);
+    };
+    let store = SqliteStore::open(&file).unwrap();
+    open(&store, "tabs or spaces?", second(1)).await;
+    check();
+    drop(store);
+    for (path, wide) in [(file.clone(), 0o644), (file.with_extension("db.runners"), 0o755)] {
+        fs::set_permissions(path, fs::Permissions::from_mode(wide)).unwrap();
+    }
+    let store = SqliteStore::open(&file).unwrap();
+    open(&store, "vi or emacs?", second(1)).await;
+    check();
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn f10_a_file_that_cant_be_written_can_be_read() {
+    let folder = Folder::new();
+    let id = with_one_discussion(&folder.database()).await;
     if forbid_writing(&folder.database()) {
-        check(&folder.database(), &["quorum.db", "can't be written"]);
+        reads_and_refuses_to_write(&folder.database(), id).await;
     }
 }
 
 #[cfg(unix)]
-#[test]
-fn a_folder_that_cant_be_written_is_refused() {
+#[tokio::test]
+async fn f10_a_folder_that_cant_be_written_can_be_read() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new();
     let inner = folder.database().with_extension("");
     fs::create_dir(&inner).unwrap();
     if forbid_writing(&inner) {
-        check(&inner.join("quorum.db"), &["quorum.db", "in a folder that can be written"]);
+        check(&inner.join("quorum.db"), &["quorum.db", "can't be made", "permissions of its folder"]);
         fs::set_permissions(&inner, fs::Permissions::from_mode(0o755)).unwrap();
-        drop(SqliteStore::open(inner.join("quorum.db")).unwrap());
+        let id = with_one_discussion(&inner.join("quorum.db")).await;
         forbid_writing(&inner);
-        check(&inner.join("quorum.db"), &["quorum.db", "folder"]);
+        reads_and_refuses_to_write(&inner.join("quorum.db"), id).await;
         fs::set_permissions(&inner, fs::Permissions::from_mode(0o755)).unwrap();
     }
 }

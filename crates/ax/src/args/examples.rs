@@ -61,6 +61,11 @@ pub(super) const DELETE: &str = "\
 Examples:
   ax delete last --yes";
 
+pub(super) const RESTORE: &str = "\
+Examples:
+  ax restore
+  ax restore --all";
+
 pub(super) const SAY: &str = "\
 Examples:
   ax say last \"I would rather wait a year.\"

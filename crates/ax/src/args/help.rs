@@ -33,7 +33,7 @@ const STEERING: &str = "Steer what runs or waits";
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Discuss", &["discuss", "demo", "patterns"]),
     (STEERING, &["pause", "resume", "stop", "abort", "say", "note"]),
-    ("Look back", &["history", "show", "export", "replay", "fork", "rate", "delete", "sessions"]),
+    ("Look back", &["history", "show", "export", "replay", "fork", "rate", "delete", "restore", "sessions"]),
     ("Set up", &["models", "keys", "prices", "config", "doctor"]),
     ("More", &["serve", "completions", "man", "help"]),
 ];

@@ -22,7 +22,7 @@ pub(crate) use discuss::Discuss;
 pub(crate) use fork::Fork;
 pub(crate) use general::{ConfigVerb, Configuring, Demo, History, Place, Serve, SessionVerb, Sessions};
 pub(crate) use help::{command, parse, validate};
-pub(crate) use one_discussion::{Delete, Export, Note, Rate, Replay, Resume, Say};
+pub(crate) use one_discussion::{Delete, Export, Note, Rate, Replay, Restore, Resume, Say};
 pub(crate) use output::{Output, Shape};
 pub(crate) use rule::Rule;
 
@@ -81,6 +81,9 @@ pub(crate) enum Verb {
     /// Delete a discussion that is over, and everything below it
     #[command(after_help = examples::DELETE)]
     Delete(Delete),
+    /// Bring back discussions that retention has hidden, or list them
+    #[command(after_help = examples::RESTORE)]
+    Restore(Restore),
     /// Play a discussion again as it went, then print its result
     #[command(after_help = examples::REPLAY)]
     Replay(Replay),
@@ -102,7 +105,9 @@ pub(crate) enum Verb {
     #[command(after_help = "Examples:\n  ax prices\n  ax prices import model_prices_and_context_window.json")]
     Prices(Prices),
     /// Look at keys, endpoints, prices, data and clock, and say what to do
-    #[command(after_help = "Examples:\n  ax doctor\n  ax doctor --live  # needs providers that answer")]
+    #[command(
+        after_help = "Examples:\n  ax doctor\n  ax doctor --live  # needs providers that answer\n  ax doctor --salvage"
+    )]
     Doctor(Doctor),
     /// List sessions, folders for discussions, or create one
     #[command(after_help = examples::SESSIONS)]
@@ -157,6 +162,9 @@ pub(crate) struct Doctor {
     /// Ask every available provider whether it would answer; costs nothing
     #[arg(long)]
     pub(crate) live: bool,
+    /// Save what can be read of a damaged database into a new one beside it
+    #[arg(long, conflicts_with_all = ["live", "json"])]
+    pub(crate) salvage: bool,
     #[command(flatten)]
     pub(crate) listed: Listed,
 }

@@ -8,7 +8,7 @@ use clap::{
 };
 use quorum::export::FORMATS;
 
-use crate::args::{Output, Shown, Which};
+use crate::args::{Listed, Output, Shown, Which};
 
 #[derive(Debug, Args)]
 pub(crate) struct Resume {
@@ -62,6 +62,17 @@ pub(crate) struct Delete {
     /// Really do it
     #[arg(long)]
     pub(crate) yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Restore {
+    /// The discussion: its id or the beginning of it [default: list those that are hidden]
+    pub(crate) id: Option<String>,
+    /// Bring all of them back
+    #[arg(long)]
+    pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) listed: Listed,
 }
 
 #[derive(Debug, Args)]

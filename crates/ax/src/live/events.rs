@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use futures::{Stream, StreamExt};
 use quorum::{Discussion, Error, Handle, Signal, Snapshot, Steered, StoreError, model::command::Command};
-use tokio::signal::unix::{Signal as Caught, SignalKind, signal};
+use tokio::{
+    signal::unix::{Signal as Caught, SignalKind, signal},
+    time::{Duration, Instant},
+};
 
 use crate::live::{Key, Watch, jsonl::JsonLines};
 
@@ -36,11 +39,17 @@ pub(crate) async fn handle_all(
     let (mut interrupt, mut leave) = (signal(SignalKind::interrupt())?, LeaveSignals::new()?);
     let mut signals = std::pin::pin!(signals);
     let (mut requested, mut trouble) = (Requested::default(), Trouble::default());
+    let mut leaving = Leaving::default();
     loop {
         tokio::select! {
             // What was said before the end is shown before it.
             biased;
-            () = leave.received() => return Ok(LoopEnd::Left),
+            () = leave.received() => {
+                if !leaving.begin(discussion, &requested, watch).await {
+                    return Ok(LoopEnd::Left);
+                }
+            }
+            () = leaving.timed_out() => return Ok(leaving.finish(discussion).await),
             _ = interrupt.recv() => {
                 requested.interrupts += 1;
                 if !on_interrupt(discussion, requested.interrupts, watch).await? {
@@ -61,11 +70,58 @@ pub(crate) async fn handle_all(
                         jsonl.write_signal(discussion, &signal).await?;
                     }
                 }
+                None if leaving.pauses => return Ok(leaving.finish(discussion).await),
                 None => {
                     let Requested { interrupts, paused, .. } = requested;
-                    return Ok(LoopEnd::Ended { interrupted: interrupts > 0, paused });
+                    let interrupted = interrupts > 0 || leaving.deadline.is_some();
+                    return Ok(LoopEnd::Ended { interrupted, paused });
                 }
             },
+        }
+    }
+}
+
+/// How long the calls under way may take to end once this process was told to.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Leaving without losing an answer that is paid for: nothing new is asked, what is under way is
+/// awaited for a while and recorded, and another process may go on at once.
+#[derive(Default)]
+struct Leaving {
+    deadline: Option<Instant>,
+    /// Whether this loop has paused the discussion, and has to take that back.
+    pauses: bool,
+}
+
+impl Leaving {
+    /// Asks for nothing new to be begun. `false` when there is nothing to wait for: it was told before,
+    /// or nothing can be recorded.
+    async fn begin(&mut self, discussion: &Discussion, requested: &Requested, watch: &mut Watch) -> bool {
+        if self.deadline.replace(Instant::now() + GRACE).is_some() {
+            return false;
+        }
+        watch.say(
+            "Leaving once the calls under way are recorded, within 5 s. A second signal leaves at once.",
+        );
+        // What was stopped begins nothing new by itself, and a pause would take the stop back.
+        self.pauses = !requested.paused && !requested.stopped && requested.interrupts == 0;
+        !self.pauses || discussion.send(Command::Pause).await.is_ok()
+    }
+
+    async fn timed_out(&self) {
+        match self.deadline {
+            Some(deadline) => tokio::time::sleep_until(deadline).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Takes the pause back, so that whoever comes next goes on.
+    async fn finish(&self, discussion: &Discussion) -> LoopEnd {
+        let resumed = if self.pauses { discussion.send(Command::Resume).await } else { Ok(()) };
+        match resumed {
+            Err(Error::Store(StoreError::Over(_))) => LoopEnd::Ended { interrupted: true, paused: false },
+            // What could not be taken back, `ax resume` does.
+            Ok(()) | Err(_) => LoopEnd::Left,
         }
     }
 }

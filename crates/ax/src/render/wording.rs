@@ -5,7 +5,7 @@ use quorum::{
     config::{self, Mistake},
     model::{error::ErrorClass, id::DiscussionId},
     request::flags,
-    setup::{BadAddress, Missing, NoKeyName, prices},
+    setup::{BadAddress, CostSource, LocalProgram, Missing, NoKeyName, prices},
 };
 
 /// One line for each thing that went wrong.
@@ -57,6 +57,9 @@ pub(crate) fn store(error: &StoreError) -> String {
         StoreError::Unknown(_) => Some("`ax history` lists those there are"),
         StoreError::Held { .. } => Some("`ax pause`, `ax stop` and `ax abort` reach it there"),
         StoreError::UnknownSession(_) => Some(SESSIONS),
+        StoreError::Damaged(_) => {
+            Some("`ax doctor --salvage` saves what can be read; or point AX_DATA_DIR elsewhere")
+        }
         StoreError::Unusable(_) => Some("or point AX_DATA_DIR elsewhere"),
         StoreError::Fenced(_)
         | StoreError::NotAwaited { .. }
@@ -154,6 +157,18 @@ fn to_provide(name: &str, missing: &Missing) -> String {
         Missing::Program(_) => "install it, or put its whole path into config.toml".to_owned(),
         Missing::Wire(_) => "update this program".to_owned(),
     }
+}
+
+/// Which program answers, and what its cost means.
+pub(crate) fn program(program: &LocalProgram) -> String {
+    let cost = match program.cost {
+        CostSource::Program => {
+            "the program tells its cost at API prices, which a subscription may not charge"
+        }
+        CostSource::Prices => "its cost is calculated at API prices, which a subscription may not charge",
+        CostSource::Unknown => "its cost is not known",
+    };
+    format!("answered by the command {}; {cost}", program.path.display())
 }
 
 /// What is wrong with the configuration, one line for each mistake.

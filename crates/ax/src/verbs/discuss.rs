@@ -1,13 +1,13 @@
 //! `ax discuss` and `ax fork`: what was ordered, checked and started.
 
-use quorum::{Scope, model::spec::Spec, text::count};
+use quorum::{Scope, model::spec::Spec};
 
 use crate::{
     args::{Discuss, Fork, input::Input},
     exit::{Demand, Exit, Usage},
     live::session::{self, Ending},
-    render::{hush, note},
-    verbs::{detach, plan},
+    render::hush,
+    verbs::{detach, plan, restore::expire_old},
 };
 
 /// Starts a discussion and stays until it is over; or only says what it would come to, or leaves it to another process.
@@ -23,7 +23,7 @@ pub(crate) async fn discuss(scope: &Scope, args: &Discuss) -> anyhow::Result<Exi
     if args.dry_run {
         return plan::show(scope, &spec, output).await;
     }
-    forget_old(scope).await;
+    expire_old(scope.quorum()).await;
     if args.detach {
         return detach::detach(scope, spec, output).await;
     }
@@ -48,20 +48,6 @@ async fn order(scope: &Scope, args: &Discuss) -> anyhow::Result<Spec> {
         }
         Some(past) => Ok(scope.find(past).await?.again(&request).await?),
         None => Ok(scope.check(&request)?),
-    }
-}
-
-async fn forget_old(scope: &Scope) {
-    match scope.quorum().forget_old().await {
-        Ok(0) => {}
-        Ok(number) => {
-            let days = scope.quorum().config().retention_days.unwrap_or_default();
-            let old = count(number, "discussion");
-            note(&format!(
-                "Forgot {old} that ended more than {days} days ago ([retention] in the configuration)."
-            ));
-        }
-        Err(error) => note(&format!("warning: old discussions could not be forgotten: {error}")),
     }
 }
 

@@ -1,8 +1,10 @@
 //! `ax doctor`: whether all is well, and what to do where it is not.
 
+use std::path::Path;
+
 use quorum::{
-    Unanswered,
-    doctor::{Finding, Health, LEAST_PROVIDERS, Reached, examine},
+    Checked, Unanswered,
+    doctor::{Exposure, Finding, Health, LEAST_PROVIDERS, Reached, Salvage, Salvaged, examine, salvage},
     model::error::ErrorClass,
     setup::{KeyFrom, Machine},
     text::count,
@@ -22,12 +24,15 @@ use crate::{
 /// Looks at everything; fails where something is to be put right.
 pub(crate) fn doctor(app: &App, args: &Doctor) -> anyhow::Result<Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    if args.salvage {
+        let salvage = runtime.block_on(salvage(&app.config()?))?;
+        print(&saved(&salvage))?;
+        return Ok(Exit::Done);
+    }
     let mut findings = runtime.block_on(examine(&Machine::this(), &app.registry));
     if args.live {
         let health = runtime.block_on(app.open(app.config()?)?.health());
-        let live =
-            |(name, answer): (String, Result<(), Unanswered>)| Finding::Live { name, trouble: answer.err() };
-        findings.extend(health.into_iter().map(live));
+        findings.extend(health.into_iter().map(|(name, checked)| Finding::Live { name, checked }));
     }
     let rows: Vec<Row> = findings.iter().map(Row::of).collect();
     if args.listed.json {
@@ -38,6 +43,30 @@ pub(crate) fn doctor(app: &App, args: &Doctor) -> anyhow::Result<Exit> {
     }
     let well = findings.iter().all(|it| it.health() != Health::Wrong);
     Ok(if well { Exit::Done } else { Exit::Setup })
+}
+
+/// How much of a damaged database was saved, and how to use it.
+fn saved(salvage: &Salvage) -> String {
+    let Salvage { damaged, new, saved } = salvage;
+    let Salvaged { discussions, cut_short, lost_discussions, facts, lost_facts } = *saved;
+    let (saved, lost) = (count(discussions, "discussion"), count(lost_discussions, "discussion"));
+    let mut lines = vec![format!(
+        "Saved {saved} with {}, lost {lost} and {}.",
+        count(facts, "fact"),
+        count(lost_facts, "fact")
+    )];
+    if cut_short > 0 {
+        let short = count(cut_short, "discussion");
+        lines.push(format!("Of those saved, {short} lost the end; `ax resume ID` goes on from there."));
+    }
+    let (old, new) = (damaged.display(), new.display());
+    lines.push(format!("{old} is as it was. To use {new} in its place, while nothing else runs:"));
+    // A log that belongs to another database would damage the new one.
+    let files = ["", "-wal", "-shm"].map(|ending| format!("{old}{ending}"));
+    let there = files.iter().filter(|it| Path::new(it).exists());
+    lines.extend(there.map(|it| format!("  mv {it} {it}.damaged")));
+    lines.push(format!("  mv {new} {old}"));
+    lines.join("\n")
 }
 
 /// What is printed of one finding.
@@ -79,8 +108,11 @@ impl Row {
 fn subject(finding: &Finding) -> String {
     match finding {
         Finding::Configuration { .. } | Finding::BadConfiguration(_) => "configuration".to_owned(),
-        Finding::Data { .. } => "data".to_owned(),
-        Finding::Database { .. } | Finding::BadDatabase(_) => "database".to_owned(),
+        Finding::Data { .. } | Finding::ExposedData { .. } => "data".to_owned(),
+        Finding::Database { .. } | Finding::ExposedDatabase { .. } | Finding::BadDatabase(_) => {
+            "database".to_owned()
+        }
+        Finding::Hidden { .. } => "retention".to_owned(),
         Finding::Clock | Finding::EarlyClock => "clock".to_owned(),
         Finding::Port { .. } => "port".to_owned(),
         Finding::Prices { .. } => "prices".to_owned(),
@@ -104,9 +136,15 @@ fn found(finding: &Finding) -> String {
             "{} can't be written to: {trouble}; set AX_DATA_DIR to a directory that can be written to",
             directory.display()
         ),
+        Finding::ExposedData { directory, exposure } => exposed(directory, *exposure),
+        Finding::ExposedDatabase { file } => format!(
+            "{0} is whole, but others can read it; `chmod 600 {0}`, as its owner, keeps them out",
+            file.display()
+        ),
+        Finding::Hidden { discussions, days } => hidden(*discussions, *days),
         Finding::Database { file, damage: None } => format!("{} is whole", file.display()),
         Finding::Database { file, damage: Some(damage) } => format!(
-            "{} is damaged: {damage}; keep a copy of it, then let `sqlite3 FILE .recover` save what it can",
+            "{} is damaged: {damage}; `ax doctor --salvage` saves what can be read of it into a new one",
             file.display()
         ),
         Finding::BadDatabase(error) => wording::store(error),
@@ -124,9 +162,26 @@ fn found(finding: &Finding) -> String {
         Finding::Providers { available, known } => providers(*available, *known),
         Finding::Provider { reached, priced, .. } => provider(reached, *priced),
         Finding::Lacking { name, missing } => wording::lacks(name, missing),
-        Finding::Live { trouble: None, .. } => "would answer".to_owned(),
-        Finding::Live { trouble: Some(trouble), .. } => unanswered(trouble),
+        Finding::Live { checked: Ok(checked), .. } => answering(*checked).to_owned(),
+        Finding::Live { checked: Err(trouble), .. } => unanswered(trouble),
     }
+}
+
+fn exposed(directory: &Path, exposure: Exposure) -> String {
+    let name = directory.display();
+    let what = match exposure {
+        Exposure::Readable => "can be written to; others may see which files are in it",
+        Exposure::Writable => "can be written to by others, who could replace what is kept",
+    };
+    format!("{name} {what}; `chmod 700 {name}` keeps them out")
+}
+
+fn hidden(discussions: u64, days: u64) -> String {
+    let (number, are) = (count(discussions, "discussion"), if discussions == 1 { "is" } else { "are" });
+    format!(
+        "{number} {are} hidden and removed for good {days} days after that; `ax restore` lists them and \
+         brings them back"
+    )
 }
 
 fn providers(available: usize, known: usize) -> String {
@@ -142,7 +197,7 @@ fn providers(available: usize, known: usize) -> String {
 fn provider(reached: &Reached, priced: bool) -> String {
     let way = match reached {
         Reached::Http { base, key } => format!("at {base}, {}", key_from(key.as_ref())),
-        Reached::Command(path) => format!("by the command {}", path.display()),
+        Reached::Command(program) => wording::program(program),
     };
     if priced {
         return way;
@@ -156,6 +211,14 @@ fn key_from(key: Option<&KeyFrom>) -> String {
         Some(KeyFrom::Environment(name)) => format!("key from {name}"),
         Some(KeyFrom::File(name)) => format!("key from keys.toml ({name})"),
         None => "without a key".to_owned(),
+    }
+}
+
+fn answering(checked: Checked) -> &'static str {
+    match checked {
+        Checked::Answers => "would answer",
+        Checked::LoggedIn => "is logged in, and would answer",
+        Checked::Installed => "is installed; whether it is logged in and answers shows when it is asked",
     }
 }
 

@@ -13,6 +13,7 @@ mod models;
 mod patterns;
 mod plan;
 mod replay;
+mod restore;
 mod rule;
 mod say;
 mod serve;
@@ -61,6 +62,7 @@ async fn perform(app: &App, scope: &Scope, verb: Verb) -> anyhow::Result<Exit> {
         Verb::Note(args) => annotate::note(scope, &args).await,
         Verb::Rate(args) => annotate::rate(scope, &args).await,
         Verb::Delete(args) => annotate::delete(scope, &args).await,
+        Verb::Restore(args) => restore::restore(scope, &args).await,
         Verb::Rule(args) => rule::rule(app, scope, &args).await,
         Verb::Fork(args) => discuss::fork(scope, &args).await,
         Verb::History(args) => history::history(scope, &args).await,

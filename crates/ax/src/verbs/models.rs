@@ -102,9 +102,14 @@ fn lacking(provider: &Provider) -> Option<String> {
     provider.missing().map(|missing| wording::lacks(&provider.name, missing))
 }
 
+/// The program that answers and what its cost means; `None` where no program does.
+fn program(provider: &Provider) -> Option<String> {
+    provider.program().map(|program| wording::program(&program))
+}
+
 fn paragraph(provider: &Provider, form: Form) -> String {
-    let state = lacking(provider).unwrap_or_else(|| "available".to_owned());
-    let heading = format!("{}  ({state})", provider.name);
+    let available = || program(provider).unwrap_or_else(|| "available".to_owned());
+    let heading = format!("{}  ({})", provider.name, lacking(provider).unwrap_or_else(available));
     let models = provider.listed.iter().map(|model| row(provider, model, "  ", form));
     std::iter::once(heading).chain(models).collect::<Vec<_>>().join("\n")
 }
@@ -147,6 +152,7 @@ fn document(provider: &Provider, models: &[String]) -> Value {
         "strengths": provider.strengths,
         "available": provider.way.is_ok(),
         "lacks": lacking(provider),
+        "program": program(provider),
         "model": provider.model,
         "models": models.iter().map(model).collect::<Vec<_>>(),
     })

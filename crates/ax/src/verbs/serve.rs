@@ -6,7 +6,7 @@ use quorum::{Config, Quorum, text::count};
 use quorum_server::{Server, Settings, Voices};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::{app::App, args::Serve, exit::Exit, render::note};
+use crate::{app::App, args::Serve, exit::Exit, render::note, verbs::restore::expire_old};
 
 /// Answers until SIGTERM or Ctrl-C.
 pub(crate) fn serve(app: &App, args: &Serve) -> anyhow::Result<Exit> {
@@ -20,9 +20,7 @@ pub(crate) fn serve(app: &App, args: &Serve) -> anyhow::Result<Exit> {
 
 async fn answer(quorum: Quorum, args: &Serve) -> anyhow::Result<Exit> {
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-    if let Err(error) = quorum.forget_old().await {
-        note(&format!("warning: old discussions could not be forgotten: {error}"));
-    }
+    expire_old(&quorum).await;
     let settings = settings(args, quorum.config());
     let server = Server::bind(quorum, settings).await?;
     note(&format!("Listening on http://{}  (Ctrl-C ends; /docs lists what can be asked)", server.address()));

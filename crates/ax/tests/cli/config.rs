@@ -74,10 +74,7 @@ fn everything_wrong_is_said_at_once_with_exit_code_3() {
     desk.ax(&["config", "path"]).ends(0);
     desk.configure("[defaults]\nrounds = 99\n[presets.a]\nthreshold = 7\n");
     let said = desk.ax(&["config", "check"]).ends(3).prints_nothing();
-    said.says(&[
-        "defaults.rounds: must be from 1 to 10",
-        "presets.a.threshold: must be from 0 to 1",
-    ]);
+    said.says(&["defaults.rounds: must be from 1 to 10", "presets.a.threshold: must be from 0 to 1"]);
 }
 
 #[test]

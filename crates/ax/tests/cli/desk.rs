@@ -180,7 +180,16 @@ impl Desk {
 
     /// Starts a command that goes on for a while.
     pub(crate) fn run(&self, args: &[&str]) -> Running {
-        let mut child = self.command(args).spawn().unwrap();
+        self.follow(&mut self.command(args))
+    }
+
+    /// The same with a line as a shell would run it.
+    pub(crate) fn run_shell(&self, line: &str) -> Running {
+        self.follow(self.program("sh", &["-c", line]).env("PATH", self.path()))
+    }
+
+    fn follow(&self, command: &mut Command) -> Running {
+        let mut child = command.spawn().unwrap();
         let lines = BufReader::new(child.stderr.take().unwrap());
         Running { child, lines, heard: String::new(), id: String::new() }
     }

@@ -17,6 +17,7 @@ mod hostile;
 mod kept;
 mod people;
 mod plan;
+mod retention;
 mod ruled;
 mod serve;
 mod setup;

@@ -169,7 +169,7 @@ fn the_doctor_says_what_to_do_about_a_provider_that_would_not_answer() {
     desk.configure(&format!("{}{}", row("alpha", &base), row("gone", "http://127.0.0.1:9/v1")));
     let out = desk.ax(&["doctor", "--live"]).ends(3).out;
     for line in [
-        "wrong  alpha (live)   bad key [key] (401); check the provider's API key",
+        "wrong  alpha (live)   bad key [key] (401); check the provider's API key or login",
         "wrong  gone (live)    it can't be reached: Connection refused (os error 111); check the connection",
         "ok     prices         those of this program; `ax prices import FILE` brings newer ones",
     ] {

@@ -74,6 +74,43 @@ fn f13_terminated_it_leaves_and_can_be_resumed() {
     desk.ax(&["resume", &id]).ends(0).says(&["Done in"]);
 }
 
+/// The calls in the record that nothing came of.
+fn unanswered(desk: &Desk) -> Vec<String> {
+    let database = rusqlite::Connection::open(desk.database()).unwrap();
+    let sql = "SELECT step FROM facts placed WHERE type = 'call_placed' AND NOT EXISTS
+        (SELECT 1 FROM facts WHERE discussion = placed.discussion AND type = 'turn_completed' AND step = placed.step)";
+    let mut statement = database.prepare(sql).unwrap();
+    statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+}
+
+#[test]
+fn f13_terminated_it_records_the_answers_under_way_before_it_leaves() {
+    for args in [&["-r", "3", "--pattern", "synthesis"][..], &["-r", "3", "--pattern", "round-robin"][..]] {
+        let desk = Desk::new();
+        let running = desk.start(args);
+        let id = running.id.clone();
+        running.signal("-TERM");
+        let said = running.end().ends(130).says(&["Leaving once the calls under way are recorded", "Left."]);
+        assert_eq!(unanswered(&desk), Vec::<String>::new(), "{said:?}");
+        let database = rusqlite::Connection::open(desk.database()).unwrap();
+        let run: String = database.query_row("SELECT run FROM discussions", [], |row| row.get(0)).unwrap();
+        assert_eq!(run, "runnable", "whoever comes next goes on");
+        desk.ax(&["resume", &id]).ends(0).says(&["Done in"]);
+    }
+}
+
+#[test]
+fn f13_terminated_twice_it_leaves_at_once() {
+    let desk = Desk::new();
+    let mut running = desk.begin(&["discuss", "q", "--simulate", "latency=60s"]);
+    let began = std::time::Instant::now();
+    running.signal("-TERM");
+    running.hear("A second signal leaves at once.");
+    running.signal("-TERM");
+    running.end().ends(130).says(&["Left."]).prints_nothing();
+    assert!(began.elapsed() < std::time::Duration::from_secs(4), "{:?}", began.elapsed());
+}
+
 #[test]
 fn f1_killed_it_goes_on_without_asking_again_what_was_answered() {
     let desk = Desk::new();

@@ -49,3 +49,107 @@ fn f10_a_locked_database_is_named_and_nothing_is_lost() {
     database.execute_batch("ROLLBACK").unwrap();
     desk.ax(&["discuss", "q"]).ends(0);
 }
+
+/// The files and folders in this folder, and who may do what with them.
+fn modes(folder: &std::path::Path) -> Vec<(String, u32)> {
+    use std::os::unix::fs::PermissionsExt;
+    let mut found: Vec<(String, u32)> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| {
+            let entry = entry.unwrap();
+            let mode = entry.metadata().unwrap().permissions().mode() & 0o777;
+            (entry.file_name().to_string_lossy().into_owned(), mode)
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn discussions_are_kept_for_their_owner_alone_whatever_the_umask() {
+    let desk = Desk::new();
+    desk.shell("umask 000; ax discuss q").ends(0);
+    let kept = [("quorum.db".to_owned(), 0o600), ("quorum.db.runners".to_owned(), 0o700)];
+    assert_eq!(modes(&desk.data()), kept);
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(desk.database(), fs::Permissions::from_mode(0o644)).unwrap();
+    fs::set_permissions(desk.data(), fs::Permissions::from_mode(0o755)).unwrap();
+    desk.ax(&["discuss", "q"]).ends(0);
+    assert_eq!(modes(&desk.data()), kept);
+    // A folder may be wide for a reason; it is told.
+    let told = desk.ax(&["doctor"]).out;
+    assert!(told.contains("others may see which files are in it; `chmod 700 "), "{told}");
+}
+
+/// Runs a line in a place of its own where file systems may be mounted; `None` where nobody may do that.
+fn with_mounts(desk: &Desk, line: &str) -> Option<crate::desk::Said> {
+    let possible =
+        std::process::Command::new("unshare").args(["-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).output();
+    if !possible.is_ok_and(|it| it.status.success()) {
+        eprintln!("SKIPPED: nobody may mount anything here");
+        return None;
+    }
+    let mut command = desk.program("unshare", &["-rm", "sh", "-ec", line, env!("CARGO_BIN_EXE_ax")]);
+    Some(crate::desk::heard(command.env("PATH", "/usr/bin:/bin:/usr/sbin:/sbin").spawn().unwrap()))
+}
+
+#[test]
+fn f10_a_read_only_folder_or_file_can_be_read() {
+    let folder = "mount --bind \"$AX_DATA_DIR\" \"$AX_DATA_DIR\"; mount -o remount,bind,ro \"$AX_DATA_DIR\"";
+    let file = folder.replace("$AX_DATA_DIR", "$AX_DATA_DIR/quorum.db");
+    for read_only in [folder, &file] {
+        let desk = Desk::new();
+        let topic = "Tabs or spaces?";
+        desk.ax(&["discuss", topic]).ends(0);
+        for read in ["history", "history spaces", "show last", "export last", "history --json"] {
+            let Some(said) = with_mounts(&desk, &format!("{read_only}; \"$0\" {read}")) else { return };
+            assert!(said.ends(0).out.contains(topic), "{read}");
+        }
+        let refused = with_mounts(&desk, &format!("{read_only}; \"$0\" discuss again")).unwrap();
+        refused.ends(3).says(&["quorum.db", "can be read but not written", "AX_DATA_DIR"]).prints_nothing();
+        assert_eq!(desk.ax(&["history", "--json"]).ends(0).json().as_array().unwrap().len(), 1);
+    }
+}
+
+#[test]
+fn f10_a_file_that_may_not_grow_is_a_full_disk_and_no_crash() {
+    let desk = Desk::new();
+    // Enough to begin, too little to end.
+    let line = "exec prlimit --fsize=300000 ax discuss q -r 10 --json";
+    let mut running = desk.run_shell(line);
+    let full = running.hear("no room left");
+    assert!(full.contains("quorum.db") && full.contains("ulimit -f"), "{full}");
+    running.signal("-TERM");
+    running.end().ends(130).prints_nothing();
+    desk.ax(&["resume", "last"]).ends(0);
+}
+
+#[test]
+fn f10_what_can_be_read_of_a_damaged_database_is_salvaged_into_a_new_one() {
+    let desk = Desk::new();
+    for number in 0..6 {
+        desk.ax(&["discuss", &format!("question {number}")]).ends(0);
+    }
+    let raw = rusqlite::Connection::open(desk.database()).unwrap();
+    let sql = "SELECT pageno FROM dbstat WHERE name = 'facts' AND pagetype = 'leaf' ORDER BY pageno LIMIT 1 OFFSET 6";
+    let page: usize = raw.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap() as usize;
+    drop(raw);
+    let mut bytes = fs::read(desk.database()).unwrap();
+    bytes[(page - 1) * 4_096..page * 4_096].fill(0x5a);
+    fs::write(desk.database(), &bytes).unwrap();
+    let told = desk.ax(&["doctor"]).ends(3).out;
+    assert!(told.contains("is damaged") && told.contains("`ax doctor --salvage`"), "{told}");
+    let bytes = fs::read(desk.database()).unwrap();
+    let saved = desk.ax(&["doctor", "--salvage"]).ends(0).out;
+    assert_eq!(fs::read(desk.database()).unwrap(), bytes, "the damaged one is left alone");
+    assert!(saved.starts_with("Saved 6 discussions with "), "{saved}");
+    assert!(saved.contains(", lost 0 discussions and 2"), "{saved}");
+    assert!(saved.contains("Of those saved, 1 discussion lost the end"), "{saved}");
+    desk.ax(&["doctor", "--salvage"]).ends(3).says(&["quorum-salvaged.db is there already"]).prints_nothing();
+    let moves = saved.lines().filter(|it| it.starts_with("  mv ")).collect::<Vec<_>>().join(" &&");
+    desk.shell(&moves).ends(0);
+    assert_eq!(desk.ax(&["history", "--json"]).ends(0).json().as_array().unwrap().len(), 6);
+    let cut = desk.ax(&["history", "--json"]).json();
+    let cut = cut.as_array().unwrap().iter().find(|it| it["status"] != "completed").unwrap();
+    desk.ax(&["resume", cut["discussionId"].as_str().unwrap()]).ends(0);
+}

@@ -10,7 +10,7 @@ use crate::{
         id::{DiscussionId, Tenant},
         time::Timestamp,
     },
-    seams::{Archive, Deed, Reservation, Session, StoreError, Summary, Wanted},
+    seams::{Archive, Deed, Expired, Reservation, Retention, Session, StoreError, Summary, Wanted},
 };
 
 /// How much a word counts in the topic, in the synthesis, and in what was said.
@@ -20,15 +20,7 @@ impl Archive for MemoryStore {
     fn list(&self, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
         Box::pin(async move {
             let shelf = self.shelf();
-            let roots = shelf.discussions.values().filter(|it| it.is_root() && it.is_of(&wanted));
-            let mut found: Vec<Summary> = roots.map(Discussion::summary).collect();
-            found.retain(|it| wanted.session.is_none() || it.session == wanted.session);
-            found.retain(|it| {
-                wanted.prefix.as_ref().is_none_or(|prefix| it.id.to_string().starts_with(prefix))
-            });
-            found.sort_by_key(|it| Reverse((it.opened_at, it.id)));
-            found.truncate(if wanted.limit == 0 { usize::MAX } else { wanted.limit });
-            Ok(found)
+            Ok(listed(shelf.discussions.values().filter(|it| it.hidden_at.is_none()), &wanted))
         })
     }
 
@@ -36,7 +28,7 @@ impl Archive for MemoryStore {
         let given: BTreeSet<String> = words(given).into_iter().collect();
         Box::pin(async move {
             let shelf = self.shelf();
-            let is_meant = |it: &&Discussion| it.is_root() && it.is_of(&wanted);
+            let is_meant = |it: &&Discussion| it.is_root() && it.hidden_at.is_none() && it.is_of(&wanted);
             let roots: Vec<_> = shelf.discussions.values().filter(is_meant).collect();
             let pages: Vec<[Vec<String>; 3]> = roots.iter().map(|it| it.words()).collect();
             let scores = scores(&pages, &given);
@@ -47,19 +39,19 @@ impl Archive for MemoryStore {
         })
     }
 
-    fn forget(&self, ended_before: Timestamp) -> BoxFuture<'_, Result<u64, StoreError>> {
+    fn expire(&self, retention: Retention) -> BoxFuture<'_, Result<Expired, StoreError>> {
+        Box::pin(async move { Ok(self.shelf().expire(retention)) })
+    }
+
+    fn hidden(&self, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
         Box::pin(async move {
-            let mut shelf = self.shelf();
-            let has_gone = |it: &&Discussion| {
-                it.is_root() && !it.is_held() && it.summary().ended_at.is_some_and(|at| at < ended_before)
-            };
-            let gone: BTreeSet<_> =
-                shelf.discussions.values().filter(has_gone).map(|it| it.state.id).collect();
-            shelf.discussions.retain(|_, it| !gone.contains(&it.root_id()));
-            shelf.reservations.retain(|it| !gone.contains(&it.id));
-            shelf.deeds.retain(|it| it.at >= ended_before);
-            Ok(gone.len() as u64)
+            let shelf = self.shelf();
+            Ok(listed(shelf.discussions.values().filter(|it| it.hidden_at.is_some()), &wanted))
         })
+    }
+
+    fn restore(&self, id: DiscussionId, now: Timestamp) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move { self.shelf().restore(id, now) })
     }
 
     fn remove(&self, id: DiscussionId) -> BoxFuture<'_, Result<(), StoreError>> {
@@ -69,8 +61,7 @@ impl Archive for MemoryStore {
             if let Some(holder) = discussion.holder.as_ref().filter(|_| discussion.is_held()) {
                 return Err(StoreError::Held { id, owner: holder.owner.clone() });
             }
-            shelf.discussions.retain(|_, it| it.root_id() != id);
-            shelf.reservations.retain(|it| it.id != id);
+            shelf.remove(&BTreeSet::from([id]));
             Ok(())
         })
     }
@@ -121,12 +112,23 @@ impl Archive for MemoryStore {
     }
 }
 
+/// Those of these that are wanted, newest first.
+fn listed<'d>(discussions: impl Iterator<Item = &'d Discussion>, wanted: &Wanted) -> Vec<Summary> {
+    let roots = discussions.filter(|it| it.is_root() && it.is_of(wanted));
+    let mut found: Vec<Summary> = roots.map(Discussion::summary).collect();
+    found.retain(|it| wanted.session.is_none() || it.session == wanted.session);
+    found.retain(|it| wanted.prefix.as_ref().is_none_or(|prefix| it.id.to_string().starts_with(prefix)));
+    found.sort_by_key(|it| Reverse((it.opened_at, it.id)));
+    found.truncate(if wanted.limit == 0 { usize::MAX } else { wanted.limit });
+    found
+}
+
 impl Discussion {
     fn is_of(&self, wanted: &Wanted) -> bool {
         wanted.tenant.as_ref().is_none_or(|tenant| self.state.spec.tenant == *tenant)
     }
 
-    fn summary(&self) -> Summary {
+    pub(super) fn summary(&self) -> Summary {
         let state = &self.state;
         let has_ended = state.lifecycle.is_terminal();
         let success = state.conclusion.as_ref().map(|it| it.success);

@@ -1,6 +1,7 @@
 //! A store that keeps everything in memory: for tests, and for programs that need no record beyond their own life.
 
 mod archive;
+mod retention;
 
 use std::{
     collections::BTreeMap,
@@ -25,6 +26,7 @@ use crate::{
         lifecycle::Lifecycle,
         ruling::RulingAwaited,
         state::State,
+        time::Timestamp,
     },
     seams::{Append, Claim, Created, Deed, Reservation, Session, Store, StoreError, Then, admit},
 };
@@ -41,6 +43,8 @@ pub struct MemoryStore {
 #[derive(Default)]
 struct Shelf {
     discussions: BTreeMap<DiscussionId, Discussion>,
+    /// How many writes there were.
+    writes: u64,
     sessions: Vec<Session>,
     reservations: Vec<Reservation>,
     deeds: Vec<Deed>,
@@ -54,6 +58,12 @@ struct Discussion {
     run: Run,
     fence: u64,
     holder: Option<Holder>,
+    /// The number of the last write to it.
+    written: u64,
+    /// When retention hid it.
+    hidden_at: Option<Timestamp>,
+    /// When it was brought back; it is kept as if it had ended then.
+    restored_at: Option<Timestamp>,
 }
 
 /// Whether a discussion could go on.
@@ -210,8 +220,19 @@ impl Shelf {
         if let Some(session) = state.spec.session.filter(|session| !is_known(*session)) {
             return Err(StoreError::UnknownSession(session));
         }
-        let (commands, run) = (Vec::new(), Run::Runnable);
-        self.discussions.insert(id, Discussion { facts, state, commands, run, fence: 0, holder: None });
+        self.writes += 1;
+        let discussion = Discussion {
+            facts,
+            state,
+            commands: Vec::new(),
+            run: Run::Runnable,
+            fence: 0,
+            holder: None,
+            written: self.writes,
+            hidden_at: None,
+            restored_at: None,
+        };
+        self.discussions.insert(id, discussion);
         Ok(Created::New)
     }
 
@@ -226,7 +247,9 @@ impl Shelf {
             return Err(StoreError::Over(id));
         }
         check_numbers(id, expected, &facts)?;
+        self.writes += 1;
         let discussion = self.discussions.get_mut(&id).ok_or(StoreError::Unknown(id))?;
+        discussion.written = self.writes;
         Ok(discussion.take(facts.to_vec(), then))
     }
 

@@ -253,7 +253,7 @@ impl ErrorClass {
             ErrorClass::ApiError => "the provider has trouble; try again later",
             ErrorClass::Timeout => "give it more time, or use a faster model",
             ErrorClass::ContextOverflow => "shorten the question, or use a model with a larger window",
-            ErrorClass::Authentication => "check the provider's API key",
+            ErrorClass::Authentication => "check the provider's API key or login",
             ErrorClass::Validation => "check the model's name and the request",
             ErrorClass::InvalidResponse => "try again, or use another model",
         }

@@ -190,6 +190,9 @@ pub enum StoreError {
     /// The store can't be used now; what was to be written is not written. May work later.
     #[error("{0}")]
     Unavailable(String),
+    /// What the store has written is damaged. It may be possible to save a part of it.
+    #[error("{0}")]
+    Damaged(String),
     /// The store can't be used at all by this program.
     #[error("{0}")]
     Unusable(String),

@@ -14,7 +14,7 @@ use tokio::{
 };
 
 use super::{
-    Output,
+    Dialect, Output,
     heard::{Heard, Reader},
     process::Process,
     surroundings::Launch,
@@ -43,12 +43,15 @@ pub(super) struct Asked {
 }
 
 /// The answer. Nothing is started before it is polled, and dropping it ends the program.
-pub(super) fn stream(asked: Asked, output: Output) -> BoxStream<'static, Result<Chunk, ProviderError>> {
-    stream::unfold(Stage::Asked(Box::new(asked), output), next).boxed()
+pub(super) fn stream(
+    asked: Asked,
+    dialect: &'static Dialect,
+) -> BoxStream<'static, Result<Chunk, ProviderError>> {
+    stream::unfold(Stage::Asked(Box::new(asked), dialect), next).boxed()
 }
 
 enum Stage {
-    Asked(Box<Asked>, Output),
+    Asked(Box<Asked>, &'static Dialect),
     Speaking(Box<Answer>),
     Over,
 }
@@ -57,7 +60,7 @@ async fn next(stage: Stage) -> Option<(Result<Chunk, ProviderError>, Stage)> {
     let mut answer = match stage {
         Stage::Over => return None,
         Stage::Speaking(answer) => answer,
-        Stage::Asked(asked, output) => match Answer::start(*asked, output) {
+        Stage::Asked(asked, dialect) => match Answer::start(*asked, dialect) {
             Ok(answer) => Box::new(answer),
             Err(error) => return Some((Err(error), Stage::Over)),
         },
@@ -77,7 +80,7 @@ async fn next(stage: Stage) -> Option<(Result<Chunk, ProviderError>, Stage)> {
 struct Answer {
     name: String,
     reader: Reader,
-    output: Output,
+    dialect: &'static Dialect,
     prompt: Prompt,
     process: Process,
     bytes: Box<Bytes>,
@@ -130,18 +133,18 @@ enum Event {
 }
 
 impl Answer {
-    fn start(asked: Asked, output: Output) -> Result<Self, ProviderError> {
+    fn start(asked: Asked, dialect: &'static Dialect) -> Result<Self, ProviderError> {
         let Asked { launch, prompt, heard, patience } = asked;
         let first = Duration::from_millis(patience.first_ms);
         // Between whole messages it thinks as it does before the first.
-        let idle = match output {
+        let idle = match dialect.output {
             Output::Messages(_) => first,
             Output::Words(_) | Output::Text => Duration::from_millis(patience.idle_ms),
         };
         Ok(Answer {
             name: launch.name.clone(),
-            reader: Reader::new(output, heard),
-            output,
+            reader: Reader::new(dialect.output, heard),
+            dialect,
             prompt: Prompt { text: prompt.into_bytes(), written: 0 },
             process: Process::start(launch)?,
             bytes: Box::new(Bytes { stdout: [0; 16 << 10], stderr: [0; 1 << 10] }),
@@ -229,14 +232,15 @@ impl Answer {
     fn fell_silent(&mut self) {
         self.process.stdout = None;
         self.reader.finish();
-        if !matches!(self.output, Output::Text) {
+        if !matches!(self.dialect.output, Output::Text) {
             self.deadline = self.deadline.within(GRACE);
         }
     }
 
     fn too_late(&self) -> ProviderError {
-        let complaint = self.reader.heard.complaint.as_deref();
-        if self.process.stdout.is_some() || matches!(self.output, Output::Text) {
+        let tail = self.tail.text();
+        let complaint = self.reader.heard.complaint.as_deref().or_else(|| trouble::complaint(&tail));
+        if self.process.stdout.is_some() || matches!(self.dialect.output, Output::Text) {
             return trouble::silent(&self.name, self.deadline.wait, complaint);
         }
         complaint.map_or_else(|| trouble::broke_off(&self.name), trouble::told)
@@ -250,7 +254,7 @@ impl Answer {
         self.process.stderr = None;
         let is_well = self.ended.flatten().is_some_and(|it| it.success());
         let Reader { heard, .. } = &mut self.reader;
-        if is_well && heard.has_spoken && matches!(self.output, Output::Text) {
+        if is_well && heard.has_spoken && matches!(self.dialect.output, Output::Text) {
             heard.end(None, None);
         }
         if heard.has_ended { Ok(()) } else { Err(self.verdict()) }
@@ -262,9 +266,10 @@ impl Answer {
         let words = heard.complaint.take().or(Some(tail).filter(|it| !it.trim().is_empty()));
         let Some(status) = self.ended.flatten() else { return trouble::broke_off(&self.name) };
         if !status.success() {
-            return trouble::ended(&self.name, status, &words.or(stray.take()).unwrap_or_default());
+            let words = words.or(stray.take()).unwrap_or_default();
+            return trouble::ended(&self.name, status, &words, self.dialect.codes);
         }
-        match (self.output, stray.take()) {
+        match (self.dialect.output, stray.take()) {
             (Output::Text, _) => trouble::no_answer(&self.name, &words.unwrap_or_default()),
             (_, Some(stray)) if !*has_read => trouble::no_answer(&self.name, &stray),
             _ => trouble::broke_off(&self.name),

@@ -22,6 +22,13 @@ pub(super) const DIALECT: Dialect = Dialect {
         "--tools",
         "",
         "--strict-mcp-config",
+        // Neither the user's instructions, hooks, skills and commands, nor a file on disk with what was said here.
+        "--safe-mode",
+        "--disable-slash-commands",
+        "--no-session-persistence",
+        // Without tools it still reads files itself whose names follow an @ in the prompt.
+        "--settings",
+        r#"{"permissions":{"deny":["Read","Read(//**)","Read(~/**)"]}}"#,
         // Takes the place of thousands of tokens about writing code. What this discussion is about is in the prompt: arguments can
         // be seen by everyone on the machine.
         "--system-prompt",
@@ -29,8 +36,17 @@ pub(super) const DIALECT: Dialect = Dialect {
         "--model",
         "{model}",
     ],
-    probe: &["--version"],
+    probe: &["auth", "status"],
+    login: "run `claude`, then /login",
+    tells_cost: true,
     environment: &["CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN"],
+    variables: &[
+        ("CLAUDE_CODE_DISABLE_ATTACHMENTS", "1"),
+        // Else it has the model think of a title for every question.
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+    ],
+    files: &[],
+    codes: &[],
     output: Output::Words(read),
 };
 
@@ -38,9 +54,17 @@ fn read(line: &Value, heard: &mut Heard) -> Result<(), ProviderError> {
     match line["type"].as_str() {
         Some("stream_event") if line["parent_tool_use_id"].is_null() => read_event(&line["event"], heard),
         Some("result") => return read_result(line, heard),
+        Some("system") if line["subtype"] == "api_retry" => heard.complain(&retry(line)),
         _ => {}
     }
     Ok(())
+}
+
+/// What it tells of an attempt that failed, while it goes on trying.
+fn retry(line: &Value) -> String {
+    let (attempt, error) = (&line["attempt"], line["error"].as_str().unwrap_or("unknown"));
+    let status = line["error_status"].as_u64().map(|it| format!(" with status {it}")).unwrap_or_default();
+    format!("attempt {attempt} failed{status} ({error})")
 }
 
 fn read_event(event: &Value, heard: &mut Heard) {

@@ -2,10 +2,12 @@
 //!
 //! A dialect is one file with a constant and one line in [`DIALECTS`]: which arguments a program takes and how its output is read.
 //! Everything else is the same for all of them. The prompt goes to the standard input, no shell is involved, and the program
-//! runs in an empty folder of its own, with few environment variables, in a process group that is killed in every case.
+//! runs in a folder of its own, with few environment variables, in a process group that is killed in every case. A program gets
+//! no tools: what other participants say must not be able to make it do anything, nor to read a file.
 //!
 //! - `answer.rs`: one answer as a stream, with its deadlines and caps.
-//! - `process.rs`: one running program, its group and its folder.
+//! - `process.rs`: one running program, its group and its supervisor; `seat.rs`: its folder; `processes.rs`: what it started.
+//! - [`supervisor`]: ends a program when this process dies.
 //! - `surroundings.rs`: where a program lies, and what it gets to see.
 //! - `prompt.rs`: a call as one text.
 //! - `heard.rs`: what was understood so far; `letters.rs` and `clean.rs` cut and clean what comes in.
@@ -19,7 +21,10 @@ mod heard;
 mod letters;
 mod plain;
 mod process;
+mod processes;
 mod prompt;
+mod seat;
+pub mod supervisor;
 mod surroundings;
 mod trouble;
 
@@ -50,8 +55,8 @@ use crate::source::{Patience, Program};
 /// The dialects there are.
 pub const DIALECTS: &[Dialect] = &[claude::DIALECT, codex::DIALECT, gemini::DIALECT, plain::DIALECT];
 
-/// A program that doesn't even tell its version by then is of no use.
-const PROBE_TIME: Duration = Duration::from_secs(3);
+/// A program that doesn't even tell whether it is logged in by then is of no use. Under load the start alone takes seconds.
+const PROBE_TIME: Duration = Duration::from_secs(10);
 
 /// The dialect of that name.
 #[must_use]
@@ -68,10 +73,21 @@ pub struct Dialect {
     pub summary: &'static str,
     /// The arguments it usually takes; `{model}` stands for the model's name.
     pub arguments: &'static [&'static str],
-    /// The arguments of a question that costs nothing; none where no such question is known.
+    /// The arguments with which it tells for nothing whether it is logged in: it ends with 0 if so, and with 1 if not. Empty where
+    /// no such question is known: a program might take any argument for a question and have it answered, for money.
     pub probe: &'static [&'static str],
+    /// What the user does to log in, as an instruction; empty where there is no login.
+    pub login: &'static str,
+    /// Whether it tells what an answer costs. That is the price over the API, whatever a subscription makes of it.
+    pub tells_cost: bool,
     /// Environment variables that say where its own settings and its own login are. Keys are not among them.
     pub environment: &'static [&'static str],
+    /// Environment variables that are set for it, with their values.
+    pub(crate) variables: &'static [(&'static str, &'static str)],
+    /// Files that lie in its folder, with what is in them.
+    pub(crate) files: &'static [(&'static str, &'static str)],
+    /// What its exit codes mean, as the status that would be over HTTP.
+    pub(crate) codes: &'static [(i32, u16)],
     /// How its output is read.
     pub(crate) output: Output,
 }
@@ -128,9 +144,10 @@ impl Spoken {
     fn answer(&self, call: &Call) -> Result<BoxStream<'static, Result<Chunk, ProviderError>>, ProviderError> {
         let launch =
             self.launch(surroundings::arguments(&self.program, self.dialect, self.model.as_deref()))?;
-        let heard = Heard::of(call);
+        let (dialect, heard) = (self.dialect, Heard::of(call));
         let asked = answer::Asked { launch, prompt: prompt::text(call), heard, patience: self.patience };
-        Ok(answer::stream(asked, self.dialect.output))
+        let answer = answer::stream(asked, dialect);
+        Ok(answer.map(|it| it.map_err(|error| trouble::with_login(error, dialect.login))).boxed())
     }
 
     async fn probe(&self) -> Result<(), ProviderError> {
@@ -143,14 +160,18 @@ impl Spoken {
         process.stdin = None;
         let Ok(ended) = timeout(PROBE_TIME, &mut process.ended).await else {
             let seconds = PROBE_TIME.as_secs();
-            let message = format!("the program {name} did not tell its version within {seconds} s");
+            let message = format!("the program {name} did not answer a check within {seconds} s");
             return Err(ProviderError::new(ErrorClass::Timeout, message));
         };
-        match ended {
-            Ok(status) if status.success() => Ok(()),
-            Ok(status) => Err(trouble::ended(&name, status, &complaint(process).await)),
-            Err(_) => Err(trouble::broke_off(&name)),
-        }
+        let failed = match ended {
+            Ok(status) if status.success() => return Ok(()),
+            Ok(status) if status.code() == Some(1) => {
+                ProviderError::new(ErrorClass::Authentication, format!("{name} is not logged in"))
+            }
+            Ok(status) => trouble::ended(&name, status, &complaint(process).await, self.dialect.codes),
+            Err(_) => trouble::broke_off(&name),
+        };
+        Err(trouble::with_login(failed, self.dialect.login))
     }
 }
 

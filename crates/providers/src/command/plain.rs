@@ -6,8 +6,12 @@ pub(super) const DIALECT: Dialect = Dialect {
     name: "plain",
     summary: "Any program that reads a prompt and writes an answer",
     arguments: &[],
-    // A program nothing is known of might take any argument for a question and have it answered, for money.
     probe: &[],
+    login: "",
+    tells_cost: false,
     environment: &[],
+    variables: &[],
+    files: &[],
+    codes: &[],
     output: Output::Text,
 };

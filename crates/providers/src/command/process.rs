@@ -1,28 +1,34 @@
-//! One running program, with its process group and its folder: whatever happens, nothing of it stays.
+//! One running program, with its process group, its supervisor and its folder: whatever happens, nothing of it stays.
 
 use std::{
     fs, io,
-    os::unix::process::CommandExt,
+    net::Shutdown,
+    os::{
+        fd::OwnedFd,
+        unix::{
+            net::UnixStream,
+            process::{CommandExt, ExitStatusExt},
+        },
+    },
     path::PathBuf,
     process::{Child, Command, ExitStatus, Stdio},
     sync::{Arc, Mutex, PoisonError, mpsc},
     thread,
-    time::Duration,
 };
 
 use quorum_core::model::error::{ErrorClass, ProviderError};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
-use tempfile::TempDir;
 use tokio::{
     process::{ChildStderr, ChildStdin, ChildStdout},
     sync::oneshot,
 };
 
-use super::surroundings::Launch;
-
-/// Those who were just killed may be in the middle of writing to the folder; a moment later they are not.
-const REMOVALS: u32 = 20;
-const BETWEEN_REMOVALS: Duration = Duration::from_millis(10);
+use super::{
+    processes,
+    seat::{self, Seat},
+    supervisor::{self, Supervisor},
+    surroundings::Launch,
+};
 
 /// A running program. Dropping it kills its group and removes its folder.
 pub(super) struct Process {
@@ -57,24 +63,21 @@ impl Process {
 }
 
 fn start(launch: Launch) -> io::Result<Process> {
-    let folder = tempfile::Builder::new().prefix("quorum-").tempdir()?;
-    let mut command = Command::new(&launch.path);
-    command.args(&launch.arguments).env_clear().envs(launch.environment);
-    command.current_dir(folder.path()).process_group(0);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let group = Arc::new(Group { leader: Mutex::new(None), folder: folder.path().to_owned() });
+    let seat = Seat::new()?;
+    seat.furnish(launch.files)?;
+    let group = Arc::new(Group { reach: Mutex::new(None), folder: seat.path().to_owned() });
     let (ended, leash) = (oneshot::channel(), Leash(group.clone()));
     // The keeper is there before the program is, so that no program is ever without one.
     let (hand_over, to_keep) = mpsc::channel();
     thread::Builder::new()
         .name("quorum-keeper".to_owned())
-        .spawn(move || keep(&to_keep, &group, folder, ended.0))?;
-    let mut child = command.spawn()?;
-    let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    leash.0.lead(&child);
+        .spawn(move || keep(&to_keep, &group, seat, ended.0))?;
+    let Started { mut child, stdin, reach } = spawn(launch, &leash.0)?;
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    leash.0.reach_by(reach);
     // A keeper only ends when it was given a program or when there is none.
     drop(hand_over.send(child));
-    let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+    let (Some(stdout), Some(stderr)) = (stdout, stderr) else {
         return Err(io::Error::other("it has no pipes"));
     };
     Ok(Process {
@@ -86,22 +89,75 @@ fn start(launch: Launch) -> io::Result<Process> {
     })
 }
 
-/// A program and everything it started that stayed in its group.
+/// A program that was just started, or its supervisor.
+struct Started {
+    child: Child,
+    stdin: std::process::ChildStdin,
+    reach: Reach,
+}
+
+fn spawn(launch: Launch, group: &Group) -> io::Result<Started> {
+    let (stdin, prompt) = io::pipe()?;
+    let stdin = OwnedFd::from(stdin);
+    let (mut command, control) = match &launch.supervisor {
+        Some(supervisor) => supervised(supervisor, &launch, group, &stdin)?,
+        None => {
+            let mut command = Command::new(&launch.path);
+            command.stdin(Stdio::from(stdin));
+            (command, None)
+        }
+    };
+    command.args(&launch.arguments).env_clear().envs(launch.environment);
+    if control.is_none() {
+        // A supervisor marks what it starts, and not itself.
+        command.env(seat::MARK, &group.folder);
+    }
+    command.current_dir(&group.folder).process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn()?;
+    let reach = control.map_or_else(|| Reach::Group(Pid::from_child(&child)), Reach::Supervisor);
+    Ok(Started { child, stdin: OwnedFd::from(prompt).into(), reach })
+}
+
+/// The command of a supervisor, and the socket by which it is told to end the program.
+fn supervised(
+    supervisor: &Supervisor,
+    launch: &Launch,
+    group: &Group,
+    stdin: &OwnedFd,
+) -> io::Result<(Command, Option<UnixStream>)> {
+    let (ours, theirs) = UnixStream::pair()?;
+    supervisor::hand_over(&ours, stdin)?;
+    let mut command = supervisor.command(&group.folder, &launch.path);
+    command.stdin(Stdio::from(OwnedFd::from(theirs)));
+    Ok((command, Some(ours)))
+}
+
+/// A program and everything it started.
 struct Group {
-    /// Its number, as long as it can't be anyone else's: until the leader is reaped.
-    leader: Mutex<Option<Pid>>,
+    /// How it is ended, as long as it can be.
+    reach: Mutex<Option<Reach>>,
     folder: PathBuf,
 }
 
+/// How a program is ended.
+enum Reach {
+    /// By killing its process group. The number can't be that of another one until the leader is reaped.
+    Group(Pid),
+    /// By closing this socket: its supervisor does the rest.
+    Supervisor(UnixStream),
+}
+
 impl Group {
-    fn lead(&self, child: &Child) {
-        *self.leader.lock().unwrap_or_else(PoisonError::into_inner) = Some(Pid::from_child(child));
+    fn reach_by(&self, reach: Reach) {
+        *self.reach.lock().unwrap_or_else(PoisonError::into_inner) = Some(reach);
     }
 
     fn kill(&self) {
-        let leader = self.leader.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(leader) = *leader {
-            kill(leader);
+        match &*self.reach.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(Reach::Group(leader)) => kill(*leader),
+            // A supervisor that has ended can't be told anything, and needn't.
+            Some(Reach::Supervisor(control)) => drop(control.shutdown(Shutdown::Both)),
+            None => {}
         }
     }
 
@@ -110,12 +166,18 @@ impl Group {
         let pid = Pid::from_child(child);
         let look = || waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
         let seen = rustix::io::retry_on_intr(look);
-        let mut leader = self.leader.lock().unwrap_or_else(PoisonError::into_inner);
-        if seen.is_ok() {
+        let mut reach = self.reach.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_supervised = !matches!(reach.take(), Some(Reach::Group(_)));
+        drop(reach);
+        if seen.is_ok() && !is_supervised {
             kill(pid);
         }
-        *leader = None;
-        child.wait()
+        let status = child.wait()?;
+        // A supervisor that was killed itself could not do its work.
+        if is_supervised && status.signal().is_some() {
+            processes::end_marked(&self.folder);
+        }
+        Ok(status)
     }
 }
 
@@ -136,12 +198,7 @@ impl Drop for Leash {
 }
 
 /// Stays with one program until it has ended. A thread of its own, so that it does so whatever becomes of the runtime.
-fn keep(
-    children: &mpsc::Receiver<Child>,
-    group: &Group,
-    folder: TempDir,
-    ended: oneshot::Sender<ExitStatus>,
-) {
+fn keep(children: &mpsc::Receiver<Child>, group: &Group, seat: Seat, ended: oneshot::Sender<ExitStatus>) {
     if let Ok(mut child) = children.recv() {
         match group.outlive(&mut child) {
             // Nobody listens any more after a cancelled call.
@@ -149,16 +206,5 @@ fn keep(
             Err(error) => tracing::debug!(%error, "how a program ended is not known"),
         }
     }
-    remove(folder);
-}
-
-fn remove(folder: TempDir) {
-    let path = folder.keep();
-    for _ in 0..REMOVALS {
-        match fs::remove_dir_all(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => thread::sleep(BETWEEN_REMOVALS),
-            _ => return,
-        }
-    }
-    tracing::warn!(folder = %path.display(), "a program's folder could not be removed");
+    drop(seat);
 }

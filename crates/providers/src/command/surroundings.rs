@@ -10,7 +10,7 @@ use std::{
 
 use quorum_core::model::error::{ErrorClass, ProviderError};
 
-use super::Dialect;
+use super::{Dialect, supervisor::Supervisor};
 use crate::source::Program;
 
 /// What every program gets. No key is among them, not even of the program's own vendor: with a key in its environment a coding CLI
@@ -51,6 +51,10 @@ pub(super) struct Launch {
     pub(super) path: PathBuf,
     pub(super) arguments: Vec<String>,
     pub(super) environment: Vec<(OsString, OsString)>,
+    /// What lies in its folder.
+    pub(super) files: &'static [(&'static str, &'static str)],
+    /// What ends it when this process dies.
+    pub(super) supervisor: Option<Supervisor>,
 }
 
 impl Launch {
@@ -61,7 +65,8 @@ impl Launch {
     ) -> Result<Self, ProviderError> {
         let path = located(&program.path)?;
         let environment = environment(program, dialect, env::vars_os());
-        Ok(Launch { name: name_of(&program.path), path, arguments, environment })
+        let (name, supervisor) = (name_of(&program.path), program.supervisor.clone());
+        Ok(Launch { name, path, arguments, environment, files: dialect.files, supervisor })
     }
 }
 
@@ -132,7 +137,8 @@ fn environment(
             || program.environment.iter().any(|it| it == name)
     };
     let passed = all.filter(|(name, _)| name.to_str().is_some_and(is_passed));
-    passed.chain(SET.iter().map(|(name, value)| (name.into(), value.into()))).collect()
+    let set = SET.iter().chain(dialect.variables);
+    passed.chain(set.map(|(name, value)| (name.into(), value.into()))).collect()
 }
 
 #[cfg(test)]
@@ -161,8 +167,9 @@ mod tests {
     #[test]
     fn without_arguments_a_program_takes_its_dialects() {
         let arguments = |model| super::arguments(&Program::default(), &codex::DIALECT, model).join(" ");
-        assert_eq!(arguments(None), "exec --json --skip-git-repo-check -s read-only -");
-        assert_eq!(arguments(Some("m")), "exec --json --skip-git-repo-check -s read-only -m m -");
+        let (without, with) = (arguments(None), arguments(Some("m")));
+        assert!(without.starts_with("exec --json ") && without.ends_with("=false -"), "{without}");
+        assert_eq!(with, format!("{} -m m -", without.trim_end_matches(" -")));
     }
 
     #[test]
@@ -207,6 +214,8 @@ mod tests {
                 "https_proxy",
                 "TERM",
                 "NO_COLOR",
+                "CLAUDE_CODE_DISABLE_ATTACHMENTS",
+                "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
             ],
         );
     }

@@ -4,7 +4,7 @@ use std::{os::unix::process::ExitStatusExt, process::ExitStatus, time::Duration}
 
 use jiff::Timestamp;
 use quorum_core::model::error::{ErrorClass, ProviderError};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{clean::cleaned, wire::Refused};
 
@@ -55,6 +55,10 @@ const PHRASES: &[(u16, &[&str])] = &[
             "model not found",
             "model_not_found",
             "model is not supported",
+            "does not exist or you do not have access",
+            "is not found for api version",
+            "not running in a trusted directory",
+            "folder is not trusted",
             "no such file or directory",
             "command not found",
         ],
@@ -69,14 +73,14 @@ const ALLOWANCE_MS: u64 = 60 * 60 * 1_000;
 
 /// An error that a program tells in its own output.
 pub(super) fn told(words: &str) -> ProviderError {
-    let words = cleaned(words);
+    let words = unpacked(words).unwrap_or_else(|| cleaned(words));
     let words = if words.trim().is_empty() { "it failed without saying why" } else { &words };
     let (status, line) = told_best(words);
     classed(status.unwrap_or(500), line, shown(line))
 }
 
 /// A program that ended with an error, and what it had to say.
-pub(super) fn ended(name: &str, status: ExitStatus, words: &str) -> ProviderError {
+pub(super) fn ended(name: &str, status: ExitStatus, words: &str, codes: &[(i32, u16)]) -> ProviderError {
     let (told, line) = told_best(words);
     let how = match (status.code(), status.signal()) {
         (Some(code), _) => format!("{name} ended with code {code}"),
@@ -84,13 +88,38 @@ pub(super) fn ended(name: &str, status: ExitStatus, words: &str) -> ProviderErro
         (None, None) => format!("{name} ended in an unknown way"),
     };
     let message = if line.is_empty() { how } else { format!("{how}: {}", shown(line)) };
-    match (told, status.code()) {
+    let meant = status.code().and_then(|code| codes.iter().find(|it| it.0 == code)).map(|it| it.1);
+    match (meant.or(told), status.code()) {
         (Some(told), _) => classed(told, line, message),
         // What shells and `env` say of a program they can't start.
         (None, Some(126 | 127)) => classed(400, line, message),
         (None, Some(_)) => classed(500, line, message),
         (None, None) => ProviderError::new(ErrorClass::Network, message),
     }
+}
+
+/// The sentence in a vendor's answer that a program repeats as it came.
+fn unpacked(words: &str) -> Option<String> {
+    let answer: Value = serde_json::from_str(words).ok()?;
+    let said = answer["error"]["message"].as_str().or(answer["message"].as_str());
+    said.map(cleaned)
+}
+
+/// An error with what to do about it where the program isn't logged in: the advice about keys helps nobody there.
+pub(super) fn with_login(mut error: ProviderError, login: &str) -> ProviderError {
+    if error.class == ErrorClass::Authentication && !login.is_empty() {
+        error.message = format!("{}; log in: {login}", error.message);
+    }
+    error
+}
+
+/// The last line that sounds like trouble: programs also print notices there.
+pub(super) fn complaint(words: &str) -> Option<&str> {
+    let is_trouble = |line: &&str| {
+        let line = line.to_lowercase();
+        ["fail", "error", "retry", "reconnect", "limit", "refused"].iter().any(|it| line.contains(it))
+    };
+    words.lines().map(str::trim).rfind(is_trouble)
 }
 
 /// A program that stopped speaking without its end.
@@ -187,6 +216,10 @@ mod tests {
             ErrorClass::Authentication,
             "Not logged in · Please run /login",
         );
+        let access = "The model `x` does not exist or you do not have access to it.";
+        check(access, ErrorClass::Validation, access);
+        let version = "models/x is not found for API version v1beta";
+        check(version, ErrorClass::Validation, version);
         check("Invalid API key", ErrorClass::Authentication, "Invalid API key");
         check("Claude AI usage limit reached", ErrorClass::RateLimit, "Claude AI usage limit reached");
         check("You've hit your usage limit.", ErrorClass::RateLimit, "You've hit your usage limit.");
@@ -195,6 +228,8 @@ mod tests {
         check("API Error: 500 Internal", ErrorClass::ApiError, "API Error: 500 Internal");
         check("429 from upstream", ErrorClass::RateLimit, "429 from upstream");
         check("at byte 14290", ErrorClass::ApiError, "at byte 14290");
+        let repeated = "{\n  \"error\": {\n    \"message\": \"The model does not exist or you do not have access.\"\n  }\n}";
+        check(repeated, ErrorClass::Validation, "The model does not exist or you do not have access.");
         check("", ErrorClass::ApiError, "it failed without saying why");
         check("\u{1b}[31mBad\u{1b}[0m\n  at file.js", ErrorClass::ApiError, "at file.js");
         check("Error: please log in\n  at file.js", ErrorClass::Authentication, "Error: please log in");
@@ -211,7 +246,7 @@ mod tests {
     #[test]
     fn d12_a_bad_end_is_told_with_its_last_words() {
         let check = |code: i32, words: &str, class: ErrorClass, message: &str| {
-            let error = ended("claude", ExitStatus::from_raw(code), words);
+            let error = ended("claude", ExitStatus::from_raw(code), words, &[(55, 400)]);
             assert_eq!((error.class, error.message.as_str()), (class, message), "{words}");
         };
         let exit = |code: i32| code << 8;
@@ -223,7 +258,31 @@ mod tests {
             ErrorClass::Validation,
             "claude ended with code 127: env: node: No such file",
         );
+        check(exit(55), "", ErrorClass::Validation, "claude ended with code 55");
         check(9, "", ErrorClass::Network, "claude was ended by signal 9");
+    }
+
+    #[test]
+    fn a_login_is_advised_only_where_it_is_missing() {
+        let check = |class, expected: &str| {
+            let error = with_login(ProviderError::new(class, "It failed"), "run `codex login`");
+            assert_eq!(error.message, expected);
+        };
+        check(ErrorClass::Authentication, "It failed; log in: run `codex login`");
+        check(ErrorClass::ApiError, "It failed");
+        let keyed = with_login(ProviderError::new(ErrorClass::Authentication, "It failed"), "");
+        assert_eq!(keyed.message, "It failed");
+    }
+
+    #[test]
+    fn f2_a_complaint_is_told_from_a_notice() {
+        let check = |words: &str, expected: Option<&str>| assert_eq!(complaint(words), expected);
+        check(
+            "Attempt 1 failed with status 500\nLoaded credentials.\n",
+            Some("Attempt 1 failed with status 500"),
+        );
+        check("Loaded credentials.", None);
+        check("", None);
     }
 
     #[test]

@@ -16,9 +16,15 @@ mod plan;
 mod tests;
 mod way;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+};
 
-use quorum_core::call::lane::Width;
+use quorum_core::{
+    call::lane::Width,
+    model::money::{Price, Usd},
+};
 
 pub use machine::Machine;
 pub use own::{Own, OwnModel, OwnQuirks};
@@ -26,10 +32,11 @@ pub use way::{Missing, file_name};
 
 use crate::{
     catalog,
+    command::{self, supervisor::Supervisor},
     keys::Keys,
     prices::Prices,
     setup::plan::Plan,
-    source::{Facts, Patience, Source, Way},
+    source::{Facts, Patience, Program, Source, Way},
     wire::{Quirks, Schema},
 };
 
@@ -89,6 +96,27 @@ pub enum KeyFrom {
     File(String),
 }
 
+/// A program on this machine that answers for a provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LocalProgram {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Where the cost of its answers comes from.
+    pub cost: CostSource,
+}
+
+/// Where the cost of a program's answers comes from. It is the price over the API in any case, which a
+/// subscription may not charge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CostSource {
+    /// The program tells it with each answer.
+    Program,
+    /// It is calculated from the prices of the model.
+    Prices,
+    /// There is none.
+    Unknown,
+}
+
 impl Setup {
     /// What can be made of what the user has given and the machine says.
     #[must_use]
@@ -98,6 +126,18 @@ impl Setup {
         let new = given.own.iter().filter(|own| catalog::row(&own.name).is_none());
         let new = new.map(|own| Plan { row: None, own: Some(own) });
         Setup { providers: known.chain(new).map(|plan| provider(&plan, given, machine)).collect() }
+    }
+
+    /// The same, with a supervisor for every program that answers: it ends the program when this process dies. Without one, a
+    /// `kill -9` of this process leaves programs running until the next one is started.
+    #[must_use]
+    pub fn supervised_by(mut self, supervisor: &Supervisor) -> Setup {
+        for provider in &mut self.providers {
+            if let Ok(Way::Command(program)) = &mut provider.way {
+                program.supervisor = Some(supervisor.clone());
+            }
+        }
+        self
     }
 
     /// Those that can be asked.
@@ -135,6 +175,25 @@ impl Provider {
         self.way.as_ref().err()
     }
 
+    /// The program that answers; `None` where no program does.
+    #[must_use]
+    pub fn program(&self) -> Option<LocalProgram> {
+        let Ok(Way::Command(program)) = &self.way else { return None };
+        Some(self.local_program(program))
+    }
+
+    /// What is to be known of the program that answers for it.
+    #[must_use]
+    pub fn local_program(&self, program: &Program) -> LocalProgram {
+        let tells_cost = command::dialect(&program.dialect).is_some_and(|it| it.tells_cost);
+        let cost = match (tells_cost, self.facts(&self.model).price) {
+            (true, _) => CostSource::Program,
+            (false, Some(_)) => CostSource::Prices,
+            (false, None) => CostSource::Unknown,
+        };
+        LocalProgram { path: program.path.clone(), cost }
+    }
+
     /// What is known of one of its models.
     #[must_use]
     pub fn facts(&self, model: &str) -> Facts {
@@ -145,8 +204,10 @@ impl Provider {
 fn provider(plan: &Plan<'_>, given: &Given<'_>, machine: &Machine<'_>) -> Provider {
     let (way, key) = way::found(plan, given.keys, machine);
     let fitting = |facts: Facts| fitting(facts, way.as_ref().ok(), plan);
-    let models = plan.models(given.prices).into_iter().map(|(name, facts)| (name, fitting(facts))).collect();
+    let models: BTreeMap<String, Facts> =
+        plan.models(given.prices).into_iter().map(|(name, facts)| (name, fitting(facts))).collect();
     let usual = fitting(plan.usual());
+    let usual = Facts { price: usual.price.or_else(|| ceiling(way.as_ref().ok(), &models)), ..usual };
     let model = match &way {
         // A program has a model of its own choice.
         Ok(Way::Command(_)) => plan.own.and_then(|own| own.model.clone()).unwrap_or_default(),
@@ -166,6 +227,16 @@ fn provider(plan: &Plan<'_>, given: &Given<'_>, machine: &Machine<'_>) -> Provid
         key,
         way,
     }
+}
+
+/// The highest price of a provider's models, for a program that chooses one of them itself and tells what it cost afterwards: so
+/// much is reserved before a call, and what is told then counts.
+fn ceiling(way: Option<&Way>, models: &BTreeMap<String, Facts>) -> Option<Price> {
+    let Some(Way::Command(program)) = way else { return None };
+    let prices = || models.values().filter_map(|facts| facts.price);
+    let highest = |of: fn(&Price) -> Usd| prices().map(|price| of(&price)).max();
+    command::dialect(&program.dialect).filter(|it| it.tells_cost)?;
+    Some(Price::new(highest(|it| it.input)?, highest(|it| it.output)?))
 }
 
 /// Google's `v1` knows neither a place for standing instructions nor tools nor forms, and refuses what it doesn't know.

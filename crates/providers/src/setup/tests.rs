@@ -1,7 +1,5 @@
 //! Machines of their own: no variable, program or port of the real one is looked at.
 
-use std::path::PathBuf;
-
 use secrecy::{ExposeSecret, SecretString};
 
 use super::*;
@@ -80,6 +78,34 @@ fn addresses_come_from_the_vendors_variables() {
     }
     check("lmstudio", &[("LMSTUDIO_HOST", "localhost:5")], &[], "http://localhost:5/v1 with no key");
     check("vllm", &[("VLLM_HOST", "localhost")], &[], "no model is named");
+}
+
+#[test]
+fn f16_a_supervisor_is_given_to_every_program() {
+    let setup = setup(&[], &Keys::default(), &[("OPENAI_API_KEY", "k")], &["claude", "gemini"], false);
+    let supervisor = Supervisor::new(PathBuf::from("/bin/mine"));
+    let supervised = setup.supervised_by(&supervisor);
+    let of = |name: &str| match &supervised.provider(name).unwrap().way {
+        Ok(Way::Command(program)) => program.supervisor.clone(),
+        Ok(Way::Http(_)) | Err(_) => None,
+    };
+    let given = Some(supervisor.clone());
+    assert_eq!((of("claude"), of("gemini"), of("openai")), (given.clone(), given, None));
+}
+
+#[test]
+fn d10_a_program_that_tells_its_cost_has_the_highest_price_reserved() {
+    let setup = setup(&[], &Keys::default(), &[], &["claude", "codex"], false);
+    let price = |name: &str| {
+        let provider = setup.provider(name).unwrap();
+        provider.facts(&provider.model).price
+    };
+    assert_eq!((price("claude"), price("codex")), (per_million(10.0, 50.0, None), None));
+    let program = |name: &str| setup.provider(name).unwrap().program();
+    let expected = |path: &str, cost| Some(LocalProgram { path: PathBuf::from(path), cost });
+    assert_eq!(program("claude"), expected("/bin/claude", CostSource::Program));
+    assert_eq!(program("codex"), expected("/bin/codex", CostSource::Unknown));
+    assert_eq!(program("glm"), None);
 }
 
 #[test]

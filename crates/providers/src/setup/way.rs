@@ -89,7 +89,7 @@ fn without_key(plan: &Plan<'_>, machine: &Machine<'_>) -> Result<Way, Missing> {
     if let (Some(cli), Some(path)) = (cli, path) {
         let environment = plan.own.map(|own| own.environment.clone()).unwrap_or_default();
         let (dialect, arguments) = (cli.dialect.clone(), Vec::new());
-        return Ok(Way::Command(Program { path, arguments, dialect, environment }));
+        return Ok(Way::Command(Program { path, arguments, dialect, environment, supervisor: None }));
     }
     if plan.needs_key() {
         return Err(Missing::Key { names: plan.key_names(), program: cli.map(|cli| cli.program.clone()) });
@@ -121,7 +121,7 @@ fn own_program(plan: &Plan<'_>, command: &[String], machine: &Machine<'_>) -> Re
     let usual = plan.row.and_then(|row| row.cli.as_ref()).map(|cli| cli.dialect.as_str());
     let dialect = plan.own.and_then(|own| own.dialect.as_deref()).or(usual).unwrap_or("plain").to_owned();
     let environment = plan.own.map(|own| own.environment.clone()).unwrap_or_default();
-    Ok(Way::Command(Program { path, arguments: arguments.to_vec(), dialect, environment }))
+    Ok(Way::Command(Program { path, arguments: arguments.to_vec(), dialect, environment, supervisor: None }))
 }
 
 /// The environment's key before the file's, and the first variable before the second.

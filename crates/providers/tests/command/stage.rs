@@ -55,7 +55,7 @@ impl Stage {
     pub(crate) fn program(&self, dialect: &str, script: &str) -> Program {
         let path = self.executable(dialect, &format!("{NOTE_FOLDER}{script}"));
         let arguments = vec![self.folder.path().to_str().unwrap().to_owned()];
-        Program { path, arguments, dialect: dialect.to_owned(), environment: Vec::new() }
+        Program { path, arguments, dialect: dialect.to_owned(), ..Program::default() }
     }
 
     /// Written by another process: were it open for writing here while another test starts a program, it could not be run.

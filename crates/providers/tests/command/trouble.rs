@@ -38,7 +38,7 @@ async fn d12_bad_ends_are_classed() {
     check("plain", "exit 0", "", ErrorClass::InvalidResponse, "plain wrote nothing").await;
     check("plain", "kill -9 $$", "", ErrorClass::Network, "plain was ended by signal 9").await;
     let login = "echo 'Not logged in. Run codex login' >&2; exit 1";
-    let message = "codex ended with code 1: Not logged in. Run codex login";
+    let message = "codex ended with code 1: Not logged in. Run codex login; log in: run `codex login`";
     check("codex", login, "", ErrorClass::Authentication, message).await;
     let broke_off = "the answer of gemini broke off before its end";
     check("gemini", &format!("echo '{delta}'"), "A led", ErrorClass::Network, broke_off).await;
@@ -46,8 +46,40 @@ async fn d12_bad_ends_are_classed() {
     check("gemini", &closed, "A led", ErrorClass::Network, broke_off).await;
     let page = "gemini gave no answer; it wrote: <html>Sign in</html>";
     check("gemini", "echo '<html>Sign in</html>'", "", ErrorClass::InvalidResponse, page).await;
+    let trust = "echo 'The folder is new.' >&2; exit 55";
+    let message = "gemini ended with code 55: The folder is new.";
+    check("gemini", trust, "", ErrorClass::Validation, message).await;
     let limited = "echo '{\"type\":\"turn.failed\",\"error\":{\"message\":\"Rate limit reached\"}}'; exit 1";
     check("codex", limited, "", ErrorClass::RateLimit, "Rate limit reached").await;
+}
+
+#[tokio::test]
+async fn d12_a_check_says_how_to_log_in() {
+    let stage = Stage::new();
+    let path = stage.executable("claude", "#!/bin/sh\necho '{ \"loggedIn\": false }'; exit 1\n");
+    let program = Program { path, dialect: "claude".to_owned(), ..Program::default() };
+    let voice = Spoken::new(program, None, PATIENT).unwrap();
+    let message = "claude is not logged in; log in: run `claude`, then /login";
+    let expected = ProviderError::new(ErrorClass::Authentication, message);
+    assert_eq!(voice.check(&Participant::of("claude")).await, Err(expected));
+}
+
+#[tokio::test]
+async fn f2_a_silence_is_told_with_the_last_complaint() {
+    let check = async |dialect: &str, script: &str, message: &str| {
+        let (stage, patience) = (Stage::new(), Patience { first_ms: 1_000, idle_ms: 1_000 });
+        let (_, end) = ask(stage.program(dialect, script), patience, call("?")).await;
+        assert_eq!(end, Err(ProviderError::new(ErrorClass::Timeout, message)), "{script}");
+        stage.is_empty_soon().await;
+    };
+    let retry = r#"{"type":"system","subtype":"api_retry","attempt":2,"max_retries":10,"error_status":500,"error":"server_error"}"#;
+    let told = "claude said nothing for 1.0 s: attempt 2 failed with status 500 (server_error)";
+    check("claude", &format!("echo '{retry}'; exec sleep 60"), told).await;
+    let retry = r#"{"type":"error","message":"Reconnecting... 2/5 (high demand)"}"#;
+    let told = "codex said nothing for 1.0 s: Reconnecting... 2/5 (high demand)";
+    check("codex", &format!("echo '{retry}'; exec sleep 60"), told).await;
+    let script = "echo 'Attempt 1 failed with status 500' >&2; echo 'Loaded.' >&2; exec sleep 60";
+    check("gemini", script, "gemini said nothing for 1.0 s: Attempt 1 failed with status 500").await;
 }
 
 #[tokio::test]

@@ -19,7 +19,7 @@ use crate::{
     clock::{SystemClock, machine},
     config::make_directory,
     request::{MissingRoles, Setting, Voicing, flags},
-    setup::{self, Machine, Setup},
+    setup::{self, Machine, Setup, supervisor::Supervisor},
     voices::{AllVoices, simulated},
 };
 
@@ -33,6 +33,7 @@ pub struct Builder {
     simulating: Simulating,
     missing_roles: MissingRoles,
     program: Option<String>,
+    supervisor: Option<Supervisor>,
 }
 
 impl Default for Builder {
@@ -46,6 +47,7 @@ impl Default for Builder {
             simulating: Simulating::default(),
             missing_roles: MissingRoles::default(),
             program: None,
+            supervisor: None,
         }
     }
 }
@@ -197,14 +199,52 @@ impl Builder {
         self
     }
 
+    /// Ends the local programs of the providers with this supervisor when the process dies, however it
+    /// does. Without one, a `kill -9` leaves them running until the next program is started.
+    ///
+    /// A program whose `main` calls [`serve`](crate::setup::supervisor::serve) first is its own
+    /// supervisor, [`Supervisor::this_program`], and with [`Builder::user`] needs nothing else:
+    ///
+    /// ```no_run
+    /// use quorum::{Config, Quorum, setup::supervisor};
+    ///
+    /// fn main() -> std::process::ExitCode {
+    ///     if let Some(code) = supervisor::serve() {
+    ///         return code;
+    ///     }
+    ///     let quorum = Config::load().map(|config| Quorum::builder().user(config).build());
+    ///     // … what the program does with it.
+    ///     # drop(quorum);
+    ///     std::process::ExitCode::SUCCESS
+    /// }
+    /// ```
+    ///
+    /// This is for providers that were given with [`Builder::set_up`], and for another binary than the
+    /// one that runs.
+    #[must_use]
+    pub fn supervisor(mut self, supervisor: Supervisor) -> Self {
+        self.supervisor = Some(supervisor);
+        self
+    }
+
     /// Puts it together. [`Error::NoVoices`] where nobody could answer.
     pub fn build(self) -> Result<Quorum, Error> {
-        let Builder { registry, config, store, voices, clock, simulating, missing_roles, program } = self;
+        let Builder {
+            registry,
+            config,
+            store,
+            voices,
+            clock,
+            simulating,
+            missing_roles,
+            program,
+            supervisor,
+        } = self;
         registry.validate(&flags::reserved())?;
         let config = config.unwrap_or_default();
         // A store that can't be opened is told before what the voices lack.
         let Kept { store, archive } = store.opened(&config)?;
-        let (voices, setup) = voices.found(&config, simulating)?;
+        let (voices, setup) = voices.found(&config, simulating, supervisor.as_ref())?;
         let program = program.as_deref().unwrap_or("quorum");
         let owner = format!("{program} (process {} on {})", std::process::id(), machine());
         let clock = clock.unwrap_or_else(|| Arc::new(SystemClock));
@@ -253,18 +293,27 @@ type Found = (Arc<dyn Voices>, Setup);
 
 impl Answering {
     /// The voices, and what is known of the providers behind them.
-    fn found(self, config: &Config, simulating: Simulating) -> Result<Found, Error> {
+    fn found(
+        self,
+        config: &Config,
+        simulating: Simulating,
+        supervisor: Option<&Supervisor>,
+    ) -> Result<Found, Error> {
         match self {
             Answering::Nobody if simulating == Simulating::Never => Err(Error::NoVoices),
             Answering::Nobody => Ok((Arc::new(simulated()), Setup::default())),
             Answering::Given(voices) => Ok((Arc::new(AllVoices::beside(voices)), Setup::default())),
-            Answering::SetUp(setup) => Ok(of_setup(setup)),
-            Answering::OfUser => Ok(of_setup(setup::load(config, &Machine::this())?)),
+            Answering::SetUp(setup) => Ok(of_setup(setup, supervisor)),
+            Answering::OfUser => Ok(of_setup(setup::load(config, &Machine::this())?, supervisor)),
         }
     }
 }
 
-fn of_setup(setup: Setup) -> Found {
+fn of_setup(setup: Setup, supervisor: Option<&Supervisor>) -> Found {
+    let setup = match supervisor {
+        Some(supervisor) => setup.supervised_by(supervisor),
+        None => setup,
+    };
     let real = Arc::new(RealVoices::of(setup.sources()));
     (Arc::new(AllVoices::beside(real)), setup)
 }

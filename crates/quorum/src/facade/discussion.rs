@@ -194,6 +194,13 @@ impl Discussion {
         self.logged("delete", removed).await
     }
 
+    /// Shows it again where retention has hidden it, and keeps it for another whole period.
+    pub async fn restore(&self) -> Result<(), Error> {
+        let _locked = self.locked().await;
+        let restored = self.scope.archive().restore(self.id, self.quorum().now()).await;
+        self.logged("restore", restored.map_err(Error::from)).await
+    }
+
     fn quorum(&self) -> &Quorum {
         &self.scope.quorum
     }
@@ -222,7 +229,7 @@ impl Discussion {
 /// Why something was not done, without the places of this machine that some errors name.
 fn refused(error: &Error) -> String {
     match error {
-        Error::Store(StoreError::Unavailable(_) | StoreError::Unusable(_))
+        Error::Store(StoreError::Unavailable(_) | StoreError::Damaged(_) | StoreError::Unusable(_))
         | Error::DataDirectory { .. }
         | Error::Config(_)
         | Error::Fault(_) => "refused".to_owned(),

@@ -3,11 +3,13 @@
 use std::{fmt, time::Duration};
 
 use quorum_core::model::{error::ProviderError, participant::Participant, state::State};
+use quorum_providers::command::dialect;
 
 use crate::{
     Error, Quorum, Request,
     error::Unvoiced,
     request::{Setting, Voicing, draft},
+    setup::Way,
 };
 
 /// How long one provider may take to say whether it is there.
@@ -33,10 +35,10 @@ impl Quorum {
     }
 
     /// Whether each available provider would answer now, without paying for it.
-    pub async fn health(&self) -> Vec<(String, Result<(), Unanswered>)> {
+    pub async fn health(&self) -> Vec<(String, Result<Checked, Unanswered>)> {
         let checks = self.setup().sources().into_iter().map(|source| async move {
             let answer = self.would_answer(&source.name).await;
-            (source.name, answer)
+            (source.name, answer.map(|()| shown(&source.way)))
         });
         futures::future::join_all(checks).await
     }
@@ -51,6 +53,25 @@ impl Quorum {
         let check = tokio::time::timeout(LONGEST_CHECK, voice.provider.check(who));
         check.await.map_err(|_| Unanswered::Late)?.map_err(Unanswered::Failed)
     }
+}
+
+/// What a check without a complaint has shown. Only some programs tell for nothing whether they are
+/// logged in.
+fn shown(way: &Way) -> Checked {
+    let Way::Command(program) = way else { return Checked::Answers };
+    let is_asked = dialect(&program.dialect).is_some_and(|it| !it.probe.is_empty());
+    if is_asked { Checked::LoggedIn } else { Checked::Installed }
+}
+
+/// What a check that found no trouble has shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Checked {
+    /// It would answer now.
+    Answers,
+    /// The program is logged in, and would answer.
+    LoggedIn,
+    /// The program is there. Whether it is logged in shows with its first answer.
+    Installed,
 }
 
 /// Why a provider would not answer.

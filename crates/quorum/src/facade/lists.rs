@@ -1,6 +1,6 @@
-//! Finding past discussions and sessions of a tenant, and forgetting old ones.
+//! Finding past discussions and sessions of a tenant; hiding and removing old discussions.
 
-use quorum_core::seams::{Session, Wanted};
+use quorum_core::seams::{Expired, Retention, Session, Summary, Wanted};
 use uuid::Uuid;
 
 use crate::{
@@ -24,19 +24,43 @@ impl Scope {
             let newest = self.archive().list(self.wanted(1)).await?;
             return newest.first().map(|it| self.named(it.id)).ok_or(Error::NoneYet);
         }
-        let could_be = !given.is_empty() && given.chars().all(|it| it.is_ascii_hexdigit() || it == '-');
-        if !could_be {
+        if !could_be_id(&given) {
             return Err(Error::NotFound(given));
         }
-        let wanted = Wanted { prefix: Some(given.clone()), ..self.wanted(CANDIDATES) };
-        match self.archive().list(wanted).await?.as_slice() {
-            [] => Err(Error::NotFound(given)),
-            [one] => Ok(self.named(one.id)),
+        let found = self.archive().list(self.beginning_with(&given)).await?;
+        self.the_only(&found, &given)?.ok_or(Error::NotFound(given))
+    }
+
+    /// The same among hidden discussions; one that is not hidden is found, too.
+    pub async fn find_hidden(&self, given: &str) -> Result<Discussion, Error> {
+        let prefix = given.trim().to_lowercase();
+        let found = if could_be_id(&prefix) {
+            self.archive().hidden(self.beginning_with(&prefix)).await?
+        } else {
+            Vec::new()
+        };
+        match self.the_only(&found, &prefix)? {
+            Some(discussion) => Ok(discussion),
+            None => self.find(given).await,
+        }
+    }
+
+    /// The one that was found, if any was.
+    fn the_only(&self, found: &[Summary], given: &str) -> Result<Option<Discussion>, Error> {
+        match found {
+            [] => Ok(None),
+            [one] => Ok(Some(self.named(one.id))),
             several => {
                 let among = several.iter().map(|it| it.id.to_string()).collect();
-                Err(Error::Ambiguous { given, among })
+                Err(Error::Ambiguous { given: given.to_owned(), among })
             }
         }
+    }
+
+    /// Discussions that retention has hidden and not yet removed, newest first.
+    /// [`Discussion::restore`] brings one back.
+    pub async fn hidden(&self, limit: usize) -> Result<Vec<Entry>, Error> {
+        Ok(self.archive().hidden(self.wanted(limit)).await?.into_iter().map(Entry::from).collect())
     }
 
     /// Discussions people started, newest first.
@@ -58,6 +82,10 @@ impl Scope {
 
     fn wanted(&self, limit: usize) -> Wanted {
         Wanted { limit, session: None, prefix: None, tenant: Some(self.tenant.clone()) }
+    }
+
+    fn beginning_with(&self, prefix: &str) -> Wanted {
+        Wanted { prefix: Some(prefix.to_owned()), ..self.wanted(CANDIDATES) }
     }
 
     /// All sessions, newest first.
@@ -100,11 +128,14 @@ impl Scope {
 }
 
 impl Quorum {
-    /// Forgets finished discussions of every tenant that are older than the configuration keeps them.
-    /// Returns how many.
-    pub async fn forget_old(&self) -> Result<u64, Error> {
-        let Some(days) = self.config().retention_days else { return Ok(0) };
-        let before = self.now().minus_ms(u64::from(days) * DAY_MS);
-        Ok(self.0.archive.forget(before).await?)
+    /// Hides finished discussions of every tenant that are older than the configuration keeps them,
+    /// and removes those that have been hidden for a week. Surfaces report what was done.
+    pub async fn expire_old(&self) -> Result<Expired, Error> {
+        let keep_ms = self.config().retention_days.map_or(u64::MAX, |days| u64::from(days) * DAY_MS);
+        Ok(self.0.archive.expire(Retention { keep_ms, wall: self.now() }).await?)
     }
+}
+
+fn could_be_id(given: &str) -> bool {
+    !given.is_empty() && given.chars().all(|it| it.is_ascii_hexdigit() || it == '-')
 }

@@ -1,4 +1,4 @@
-//! Past discussions: found again, and forgotten when their time has come.
+//! Past discussions, sessions, idempotency keys and the audit log: listed and searched.
 
 use quorum_core::{
     model::{
@@ -8,7 +8,7 @@ use quorum_core::{
         lifecycle::Lifecycle,
         spec::{Simulation, Spec},
     },
-    seams::{Deed, Reservation, Session, StoreError, Summary, Then, Wanted},
+    seams::{Deed, Reservation, Retention, Session, StoreError, Summary, Then, Wanted},
 };
 use uuid::Uuid;
 
@@ -18,6 +18,9 @@ use super::{
         LEASE_MS, Writer, about, below, ending, finish, moved, open, open_as_ordered, opening, said, second,
     },
 };
+
+const DAY: i64 = 86_400;
+const DAY_MS: u64 = 86_400_000;
 
 fn first(limit: usize) -> Wanted {
     Wanted { limit, ..Wanted::default() }
@@ -149,27 +152,6 @@ pub async fn any_signs_may_be_searched<S: Whole>(subject: Subject<S>) {
     }
 }
 
-/// INV-DISC-632: what ended before that moment, with everything below it, and nothing else.
-pub async fn forgetting_takes_everything_below<S: Whole>(subject: Subject<S>) {
-    let store = &*subject.store;
-    let old = open(store, "old", second(1)).await;
-    let child = old.derived("sub1");
-    store.create(child, opening(about("below"), second(1), below(old))).await.expect("its root is there");
-    let mut writer = Writer::claiming(store, old, "one").await;
-    writer.write(second(2), ending("old news"), Then::Done).await.expect("the claim is ours");
-    let young = finish(store, "young", "new", second(10)).await;
-    let running = open(store, "running", second(1)).await;
-
-    assert_eq!(store.forget(second(2)).await, Ok(0));
-    assert_eq!(store.forget(second(10)).await, Ok(1));
-    for gone in [old, child] {
-        assert_eq!(store.read(gone, Seq::START, 1).await, Err(StoreError::Unknown(gone)));
-    }
-    assert_eq!(ids(store.search("old", first(10)).await), []);
-    assert_eq!(ids(store.list(Wanted::default()).await), [young, running]);
-    assert_eq!(store.forget(second(10)).await, Ok(0));
-}
-
 /// INV-DISC-300.
 pub async fn a_session_must_exist<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
@@ -260,7 +242,7 @@ pub async fn f12_an_order_is_reserved_once<S: Whole>(subject: Subject<S>) {
     assert_eq!(store.reserve(again.clone()).await, Ok(again));
 }
 
-/// Newest first, each tenant's own, and forgotten with their time.
+/// Newest first, each tenant's own, and removed with retention.
 pub async fn deeds_are_kept_by_tenant<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let deed = |tenant: &str, action: &str, at| Deed {
@@ -279,6 +261,12 @@ pub async fn deeds_are_kept_by_tenant<S: Whole>(subject: Subject<S>) {
     assert_eq!(of("ann").await, Ok(vec![delete.clone(), pause]));
     assert_eq!(of("bob").await, Ok(vec![other]));
     assert_eq!(store.deeds(Tenant::named("ann"), 1).await, Ok(vec![delete.clone()]));
-    store.forget(second(2)).await.expect("the store is there");
+    // Entries live as long as the discussions they are about: retention and the week after it.
+    let newest = second(3 + 8 * DAY);
+    finish(store, "young", "new", newest).await;
+    let keep = |ms| Retention { keep_ms: ms, wall: newest };
+    store.expire(keep(DAY_MS + 2_000)).await.expect("the store is there");
+    assert_eq!(of("ann").await.map(|it| it.len()), Ok(2));
+    store.expire(keep(DAY_MS + 1_000)).await.expect("the store is there");
     assert_eq!(of("ann").await, Ok(vec![delete]));
 }

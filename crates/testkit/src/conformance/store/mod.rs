@@ -5,6 +5,7 @@ pub mod claims;
 pub mod fixture;
 pub mod inbox;
 pub mod record;
+pub mod retention;
 
 use std::{any::Any, sync::Arc, time::Duration};
 
@@ -95,13 +96,21 @@ macro_rules! store_conformance {
                 an_error_has_ended_until_it_is_tried_again
                 the_most_relevant_comes_first
                 any_signs_may_be_searched
-                forgetting_takes_everything_below
                 a_session_must_exist
                 sessions_are_newest_first
                 s12_tenants_see_their_own
                 removing_takes_what_nobody_runs
                 f12_an_order_is_reserved_once
                 deeds_are_kept_by_tenant
+            }
+            retention {
+                expired_discussions_are_hidden_first_and_removed_a_week_later
+                f9_a_clock_that_leaps_forward_removes_and_hides_nothing
+                f9_a_clock_that_leaps_forward_ends_no_grace_period
+                f9_what_a_wrong_clock_hid_reappears_when_it_is_right_again
+                a_restored_discussion_is_kept_as_long_as_a_new_one
+                longer_retention_shows_hidden_discussions_again
+                what_is_being_run_does_not_expire
             }
         }
     };

@@ -65,6 +65,7 @@ const FIELDS: Fields = &[
     ("top_logprobs", Type::Whole),
     ("truncation", Type::Text),
     ("user", Type::Text),
+    ("client_metadata", Type::Object),
 ];
 
 fn read(request: &Request) -> Result<Asked, Refusal> {

@@ -1,5 +1,5 @@
-//! Which processes live: each open store holds a lock on a file of its own, and the system lets go of it when the process
-//! dies, however it dies.
+//! Which processes are alive: each open store locks a file of its own, and the system releases the
+//! lock when the process dies, however it dies.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -10,15 +10,17 @@ use std::{
 
 use uuid::Uuid;
 
+use crate::private;
+
 const LOCK: &str = "lock";
 const UNFINISHED: &str = "new";
 
-/// This open store, as others see it.
-pub(crate) struct Runner {
+/// The lock of this open store, as other processes see it.
+pub(crate) struct Liveness {
     pub(crate) name: Arc<str>,
     has_swept: bool,
     folder: PathBuf,
-    /// Locked as long as it is open.
+    /// Locked for as long as it is open.
     _file: File,
 }
 
@@ -29,45 +31,47 @@ pub(crate) fn folder(database: &Path) -> PathBuf {
     database.with_file_name(name)
 }
 
-impl Runner {
+impl Liveness {
     pub(crate) fn start(database: &Path) -> io::Result<Self> {
         let folder = folder(database);
-        fs::create_dir_all(&folder)?;
+        private::folder(&folder)?;
+        private::narrow(&folder);
         let name = Uuid::new_v4().simple().to_string();
-        // It gets its name when it is locked: nobody may find it without its lock and think us dead.
+        // It gets its name once it is locked: another process that found it unlocked would take
+        // this one for dead.
         let unfinished = folder.join(&name).with_extension(UNFINISHED);
-        let file = File::create_new(&unfinished)?;
+        let file = private::new_file(&unfinished)?;
         file.lock()?;
         fs::rename(&unfinished, path(&folder, &name))?;
-        Ok(Runner { name: name.into(), has_swept: false, folder, _file: file })
+        Ok(Liveness { name: name.into(), has_swept: false, folder, _file: file })
     }
 
-    /// Whether the process that made this lock lives. Only to be asked inside a write transaction: two who try the same
-    /// lock at the same time would take each other for its owner.
+    /// Whether the process that made this lock is alive. Only to be called inside a write
+    /// transaction: two processes that try the same lock at once would each take the other for its owner.
     pub(crate) fn is_alive(&self, name: &str) -> bool {
         *name == *self.name || is_locked(&path(&self.folder, name))
     }
 
-    /// Sweeps unless that was done before: reading a folder takes longer than writing a claim.
+    /// Sweeps unless that was done before, because reading a folder takes longer than writing a claim.
     pub(crate) fn sweep_once(&mut self) {
         if !self.has_swept {
             self.sweep();
         }
     }
 
-    /// Removes the files of the dead. Only inside a write transaction, for the same reason.
+    /// Removes the files of dead processes. Only inside a write transaction, for the same reason.
     pub(crate) fn sweep(&mut self) {
         self.has_swept = true;
         let Ok(entries) = fs::read_dir(&self.folder) else { return };
         let locks =
             entries.flatten().map(|entry| entry.path()).filter(|it| it.extension() == Some(LOCK.as_ref()));
         let dead = locks.filter(|lock| *lock != path(&self.folder, &self.name) && !is_locked(lock));
-        // One that can't be removed is no more than a file too many.
+        // A file that can't be removed does no harm.
         dead.for_each(|lock| drop(fs::remove_file(lock)));
     }
 }
 
-impl Drop for Runner {
+impl Drop for Liveness {
     fn drop(&mut self) {
         drop(fs::remove_file(path(&self.folder, &self.name)));
     }
@@ -81,7 +85,7 @@ fn is_locked(lock: &Path) -> bool {
     match File::open(lock).map(|file| file.try_lock()) {
         Ok(Ok(())) => false,
         Err(error) => error.kind() != io::ErrorKind::NotFound,
-        // Where locks can't be asked, the lease alone says when a claim ends.
+        // Where locks can't be tested, only the lease says when a claim ends.
         Ok(Err(TryLockError::WouldBlock | TryLockError::Error(_))) => true,
     }
 }

@@ -1,4 +1,4 @@
-//! What is known of a discussion without reading its facts. The writer remembers it from one write to the next.
+//! What the writer keeps of a discussion between two writes, so that it need not read its facts.
 
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ use crate::{
 
 /// A discussion as it stands, with the claim on it.
 #[derive(Clone)]
-pub(crate) struct Known {
-    /// What its facts go by.
+pub(crate) struct Cached {
+    /// The key of its facts.
     pub(crate) number: i64,
     /// Its own id where a person started it.
     pub(crate) root: DiscussionId,
@@ -33,14 +33,14 @@ pub(crate) struct Known {
     pub(crate) seats: Option<Arc<Seats>>,
 }
 
-impl Known {
+impl Cached {
     /// Whether this claim is the newest one on it.
     pub(crate) fn is_held_by(&self, claim: &Claim) -> bool {
         self.fence == claim.fence && self.holder.as_ref().is_some_and(|it| *it.owner == *claim.owner)
     }
 }
 
-/// Somebody who has a discussion, or had it.
+/// The process that has claimed a discussion; its lease may have run out.
 #[derive(Clone)]
 pub(crate) struct Holder {
     pub(crate) owner: Arc<str>,
@@ -71,16 +71,16 @@ impl Run {
     }
 }
 
-/// Reads what is to be known of this discussion.
-pub(crate) fn find(connection: &Connection, id: DiscussionId) -> Result<Option<Known>, Trouble> {
+/// Reads a discussion's row.
+pub(crate) fn find(connection: &Connection, id: DiscussionId) -> Result<Option<Cached>, Trouble> {
     let mut statement = connection.prepare_cached(
         "SELECT number, root, run, status, success, ended_at, fence, owner, runner, lease_until,
          (SELECT ifnull(max(seq), 0) FROM facts WHERE discussion = number) FROM discussions WHERE id = ?1",
     )?;
-    Ok(statement.query_row([id.to_string()], known).optional()?)
+    Ok(statement.query_row([id.to_string()], cached).optional()?)
 }
 
-fn known(row: &Row<'_>) -> rusqlite::Result<Known> {
+fn cached(row: &Row<'_>) -> rusqlite::Result<Cached> {
     let standing = Standing {
         status: lifecycle(row.get_ref(3)?.as_str()?),
         success: row.get(4)?,
@@ -88,7 +88,7 @@ fn known(row: &Row<'_>) -> rusqlite::Result<Known> {
     };
     let run = row.get_ref(2)?.as_str()?;
     let run = Run::ALL.into_iter().find(|it| it.name() == run).ok_or(rusqlite::Error::InvalidQuery)?;
-    Ok(Known {
+    Ok(Cached {
         number: row.get(0)?,
         root: parsed(row, 1)?,
         run,

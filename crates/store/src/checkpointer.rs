@@ -1,4 +1,5 @@
-//! The thread that moves what was written from the log into the database, so that nobody who writes has to wait for it.
+//! The thread that checkpoints: it moves pages from the write-ahead log into the database file, so
+//! that no write has to wait for that.
 
 use std::{
     sync::{
@@ -12,44 +13,47 @@ use std::{
 
 use rusqlite::Connection;
 
-/// How many requests are written before the log is worth moving: some four megabytes.
+/// How many writes make a checkpoint worthwhile: about four megabytes of log.
 const WORTH_MOVING: usize = 512;
 
-/// So many are moved at once, however busy the writer is.
+/// After this many writes it checkpoints even while the writer is busy.
 const TOO_MANY: usize = 1_024;
 
-/// Nobody wrote for so long: now the disk is free for it. Whoever waits for a write does not wait for this as well.
+/// How long nothing must be written before a checkpoint, so that no write waits for the disk
+/// because of it.
 const QUIET: Duration = Duration::from_millis(5);
 
-pub(crate) struct Keeper {
-    /// How many were written since the last time.
+pub(crate) struct Checkpointer {
+    /// Writes since the last checkpoint.
     written: Arc<AtomicUsize>,
     /// `None` only while the store is being dropped.
     wake: Option<SyncSender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Keeper {
-    /// Keeps the log short with this connection.
+impl Checkpointer {
+    /// Starts the thread, which works with this connection.
     pub(crate) fn start(connection: Connection) -> std::io::Result<Self> {
-        // One call that waits is enough: it is about everything written so far.
+        // One pending wake-up is enough: it covers everything written so far.
         let (wake, woken) = sync_channel(1);
         let written = Arc::new(AtomicUsize::new(0));
-        let (thread, count) = (std::thread::Builder::new().name("store-keeper".to_owned()), written.clone());
-        let thread = thread.spawn(move || keep(&connection, &woken, &count))?;
-        Ok(Keeper { written, wake: Some(wake), thread: Some(thread) })
+        let (thread, count) =
+            (std::thread::Builder::new().name("store-checkpointer".to_owned()), written.clone());
+        let thread = thread.spawn(move || checkpoint(&connection, &woken, &count))?;
+        Ok(Checkpointer { written, wake: Some(wake), thread: Some(thread) })
     }
 
-    /// So many more were written.
+    /// Counts writes, and wakes the thread when there are enough of them.
     pub(crate) fn tell(&self, written: usize) {
         if self.written.fetch_add(written, Ordering::Relaxed) + written >= WORTH_MOVING {
-            // Full means that it is about to look; gone means that the writer will do it at its limit.
+            // A full channel means that it is about to look. A closed one means that the writer
+            // checkpoints by itself at its limit.
             let _ = self.wake.as_ref().map(|wake| wake.try_send(()));
         }
     }
 }
 
-impl Drop for Keeper {
+impl Drop for Checkpointer {
     fn drop(&mut self) {
         self.wake = None;
         if let Some(thread) = self.thread.take() {
@@ -58,7 +62,7 @@ impl Drop for Keeper {
     }
 }
 
-fn keep(connection: &Connection, woken: &Receiver<()>, written: &AtomicUsize) {
+fn checkpoint(connection: &Connection, woken: &Receiver<()>, written: &AtomicUsize) {
     while woken.recv().is_ok() {
         if written.load(Ordering::Relaxed) < WORTH_MOVING {
             continue;
@@ -67,18 +71,18 @@ fn keep(connection: &Connection, woken: &Receiver<()>, written: &AtomicUsize) {
             return;
         }
         written.store(0, Ordering::Relaxed);
-        // What it could not move, it moves the next time, or the writer does.
+        // What could not be moved now is moved the next time, or by the writer.
         let _ = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
     }
 }
 
-/// `false` when the store is being dropped: closing it moves everything.
+/// Waits for a pause in writing; `false` when the store is being dropped, which checkpoints anyway.
 fn wait_for_quiet(woken: &Receiver<()>, written: &AtomicUsize) -> bool {
     let mut seen = 0;
     while seen != written.load(Ordering::Relaxed) && seen < TOO_MANY {
         seen = written.load(Ordering::Relaxed);
         match woken.recv_timeout(QUIET) {
-            // Something was written; it does not get quiet any sooner by looking at once.
+            // Something was written; looking again at once would not make it quiet any sooner.
             Ok(()) => std::thread::sleep(QUIET),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return false,

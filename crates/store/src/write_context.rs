@@ -1,0 +1,131 @@
+//! What the writer thread works with: its connection, the cache of discussions, its own liveness.
+
+use std::{collections::HashMap, path::PathBuf, sync::Arc};
+
+use quorum_core::{
+    model::{event::Event, id::DiscussionId, time::Timestamp},
+    seams::StoreError,
+};
+use rusqlite::{Connection, OptionalExtension};
+
+use crate::{
+    cache::{self, Cached},
+    connection::Options,
+    error::{Trouble, unreadable},
+    liveness::Liveness,
+    projection::Seats,
+};
+
+/// How many discussions are cached; others are read again when they are needed.
+const DISCUSSIONS: usize = 4_096;
+
+pub(crate) struct WriteContext {
+    pub(crate) connection: Connection,
+    pub(crate) liveness: Liveness,
+    pub(crate) file: PathBuf,
+    options: Options,
+    /// Discussions as last read or written; valid until another connection writes.
+    cache: HashMap<DiscussionId, Cached>,
+    /// SQLite's `data_version`, which changes when another connection has written.
+    version: i64,
+}
+
+impl WriteContext {
+    pub(crate) fn new(connection: Connection, liveness: Liveness, file: PathBuf, options: Options) -> Self {
+        WriteContext { connection, liveness, file, options, cache: HashMap::new(), version: 0 }
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        (self.options.now)()
+    }
+
+    /// Runs the work in one transaction: all of it is written, or nothing.
+    pub(crate) fn in_transaction(
+        &mut self,
+        work: impl FnOnce(&mut WriteContext) -> rusqlite::Result<()>,
+    ) -> Result<(), Unwritten> {
+        self.execute("BEGIN IMMEDIATE").map_err(Unwritten::NotBegun)?;
+        let done = self.check_version().and_then(|()| work(self)).and_then(|()| self.execute("COMMIT"));
+        done.map_err(|error| {
+            // Some errors end the transaction by themselves.
+            if !self.connection.is_autocommit() {
+                drop(self.execute("ROLLBACK"));
+            }
+            self.forget_all();
+            Unwritten::RolledBack(error)
+        })
+    }
+
+    fn execute(&self, sql: &str) -> rusqlite::Result<()> {
+        self.connection.prepare_cached(sql)?.execute([]).map(drop)
+    }
+
+    /// Empties the cache if another connection has written since the last transaction. Until this
+    /// one ends, none can.
+    fn check_version(&mut self) -> rusqlite::Result<()> {
+        let version =
+            self.connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
+        if version != self.version {
+            self.version = version;
+            self.forget_all();
+        }
+        Ok(())
+    }
+
+    /// A discussion, from the cache or the database; `None` when there is none of that id.
+    pub(crate) fn find(&mut self, id: DiscussionId) -> Result<Option<Cached>, Trouble> {
+        if let Some(cached) = self.cache.get(&id) {
+            return Ok(Some(cached.clone()));
+        }
+        let found = cache::find(&self.connection, id)?;
+        if let Some(cached) = &found {
+            self.learn(id, cached.clone());
+        }
+        Ok(found)
+    }
+
+    /// The same for a root; sub-discussions have neither a claim nor an inbox.
+    pub(crate) fn root(&mut self, id: DiscussionId) -> Result<Cached, Trouble> {
+        self.find(id)?.filter(|cached| cached.root == id).ok_or(Trouble::Refused(StoreError::Unknown(id)))
+    }
+
+    /// Caches a discussion as this transaction leaves it.
+    pub(crate) fn learn(&mut self, id: DiscussionId, cached: Cached) {
+        if self.cache.len() >= DISCUSSIONS {
+            self.forget_all();
+        }
+        self.cache.insert(id, cached);
+    }
+
+    /// Drops one discussion from the cache: nothing more is written to it.
+    pub(crate) fn forget(&mut self, id: DiscussionId) {
+        self.cache.remove(&id);
+    }
+
+    /// Empties the cache, which may be wrong.
+    pub(crate) fn forget_all(&mut self) {
+        self.cache.clear();
+    }
+
+    /// The seats of this discussion.
+    pub(crate) fn seats(&mut self, id: DiscussionId, cached: &mut Cached) -> Result<Arc<Seats>, Trouble> {
+        if let Some(seats) = &cached.seats {
+            return Ok(seats.clone());
+        }
+        let sql = "SELECT body FROM facts WHERE discussion = ?1 AND seq = 1";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let body: Option<String> = statement.query_row([cached.number], |row| row.get(0)).optional()?;
+        let event = serde_json::from_str(&body.unwrap_or_default());
+        let event: Event = event.map_err(|error| unreadable(id, "the order", error))?;
+        let seats = Arc::new(Seats::of(&event));
+        cached.seats = Some(seats.clone());
+        Ok(seats)
+    }
+}
+
+/// Why a transaction was not committed.
+#[derive(Debug)]
+pub(crate) enum Unwritten {
+    NotBegun(rusqlite::Error),
+    RolledBack(rusqlite::Error),
+}
