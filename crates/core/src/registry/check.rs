@@ -370,7 +370,7 @@ mod tests {
         refuses(&setting("notices", json!(["boredom"])), &[]);
         let unknown = "notices: there is no \"hunger\"; there are boredom";
         refuses(&setting("notices", json!(["hunger"])), &[(unknown, Code::InvalidRequest)]);
-        let range = "quorum: must be a whole number from 1 to 6, not 7";
+        let range = "quorum: must be from 1 to 6, not 7";
         refuses(&setting("quorum", json!(7)), &[(range, Code::InvalidRequest)]);
     }
 }
