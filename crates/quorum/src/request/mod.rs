@@ -26,7 +26,7 @@ pub use quorum_core::registry::MissingRoles;
 
 pub use check::{LONGEST_CONTEXT, LONGEST_PROMPT, LONGEST_TOPIC, check, draft};
 
-/// A request for a discussion, as it came and unchecked. [`check`] makes a spec of it.
+/// A request for a discussion, as it came and unchecked. [`check()`] makes a spec of it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Request {
