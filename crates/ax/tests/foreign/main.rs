@@ -141,7 +141,10 @@ fn mistakes_are_told_under_the_flag() {
         (&["--attempts", "9"][..], "--attempts: must be from 1 to 5, not 9"),
         (&["--attempts", "two"], "must be a whole number, 0 or more"),
         (&["--spread", "2"], "--spread: must be from 0 to 1, not 2"),
-        (&["--unit-name", "more than ten letters"], "--unit-name: takes up to 10 characters"),
+        (
+            &["--unit-name", "more than ten letters"],
+            "--unit-name: may have at most 10 characters; this has 21",
+        ),
         (&["--number-scale", "cubic"], "[possible values: linear, logarithmic]"),
         (&["--anchor", "grok"], "--anchor: grok does not take part; there are claude, glm"),
         (&["--meaning", "acme"], "--meaning: has the form provider/model, unlike \"acme\""),
