@@ -10,6 +10,7 @@ use futures::StreamExt;
 use quorum_core::engine::feed::Signal;
 use quorum_core::model::{event, spec::Spec};
 use quorum_testkit::panel::panel;
+use tokio::time::sleep;
 use tracing::{
     Event, Metadata, Subscriber,
     field::{Field, Visit},
@@ -91,7 +92,7 @@ async fn what_was_said_before_anyone_listened_is_told_to_the_first() {
     let id = table.open(order("in-turn")).await.unwrap();
     let handle = table.engine.run(id).await.unwrap();
     while table.engine.is_running(id) {
-        tokio::time::sleep(Duration::from_millis(1)).await;
+        sleep(Duration::from_millis(1)).await;
     }
     let (mut facts, mut text) = (Vec::new(), String::new());
     let mut signals = std::pin::pin!(handle.signals());
