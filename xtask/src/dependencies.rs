@@ -7,7 +7,7 @@ mod licence;
 
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fs};
 
 use crate::{Verb, cargo, refuse_arguments};
 
@@ -36,10 +36,16 @@ const BANNED: &[(&str, &str)] = &[
     ("native-tls", "use rustls"),
 ];
 
+/// Where each direct dependency has a row that says why it is there.
+const REASONS: &str = "docs/decisions/dependencies.md";
+
 pub(crate) fn check() -> Result<()> {
     let metadata = cargo::metadata_with_dependencies()?;
     let packages = metadata["packages"].as_array().context("`cargo metadata` lists no packages")?;
-    let problems = problems(packages);
+    let reasons = fs::read_to_string(cargo::root().join(REASONS))
+        .with_context(|| format!("{REASONS} can't be read"))?;
+    let problems: Vec<String> =
+        problems(packages).into_iter().chain(unexplained(packages, &reasons)).collect();
     for problem in &problems {
         println!("{problem}");
     }
@@ -91,6 +97,20 @@ fn wildcards(package: &Value) -> Vec<String> {
     let dependencies = package["dependencies"].as_array().into_iter().flatten();
     let wild = dependencies.filter(|it| it["req"] == "*" && it["path"].is_null());
     wild.map(|it| format!("{}: names no version of {}", shown(package), word(&it["name"]))).collect()
+}
+
+/// Direct dependencies without a row, and rows of nothing we depend on.
+fn unexplained(packages: &[Value], reasons: &str) -> Vec<String> {
+    let own = packages.iter().filter(|it| it["source"].is_null());
+    let direct = own.flat_map(|it| it["dependencies"].as_array().into_iter().flatten());
+    let used: BTreeSet<&str> = direct.filter(|it| it["path"].is_null()).map(|it| word(&it["name"])).collect();
+    let rows = reasons.lines().filter_map(|line| line.strip_prefix("| ")?.split(" |").next());
+    let names = rows.skip(1).flat_map(|row| row.split(", "));
+    let explained: BTreeSet<&str> = names.filter_map(|it| it.split_whitespace().next()).collect();
+    let missing = used.difference(&explained).map(|it| format!("{REASONS}: has no row for {it}"));
+    let needless =
+        explained.difference(&used).map(|it| format!("{REASONS}: has a row for {it}, which is not used"));
+    missing.chain(needless).collect()
 }
 
 fn shown(package: &Value) -> String {
@@ -156,6 +176,19 @@ mod tests {
             "d 1.0.0: comes neither from the registry nor from here",
         ];
         expect(&packages, &expected);
+    }
+
+    #[test]
+    fn each_direct_dependency_has_a_row_that_explains_it() {
+        let dependency = |name, path: Option<&str>| json!({ "name": name, "req": "1", "path": path });
+        let own = json!({ "name": "ours", "source": null,
+            "dependencies": [dependency("a", None), dependency("b", None), dependency("c", Some("crates/c"))] });
+        let reasons = "| crate | why |\n|---|---|\n| a (with x), d | because |\n";
+        let expected = [
+            "docs/decisions/dependencies.md: has no row for b",
+            "docs/decisions/dependencies.md: has a row for d, which is not used",
+        ];
+        assert_eq!(unexplained(&[own], reasons), expected);
     }
 
     #[test]
