@@ -64,6 +64,7 @@ enum Line {
     Fails { class: ErrorClass, times: u32, retry_after_ms: Option<u64> },
     Hangs,
     Breaks,
+    NeverEnds,
     Panics,
     Away,
     Convenes(String),
@@ -141,6 +142,12 @@ impl Panel {
     #[must_use]
     pub fn breaks_off(self, who: &str) -> Self {
         self.line(who, Line::Breaks)
+    }
+
+    /// Says what it has to say, then neither ends nor says anything more.
+    #[must_use]
+    pub fn never_ends(self, who: &str) -> Self {
+        self.line(who, Line::NeverEnds)
     }
 
     /// Panics instead of answering, as a fault in its wire would have it.

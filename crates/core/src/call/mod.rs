@@ -110,8 +110,10 @@ impl Call {
             Message::Said { turn, own: false } => {
                 let (speaker, round) = (turn.participant.replace('"', "'"), turn.round);
                 let text = neutralised(&turn.text);
-                let fenced =
-                    format!("<said-{nonce} by=\"{speaker}\" round=\"{round}\">\n{text}\n</said-{nonce}>");
+                let mark = turn.finish.mark().map(|mark| format!("\n{mark}")).unwrap_or_default();
+                let fenced = format!(
+                    "<said-{nonce} by=\"{speaker}\" round=\"{round}\">\n{text}{mark}\n</said-{nonce}>"
+                );
                 (Voiced::User, fenced)
             }
             Message::Found { topic, text } => {

@@ -13,7 +13,12 @@ use crate::{
 /// A fair guess for voices of no known family: four bytes a token.
 #[must_use]
 pub fn estimate(text: &str) -> u64 {
-    (text.len() as u64).div_ceil(4)
+    estimate_bytes(text.len())
+}
+
+/// The same for a text of which only the length is known.
+pub(crate) fn estimate_bytes(bytes: usize) -> u64 {
+    (bytes as u64).div_ceil(4)
 }
 
 /// A cautious guess, for what may be spent at the worst.

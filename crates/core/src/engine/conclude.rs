@@ -11,7 +11,7 @@ use crate::{
         phase::DECIDING,
         reading::Source,
         state::State,
-        transcript::{Finish, Turn},
+        transcript::Turn,
     },
     registry::{Loss, Pattern},
 };
@@ -168,5 +168,5 @@ fn is_degraded(state: &State, pattern: &Pattern, decision: &Decision) -> bool {
         || state.wear.unheard > 0
         || !(pattern.lacks)(state).is_empty()
         || state.readings.iter().any(|it| it.source != Source::Stated)
-        || state.turns.iter().any(|turn| turn.finish == Finish::Length)
+        || state.turns.iter().any(|turn| turn.finish.is_cut_off())
 }

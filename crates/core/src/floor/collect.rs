@@ -1,11 +1,13 @@
 //! How an answer is collected from its stream.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use futures::StreamExt;
+use futures::{StreamExt, stream::BoxStream};
+use tokio::time::timeout;
 
 use crate::{
     call::Call,
+    floor::answer_text::AnswerText,
     model::{
         error::{ErrorClass, ProviderError},
         money::{Usage, Usd},
@@ -15,8 +17,8 @@ use crate::{
     seams::{Chunk, Provider},
 };
 
-/// What a longer answer is cut off at; no honest answer comes near it.
-const MAX_ANSWER_BYTES: usize = 1 << 20;
+/// How long an answer that was cut is read on, to learn from its end what it cost.
+const READ_ON: Duration = Duration::from_secs(5);
 
 /// A collected answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,6 +29,8 @@ pub(crate) struct Reply {
     pub(crate) cost: Option<Usd>,
     /// The topic of a sub-discussion it asks for.
     pub(crate) convene: Option<String>,
+    /// Tokens by our own count that were written and paid, but are not in `text`.
+    pub(crate) tokens_dropped: u64,
 }
 
 /// Makes the call and collects its answer in `text`, passing each piece on to subscribers. Dropping
@@ -35,24 +39,27 @@ pub(crate) async fn collect(
     provider: Arc<dyn Provider>,
     call: Arc<Call>,
     feed: Feed,
-    text: &mut String,
+    text: &mut AnswerText,
 ) -> Result<Reply, ProviderError> {
     let mut stream = provider.reply(call.clone());
     let mut convene = None;
     while let Some(chunk) = stream.next().await {
         match chunk? {
             Chunk::Text(piece) => {
-                let offset = text.len();
-                text.push_str(&piece);
-                feed.piece(|| Piece::of(&call, offset, piece));
-                if text.len() > MAX_ANSWER_BYTES {
-                    return Ok(cut_off(std::mem::take(text)));
+                let offset = text.push(&piece);
+                let kept = &text.kept()[offset..];
+                if !kept.is_empty() {
+                    feed.piece(|| Piece::of(&call, offset, kept.to_owned()));
+                }
+                if text.is_cut() {
+                    let bill = timeout(READ_ON, bill_at_end(stream, text)).await;
+                    return cut_off(text, &call, bill.ok().flatten().unwrap_or_default());
                 }
             }
             Chunk::Convene { topic } => convene = Some(topic),
             Chunk::End { finish, usage, cost } => {
-                let text = until_stop(std::mem::take(text), &call.stop);
-                return finished(Reply { text, finish, usage, cost, convene });
+                let text = until_stop(text.kept(), &call.stop).to_owned();
+                return finished(Reply { text, finish, usage, cost, convene, tokens_dropped: 0 });
             }
         }
     }
@@ -60,17 +67,45 @@ pub(crate) async fn collect(
     Err(ProviderError::new(ErrorClass::Network, message))
 }
 
+/// What a provider reports at the end of an answer.
+type Reported = (Option<Usage>, Option<Usd>);
+
+/// Reads an answer that was cut to its end, for the sake of what it cost; `None` if it has no end.
+async fn bill_at_end(
+    mut stream: BoxStream<'static, Result<Chunk, ProviderError>>,
+    text: &mut AnswerText,
+) -> Option<Reported> {
+    while !text.is_endless() {
+        match stream.next().await?.ok()? {
+            Chunk::Text(piece) => drop(text.push(&piece)),
+            Chunk::Convene { .. } => {}
+            Chunk::End { usage, cost, .. } => return Some((usage, cost)),
+        }
+    }
+    None
+}
+
+/// An answer that was cut at its limit. It is a turn, whatever becomes of the rest.
+pub(crate) fn cut_off(
+    text: &AnswerText,
+    call: &Call,
+    (usage, cost): Reported,
+) -> Result<Reply, ProviderError> {
+    let (kept, tokens_dropped) = (until_stop(text.kept(), &call.stop), text.tokens_dropped());
+    let is_whole = kept.len() < text.kept().len();
+    let finish = if is_whole { Finish::Stop } else { Finish::Truncated };
+    finished(Reply { text: kept.to_owned(), finish, usage, cost, convene: None, tokens_dropped })
+}
+
 /// The text up to the first stop sequence that doesn't begin it: a provider may not know stop
 /// sequences, or may send them along.
-fn until_stop(mut text: String, stop: &[String]) -> String {
+fn until_stop<'t>(text: &'t str, stop: &[String]) -> &'t str {
     let begins = text.len() - text.trim_start().len();
     let Some(first) = text[begins..].chars().next() else { return text };
     let from = begins + first.len_utf8();
     let sequences = stop.iter().filter(|it| !it.is_empty());
-    if let Some(at) = sequences.filter_map(|it| text[from..].find(it.as_str())).min() {
-        text.truncate(from + at);
-    }
-    text
+    let end = sequences.filter_map(|it| text[from..].find(it.as_str())).min();
+    end.map_or(text, |at| &text[..from + at])
 }
 
 fn finished(reply: Reply) -> Result<Reply, ProviderError> {
@@ -88,15 +123,6 @@ fn finished(reply: Reply) -> Result<Reply, ProviderError> {
 const ALL_THOUGHT: &str = "it reached its limit of tokens before it said a word; allow it more thoughts, like \
                            quirks = { thinking = 8192 } in its part of the configuration";
 
-fn cut_off(mut text: String) -> Reply {
-    let mut end = MAX_ANSWER_BYTES;
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.truncate(end);
-    Reply { text, finish: Finish::Length, usage: None, cost: None, convene: None }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,7 +130,7 @@ mod tests {
     #[test]
     fn c03_a_speech_ends_at_the_first_stop_sequence() {
         let stop = ["[", "\n\n", "Speaker:"].map(str::to_owned);
-        let check = |text: &str, expected: &str| assert_eq!(until_stop(text.to_owned(), &stop), expected);
+        let check = |text: &str, expected: &str| assert_eq!(until_stop(text, &stop), expected);
         check("One thing.\n\nAnother.", "One thing.");
         check("One. Speaker: two [3]", "One. ");
         check("\n\nOne.", "\n\nOne.");
@@ -116,7 +142,7 @@ mod tests {
     #[test]
     fn c03_a_speech_that_begins_with_a_stop_sequence_went_on_past_all_others() {
         let stop = ["[", "\n\n", "Speaker:"].map(str::to_owned);
-        let check = |text: &str, expected: &str| assert_eq!(until_stop(text.to_owned(), &stop), expected);
+        let check = |text: &str, expected: &str| assert_eq!(until_stop(text, &stop), expected);
         check("[aside] One.\n\nAnother.", "[aside] One.");
         check("[aside] One. [3] Two.", "[aside] One. ");
         check("Ä\n\n[", "Ä");

@@ -4,6 +4,7 @@
 //! else the effect happens, is recorded, and is returned. Pauses, budgets, retries, deadlines and
 //! failures are handled beneath, once, so that patterns read like their description.
 
+mod answer_text;
 pub mod ask;
 pub(crate) mod below;
 mod collect;

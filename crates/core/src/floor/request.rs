@@ -10,7 +10,10 @@ use crate::{
         Call,
         lane::{Closed, Lane, Place},
     },
-    floor::collect::{Reply, collect},
+    floor::{
+        answer_text::AnswerText,
+        collect::{Reply, collect, cut_off},
+    },
     model::error::{ErrorClass, ProviderError},
     record::feed::Feed,
     seams::{Provider, Voice},
@@ -74,12 +77,14 @@ impl Request {
     pub(crate) async fn answer(self) -> Result<Reply, Failed> {
         let Request { cleared: Cleared { place, provider }, call, deadline, feed } = self;
         let step_ms = call.spec.timing.step_ms;
-        let mut said = String::new();
-        let answered = timeout_at(deadline, collect(provider, call, feed, &mut said)).await;
+        let mut text = AnswerText::new(call.max_tokens);
+        let answered = timeout_at(deadline, collect(provider, call.clone(), feed, &mut text)).await;
         drop(place);
-        let too_late =
-            || Err(ProviderError::new(ErrorClass::Timeout, format!("no answer within {step_ms} ms")));
-        answered.unwrap_or_else(|_| too_late()).map_err(|error| Failed { error, said })
+        let too_late = |_| match text.is_cut() {
+            true => cut_off(&text, &call, (None, None)),
+            false => Err(ProviderError::new(ErrorClass::Timeout, format!("no answer within {step_ms} ms"))),
+        };
+        answered.unwrap_or_else(too_late).map_err(|error| Failed { error, said: text.into_kept() })
     }
 }
 

@@ -71,6 +71,8 @@ pub enum Finish {
     Stop,
     /// It ran into its token limit.
     Length,
+    /// It went on past its token limit, and its answer was cut there.
+    Truncated,
     /// It refused or was filtered.
     Refused,
     /// It asks for a sub-discussion before it goes on.
@@ -84,8 +86,24 @@ impl Finish {
         match self {
             Finish::Stop => "stop",
             Finish::Length => "length",
+            Finish::Truncated => "truncated",
             Finish::Refused => "refused",
             Finish::Convene => "convene",
+        }
+    }
+    /// Whether the text is only the beginning of an answer: it ran into its limit, or was cut at it.
+    #[must_use]
+    pub fn is_cut_off(self) -> bool {
+        self.mark().is_some()
+    }
+
+    /// What readers are told after a text that is only the beginning of an answer.
+    #[must_use]
+    pub fn mark(self) -> Option<&'static str> {
+        match self {
+            Finish::Length => Some("[cut off here: it reached its token limit]"),
+            Finish::Truncated => Some("[cut off here: it went past its token limit]"),
+            Finish::Stop | Finish::Refused | Finish::Convene => None,
         }
     }
 }

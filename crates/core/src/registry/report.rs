@@ -19,7 +19,7 @@ use crate::{
         reading::Source,
         state::State,
         time::iso,
-        transcript::{Finish, Turn},
+        transcript::Turn,
     },
     registry::Registry,
 };
@@ -273,7 +273,7 @@ fn integrity(state: &State, lacks: Map<String, Value>) -> Integrity {
         truncations: state.wear.unheard,
         summaries: state.summaries.iter().filter(|it| it.turn.is_some()).count() as u32,
         tight_windows: state.tight.clone(),
-        cut_short: state.turns.iter().filter(|turn| turn.finish == Finish::Length).count() as u32,
+        cut_short: state.turns.iter().filter(|turn| turn.finish.is_cut_off()).count() as u32,
         lacks,
         degraded: state.conclusion.as_ref().map_or(!missing(state).is_empty(), |it| it.degraded),
     }

@@ -97,6 +97,9 @@ impl Scripted {
                 Line::Breaks => {
                     return Chunks { chunks: vec![Ok(Chunk::Text("half a wo".into()))], silent: false };
                 }
+                Line::NeverEnds => {
+                    return Chunks { chunks: vec![Ok(Chunk::Text(self.text(call)))], silent: true };
+                }
                 Line::Convenes(topic) if wants_help(call) => {
                     let topic = topic.replace("{topic}", &call.spec.topic);
                     let said = vec![Ok(Chunk::Text("Let me ask.".into())), Ok(Chunk::Convene { topic })];

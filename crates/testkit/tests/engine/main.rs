@@ -5,6 +5,7 @@
 mod budgets;
 mod commands;
 mod failures;
+mod floods;
 mod forks;
 mod kills;
 mod notes;

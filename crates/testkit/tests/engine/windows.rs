@@ -38,7 +38,8 @@ fn long_talk(rounds: u32, strategy: &str) -> Spec {
     let participants = order.participants.iter().cloned().chain([dan]).collect();
     let timing = Timing { total_ms: u64::MAX / 4, ..order.timing };
     let window = WindowSpec { strategy: strategy.to_owned(), ..order.window.clone() };
-    Spec { rounds, participants, timing, window, ..order }
+    let manner = Manner { max_tokens: 1_024, ..order.manner };
+    Spec { rounds, participants, timing, window, manner, ..order }
 }
 
 fn talkative() -> Panel {

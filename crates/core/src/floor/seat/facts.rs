@@ -10,7 +10,7 @@ use crate::{
     floor::{Floor, collect::Reply, request::Failed},
     model::{
         event::{Awaited, Broken, Event, FailedTurn, Summarised},
-        money::{Usage, Usd},
+        money::Usage,
         transcript::{Bill, Finish, Turn},
     },
 };
@@ -52,19 +52,27 @@ impl Seat {
     }
 
     /// What an answer cost: as the provider says, or as far as we can tell.
-    fn bill(&self, text: &str, usage: Option<Usage>, cost: Option<Usd>) -> Bill {
-        let family = Family::of(&self.question.asked.who);
-        let estimate = || Usage::new(self.tried.counted, family.estimate(text));
-        let estimated = usage.is_none();
-        let usage = usage.unwrap_or_else(estimate);
-        let price = self.question.price;
-        let cost = cost.or_else(|| price.map(|price| price.of(usage)));
+    fn bill(&self, reply: &Reply) -> Bill {
+        let (estimated, price) = (reply.usage.is_none(), self.question.price);
+        let usage = reply.usage.unwrap_or_else(|| self.used(&reply.text, reply.tokens_dropped));
+        let cost = reply.cost.or_else(|| price.map(|price| price.of(usage)));
         Bill { usage, estimated, price, cost }
+    }
+
+    /// The tokens of the call and of this text by our own count, with those that were dropped.
+    fn used(&self, text: &str, dropped: u64) -> Usage {
+        let family = Family::of(&self.question.asked.who);
+        Usage::new(self.tried.counted, family.estimate(text) + dropped)
     }
 
     /// What came of an answer that broke off, where something did.
     pub(crate) fn broken(&self, said: &str) -> Option<Broken> {
-        (!said.is_empty()).then(|| Broken { text: said.into(), bill: self.bill(said, None, None) })
+        let price = self.question.price;
+        (!said.is_empty()).then(|| {
+            let usage = self.used(said, 0);
+            let cost = price.map(|price| price.of(usage));
+            Broken { text: said.into(), bill: Bill { usage, estimated: true, price, cost } }
+        })
     }
 
     /// The reply as a turn, billed.
@@ -79,7 +87,7 @@ impl Seat {
             started_at: self.tried.placed_at,
             duration_ms: self.tried.elapsed_ms(moment.now),
             finish: if reply.convene.is_some() { Finish::Convene } else { reply.finish },
-            bill: self.bill(&reply.text, reply.usage, reply.cost),
+            bill: self.bill(reply),
             reused: false,
         })
     }

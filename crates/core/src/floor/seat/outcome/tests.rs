@@ -81,7 +81,7 @@ fn fact(step: &str, event: Event, next: Next<&'static str>) -> Outcome<&'static 
 
 fn reply(text: &str) -> Reply {
     let usage = Some(Usage::new(50, 10));
-    Reply { text: text.to_owned(), finish: Finish::Stop, usage, cost: None, convene: None }
+    Reply { text: text.to_owned(), finish: Finish::Stop, usage, cost: None, convene: None, tokens_dropped: 0 }
 }
 
 fn turn(text: &str, finish: Finish, bill: Bill) -> Arc<Turn> {

@@ -1,0 +1,149 @@
+//! The text of an answer as it arrives: kept up to the answer's limit, beyond that only counted.
+
+use crate::call::tokens::{self, Family};
+
+/// No answer is kept or read beyond this, whatever its limit in tokens; no honest answer comes near.
+pub(crate) const MAX_BYTES: usize = 1 << 20;
+
+/// Tokens are counted in blocks of so many bytes, so that an answer is cut at the same place however
+/// its pieces arrive, and counting takes no longer than reading.
+const BLOCK: usize = 1_024;
+
+/// The text of one answer.
+pub(crate) struct AnswerText {
+    kept: String,
+    /// The most tokens it may have by our count.
+    limit: u64,
+    /// The part of `kept` whose tokens are in `tokens`.
+    counted: usize,
+    tokens: u64,
+    /// Bytes that arrived after the cut; `None` while everything is kept.
+    dropped: Option<usize>,
+}
+
+impl AnswerText {
+    /// An answer for which this many tokens were allowed. It is cut at half as many again: vendors
+    /// count differently from us, and an answer that keeps to its limit must never be cut.
+    pub(crate) fn new(max_tokens: u32) -> Self {
+        let limit = u64::from(max_tokens) + u64::from(max_tokens / 2);
+        AnswerText { kept: String::new(), limit, counted: 0, tokens: 0, dropped: None }
+    }
+
+    /// Takes in a piece, and returns where in the text its kept part begins.
+    pub(crate) fn push(&mut self, piece: &str) -> usize {
+        let offset = self.kept.len();
+        if let Some(dropped) = &mut self.dropped {
+            *dropped = dropped.saturating_add(piece.len());
+            return offset;
+        }
+        self.kept.push_str(piece);
+        if let Some(end) = self.end() {
+            self.dropped = Some(self.kept.len() - end);
+            self.kept.truncate(end);
+        }
+        offset.min(self.kept.len())
+    }
+
+    /// The end of the first block with which the answer is past its limit. Counted by the family
+    /// that makes the fewest tokens of a text, whoever speaks.
+    fn end(&mut self) -> Option<usize> {
+        while self.counted + BLOCK <= self.kept.len() {
+            let end = self.kept.floor_char_boundary(self.counted + BLOCK);
+            self.tokens += Family::O200k.estimate(&self.kept[self.counted..end]);
+            self.counted = end;
+            if self.tokens > self.limit {
+                return Some(end);
+            }
+        }
+        (self.kept.len() > MAX_BYTES).then(|| self.kept.floor_char_boundary(MAX_BYTES))
+    }
+
+    pub(crate) fn kept(&self) -> &str {
+        &self.kept
+    }
+
+    pub(crate) fn is_cut(&self) -> bool {
+        self.dropped.is_some()
+    }
+
+    /// Whether so much came after the cut that the rest isn't worth waiting for.
+    pub(crate) fn is_endless(&self) -> bool {
+        self.dropped.is_some_and(|dropped| self.kept.len() + dropped > MAX_BYTES)
+    }
+
+    /// The tokens of what came after the cut, as far as we can tell.
+    pub(crate) fn tokens_dropped(&self) -> u64 {
+        tokens::estimate_bytes(self.dropped.unwrap_or_default())
+    }
+
+    pub(crate) fn into_kept(self) -> String {
+        self.kept
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The text in pieces of so many characters each.
+    fn in_pieces(text: &str, max_tokens: u32, size: usize) -> AnswerText {
+        let mut answer = AnswerText::new(max_tokens);
+        let characters: Vec<char> = text.chars().collect();
+        for piece in characters.chunks(size) {
+            answer.push(&piece.iter().collect::<String>());
+        }
+        answer
+    }
+
+    #[test]
+    fn f18_an_answer_is_cut_at_the_same_place_however_it_arrives() {
+        for text in ["the case for it is strong and ".repeat(400), "günstig — 是的 👍 ".repeat(500)] {
+            let whole = in_pieces(&text, 200, usize::MAX);
+            assert!(whole.is_cut() && text.starts_with(whole.kept()), "{}", whole.kept().len());
+            for size in [1, 3, 7, 1_000, 1_025] {
+                let answer = in_pieces(&text, 200, size);
+                assert_eq!(answer.kept(), whole.kept(), "in pieces of {size}");
+                assert_eq!(answer.tokens_dropped(), whole.tokens_dropped(), "in pieces of {size}");
+            }
+        }
+    }
+
+    #[test]
+    fn f18_an_answer_is_cut_within_a_block_of_half_as_much_again_as_it_was_allowed() {
+        for allowed in [16, 200, 2_048, 20_000] {
+            let answer = in_pieces(&"the case for it is strong and ".repeat(40_000), allowed, 5);
+            let limit = u64::from(allowed) * 3 / 2;
+            let kept = Family::O200k.estimate(answer.kept());
+            assert!((limit..limit + 300).contains(&kept), "{kept} of {allowed}");
+        }
+    }
+
+    #[test]
+    fn f18_an_answer_that_keeps_to_its_limit_by_any_vendors_count_is_whole() {
+        let texts = [
+            "the case for it is strong and ",
+            "Die Abwägung zwischen Übertragbarkeit und Geschwindigkeit ",
+            "数据库应该使用制表符还是空格，这取决于团队。",
+            "    if let Some(value) = self.values.get(&key) {\n        return value.clone();\n    }\n",
+            "این نیم‌فاصله‌ها درست هستند و باید بمانند. ",
+        ];
+        for text in texts {
+            for family in [Family::O200k, Family::Cl100k, Family::Claude, Family::Gemini, Family::Other] {
+                let most = 2_048 * text.len() as u64 / family.estimate(text).max(1);
+                let text = text.repeat(most as usize / text.len());
+                assert!(!in_pieces(&text, 2_048, 11).is_cut(), "{family:?}: {text:.40}");
+            }
+        }
+    }
+
+    #[test]
+    fn f7_no_answer_is_kept_beyond_a_mebibyte() {
+        let mut answer = AnswerText::new(u32::MAX);
+        let piece = "ä".repeat(1_000);
+        while !answer.is_cut() {
+            answer.push(&piece);
+        }
+        assert_eq!(answer.kept().len(), MAX_BYTES);
+        assert!(answer.is_endless());
+    }
+}
