@@ -98,12 +98,19 @@ export function turnText(state, turn) {
   const text = turn.text;
   const form = reading(state, turn) ?? structured(text);
   if (form) return form;
-  if (text.length <= LONG) return markdown(text);
+  const mark = Object.hasOwn(CUT_OFF, turn.finish) ? [h('p.faint', {}, CUT_OFF[turn.finish])] : [];
+  if (text.length <= LONG) return [...markdown(text), ...mark];
   const rest = h('button.link', { type: 'button' }, 'Show all of it');
   const nodes = [...markdown(text.slice(0, LONG)), rest];
-  rest.addEventListener('click', () => rest.replaceWith(...markdown(text.slice(LONG))));
+  rest.addEventListener('click', () => rest.replaceWith(...markdown(text.slice(LONG)), ...mark));
   return nodes;
 }
+
+/** What is said below a text that is only the beginning of an answer. */
+const CUT_OFF = {
+  length: '[cut off here: it reached its token limit]',
+  truncated: '[cut off here: it went past its token limit]',
+};
 
 function describe(state, seat, live) {
   if (live) {

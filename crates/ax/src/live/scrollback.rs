@@ -129,7 +129,8 @@ fn said(state: &State, turn: &Turn, columns: usize) -> Vec<Line> {
     let head = head.and(&format!("  {}", part.join(" · ")), DIM).cut(columns);
     let room = columns.saturating_sub(MARGIN.len() + 1).clamp(1, WIDEST);
     let body = markdown::lines(text.trim(), room).into_iter().map(|line| Line::of(MARGIN, PLAIN).then(line));
-    [head].into_iter().chain(body).chain([Line::default()]).collect()
+    let mark = turn.finish.mark().map(|mark| indented(&mark, columns)).unwrap_or_default();
+    [head].into_iter().chain(body).chain(mark).chain([Line::default()]).collect()
 }
 
 fn figures(turn: &Turn) -> Vec<String> {

@@ -134,7 +134,10 @@ async fn lines_typed() -> anyhow::Result<Option<Vec<String>>> {
 fn heard_since(state: &State, participant: &str, unseen: usize) {
     let last = state.turns.iter().rposition(|turn| turn.participant == participant);
     let unheard = state.turns.iter().take(unseen).skip(last.map_or(0, |place| place + 1));
-    unheard.for_each(|turn| insist(&format!("{}:\n{}\n", turn.participant, turn.text.trim())));
+    for turn in unheard {
+        let mark = turn.finish.mark().map(|mark| format!("\n{mark}")).unwrap_or_default();
+        insist(&format!("{}:\n{}{mark}\n", turn.participant, turn.text.trim()));
+    }
 }
 
 fn lines() -> Vec<String> {

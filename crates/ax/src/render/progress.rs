@@ -166,7 +166,8 @@ fn answered(turn: &Turn) -> String {
         return format!("  {} spoke", turn.participant);
     }
     let tokens = count(turn.bill.usage.completion, "token");
-    format!("  {} answered in {}, {tokens}", turn.participant, time(turn.duration_ms))
+    let cut = turn.finish.cut_reason().map(|reason| format!("; cut off: {reason}")).unwrap_or_default();
+    format!("  {} answered in {}, {tokens}{cut}", turn.participant, time(turn.duration_ms))
 }
 
 fn stumbled(participant: &str, class: ErrorClass, message: &str, wait: u64) -> String {

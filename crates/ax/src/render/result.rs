@@ -62,9 +62,10 @@ fn round(round: &Round) -> String {
 fn response(response: &Response) -> String {
     let role = response.role.iter().map(String::as_str);
     let part: Vec<&str> = role.chain([response.phase.as_str()]).collect();
-    let said = match &response.error {
-        Some(error) => format!("*failed: {error}*"),
-        None => response.content.trim().to_owned(),
+    let said = match (&response.error, response.cut_reason()) {
+        (Some(error), _) => format!("*failed: {error}*"),
+        (None, Some(reason)) => format!("{}\n\n*cut off here: {reason}*", response.content.trim()),
+        (None, None) => response.content.trim().to_owned(),
     };
     format!("### {} ({})\n\n{said}", response.provider, part.join(", "))
 }

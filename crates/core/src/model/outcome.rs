@@ -15,6 +15,7 @@ use crate::model::{
     flips::{Flip, Position, RoundAgreement},
     id::DiscussionId,
     lifecycle::Lifecycle,
+    transcript::Finish,
 };
 
 pub use consensus::{ConsensusReport, DissentReport};
@@ -236,12 +237,22 @@ pub struct Response {
     pub timestamp: String,
     /// How long it took.
     pub duration_ms: u64,
-    /// Why the model stopped.
+    /// Why the model stopped: `stop`, `length` (it reached its token limit), `truncated` (it went past
+    /// its token limit and was cut there), `refused` or `convene`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<String>,
     /// What went wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+}
+
+impl Response {
+    /// Why the content is only the beginning of an answer, where it is.
+    #[must_use]
+    pub fn cut_reason(&self) -> Option<&'static str> {
+        let given = |finish: &Finish| self.finish_reason.as_deref() == Some(finish.name());
+        [Finish::Length, Finish::Truncated].into_iter().find(given)?.cut_reason()
+    }
 }
 
 /// A sub-discussion as its parent reports it.

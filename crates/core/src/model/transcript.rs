@@ -91,19 +91,25 @@ impl Finish {
             Finish::Convene => "convene",
         }
     }
-    /// Whether the text is only the beginning of an answer: it ran into its limit, or was cut at it.
+    /// Why the text is only the beginning of an answer, where it is.
+    #[must_use]
+    pub fn cut_reason(self) -> Option<&'static str> {
+        match self {
+            Finish::Length => Some("it reached its token limit"),
+            Finish::Truncated => Some("it went past its token limit"),
+            Finish::Stop | Finish::Refused | Finish::Convene => None,
+        }
+    }
+
+    /// Whether the text is only the beginning of an answer.
     #[must_use]
     pub fn is_cut_off(self) -> bool {
-        self.mark().is_some()
+        self.cut_reason().is_some()
     }
 
     /// What readers are told after a text that is only the beginning of an answer.
     #[must_use]
-    pub fn mark(self) -> Option<&'static str> {
-        match self {
-            Finish::Length => Some("[cut off here: it reached its token limit]"),
-            Finish::Truncated => Some("[cut off here: it went past its token limit]"),
-            Finish::Stop | Finish::Refused | Finish::Convene => None,
-        }
+    pub fn mark(self) -> Option<String> {
+        self.cut_reason().map(|reason| format!("[cut off here: {reason}]"))
     }
 }

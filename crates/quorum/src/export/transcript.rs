@@ -227,8 +227,10 @@ fn speech(state: &State, response: &Response) -> Part {
         Some(error) => Block::Line(format!("Failed: {error}")),
         None => reply(&response.content),
     };
+    let mark = response.cut_reason().map(|reason| Block::Line(format!("Cut off here: {reason}")));
+    let blocks = [said].into_iter().chain(mark).collect();
     let seat = state.spec.participants.iter().position(|it| it.name == response.provider);
-    Part { aside: Some(aside.join(", ")), seat, ..Part::new(response.provider.clone(), vec![said]) }
+    Part { aside: Some(aside.join(", ")), seat, ..Part::new(response.provider.clone(), blocks) }
 }
 
 /// What was asked for in a fixed form is hard to read as a speech.

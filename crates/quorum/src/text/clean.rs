@@ -1,26 +1,43 @@
-//! Makes text from elsewhere harmless: a model must not move the cursor, set the title, or turn a line around.
+//! Makes text from elsewhere harmless: a model must not move the cursor, set the title, turn a line
+//! around, or say something that nobody sees.
 
 use std::fmt::Write;
 
 use quorum_providers::clean::without_sequences;
 
-/// The text without control characters, escape sequences and marks that change the direction of writing.
+use super::hidden::{named, placed};
+
+/// The text without control characters, escape sequences and marks that change the direction of
+/// writing, and with hidden characters shown as `<U+200B>`.
 #[must_use]
 pub fn clean(text: &str) -> String {
     let mut cleaned = without_sequences(text);
     cleaned.retain(is_harmless);
-    cleaned
+    if cleaned.is_ascii() {
+        return cleaned;
+    }
+    let mut shown = String::with_capacity(cleaned.len());
+    for it in placed(&cleaned) {
+        match it.is_hidden {
+            true => shown += &named(it.letter),
+            false => shown.push(it.letter),
+        }
+    }
+    shown
 }
 
-/// JSON as it was, with what JSON itself does not escape written as `\u…` as well. Such characters stand only in strings.
+/// JSON as it was, with what JSON itself does not escape written as `\u…` as well: controls, marks of
+/// direction, hidden characters. Such characters stand only in strings.
 #[must_use]
 pub fn escaped(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
-    for next in json.chars() {
-        if is_harmless(next) {
-            escaped.push(next);
+    for it in placed(json) {
+        if it.is_hidden || !is_harmless(it.letter) {
+            it.letter.encode_utf16(&mut [0; 2]).iter().for_each(|unit| {
+                let _ = write!(escaped, "\\u{unit:04x}");
+            });
         } else {
-            let _ = write!(escaped, "\\u{:04x}", u32::from(next));
+            escaped.push(it.letter);
         }
     }
     escaped
@@ -78,6 +95,52 @@ mod tests {
         let text = "\u{1b}[31m \u{9b} \u{202e} \u{7f} é \"quoted\"\n";
         let json = escaped(&serde_json::to_string(text).unwrap());
         assert!(json.chars().all(is_harmless), "{json}");
+        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
+    }
+
+    #[test]
+    fn hidden_characters_are_shown_as_such() {
+        for (text, expected) in [
+            ("pay\u{200b}pal", "pay<U+200B>pal"),
+            ("a\u{200c}b\u{200d}c", "a<U+200C>b<U+200D>c"),
+            ("\u{feff}begin\u{2060}ning", "<U+FEFF>begin<U+2060>ning"),
+            ("one\u{2028}two\u{2029}three", "one<U+2028>two<U+2029>three"),
+            ("hi\u{e0068}\u{e0069}\u{e007f}", "hi<U+E0068><U+E0069><U+E007F>"),
+            // A flag of no country, and bytes hidden behind an emoji.
+            ("\u{1f3f4}\u{e0068}\u{e0069}\u{e007f}", "\u{1f3f4}<U+E0068><U+E0069><U+E007F>"),
+            ("🙂\u{fe0f}\u{fe00}\u{e0101}", "🙂\u{fe0f}<U+FE00><U+E0101>"),
+            ("a\u{e0101} \u{fe0f}", "a<U+E0101> <U+FE0F>"),
+            ("👩\u{200d}x \u{200d}👩", "👩<U+200D>x <U+200D>👩"),
+            ("می\u{200c}\u{200c}خواهم", "می\u{200c}<U+200C>خواهم"),
+            (
+                "\u{3164}\u{115f}\u{34f}\u{fff9}\u{180e}\u{2064}",
+                "<U+3164><U+115F><U+034F><U+FFF9><U+180E><U+2064>",
+            ),
+        ] {
+            assert_eq!(clean(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn characters_that_scripts_and_emoji_need_stay() {
+        for text in [
+            "می\u{200c}خواهم",
+            "क्\u{200d}ष श्री\u{200c}मान്",
+            "ശില്\u{200d} ",
+            "👩\u{200d}💻 👨\u{200d}👩\u{200d}👧 🏳\u{fe0f}\u{200d}🌈 ❤\u{fe0f}\u{200d}🔥 🧑🏽\u{200d}⚕\u{fe0f}",
+            "1\u{fe0f}\u{20e3} ☎\u{fe0e} 葛\u{e0100}城",
+            "\u{1f3f4}\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f} won",
+            "weiches Trenn\u{ad}zeichen, geschützter\u{a0}Abstand",
+        ] {
+            assert_eq!(clean(text), text);
+        }
+    }
+
+    #[test]
+    fn json_keeps_hidden_characters_and_shows_them() {
+        let text = "pay\u{200b}pal \u{2028} \u{e0068} 👩\u{200d}💻";
+        let json = escaped(&serde_json::to_string(text).unwrap());
+        assert_eq!(json, "\"pay\\u200bpal \\u2028 \\udb40\\udc68 👩\u{200d}💻\"");
         assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
     }
 }

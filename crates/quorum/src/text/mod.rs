@@ -2,6 +2,7 @@
 
 mod clean;
 mod figures;
+mod hidden;
 
 pub use clean::{clean, escaped};
 pub use figures::{count, grouped, line, time, tokens};

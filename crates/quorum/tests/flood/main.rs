@@ -39,7 +39,7 @@ async fn flood(fault: Fault) {
     println!("{fault:?}: {:?}, at most {} MiB so far", began.elapsed(), peak() / MIB);
     for fact in &facts {
         if let quorum::model::event::Event::TurnCompleted { turn } = &fact.event {
-            assert!(turn.text.len() as u64 <= MIB && turn.finish == Finish::Length, "{}", turn.text.len());
+            assert!(turn.text.len() as u64 <= MIB && turn.finish == Finish::Truncated, "{}", turn.text.len());
         }
     }
     assert!(!outcome.rounds.is_empty() || outcome.error.is_some());

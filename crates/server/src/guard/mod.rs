@@ -4,6 +4,7 @@ pub(crate) mod headers;
 pub(crate) mod pages;
 pub(crate) mod rate;
 mod token;
+pub(crate) mod unread;
 
 use std::{convert::Infallible, net::IpAddr};
 

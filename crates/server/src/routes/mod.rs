@@ -20,7 +20,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
     app::App,
-    guard::{callers, headers::headers, names, pages},
+    guard::{callers, headers::headers, names, pages, unread::unread},
     openapi,
     problem::{self, Problem},
     seeds, web,
@@ -90,5 +90,6 @@ pub(crate) fn router(app: App) -> Router {
         Some(layer) => guarded.layer(layer),
         None => guarded,
     };
-    shared.layer(from_fn_with_state(app.clone(), names)).layer(from_fn(headers)).with_state(app)
+    let named = shared.layer(from_fn_with_state(app.clone(), names));
+    named.layer(from_fn(unread)).layer(from_fn(headers)).with_state(app)
 }

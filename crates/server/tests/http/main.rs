@@ -16,4 +16,5 @@ mod plan;
 mod restart;
 mod ruling;
 mod server;
+mod unread;
 mod web;
