@@ -150,6 +150,11 @@ impl AppState {
         }
     }
 
+    /// Leaves what is run here to the next server, once the calls under way are recorded.
+    pub(crate) async fn leave(&self) {
+        self.quorum.leave().await;
+    }
+
     /// Keeps a key for as long as its order is being taken; `None` while somebody else does so.
     pub(crate) fn take_order(self: &Arc<Self>, key: String) -> Option<InFlight> {
         let is_free = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone());

@@ -57,12 +57,19 @@ impl Server {
         self.address
     }
 
+    /// How long calls under way may take once it is told to close.
+    #[must_use]
+    pub fn drain(&self) -> Duration {
+        self.app.limits().drain
+    }
+
     /// Goes on with what an earlier process left unfinished; says with what.
     pub async fn go_on(&self) -> Result<Vec<DiscussionId>, Error> {
         Ok(self.app.go_on().await?)
     }
 
-    /// Answers until it is told to close. Discussions under way are left as they are: the next server goes on with them.
+    /// Answers until it is told to close. Then calls under way are awaited and recorded, for as long as
+    /// the limits say, and nothing new is begun: the next server goes on.
     pub async fn run(self, close: impl Future<Output = ()>) {
         let router = routes::router(self.app.clone());
         let places = Arc::new(Semaphore::new(affordable(self.app.limits().connections)));
@@ -84,7 +91,8 @@ impl Server {
         }
         drop(self.listener);
         self.app.hub.close();
-        let _ = tokio::time::timeout(LAST_ORDERS, closing.shutdown()).await;
+        let leaving = tokio::time::timeout(self.app.limits().drain, self.app.leave());
+        let _ = tokio::join!(leaving, tokio::time::timeout(LAST_ORDERS, closing.shutdown()));
     }
 
     fn serve(

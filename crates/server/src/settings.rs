@@ -61,6 +61,8 @@ pub struct Limits {
     pub silence: Duration,
     /// How long a reader may take nothing of what is waiting for it.
     pub stall_time: Duration,
+    /// How long calls under way may take to end and be recorded once the server is to close.
+    pub drain: Duration,
 }
 
 impl Default for Limits {
@@ -80,6 +82,7 @@ impl Default for Limits {
             body_time: Duration::from_secs(10),
             silence: Duration::from_secs(15),
             stall_time: Duration::from_secs(30),
+            drain: Duration::from_secs(60),
         }
     }
 }
@@ -112,12 +115,14 @@ impl Settings {
     pub fn of(config: &Config) -> Self {
         let usual = SocketAddr::from((Ipv4Addr::LOCALHOST, PORT));
         let limits = Limits::default();
+        let running = config.server.max_running.unwrap_or(limits.running);
+        let drain = config.server.drain.map_or(limits.drain, Duration::from_secs);
         Settings {
             listen: config.server.listen.unwrap_or(usual),
             tokens: config.server.tokens.clone(),
             origins: config.server.origins.clone(),
             voices: Voices::Available,
-            limits: Limits { running: config.server.max_running.unwrap_or(limits.running), ..limits },
+            limits: Limits { running, drain, ..limits },
         }
     }
 

@@ -1,5 +1,7 @@
 // Building the page: elements with text in them. Nothing here, or anywhere else, makes markup of text.
 
+import { visible } from './hidden.js';
+
 /** An element: h('p.note', { title, on: { click } }, 'text', node, …). Nothing is said for null, undefined and false. */
 export function h(tag, props = {}, ...children) {
   const [name, ...classes] = tag.split('.');
@@ -36,7 +38,7 @@ const PROPERTIES = { value: 1, checked: 1, disabled: 1, hidden: 1, open: 1, sele
 function put(element, children) {
   for (const child of children.flat(Infinity)) {
     if (child === null || child === undefined || child === false) continue;
-    element.append(child);
+    element.append(typeof child === 'string' ? visible(child) : child);
   }
 }
 
@@ -77,7 +79,8 @@ export function fill(element, ...children) {
 
 /** Sets a text only where it is another one: what did not change is not read out again. */
 export function say(element, text) {
-  if (element.textContent !== text) element.textContent = text;
+  const shown = visible(String(text ?? ''));
+  if (element.textContent !== shown) element.textContent = shown;
 }
 
 /** Runs `build` when the key is another one than the last time. */
@@ -133,7 +136,7 @@ export function announce(text) {
     return;
   }
   spoken = performance.now();
-  status.textContent = text;
+  status.textContent = visible(text);
 }
 
 let notices;

@@ -5,6 +5,7 @@ import { columns } from './columns.js';
 import { controls, fork } from './controls.js';
 import { announce, fill, h, memo, say } from './dom.js';
 import { advance, apply, fold, isOver, start } from './fold.js';
+import { visible } from './hidden.js';
 import { ending, panels, rounds, standing, strip, synthesis } from './panels.js';
 import { person } from './person.js';
 import { talk } from './talk.js';
@@ -153,7 +154,7 @@ function heading(controls) {
   const named = memo();
   const name = (state) => {
     const { spec, fork, lineage } = state;
-    document.title = `${spec.topic} · Quorum`;
+    document.title = `${visible(spec.topic)} · Quorum`;
     say(title, spec.topic);
     say(kind, rounds(state));
     fill(

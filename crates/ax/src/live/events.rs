@@ -45,11 +45,11 @@ pub(crate) async fn handle_all(
             // What was said before the end is shown before it.
             biased;
             () = leave.received() => {
-                if !leaving.begin(discussion, &requested, watch).await {
+                if !leaving.begin(discussion, watch) {
                     return Ok(LoopEnd::Left);
                 }
             }
-            () = leaving.timed_out() => return Ok(leaving.finish(discussion).await),
+            () = leaving.timed_out() => return Ok(LoopEnd::Left),
             _ = interrupt.recv() => {
                 requested.interrupts += 1;
                 if !on_interrupt(discussion, requested.interrupts, watch).await? {
@@ -70,11 +70,10 @@ pub(crate) async fn handle_all(
                         jsonl.write_signal(discussion, &signal).await?;
                     }
                 }
-                None if leaving.pauses => return Ok(leaving.finish(discussion).await),
+                None if leaving.is_begun() => return Ok(let_go(discussion).await),
                 None => {
                     let Requested { interrupts, paused, .. } = requested;
-                    let interrupted = interrupts > 0 || leaving.deadline.is_some();
-                    return Ok(LoopEnd::Ended { interrupted, paused });
+                    return Ok(LoopEnd::Ended { interrupted: interrupts > 0, paused });
                 }
             },
         }
@@ -89,23 +88,23 @@ const GRACE: Duration = Duration::from_secs(5);
 #[derive(Default)]
 struct Leaving {
     deadline: Option<Instant>,
-    /// Whether this loop has paused the discussion, and has to take that back.
-    pauses: bool,
 }
 
 impl Leaving {
-    /// Asks for nothing new to be begun. `false` when there is nothing to wait for: it was told before,
-    /// or nothing can be recorded.
-    async fn begin(&mut self, discussion: &Discussion, requested: &Requested, watch: &mut Watch) -> bool {
+    /// Lets nothing new begin. `false` when there is nothing to wait for: it was told before.
+    fn begin(&mut self, discussion: &Discussion, watch: &mut Watch) -> bool {
         if self.deadline.replace(Instant::now() + GRACE).is_some() {
             return false;
         }
         watch.say(
             "Leaving once the calls under way are recorded, within 5 s. A second signal leaves at once.",
         );
-        // What was stopped begins nothing new by itself, and a pause would take the stop back.
-        self.pauses = !requested.paused && !requested.stopped && requested.interrupts == 0;
-        !self.pauses || discussion.send(Command::Pause).await.is_ok()
+        discussion.let_go();
+        true
+    }
+
+    fn is_begun(&self) -> bool {
+        self.deadline.is_some()
     }
 
     async fn timed_out(&self) {
@@ -114,15 +113,13 @@ impl Leaving {
             None => std::future::pending().await,
         }
     }
+}
 
-    /// Undoes the pause, so that the next `resume` continues.
-    async fn finish(&self, discussion: &Discussion) -> LoopEnd {
-        let resumed = if self.pauses { discussion.send(Command::Resume).await } else { Ok(()) };
-        match resumed {
-            Err(Error::Store(StoreError::Over(_))) => LoopEnd::Ended { interrupted: true, paused: false },
-            // What could not be taken back, `ax resume` does.
-            Ok(()) | Err(_) => LoopEnd::Left,
-        }
+/// How a run ended that was let go: its last call may have been the last of the discussion.
+async fn let_go(discussion: &Discussion) -> LoopEnd {
+    match discussion.state().await {
+        Ok(state) if state.lifecycle.is_terminal() => LoopEnd::Ended { interrupted: true, paused: false },
+        Ok(_) | Err(_) => LoopEnd::Left,
     }
 }
 

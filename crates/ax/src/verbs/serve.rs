@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use quorum::{Config, Quorum, text::count};
 use quorum_server::{Server, Settings, Voices};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::{app::App, args::Serve, exit::Exit, render::note, verbs::restore::expire_old};
 
@@ -19,7 +19,8 @@ pub(crate) fn serve(app: &App, args: &Serve) -> anyhow::Result<Exit> {
 }
 
 async fn answer(quorum: Quorum, args: &Serve) -> anyhow::Result<Exit> {
-    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let mut told = CloseSignals::new()?;
+    let mut told_again = CloseSignals::new()?;
     expire_old(&quorum).await;
     let settings = settings(args, quorum.config());
     let server = Server::bind(quorum, settings).await?;
@@ -31,15 +32,43 @@ async fn answer(quorum: Quorum, args: &Serve) -> anyhow::Result<Exit> {
             count(going_on.len() as u64, "discussion")
         ));
     }
+    let seconds = server.drain().as_secs();
     let close = async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
-        note("Closing. Discussions under way go on with the next `ax serve`, or with `ax resume`.");
+        told.received().await;
+        note(&format!(
+            "Closing once the calls under way are recorded, within {seconds} s; a second signal closes at once. \
+             Discussions go on with the next `ax serve`, or with `ax resume`."
+        ));
     };
-    server.run(close).await;
+    let twice = async move {
+        told_again.received().await;
+        told_again.received().await;
+    };
+    tokio::select! {
+        () = server.run(close) => {}
+        () = twice => {}
+    }
     Ok(Exit::Done)
+}
+
+/// The signals after which the server closes.
+struct CloseSignals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl CloseSignals {
+    fn new() -> std::io::Result<CloseSignals> {
+        let (interrupt, terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        Ok(CloseSignals { interrupt, terminate })
+    }
+
+    async fn received(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
 }
 
 fn settings(args: &Serve, config: &Config) -> Settings {

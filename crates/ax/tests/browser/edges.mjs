@@ -267,6 +267,11 @@ async function awkward(server, open) {
     return found.getBoundingClientRect().right - Math.max(...[...line.getClientRects()].map((it) => it.right));
   });
   assert.ok(right < 2, `writing from the right begins ${right} away from it`);
+  const hidden = await page.evaluate(() => {
+    const texts = [...document.querySelectorAll('.turn p')].map((it) => it.textContent);
+    return texts.find((it) => it.startsWith('Zero'));
+  });
+  assert.equal(hidden, 'Zero<U+200B>width, override, e\u0301\u0301\u0301\u0301\u0301, 👩‍👩‍👧‍👦');
   for (const path of ['/', `/compare?a=${id}&b=${id}`]) {
     await page.goto(server.base + path);
     await page.waitForSelector('.entry, table.figures');

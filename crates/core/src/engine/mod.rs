@@ -11,10 +11,14 @@ use std::{
     any::Any,
     collections::{BTreeSet, HashMap},
     panic::AssertUnwindSafe,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use futures::FutureExt;
+use tokio::sync::Notify;
 
 use crate::{
     engine::{
@@ -144,6 +148,10 @@ pub(crate) struct Inner {
     owner: String,
     pub(crate) running: Mutex<HashMap<DiscussionId, Running>>,
     leases: std::sync::Once,
+    /// Whether this process is to leave everything to others.
+    leaving: AtomicBool,
+    /// A run has ended.
+    ended: Notify,
 }
 
 /// A discussion this process runs.
@@ -162,6 +170,8 @@ impl Engine {
             owner: owner.into(),
             running: Mutex::default(),
             leases: std::sync::Once::new(),
+            leaving: AtomicBool::new(false),
+            ended: Notify::new(),
         }))
     }
 
@@ -317,6 +327,28 @@ impl Engine {
         self.running().contains_key(&id)
     }
 
+    /// Leaves a discussion to another process: nothing new is begun in it here, and its run ends when
+    /// what is under way is recorded.
+    pub fn let_go(&self, id: DiscussionId) {
+        if let Some(running) = self.running().get(&id) {
+            running.control.leave();
+        }
+    }
+
+    /// The same for every discussion that this process runs, or is about to run. Returns when no run
+    /// is left.
+    pub async fn leave(&self) {
+        self.0.leaving.store(true, Ordering::SeqCst);
+        self.running().values().for_each(|it| it.control.leave());
+        loop {
+            let ended = self.0.ended.notified();
+            if self.running().is_empty() {
+                return;
+            }
+            ended.await;
+        }
+    }
+
     /// Sends a command to whoever runs the discussion, here or elsewhere.
     pub async fn send(&self, id: DiscussionId, command: Command) -> Result<CommandId, StoreError> {
         self.0.shared.store.send(id, command).await
@@ -359,6 +391,10 @@ impl Engine {
         if held.is_none_or(|held| held.fence < claim.fence) {
             running.insert(claim.id, Running { control: control.clone(), claim: Some(claim.clone()) });
         }
+        drop(running);
+        if self.0.leaving.load(Ordering::SeqCst) {
+            control.leave();
+        }
     }
 
     /// A run that was fenced leaves the one that took over alone.
@@ -366,6 +402,7 @@ impl Engine {
         let mut running = self.running();
         if running.get(&id).is_some_and(|it| it.claim.as_ref() == claim) {
             running.remove(&id);
+            self.0.ended.notify_waiters();
         }
     }
 

@@ -77,9 +77,9 @@ impl Floor {
         let turns = match &held {
             Ok(turns) => turns.clone(),
             Err(Halt(Why::WindUp)) => asked.iter().map(|it| self.record.turn(&it.step)).collect(),
-            Err(Halt(Why::Suspended | Why::Awaiting | Why::TakenBack | Why::Aborted | Why::Failed(_))) => {
-                Vec::new()
-            }
+            Err(Halt(
+                Why::Suspended | Why::Awaiting | Why::TakenBack | Why::Left | Why::Aborted | Why::Failed(_),
+            )) => Vec::new(),
         };
         let (read, unread) = sort_out(reader, asked, turns);
         self.note_readings(reader, &read);

@@ -26,6 +26,8 @@ const INSTRUCTIONS: u64 = 2_000;
 pub(crate) enum Holding {
     /// A person said pause.
     Suspend,
+    /// This process leaves.
+    Leave,
     /// Deliberation ends.
     WindUp(WindUp),
 }
@@ -35,6 +37,7 @@ impl Floor {
     pub(crate) async fn gate(&mut self, key: &Step) -> Result<(), Halt> {
         match self.heed().await? {
             Some(Holding::Suspend) => return Err(Halt::suspended()),
+            Some(Holding::Leave) => return Err(Halt::left()),
             Some(Holding::WindUp(reason)) => return Err(self.wind_up(key, reason).await?),
             None => {}
         }
@@ -48,6 +51,10 @@ impl Floor {
 
     /// Takes new commands from the inbox and says what they mean here. An abort is an error at once.
     pub(crate) async fn heed(&mut self) -> Result<Option<Holding>, Halt> {
+        // The next process reads the commands: taking them may need a store that can't be reached.
+        if self.control.is_leaving() {
+            return Ok(Some(Holding::Leave));
+        }
         // Sub-discussions have no inbox of their own: they follow the root's wish.
         if self.record.state.lineage.is_none() {
             if self.control.is_poked() {
@@ -111,7 +118,10 @@ impl Floor {
                 WindUp::CallBudget | WindUp::TokenBudget | WindUp::CostBudget | WindUp::Deadline => false,
             },
             (Why::WindUp, None) => false,
-            (Why::Suspended | Why::Awaiting | Why::TakenBack | Why::Aborted | Why::Failed(_), _) => false,
+            (
+                Why::Suspended | Why::Awaiting | Why::TakenBack | Why::Left | Why::Aborted | Why::Failed(_),
+                _,
+            ) => false,
         };
         if !allowed {
             return Err(halt);

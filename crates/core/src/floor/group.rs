@@ -223,6 +223,7 @@ impl<'f, 'e> Group<'f, 'e> {
                     holding = holding.or(short.map(Holding::WindUp));
                 }
                 Happened::Deadline => {
+                    self.take_in_arrived().await?;
                     self.abandon(Abandoned::Deadline).await?;
                     holding = Some(Holding::WindUp(WindUp::Deadline));
                 }
@@ -235,6 +236,7 @@ impl<'f, 'e> Group<'f, 'e> {
         let key = self.key.clone();
         let halt = match holding {
             Some(Holding::WindUp(reason)) => self.floor.wind_up(&key, reason).await?,
+            Some(Holding::Leave) => Halt::left(),
             Some(Holding::Suspend) if self.floor.control.wished() != Some(Command::Pause) => {
                 Halt::taken_back()
             }
@@ -249,11 +251,20 @@ impl<'f, 'e> Group<'f, 'e> {
         match self.floor.heed().await {
             Ok(wish) => Ok(holding.or(wish)),
             Err(aborted) => {
+                self.take_in_arrived().await?;
                 self.abandon(Abandoned::Aborted).await?;
                 self.leave();
                 Err(aborted)
             }
         }
+    }
+
+    /// Records the answers in hand before the calls under way are dropped.
+    async fn take_in_arrived(&mut self) -> Result<(), Halt> {
+        while let Some(arrival) = self.calls.arrived() {
+            self.take_in(arrival, true).await?;
+        }
+        Ok(())
     }
 
     /// Whether nothing more will arrive: nothing is under way, or nothing that may finish although

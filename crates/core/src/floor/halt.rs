@@ -15,6 +15,8 @@ pub(crate) enum Why {
     /// The pause was taken back, or outranked by a stop, before it was obeyed: go on from the
     /// record.
     TakenBack,
+    /// This process leaves; another one goes on from the record, and no lifecycle changes.
+    Left,
     /// Stop deliberating and conclude with what has been said; why is a fact in the record.
     WindUp,
     /// Drop everything; ask nobody.
@@ -34,6 +36,10 @@ impl Halt {
 
     pub(crate) fn taken_back() -> Self {
         Halt(Why::TakenBack)
+    }
+
+    pub(crate) fn left() -> Self {
+        Halt(Why::Left)
     }
 
     pub(crate) fn wind_up() -> Self {

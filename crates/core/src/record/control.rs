@@ -11,6 +11,8 @@ use crate::model::command::Command;
 #[derive(Debug, Default)]
 pub(crate) struct Control {
     poked: AtomicBool,
+    /// Whether this process is to leave it to another one.
+    leaving: AtomicBool,
     wake: Notify,
     wish: watch::Sender<Option<Command>>,
 }
@@ -25,6 +27,17 @@ impl Control {
     pub(crate) fn poke(&self) {
         self.poked.store(true, Ordering::Release);
         self.wake.notify_one();
+    }
+
+    /// Begins nothing new from now on, here and below; what is under way is still recorded.
+    pub(crate) fn leave(&self) {
+        self.leaving.store(true, Ordering::Release);
+        self.wake.notify_one();
+        self.wish.send_modify(|_| {});
+    }
+
+    pub(crate) fn is_leaving(&self) -> bool {
+        self.leaving.load(Ordering::Acquire)
     }
 
     /// Whether there may be a new command; asks once.

@@ -12,6 +12,9 @@ const SHORTEST_TOKEN: usize = 16;
 /// How many discussions a server may be told to run at once.
 const RUNNING: RangeInclusive<usize> = 1..=100_000;
 
+/// How many seconds a server may be told to wait for calls under way.
+const DRAIN: RangeInclusive<u64> = 0..=3_600;
+
 /// What the user has set up for the server.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Server {
@@ -23,6 +26,8 @@ pub struct Server {
     pub origins: Vec<String>,
     /// Discussions that may be run at once, where it is said.
     pub max_running: Option<usize>,
+    /// How many seconds calls under way may take once it is to close, where it is said.
+    pub drain: Option<u64>,
 }
 
 /// Somebody who may come in.
@@ -66,9 +71,10 @@ pub(super) fn read(config: &mut Config, table: &toml::Table) -> Result<(), Mista
             "listen" => config.server.listen = Some(address(value)?),
             "tokens" => config.server.tokens = each(value, "tokens", token)?,
             "origins" => config.server.origins = each(value, "origins", origin)?,
-            "max_running" => config.server.max_running = Some(count(value)?),
+            "max_running" => config.server.max_running = Some(whole(value, key, RUNNING)?),
+            "drain" => config.server.drain = Some(whole(value, key, DRAIN)?),
             _ => {
-                let known = ["listen", "tokens", "origins", "max_running"];
+                let known = ["listen", "tokens", "origins", "max_running", "drain"];
                 return Err(unknown("key in [server]", key, known).into());
             }
         }
@@ -85,12 +91,13 @@ fn address(value: &toml::Value) -> Result<SocketAddr, String> {
     read.ok_or_else(|| format!("server.listen is an address and a port like \"127.0.0.1:3000\", not {value}"))
 }
 
-fn count(value: &toml::Value) -> Result<usize, String> {
-    let read = value.as_integer().and_then(|it| usize::try_from(it).ok()).filter(|it| RUNNING.contains(it));
-    let (least, most) = (RUNNING.start(), RUNNING.end());
-    read.ok_or_else(|| {
-        format!("server.max_running must be a whole number from {least} to {most}, not {value}")
-    })
+fn whole<T>(value: &toml::Value, key: &str, within: RangeInclusive<T>) -> Result<T, String>
+where
+    T: TryFrom<i64> + PartialOrd + fmt::Display,
+{
+    let read = value.as_integer().and_then(|it| T::try_from(it).ok()).filter(|it| within.contains(it));
+    let (least, most) = (within.start(), within.end());
+    read.ok_or_else(|| format!("server.{key} must be a whole number from {least} to {most}, not {value}"))
 }
 
 fn each<T>(
@@ -150,13 +157,13 @@ mod tests {
     #[test]
     fn s2_the_section_is_read_and_a_token_is_never_shown() {
         let server = read_text(
-            "[server]\nmax_running = 7\nlisten = \"0.0.0.0:80\"\norigins = [\"https://A.example\"]\n\
+            "[server]\nmax_running = 7\ndrain = 90\nlisten = \"0.0.0.0:80\"\norigins = [\"https://A.example\"]\n\
              tokens = [{ name = \"ann\", tenant = \"acme\", token = \"0123456789abcdef\" }]",
         )
         .unwrap();
         assert_eq!(server.listen, "0.0.0.0:80".parse().ok());
         assert_eq!(server.origins, ["https://a.example"]);
-        assert_eq!(server.max_running, Some(7));
+        assert_eq!((server.max_running, server.drain), (Some(7), Some(90)));
         assert_eq!(server.tokens[0].tenant, Tenant::named("acme"));
         assert!(!format!("{server:?}").contains("0123456789abcdef"));
     }
@@ -170,6 +177,7 @@ mod tests {
         };
         check("listen = 3000", "is an address and a port");
         check("max_running = 0", "must be a whole number from 1 to 100000, not 0");
+        check("drain = -1", "server.drain must be a whole number from 0 to 3600, not -1");
         check("max_running = \"two\"", "must be a whole number from 1 to 100000, not \"two\"");
         check("listn = 3000", "did you mean listen?");
         check("tokens = \"hunter2\"", "is a list");

@@ -89,6 +89,12 @@ impl Discussion {
         self.logged(action, sent).await
     }
 
+    /// Leaves it to another process: nothing new is begun in it here, and its run ends when the calls
+    /// under way are recorded.
+    pub fn let_go(&self) {
+        self.quorum().0.engine.let_go(self.id);
+    }
+
     /// Goes on with it, be it paused, failed or left behind.
     pub async fn resume(&self) -> Result<Steered, Error> {
         let resumed = match self.resumed().await {

@@ -18,6 +18,12 @@ impl Quorum {
         Ok(claims.into_iter().map(|claim| claim.id).collect())
     }
 
+    /// Leaves every discussion that this process runs to another one: nothing new is begun, and the
+    /// calls under way are recorded as they end. Returns when no run is left.
+    pub async fn leave(&self) {
+        self.0.engine.leave().await;
+    }
+
     /// Goes on with one of these, be it much later; `None` where that is done already, or can't be.
     pub async fn go_on_with(&self, id: DiscussionId) -> Result<Option<Started>, Error> {
         let _locked = self.0.locks.lock(id).await;

@@ -42,6 +42,7 @@ const FILES: &[File] = files! {
     "fields.js" SCRIPT;
     "figures.js" SCRIPT;
     "fold.js" SCRIPT;
+    "hidden.js" SCRIPT;
     "home.js" SCRIPT;
     "markdown.js" SCRIPT;
     "order.js" SCRIPT;

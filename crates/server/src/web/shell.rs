@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use axum::response::Html;
-use quorum::listing::Entry;
+use quorum::{listing::Entry, text::clean};
 
 use crate::web::assets;
 
@@ -64,7 +64,8 @@ pub(super) fn unreadable() -> (String, String) {
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
+    clean(text)
+        .replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
         .replace('"', "&quot;")

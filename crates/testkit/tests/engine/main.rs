@@ -8,6 +8,7 @@ mod failures;
 mod floods;
 mod forks;
 mod kills;
+mod leaving;
 mod notes;
 mod people;
 mod properties;

@@ -17,7 +17,7 @@ use tokio::time::{Duration, sleep};
 
 use crate::{for_two, order, table};
 
-fn recursive(pattern: &str, max_depth: u32) -> Spec {
+pub(crate) fn recursive(pattern: &str, max_depth: u32) -> Spec {
     let spec = order(pattern);
     let recursion = Some(Recursion { max_depth, strategy: TimeoutStrategy::Cascade });
     let timing = Timing { total_ms: 180_000, ..spec.timing };

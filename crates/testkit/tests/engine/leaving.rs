@@ -1,0 +1,99 @@
+//! A process that is told to end: an answer in hand is recorded before anything else, and nothing that
+//! was answered is asked for again.
+
+use std::{sync::Arc, time::Duration};
+
+use quorum_core::{
+    engine::handle::Finished,
+    memory::MemoryStore,
+    model::{command::Command, event::Event, id::DiscussionId, lifecycle::Lifecycle, spec::Spec},
+};
+use quorum_testkit::{
+    panel::{Panel, panel},
+    table::Table,
+};
+use tokio::time::sleep;
+
+use crate::{order, registry::registry, subs::recursive, table};
+
+/// Three who answer after 1, 2 and 3 seconds.
+fn slow() -> Panel {
+    panel().takes("ann", 1_000).takes("bob", 2_000).takes("cyd", 3_000)
+}
+
+/// Runs it in a process that is told to leave after so many milliseconds.
+async fn left_after(table: &Table, id: DiscussionId, ms: u64) -> Finished {
+    let handle = table.engine.run(id).await.unwrap();
+    sleep(Duration::from_millis(ms)).await;
+    table.engine.leave().await;
+    handle.finished().await.unwrap()
+}
+
+async fn answered(table: &Table, id: DiscussionId) -> Vec<String> {
+    let turn = |event: &Event| match event {
+        Event::TurnCompleted { turn } => Some(turn.step.to_string()),
+        _ => None,
+    };
+    table.facts(id).await.iter().filter_map(|fact| turn(&fact.event)).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn f13_calls_under_way_are_recorded_and_never_made_again() {
+    // Every 250 ms of a talk and a decision that take some 7 s.
+    for moment in (0..8_000).step_by(250) {
+        for pattern in ["synthesis", "in-turn"] {
+            let store = Arc::new(MemoryStore::new());
+            let first = Table::owned_by("first", store.clone(), &slow(), registry());
+            let id = first.open(Spec { rounds: 2, ..order(pattern) }).await.unwrap();
+            let finished = left_after(&first, id, moment).await;
+            let asked = first.panel.steps();
+            let mut recorded = answered(&first, id).await;
+            assert_eq!(recorded.len(), asked.len(), "{pattern} left at {moment}: {asked:?} {recorded:?}");
+            if let Finished::Waiting(state) = &finished {
+                assert_ne!(state.lifecycle, Lifecycle::Paused, "{pattern} left at {moment}");
+            }
+
+            let second = Table::owned_by("second", store, &slow(), registry());
+            let ended = second.run(id).await.unwrap().outcome();
+            assert!(ended.success, "{pattern} left at {moment}");
+            assert_eq!(ended.integrity.repeated_calls, 0, "{pattern} left at {moment}");
+            recorded.extend(second.panel.steps());
+            recorded.sort();
+            let mut once = recorded.clone();
+            once.dedup();
+            assert_eq!(recorded, once, "{pattern} left at {moment}: every step is asked for once");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn f13_an_answer_in_hand_is_recorded_before_an_abort_is_obeyed() {
+    // bob answers at the moment of the abort.
+    let table = table(&panel().takes("ann", 3_000).takes("bob", 1_000).takes("cyd", 3_000));
+    let id = table.open(Spec { rounds: 1, ..order("synthesis") }).await.unwrap();
+    let handle = table.engine.run(id).await.unwrap();
+    sleep(Duration::from_millis(1_000)).await;
+    table.engine.send(id, Command::Abort).await.unwrap();
+    handle.finished().await.unwrap();
+    assert_eq!(answered(&table, id).await, ["1/talking/bob"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn f13_a_sub_discussion_leaves_with_the_one_above() {
+    let store = Arc::new(MemoryStore::new());
+    let spec = recursive("synthesis", 2);
+    let script = || slow().convenes("ann", "About {topic}");
+    let whole = Table::owned_by("whole", Arc::new(MemoryStore::new()), &script(), registry());
+    let (expected, _) = whole.hold(spec.clone()).await;
+    for moment in (0..12_000).step_by(1_500) {
+        let first = Table::owned_by("first", store.clone(), &script(), registry());
+        let id = first.open(spec.clone()).await.unwrap();
+        left_after(&first, id, moment).await;
+        let second = Table::owned_by("second", store.clone(), &script(), registry());
+        let ended = second.run(id).await.unwrap().outcome();
+        assert_eq!(ended.synthesis, expected.synthesis, "left at {moment}");
+        assert_eq!(ended.integrity.repeated_calls, 0, "left at {moment}");
+        let asked = first.panel.steps().len() + second.panel.steps().len();
+        assert_eq!(asked, whole.panel.steps().len(), "left at {moment}");
+    }
+}
