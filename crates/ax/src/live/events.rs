@@ -35,8 +35,8 @@ pub(crate) async fn handle_all(
     signals: impl Stream<Item = Signal>,
     watch: &mut Watch,
     mut jsonl: Option<&mut JsonLines>,
+    ProcessSignals { interrupt, leave }: &mut ProcessSignals,
 ) -> anyhow::Result<LoopEnd> {
-    let (mut interrupt, mut leave) = (signal(SignalKind::interrupt())?, LeaveSignals::new()?);
     let mut signals = std::pin::pin!(signals);
     let (mut requested, mut trouble) = (Requested::default(), Trouble::default());
     let mut leaving = Leaving::default();
@@ -137,6 +137,19 @@ impl Trouble {
             }
             Signal::Piece(_) => true,
         }
+    }
+}
+
+/// The signals to this process while a discussion is run. Listened for before anything is paid for, so
+/// that none of them kills it with a call under way.
+pub(crate) struct ProcessSignals {
+    interrupt: Caught,
+    leave: LeaveSignals,
+}
+
+impl ProcessSignals {
+    pub(crate) fn new() -> anyhow::Result<ProcessSignals> {
+        Ok(ProcessSignals { interrupt: signal(SignalKind::interrupt())?, leave: LeaveSignals::new()? })
     }
 }
 

@@ -20,7 +20,7 @@ use crate::{
     exit::{Demand, Exit, of_outcome, required},
     live::{
         Keys, Watch,
-        events::{self, LoopEnd, PauseEnd},
+        events::{self, LoopEnd, PauseEnd, ProcessSignals},
         jsonl::JsonLines,
         turn::{self, Typed},
     },
@@ -56,8 +56,8 @@ impl Ending {
 
 /// Follows a running discussion to its end, or to where it waits and nobody here answers, and prints what came of it.
 pub(crate) async fn run(discussion: &Discussion, handle: Handle, ending: Ending) -> anyhow::Result<Exit> {
-    let id = discussion.id();
-    let mut session = Session { discussion, ending, jsonl: None, interrupted: false };
+    let (id, signals) = (discussion.id(), ProcessSignals::new()?);
+    let mut session = Session { discussion, ending, signals, jsonl: None, interrupted: false };
     session.all_runs(handle).await.map_err(|error| kept(error, id))
 }
 
@@ -86,6 +86,7 @@ fn kept(error: anyhow::Error, id: DiscussionId) -> anyhow::Error {
 struct Session<'a> {
     discussion: &'a Discussion,
     ending: Ending,
+    signals: ProcessSignals,
     jsonl: Option<JsonLines>,
     /// Whether somebody pressed Ctrl-C in any of them.
     interrupted: bool,
@@ -136,7 +137,8 @@ impl Session<'_> {
     ) -> anyhow::Result<RunEnd> {
         let before = state.turns.len();
         let mut watch = Watch::over(&state, self.ending.output, Keys::OfDiscussion);
-        let end = events::handle_all(self.discussion, signals, &mut watch, self.jsonl.as_mut()).await?;
+        let (jsonl, to_process) = (self.jsonl.as_mut(), &mut self.signals);
+        let end = events::handle_all(self.discussion, signals, &mut watch, jsonl, to_process).await?;
         let LoopEnd::Ended { interrupted, paused } = end else {
             watch.close();
             note(&format!("Left. `ax resume {}` goes on where it was.", handle.id()));

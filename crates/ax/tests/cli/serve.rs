@@ -67,7 +67,9 @@ fn f13_a_server_told_to_close_leaves_in_time_and_the_next_goes_on() {
         server.hear("Going on with 1 discussion");
         assert!(is_completed(&address, &id), "after {signal}");
         let result = json(&address, &format!("/api/discussions/{id}/result"));
-        assert!(result["integrity"]["repeatedCalls"].as_u64().unwrap() <= 1, "{result}");
+        // Only a death can cost a call that was under way.
+        let repeated = result["integrity"]["repeatedCalls"].as_u64().unwrap();
+        assert!(repeated <= u64::from(signal == "-KILL"), "after {signal}: {result}");
         server.signal("-TERM");
         server.end();
     }

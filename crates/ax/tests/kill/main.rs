@@ -1,5 +1,5 @@
 //! The command killed with -9 at random moments, once or twice in a discussion, then resumed until it is over: the result
-//! is the undisturbed one, and no answered call is made again. With early exit, who is heard is a race in real time, so there
+//! is the undisturbed one, and no answered call is made again. The same with SIGTERM, where no call may be made twice at all. With early exit, who is heard is a race in real time, so there
 //! only the record is looked at; in virtual time the results are compared, too. 20 discussions, 200 with `QUORUM_LONG=1`.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
@@ -41,6 +41,45 @@ fn f1_a_command_killed_at_any_moment_comes_to_the_same_result() {
     thread::scope(|scope| (0..AT_ONCE).for_each(|_| drop(scope.spawn(work))));
     let hit = in_the_middle.into_inner();
     assert!(hit * 2 >= wanted, "only {hit} of {wanted} discussions were killed in the middle");
+}
+
+/// Those without early exit, where a call may be dropped for good reason.
+const TOLD_TO_END: usize = 12;
+
+#[test]
+fn f13_a_command_told_to_end_at_any_moment_records_the_calls_under_way_and_pays_none_twice() {
+    let (next, in_the_middle) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let work = || {
+        while let Some(number) = Some(next.fetch_add(1, Ordering::SeqCst)).filter(|it| *it < TOLD_TO_END) {
+            in_the_middle.fetch_add(ends_when_told(&Case::number(number)), Ordering::SeqCst);
+        }
+    };
+    thread::scope(|scope| (0..AT_ONCE).for_each(|_| drop(scope.spawn(work))));
+    let hit = in_the_middle.into_inner();
+    assert!(hit * 2 >= TOLD_TO_END, "only {hit} of {TOLD_TO_END} were told to end in the middle");
+}
+
+/// Holds the discussion, which is told to end with SIGTERM. Returns how often that was in its middle.
+fn ends_when_told(case: &Case) -> usize {
+    let (whole, began) = (Place::new(), Instant::now());
+    let undisturbed = whole.ax(&case.discuss());
+    let usual = began.elapsed();
+    let (place, mut hits) = (Place::new(), 0);
+    for kill in 0..case.kills {
+        let began = Instant::now();
+        let moment = usual.mul_f64(case.moment(kill));
+        place.ax_told_to_end(&place.next(case), moment);
+        let took = began.elapsed().saturating_sub(moment);
+        assert!(took < Duration::from_secs(6), "{case}: it took {took:?} to leave");
+        let record = place.record();
+        assert_eq!(record.lost(), (Vec::new(), Vec::new()), "{case}: unanswered, asked for twice");
+        hits += usize::from(!record.is_over && record.facts > 0);
+    }
+    let result = place.ax(&place.next(case));
+    assert_eq!(place.record().lost(), (Vec::new(), Vec::new()), "{case}: unanswered, asked for twice");
+    assert_eq!(result["integrity"]["repeatedCalls"], 0, "{case}");
+    assert_eq!(difference("result", &essence(&result), &essence(&undisturbed)), None, "{case}");
+    hits.min(1)
 }
 
 /// Holds the discussion undisturbed and disturbed. Returns how often it was killed after its first fact and before its last.
@@ -128,15 +167,31 @@ impl Place {
 
     /// Runs a command and kills it at this moment. `false` where it was over before.
     fn ax_killed(&self, args: &[String], after: Duration) -> bool {
+        let mut child = self.spawn_for(args, after);
+        child.kill().unwrap();
+        child.wait().unwrap().code().is_none()
+    }
+
+    /// Runs a command, sends it SIGTERM at this moment, and waits until it has left.
+    fn ax_told_to_end(&self, args: &[String], after: Duration) {
+        let mut child = self.spawn_for(args, after);
+        // What is over already can't be told.
+        let told =
+            Command::new("kill").args(["-TERM", &child.id().to_string()]).stderr(Stdio::null()).status();
+        told.unwrap();
+        child.wait().unwrap();
+    }
+
+    /// Begins a command and lets it run for so long.
+    fn spawn_for(&self, args: &[String], time: Duration) -> Child {
         let mut child = self.spawn(args);
         let (mut out, mut err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
         // Nobody reads them, but a full pipe would hold the command up.
         thread::spawn(move || err.read_to_end(&mut Vec::new()));
         thread::spawn(move || out.read_to_end(&mut Vec::new()));
-        // It sleeps because a death at a random moment is what is tried here; no outcome depends on which.
-        thread::sleep(after);
-        child.kill().unwrap();
-        child.wait().unwrap().code().is_none()
+        // It sleeps because an end at a random moment is what is tried here; no outcome depends on which.
+        thread::sleep(time);
+        child
     }
 }
 

@@ -67,6 +67,14 @@ impl Record {
         }
     }
 
+    /// The steps that were asked for without an answer, and those that were asked for twice.
+    pub(crate) fn lost(&self) -> (Vec<FullStep>, Vec<FullStep>) {
+        let mut seen = BTreeSet::new();
+        let steps = || self.placed.iter().map(|(step, _)| step.clone());
+        let unanswered = steps().filter(|step| !self.answered.contains(step)).collect();
+        (unanswered, steps().filter(|step| !seen.insert(step.clone())).collect())
+    }
+
     /// The steps for which a call was placed after that moment.
     pub(crate) fn placed_after(&self, moment: &Record) -> BTreeSet<FullStep> {
         let is_later = |discussion: &String, seq: i64| moment.last.get(discussion).is_none_or(|it| seq > *it);
