@@ -1,12 +1,12 @@
 //! What the writer thread works with: its connection, the cache of discussions, its own liveness.
 
-use std::{collections::HashMap, path::PathBuf, sync::Arc};
+use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
 
 use quorum_core::{
     model::{event::Event, id::DiscussionId, time::Timestamp},
     seams::StoreError,
 };
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, ErrorCode, OptionalExtension};
 
 use crate::{
     cache::{self, Cached},
@@ -19,6 +19,9 @@ use crate::{
 /// How many discussions are cached; others are read again when they are needed.
 const DISCUSSIONS: usize = 4_096;
 
+/// How long the lock of another program is waited for once it was waited for in vain.
+const STILL_LOCKED: Duration = Duration::from_millis(100);
+
 pub(crate) struct WriteContext {
     pub(crate) connection: Connection,
     pub(crate) liveness: Liveness,
@@ -28,11 +31,14 @@ pub(crate) struct WriteContext {
     cache: HashMap<DiscussionId, Cached>,
     /// SQLite's `data_version`, which changes when another connection has written.
     version: i64,
+    /// Whether the last transaction could not begin because another program has the lock.
+    is_locked: bool,
 }
 
 impl WriteContext {
     pub(crate) fn new(connection: Connection, liveness: Liveness, file: PathBuf, options: Options) -> Self {
-        WriteContext { connection, liveness, file, options, cache: HashMap::new(), version: 0 }
+        let (cache, version, is_locked) = (HashMap::new(), 0, false);
+        WriteContext { connection, liveness, file, options, cache, version, is_locked }
     }
 
     pub(crate) fn now(&self) -> Timestamp {
@@ -44,7 +50,7 @@ impl WriteContext {
         &mut self,
         work: impl FnOnce(&mut WriteContext) -> rusqlite::Result<()>,
     ) -> Result<(), Unwritten> {
-        self.execute("BEGIN IMMEDIATE").map_err(Unwritten::NotBegun)?;
+        self.begin().map_err(Unwritten::NotBegun)?;
         let done = self.check_version().and_then(|()| work(self)).and_then(|()| self.execute("COMMIT"));
         done.map_err(|error| {
             // Some errors end the transaction by themselves.
@@ -54,6 +60,18 @@ impl WriteContext {
             self.forget_all();
             Unwritten::RolledBack(error)
         })
+    }
+
+    /// Begins a transaction. A lock is waited for once, not again by each write that follows.
+    fn begin(&mut self) -> rusqlite::Result<()> {
+        let begun = self.execute("BEGIN IMMEDIATE");
+        let error = begun.as_ref().err().and_then(rusqlite::Error::sqlite_error_code);
+        let was_locked = std::mem::replace(&mut self.is_locked, error == Some(ErrorCode::DatabaseBusy));
+        if self.is_locked != was_locked {
+            let usual = self.options.busy_timeout;
+            self.connection.busy_timeout(if self.is_locked { usual.min(STILL_LOCKED) } else { usual })?;
+        }
+        begun
     }
 
     fn execute(&self, sql: &str) -> rusqlite::Result<()> {

@@ -2,7 +2,11 @@
 
 #![cfg_attr(unix, expect(clippy::unwrap_used, reason = "a test that can't make trouble can only stop"))]
 
-use std::{fs, path::Path, time::Duration};
+use std::{
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use common::Folder;
 use quorum_core::{
@@ -281,6 +285,26 @@ async fn another_writer_who_stays_too_long_is_said_and_passes() {
     assert!(message.contains("locked by another program") && message.contains("quorum.db"), "{message}");
     // Who only reads is not in anyone's way.
     assert_eq!(store.read(id, Seq::START, 9).await.map(|facts| facts.len()), Ok(3));
+    raw.execute_batch("COMMIT").unwrap();
+    assert_eq!(writer.write(second(2), turn(), Then::Continue).await, Ok(Seq(4)));
+}
+
+#[tokio::test]
+async fn f10_a_lock_is_waited_for_once_and_not_by_every_write() {
+    let folder = Folder::new();
+    let patient = Options { busy_timeout: Duration::from_secs(2), ..Options::default() };
+    let store = SqliteStore::open_with(folder.database(), patient).unwrap();
+    let id = open(&store, "tabs or spaces?", second(1)).await;
+    let mut writer = Writer::claiming(&store, id, "one").await;
+    let raw = Connection::open(folder.database()).unwrap();
+    raw.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let (began, turn) = (Instant::now(), || vec![said("ann", 1, "tabs")]);
+    for _ in 0..4 {
+        let refused = writer.write(second(2), turn(), Then::Continue).await;
+        assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+    }
+    let waited = began.elapsed();
+    assert!((Duration::from_secs(2)..Duration::from_secs(4)).contains(&waited), "{waited:?}");
     raw.execute_batch("COMMIT").unwrap();
     assert_eq!(writer.write(second(2), turn(), Then::Continue).await, Ok(Seq(4)));
 }

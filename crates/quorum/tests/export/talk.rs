@@ -15,7 +15,7 @@ use quorum::{
         spec::Spec,
         state::State,
         time::Timestamp,
-        transcript::{Bill, Turn},
+        transcript::{Bill, Finish, Turn},
     },
     patterns::readers::{Ballot, CastBallot, Confidence, Tally},
     request::{Setting, Voicing, check},
@@ -31,15 +31,18 @@ pub(crate) struct Talk<'t> {
 
 impl Talk<'_> {
     pub(crate) fn export(&self, format: &str) -> String {
-        let id: DiscussionId = "01890000-0000-7000-8000-000000000000".parse().unwrap();
-        let facts = self.facts();
-        let state = Snapshot::new(Box::new(State::of(id, &facts).unwrap()), built_in());
-        let commands = [
-            format!("ax replay {id}"),
-            format!("ax export {id} --as html -o discussion.html"),
-            format!("ax discuss --again {id}"),
-        ];
-        (named(format).unwrap().write)(&state, &facts, &commands)
+        written(&self.facts(), format)
+    }
+
+    /// The same where every answer was cut at its limit.
+    pub(crate) fn export_cut_off(&self, format: &str) -> String {
+        let mut facts = self.facts();
+        for fact in &mut facts {
+            if let Event::TurnCompleted { turn } = &mut fact.event {
+                *turn = Arc::new(Turn { finish: Finish::Truncated, ..Turn::clone(turn) });
+            }
+        }
+        written(&facts, format)
     }
 
     fn facts(&self) -> Vec<Fact> {
@@ -120,4 +123,15 @@ impl Talk<'_> {
 
 fn moment() -> Timestamp {
     Timestamp(1_790_000_000_000_000)
+}
+
+fn written(facts: &[Fact], format: &str) -> String {
+    let id: DiscussionId = "01890000-0000-7000-8000-000000000000".parse().unwrap();
+    let state = Snapshot::new(Box::new(State::of(id, facts).unwrap()), built_in());
+    let commands = [
+        format!("ax replay {id}"),
+        format!("ax export {id} --as html -o discussion.html"),
+        format!("ax discuss --again {id}"),
+    ];
+    (named(format).unwrap().write)(&state, facts, &commands)
 }
