@@ -112,7 +112,9 @@ pub(crate) async fn conduct(
             let seen = floor.record.state.seen;
             floor.record.append_then(Vec::new(), Then::Park { seen }).await?;
         }
-        Err(Halt(Why::Left)) => drop(floor.record.pay_up().await?),
+        Err(Halt(Why::Left)) => {
+            floor.record.pay_up().await?;
+        }
         Err(Halt(Why::Aborted)) => abort(&mut floor).await?,
         Err(Halt(Why::Failed(Failure::Store(error)))) => return Err(Failure::Store(error)),
         Err(Halt(Why::Failed(failure))) => {

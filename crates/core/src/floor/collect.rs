@@ -77,7 +77,9 @@ async fn bill_at_end(
 ) -> Option<Reported> {
     while !text.is_endless() {
         match stream.next().await?.ok()? {
-            Chunk::Text(piece) => drop(text.push(&piece)),
+            Chunk::Text(piece) => {
+                text.push(&piece);
+            }
             Chunk::Convene { .. } => {}
             Chunk::End { usage, cost, .. } => return Some((usage, cost)),
         }
