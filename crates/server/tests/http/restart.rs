@@ -91,7 +91,9 @@ fn what_was_under_way_waits_for_room_after_a_restart_and_none_is_refused() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn f13_closing_ends_streams_in_time_and_aborts_nothing() {
-    let mut house = House::open("[defaults]\nsimulate = \"latency=5000ms\"\n").await;
+    // The call under way takes longer than the server may wait for it.
+    let limits = Limits { drain: Duration::from_secs(1), ..Limits::default() };
+    let mut house = House::with("[defaults]\nsimulate = \"latency=5000ms\"\n", limits).await;
     let order = json!({
         "prompt": "Tabs or spaces?", "modelA": { "modelId": "a", "providerId": "claude" },
         "modelB": { "modelId": "b", "providerId": "gemini" },
