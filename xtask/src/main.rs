@@ -1,6 +1,7 @@
 //! Chores of the workspace, `cargo xtask <verb>`. A verb is one file with a `VERB` at its top and one line in `VERBS`.
 
 mod bench;
+mod bounds;
 mod browser;
 mod cargo;
 mod clis;
@@ -13,7 +14,7 @@ mod tidy;
 use std::process::ExitCode;
 
 const VERBS: &[Verb] =
-    &[setup::VERB, tidy::VERB, test::VERB, coverage::VERB, bench::VERB, new::VERB, clis::VERB];
+    &[setup::VERB, tidy::VERB, test::VERB, coverage::VERB, bench::VERB, bounds::VERB, new::VERB, clis::VERB];
 
 /// One thing `cargo xtask` can do.
 struct Verb {

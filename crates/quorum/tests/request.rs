@@ -547,3 +547,29 @@ fn d06_other_names_of_a_provider_are_known_to_who_must_not_hear_them() {
     assert!(seats[0].aliases.contains(&"anthropic".to_owned()) && 1 < seats[0].aliases.len(), "{seats:?}");
     assert_eq!(seats[1].aliases, [""; 0], "`local` is a word like any other");
 }
+
+#[test]
+fn four_thousand_seats_of_one_name_are_refused_with_one_complaint() {
+    let told = "providers: a discussion of this kind takes 2 to 6 providers; 4000 are named";
+    refuses(&json!({ "providers": vec!["a"; 4_000] }), told);
+}
+
+#[test]
+fn names_and_roles_without_number_are_refused_in_a_few_words() {
+    let names: Vec<String> = (0..2_300).map(|it| format!("name{it:05}")).collect();
+    let roles: serde_json::Map<String, Value> =
+        (0..2_300).map(|it| (format!("stranger{it:05}"), json!("judge"))).collect();
+    let order = json!({ "providers": names, "roles": roles, "providerPrompts": roles });
+    let told = checked(&order, LIBRARY).unwrap_err();
+    assert!(told.len() < 4_000, "{told}");
+    assert!(told.contains("roles: may have at most 6 fields; there are 2300"), "{told}");
+}
+
+#[test]
+fn only_the_first_twenty_complaints_are_listed() {
+    let fields: serde_json::Map<String, Value> = (0..90).map(|it| (format!("mood{it:02}"), json!(1))).collect();
+    let told = checked(&Value::Object(fields), LIBRARY).unwrap_err();
+    assert_eq!(told.lines().count(), 21);
+    let last = "DISCUSSION_INVALID_REQUEST request: has 70 more things wrong with it, which are not listed";
+    assert_eq!(told.lines().last(), Some(last));
+}

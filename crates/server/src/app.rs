@@ -11,6 +11,7 @@ use quorum::{
     config::server::Token,
     model::id::{DiscussionId, Tenant},
 };
+use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::{
@@ -18,6 +19,7 @@ use crate::{
     live::hub::{Hub, Place},
     metrics::Metrics,
     settings::{Limits, Settings, Voices},
+    sizes::Sizes,
     wire::listing::Sums,
 };
 
@@ -41,10 +43,12 @@ pub(crate) struct AppState {
     /// Keys of orders that are being taken.
     in_flight: Mutex<HashSet<String>>,
     openapi: String,
+    /// How much the body of each route may hold.
+    pub(crate) sizes: Sizes,
 }
 
 impl AppState {
-    pub(crate) fn new(quorum: Quorum, settings: Settings, openapi: String) -> App {
+    pub(crate) fn new(quorum: Quorum, settings: Settings, openapi: &Value) -> App {
         let metrics = Arc::new(Metrics::default());
         let hub = Hub::new(metrics.clone(), quorum.registry().clone(), settings.limits.running);
         Arc::new(AppState {
@@ -58,7 +62,8 @@ impl AppState {
             sums: Sums::default(),
             in_flight: Mutex::default(),
             settings,
-            openapi,
+            openapi: openapi.to_string(),
+            sizes: Sizes::of(openapi),
         })
     }
 

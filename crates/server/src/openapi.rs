@@ -1,6 +1,7 @@
 //! What the OpenAPI document says beyond each route's own description: who we are, and what can go wrong anywhere.
 
 use quorum::Registry;
+use serde_json::Value;
 use utoipa::{
     PartialSchema,
     openapi::{
@@ -66,12 +67,12 @@ pub(crate) fn completed(mut document: OpenApi) -> OpenApi {
 }
 
 /// The document as it is sent, with the fields of an order that this registry makes for.
-pub(crate) fn text(document: OpenApi, registry: &Registry) -> String {
+pub(crate) fn with_fields(document: OpenApi, registry: &Registry) -> Value {
     let mut document = serde_json::to_value(document).unwrap_or_default();
     for (name, schema) in order::schemas(registry) {
         document["components"]["schemas"][&*name] = schema;
     }
-    document.to_string()
+    document
 }
 
 /// What was ordered can be asked for everything a discussion can be asked for.

@@ -4,7 +4,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use quorum::{Complaint, Error, StoreError, model::error::Code};
+use quorum::{Complaint, Error, StoreError, model::error::Code, request::limits::MOST_COMPLAINTS};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -12,6 +12,12 @@ use crate::wording;
 
 /// What the body as a whole is called where a field is named.
 pub(crate) const BODY: &str = "body";
+
+/// How long an answer about a problem gets, in characters: what happened, one field's message, and one
+/// field's name. No request is answered with more than a few KiB of complaints.
+const LONGEST_DETAIL: usize = 2_000;
+const LONGEST_MESSAGE: usize = 600;
+const LONGEST_FIELD: usize = 200;
 
 /// What went wrong with a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,7 +105,7 @@ kinds! {
 
 impl Problem {
     pub(crate) fn new(kind: Kind, detail: impl Into<String>) -> Self {
-        let (detail, code) = (detail.into(), kind.code.to_owned());
+        let (detail, code) = (cut(detail.into(), LONGEST_DETAIL), kind.code.to_owned());
         Problem(Box::new(Document {
             uri: format!("urn:quorum:problem:{}", kind.code.to_lowercase().replace('_', "-")),
             title: kind.title.to_owned(),
@@ -138,24 +144,24 @@ impl Problem {
         }
         let told: Vec<String> =
             self.0.fields.iter().map(|it| format!("{}: {}", it.field, it.message)).collect();
-        self.0.detail = told.join("; ");
+        self.0.detail = cut(told.join("; "), LONGEST_DETAIL);
         self.0.error.clone_from(&self.0.detail);
         self
     }
 
     /// Everything that is wrong with a request; the first decides the code.
     pub(crate) fn refused(complaints: &[Complaint]) -> Self {
-        let told = |it: &Complaint| format!("{}: {}", it.field, wording::complaint(it));
-        let detail = complaints.iter().map(told).collect::<Vec<_>>().join("; ");
-        let fields = complaints.iter().map(|it| Field {
-            field: it.field.clone(),
-            pointer: Some(pointer(&it.field)),
-            code: it.code.to_string(),
-            message: wording::complaint(it),
+        let fields = complaints.iter().take(MOST_COMPLAINTS + 1).map(|it| {
+            let field = cut(it.field.clone(), LONGEST_FIELD);
+            let message = cut(wording::complaint(it), LONGEST_MESSAGE);
+            Field { pointer: Some(pointer(&field)), field, code: it.code.to_string(), message }
         });
+        let fields: Vec<Field> = fields.collect();
+        let told = |it: &Field| format!("{}: {}", it.field, it.message);
+        let detail = fields.iter().map(told).collect::<Vec<_>>().join("; ");
         let code = complaints.first().map_or_else(|| INVALID.code.to_owned(), |it| it.code.to_string());
         let mut problem = Problem::new(INVALID, detail).coded(code);
-        problem.0.fields = fields.collect();
+        problem.0.fields = fields;
         problem
     }
 
@@ -164,6 +170,15 @@ impl Problem {
         self.0.retry_after_s = Some(seconds);
         self
     }
+}
+
+/// The text, or its beginning where it is too long.
+fn cut(mut text: String, longest: usize) -> String {
+    if let Some((end, _)) = text.char_indices().nth(longest) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
 }
 
 /// `a.b[0]` as a JSON pointer.

@@ -47,8 +47,8 @@ impl Server {
         let failed = |reason| Error::Address { address: wanted, reason };
         let listener = TcpListener::bind(wanted).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let document = openapi::text(routes::document(), quorum.registry());
-        Ok(Server { listener, address, app: AppState::new(quorum, settings, document) })
+        let document = openapi::with_fields(routes::document(), quorum.registry());
+        Ok(Server { listener, address, app: AppState::new(quorum, settings, &document) })
     }
 
     /// Where it listens.

@@ -1,7 +1,11 @@
 //! The flags of the options that patterns, methods and strategies declare, made from the
 //! declarations.
 
-use std::{collections::BTreeMap, fs, io::ErrorKind};
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::{ErrorKind, Read},
+};
 
 use clap::{
     Arg, ArgAction, ArgMatches, Command,
@@ -22,6 +26,7 @@ use crate::{
     app::App,
     args::{
         discuss::{DECIDING, PANEL},
+        input::MOST_BYTES,
         number::{fraction, whole},
     },
 };
@@ -132,11 +137,7 @@ fn among(choices: &[Choice]) -> impl TypedValueParser<Value = Value> {
 
 /// The rows in a JSON file. Mistakes are worded as they are in a request.
 fn rows(file: &str, cells: &[RowCell], kind: &Kind) -> Result<Value, String> {
-    let unreadable = |error: std::io::Error| match error.kind() {
-        ErrorKind::NotFound => "there is no such file".to_owned(),
-        _ => format!("can't be read: {error}"),
-    };
-    let text = fs::read_to_string(file).map_err(unreadable)?;
+    let text = text_of(file)?;
     let wrong = |error: serde_json::Error| format!("is no JSON list like {}: {error}", example(cells));
     let rows: Vec<Map<String, Value>> = serde_json::from_str(&text).map_err(wrong)?;
     // Who takes part is not known here, so every name in the file passes for now.
@@ -151,6 +152,21 @@ fn rows(file: &str, cells: &[RowCell], kind: &Kind) -> Result<Value, String> {
         Some(complaint) => Err(complaint),
         None => Ok(value),
     }
+}
+
+/// What a file of rows holds, unless that is more than any list of rows takes.
+fn text_of(file: &str) -> Result<String, String> {
+    let unreadable = |error: std::io::Error| match error.kind() {
+        ErrorKind::NotFound => "there is no such file".to_owned(),
+        _ => format!("can't be read: {error}"),
+    };
+    let mut text = String::new();
+    let opened = fs::File::open(file).map_err(unreadable)?;
+    opened.take(MOST_BYTES + 1).read_to_string(&mut text).map_err(unreadable)?;
+    if MOST_BYTES < text.len() as u64 {
+        return Err(format!("has more than {MOST_BYTES} bytes, which is more than such a list takes"));
+    }
+    Ok(text)
 }
 
 /// A list with one row that has what every row must have.

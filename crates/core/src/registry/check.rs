@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::{
     model::{
         error::{Code, Refusal},
+        excerpt::in_short,
         spec::{Spec, WindowSpec},
     },
     registry::{OnOverflow, Registry},
@@ -186,6 +187,7 @@ fn unknown(
     names: impl Iterator<Item = &'static str>,
 ) -> Refusal {
     let names: Vec<&str> = names.collect();
+    let name = in_short(name);
     Refusal::new(field, code, format!("there is no {what} named {name}; there are {}", names.join(", ")))
 }
 

@@ -8,7 +8,10 @@ use quorum_core::{
         spec::Spec,
     },
     registry::Detector,
-    vocabulary::{ending::Ending, option::Named},
+    vocabulary::{
+        ending::Ending,
+        option::{LONGEST_CELL, MOST_CELL_TEXTS, Named},
+    },
 };
 
 use crate::{
@@ -21,10 +24,10 @@ use crate::{
 const LIMIT: u32 = 10;
 
 /// A position or persona is a sentence or two, not an essay.
-const LONGEST_PART: usize = 1_000;
+const LONGEST_PART: usize = LONGEST_CELL;
 
 /// A debater finds further arguments itself.
-const MOST_ARGUMENTS: usize = 10;
+const MOST_ARGUMENTS: usize = MOST_CELL_TEXTS;
 
 /// What a round is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Who shall take part, as they were written: those named, or else the usual panel.
 
-use quorum_core::model::{error::Code, participant::Participant};
+use quorum_core::model::{error::Code, excerpt::in_short, participant::Participant};
 use quorum_core::registry::Usual;
 
 use crate::{
@@ -84,8 +84,8 @@ fn stranger(setting: &Setting, name: &str) -> String {
     let known = setting.available.iter().chain(setting.lacking.keys()).map(String::as_str);
     let known: Vec<&str> = known.collect();
     match nearest(name, known.iter().copied()) {
-        Some(nearest) => format!("there is no provider named {name}; did you mean {nearest}?"),
-        None => format!("there is no provider named {name}; there are {}", known.join(", ")),
+        Some(nearest) => format!("there is no provider named {}; did you mean {nearest}?", in_short(name)),
+        None => format!("there is no provider named {}; there are {}", in_short(name), known.join(", ")),
     }
 }
 

@@ -100,8 +100,9 @@ pub(super) fn settings<'de, D: Deserializer<'de>>(
     Ok(given.map(|(name, AnyValue(value))| (name, value)).collect())
 }
 
-/// Any JSON in which no object has a key twice.
-struct AnyValue(Value);
+/// Any JSON in which no object has a key twice; a plain value would keep the last and say nothing.
+#[derive(Debug)]
+pub struct AnyValue(pub Value);
 
 impl<'de> Deserialize<'de> for AnyValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -5,10 +5,15 @@ use axum::{
     http::{HeaderMap, StatusCode},
     response::Response,
 };
-use quorum::{Complaint, Error, Forking};
+use quorum::{
+    Complaint, Error, Forking, request::limits::LONGEST_NAME, vocabulary::option::MOST_SEATS,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use utoipa::ToSchema;
+use utoipa::{
+    ToSchema,
+    openapi::schema::{Array, ArrayBuilder, ObjectBuilder, Type},
+};
 
 use crate::{
     app::App,
@@ -25,15 +30,22 @@ use crate::{
 #[schema(example = json!({ "at": "1/answering/claude", "changes": { "rounds": 3 } }))]
 pub(crate) struct Fork {
     /// Everything up to the answer at this step stands: `1/answering/claude`.
+    #[schema(min_length = 1, max_length = 200)]
     at: String,
     /// Who takes part no longer.
     #[serde(default)]
+    #[schema(schema_with = seats)]
     without: Vec<String>,
     /// What else is different. A newcomer that an option gives a role to takes the seat of the
     /// participant that had it.
     #[serde(default)]
     #[schema(value_type = order::Changes)]
     changes: Fields,
+}
+
+fn seats() -> Array {
+    let name = ObjectBuilder::new().schema_type(Type::String).max_length(Some(LONGEST_NAME));
+    ArrayBuilder::new().items(name).max_items(Some(MOST_SEATS)).build()
 }
 
 /// Go on from a discussion in another way, asking only what is new

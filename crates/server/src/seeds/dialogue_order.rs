@@ -54,11 +54,11 @@ pub(crate) struct Model {
     model_id: Option<String>,
     /// Whose: `openai`.
     #[serde(default)]
-    #[schema(value_type = String, example = "openai")]
+    #[schema(value_type = String, min_length = 1, max_length = 128, example = "openai")]
     provider_id: Option<String>,
     /// What the other one calls it.
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<String>, max_length = 128)]
     display_name: Option<String>,
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct Options {
     temperature: Option<f64>,
     /// How long a turn may get.
     #[serde(default)]
-    #[schema(value_type = Option<u32>, minimum = 1)]
+    #[schema(value_type = Option<u32>, minimum = 16, maximum = 200_000)]
     max_tokens_per_turn: Option<u32>,
     /// How long a turn may take, in milliseconds.
     #[serde(default)]
@@ -84,7 +84,7 @@ pub(crate) struct Options {
     turn_timeout_ms: Option<u64>,
     /// How long everything may take, in milliseconds.
     #[serde(default)]
-    #[schema(value_type = Option<u64>, minimum = 1)]
+    #[schema(value_type = Option<u64>, minimum = 1000, maximum = 86_400_000)]
     total_timeout_ms: Option<u64>,
     /// Whether both must agree.
     #[serde(default)]
