@@ -113,11 +113,7 @@ impl AppState {
 
     /// Those that answer here: the real ones where there are any, else everyone, simulated.
     pub(crate) fn usable_providers(&self) -> Vec<quorum::ProviderEntry> {
-        let mut all = self.quorum.providers();
-        if !self.are_voices_simulated() && all.iter().any(|it| it.available) {
-            all.retain(|it| it.available);
-        }
-        all
+        usable(self.quorum.providers(), self.settings.voices)
     }
 
     /// What a caller may reach; only the guard knows who it is.
@@ -160,6 +156,14 @@ impl AppState {
         let is_free = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone());
         is_free.then(|| InFlight { app: self.clone(), key })
     }
+}
+
+/// The providers that answer here: the real ones where there are any, else everyone, simulated.
+pub(crate) fn usable(mut all: Vec<quorum::ProviderEntry>, voices: Voices) -> Vec<quorum::ProviderEntry> {
+    if voices == Voices::Available && all.iter().any(|it| it.available) {
+        all.retain(|it| it.available);
+    }
+    all
 }
 
 /// Streams there may be. One tenant gets three of four at most, so that the others find some.

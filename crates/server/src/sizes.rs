@@ -60,7 +60,7 @@ mod tests {
     use crate::{openapi, routes};
 
     fn document() -> Value {
-        openapi::with_fields(routes::document(), &quorum::built_in())
+        openapi::with_fields(routes::document(), &quorum::built_in(), &[])
     }
 
     /// The places below this schema that hold a text, a list or an object without a bound.

@@ -133,7 +133,7 @@ impl Registry {
         let counting = self.options_for(pattern, method, &spec.window.strategy);
         let seats: Vec<&str> = spec.participants.iter().map(|it| it.name.as_str()).collect();
         let detectors: Vec<&str> = self.detectors().iter().map(|it| it.name).collect();
-        let known = Known { seats: &seats, detectors: &detectors };
+        let known = Known { seats: Some(&seats), detectors: &detectors };
         let complaint = |(name, value): (&str, &serde_json::Value)| {
             let Some(declared) = counting.iter().find(|it| it.name == name) else {
                 return Some(Refusal::new(name, Code::InvalidRequest, self.misplaced(name)));

@@ -10,8 +10,8 @@ use crate::model::excerpt::in_short;
 /// What the value of an option may refer to.
 #[derive(Debug, Clone, Copy)]
 pub struct Known<'a> {
-    /// The participants by name.
-    pub seats: &'a [&'a str],
+    /// The participants by name; where it is not known who takes part, anybody may be named.
+    pub seats: Option<&'a [&'a str]>,
     /// The detectors by name.
     pub detectors: &'a [&'a str],
 }
@@ -95,7 +95,8 @@ fn too_long(value: &Value, longest: usize) -> Option<String> {
     (longest < length).then(|| format!("may have at most {longest} characters; this has {length}"))
 }
 
-fn not_seated(name: &str, seats: &[&str]) -> Option<String> {
+fn not_seated(name: &str, seats: Option<&[&str]>) -> Option<String> {
+    let seats = seats?;
     let there = || seats.iter().map(in_short).collect::<Vec<_>>().join(", ");
     (!seats.contains(&name))
         .then(|| format!("{} does not take part; there are {}", in_short(name), there()))
@@ -134,7 +135,7 @@ fn mistyped_cell(row: &Map<String, Value>, cell: &RowCell) -> Option<String> {
     (!fits).then(|| format!("has a row with the wrong kind of {name}: {}", in_short(value)))
 }
 
-fn unfit_rows(value: &Value, cells: &[RowCell], most: usize, seats: &[&str]) -> Option<String> {
+fn unfit_rows(value: &Value, cells: &[RowCell], most: usize, seats: Option<&[&str]>) -> Option<String> {
     let rows = value.as_array()?;
     if most < rows.len() {
         return Some(format!("takes up to {most} entries; there are {}", rows.len()));
@@ -149,16 +150,18 @@ fn unfit_rows(value: &Value, cells: &[RowCell], most: usize, seats: &[&str]) -> 
 
 /// Says so if a cell holds more than anybody reads.
 fn unfit_row(row: &Value, cells: &[RowCell]) -> Option<String> {
-    let too_long = |it: &Value| it.as_str().is_some_and(|it| LONGEST_CELL < it.chars().count());
-    cells.iter().find_map(|RowCell { name, .. }| match row.get(name)? {
-        Value::Array(texts) if MOST_CELL_TEXTS < texts.len() => {
-            Some(format!("has {} texts as {name}; {MOST_CELL_TEXTS} is the most", texts.len()))
+    let seat = cells.iter().find(|it| it.kind == RowCellKind::Seat).and_then(|it| row.get(it.name)?.as_str());
+    let of = seat.map(|it| format!(" of {}", in_short(it))).unwrap_or_default();
+    let too_long = |it: &Value| it.as_str().map(|it| it.chars().count()).filter(|it| LONGEST_CELL < *it);
+    cells.iter().find_map(|RowCell { name, .. }| {
+        let value = row.get(name)?;
+        let texts = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+        if MOST_CELL_TEXTS < texts.len() {
+            let count = texts.len();
+            return Some(format!("has {count} entries as {name}{of}; {MOST_CELL_TEXTS} are the most"));
         }
-        Value::Array(texts) if texts.iter().any(too_long) => {
-            Some(format!("has a text of more than {LONGEST_CELL} characters as {name}"))
-        }
-        text if too_long(text) => Some(format!("has a text of more than {LONGEST_CELL} characters as {name}")),
-        _ => None,
+        let length = texts.iter().find_map(too_long)?;
+        Some(format!("has {length} characters as {name}{of}; {LONGEST_CELL} are the most"))
     })
 }
 
@@ -170,7 +173,7 @@ fn mistyped_texts(value: &Value) -> Option<String> {
     Some(format!("has {} for {} where a list of texts belongs", in_short(texts), in_short(seat)))
 }
 
-fn unfit_texts(value: &Value, most: usize, longest: usize, seats: &[&str]) -> Option<String> {
+fn unfit_texts(value: &Value, most: usize, longest: usize, seats: Option<&[&str]>) -> Option<String> {
     let fits = |it: &Value| it.as_str().is_some_and(|it| (1..=longest).contains(&it.chars().count()));
     let count = value.as_object()?.len();
     if MOST_SEATS < count {
@@ -203,7 +206,7 @@ mod tests {
 
     #[track_caller]
     fn check(kind: &Kind, value: &Value, expected: Option<&str>) {
-        let known = Known { seats: &["ann", "bob"], detectors: &["drift"] };
+        let known = Known { seats: Some(&["ann", "bob"]), detectors: &["drift"] };
         assert_eq!(kind.complaint(value, known).as_deref(), expected, "{value}");
     }
 

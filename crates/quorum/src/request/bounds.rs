@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt::Display, ops::RangeInclusive};
 
 use quorum_core::model::error::Code;
 
-use crate::{Complaint, Remedy, request::limits::MOST_COMPLAINTS};
+use crate::{Complaint, request::limits::MOST_COMPLAINTS};
 
 /// The field that stands for the whole request.
 const WHOLE: &str = "request";
@@ -30,19 +30,14 @@ impl Complaints {
         self.add_coded(field, Code::InvalidRequest, message);
     }
 
-    /// The same under another code.
-    pub(super) fn add_coded(&mut self, field: &str, code: Code, message: impl Into<String>) {
-        self.0.push(Complaint::new(field, code, message));
+    /// Something about this field does not go with the rest of the request.
+    pub(super) fn clash(&mut self, field: &str, message: impl Into<String>) {
+        self.0.push(Complaint::new(field, Code::InvalidRequest, message).in_combination());
     }
 
-    /// The same with what would help.
-    pub(super) fn add_with(
-        &mut self,
-        field: &str,
-        message: impl Into<String>,
-        remedies: impl IntoIterator<Item = Remedy>,
-    ) {
-        self.0.push(Complaint::new(field, Code::InvalidRequest, message).with(remedies));
+    /// Something is wrong with this field, under another code.
+    pub(super) fn add_coded(&mut self, field: &str, code: Code, message: impl Into<String>) {
+        self.0.push(Complaint::new(field, code, message));
     }
 
     /// The value, or the usual one where none is given or it is out of bounds.

@@ -1,7 +1,7 @@
 //! From a request to a spec: defaults filled in, bounds kept, and everything that is wrong said at once.
 
 use quorum_core::model::{
-    error::Refusal,
+    error::{Code, Refusal},
     excerpt::in_short,
     id::Tenant,
     money::Usd,
@@ -16,12 +16,12 @@ use quorum_providers::catalog::DEFAULT_PANEL;
 use uuid::Uuid;
 
 use crate::{
-    Complaint, Remedy,
+    Complaint, Fault, Remedy,
     request::{
         Request, Setting, Simulate, Voicing,
         bounds::{Complaints, capped},
         limits::{
-            BUDGET_MS, DEPTH, LATENCY_MS, LONGEST_CONTEXT, LONGEST_OPTION, LONGEST_TOPIC, OPTIONS,
+            BUDGET_MS, DEPTH, LARGEST_NUMBER, LATENCY_MS, LONGEST_CONTEXT, LONGEST_OPTION, LONGEST_TOPIC, OPTIONS,
             PROVIDER_TIMEOUT, ROUNDS, SHARE, TEMPERATURE, TOKENS_PER_TURN, most_seats,
         },
         panel, seats, settings, window,
@@ -57,11 +57,24 @@ pub(crate) fn checked_with(
     further: impl FnOnce(&Spec) -> Vec<Refusal>,
 ) -> Result<Spec, Vec<Complaint>> {
     let (spec, mut complaints) = draft(request, setting);
-    let further = further(&spec).into_iter().map(Complaint::from);
+    let further = further(&spec).into_iter().map(Complaint::from).map(|it| named_fault(it, &spec, setting));
     let is_new = |it: &Complaint| !complaints.iter().any(|known| known.field == it.field);
     let further: Vec<Complaint> = further.filter(is_new).collect();
     complaints.extend(further);
     if complaints.is_empty() { Ok(spec) } else { Err(capped(complaints)) }
+}
+
+/// A name that nothing has is wrong by itself.
+fn named_fault(complaint: Complaint, spec: &Spec, setting: &Setting) -> Complaint {
+    let registry = &setting.registry;
+    let is_known = match complaint.field.as_str() {
+        "pattern" => registry.pattern(&spec.pattern).is_some(),
+        "consensus" => registry.method(&spec.consensus.method).is_some(),
+        "windowStrategy" => registry.strategy(&spec.window.strategy).is_some(),
+        "windowOverflow" => registry.overflows().any(|it| it == spec.window.overflow),
+        _ => true,
+    };
+    if is_known { complaint } else { Complaint { fault: Fault::Value, ..complaint } }
 }
 
 /// The spec as far as it can be made out, usual values in place of wrong ones, and everything that is wrong.
@@ -180,7 +193,7 @@ fn tolerance(request: &Request, minimum: u32, count: u32, wrong: &mut Complaints
         wrong.add("minProviders", "must be at least 1");
     } else if request.min_providers.is_some() && min_providers > count {
         let message = format!("{min_providers} can't take part where only {count} are named");
-        wrong.add("minProviders", message);
+        wrong.clash("minProviders", message);
     }
     Tolerance { go_on: request.continue_on_provider_failure.unwrap_or(true), min_providers }
 }
@@ -193,6 +206,7 @@ fn limits(request: &Request, wrong: &mut Complaints) -> Limits {
     if request.max_tokens == Some(0) {
         wrong.add("maxTokens", "must be at least 1");
     }
+    let tokens = wrong.within("maxTokens", request.max_tokens.filter(|it| 0 < *it), 1, 1..=LARGEST_NUMBER);
     let usd = request.max_cost.and_then(|dollars| {
         let usd = Usd::from_dollars(dollars).filter(|usd| *usd > Usd::ZERO);
         if usd.is_none() {
@@ -202,7 +216,7 @@ fn limits(request: &Request, wrong: &mut Complaints) -> Limits {
     });
     Limits {
         calls: request.max_calls.or(capped),
-        tokens: request.max_tokens,
+        tokens: request.max_tokens.map(|_| tokens),
         usd,
         allow_unpriced: request.allow_unpriced.unwrap_or(false),
     }
@@ -216,10 +230,10 @@ fn recursion(request: &Request, wrong: &mut Complaints) -> Option<Recursion> {
     }
     let only = "counts only where sub-discussions are allowed; switch recursive on, or leave this out";
     if request.max_depth.is_some() {
-        wrong.add("maxDepth", only);
+        wrong.clash("maxDepth", only);
     }
     if request.timeout_strategy.is_some() {
-        wrong.add("timeoutStrategy", only);
+        wrong.clash("timeoutStrategy", only);
     }
     None
 }
@@ -241,7 +255,7 @@ fn early_exit(request: &Request, wrong: &mut Complaints) -> Option<f64> {
     }
     if request.confidence_threshold.is_some() {
         let message = "counts only with early exit; switch early exit on, or leave this out";
-        wrong.add("confidenceThreshold", message);
+        wrong.clash("confidenceThreshold", message);
     }
     None
 }
@@ -250,7 +264,9 @@ fn session(request: &Request, wrong: &mut Complaints) -> Option<Uuid> {
     let given = request.session_id.as_deref()?;
     let session = Uuid::parse_str(given).ok();
     if session.is_none() {
-        wrong.add_with("sessionId", format!("{} is no session's id", in_short(given)), [Remedy::ListSessions]);
+        let message = format!("{} is no session's id", in_short(given));
+        let complaint = Complaint::new("sessionId", Code::InvalidRequest, message);
+        wrong.0.push(complaint.with([Remedy::ListSessions]));
     }
     session
 }
@@ -277,7 +293,7 @@ fn simulation(request: &Request, setting: &Setting, wrong: &mut Complaints) -> O
     let given = request.simulate.as_ref().unwrap_or(&usual);
     let dead = wrong.few("simulate.dead", &given.dead, most_seats(&setting.registry));
     Some(Simulation {
-        seed: request.seed.unwrap_or(1),
+        seed: wrong.within("seed", request.seed, 1, 0..=LARGEST_NUMBER),
         latency_ms: wrong.within("simulate", given.latency_ms, 300, LATENCY_MS),
         failure: wrong.within("simulate", given.failure, 0.0, SHARE),
         stubbornness: wrong.within("simulate", given.stubbornness, 0.5, SHARE),
@@ -290,7 +306,7 @@ fn known_dead(simulation: &Option<Simulation>, seats: &[Participant], wrong: &mu
         if !seats.iter().any(|it| !it.is_person() && it.provider == *dead) {
             let (dead, names) = (in_short(dead), seats::names(seats));
             let message = format!("{dead} does not take part, so it can't be dead; there are {names}");
-            wrong.add("simulate", message);
+            wrong.clash("simulate", message);
         }
     }
 }

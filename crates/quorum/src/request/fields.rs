@@ -8,7 +8,7 @@ use quorum_core::{model::spec::TimeoutStrategy, registry::Registry};
 use serde_json::{Map, Value, json};
 
 use crate::request::limits::{
-    BUDGET_MS, DEPTH, LATENCY_MS, LONGEST_CONTEXT, LONGEST_NAME, LONGEST_OPTION, LONGEST_PROMPT, LONGEST_TOPIC,
+    BUDGET_MS, COST, DEPTH, LARGEST_NUMBER, LATENCY_MS, LONGEST_CONTEXT, LONGEST_NAME, LONGEST_OPTION, LONGEST_PROMPT, LONGEST_TOPIC,
     OPTIONS, PROVIDER_TIMEOUT, ROUNDS, SHARE, TEMPERATURE, TOKENS_PER_TURN, least_seats, most_seats,
 };
 
@@ -25,8 +25,6 @@ enum Form {
     Flag,
     Whole(u64, u64),
     Number(f64, f64),
-    /// More than nothing.
-    Money,
     /// Between so many and so many texts, each of at most so many characters.
     Texts(RangeBounds, usize),
     /// Models by name.
@@ -79,8 +77,8 @@ const FIELDS: &[(&str, Form)] = &[
     ("sessionId", Form::Id),
     ("budgetMs", whole(&BUDGET_MS)),
     ("maxCalls", COUNT),
-    ("maxTokens", COUNT),
-    ("maxCost", Form::Money),
+    ("maxTokens", Form::Whole(1, LARGEST_NUMBER)),
+    ("maxCost", number(&COST)),
     ("allowUnpriced", Form::Flag),
     ("recursive", Form::Flag),
     ("maxDepth", small(&DEPTH)),
@@ -90,13 +88,13 @@ const FIELDS: &[(&str, Form)] = &[
     ("windowStrategy", Form::Named(|registry| registry.strategies().iter().map(|it| it.name).collect())),
     ("windowOverflow", Form::Named(|registry| registry.overflows().collect())),
     ("offline", Form::Flag),
-    ("seed", Form::Whole(0, u32::MAX as u64)),
+    ("seed", Form::Whole(0, LARGEST_NUMBER)),
     ("simulate", Form::Simulate),
     ("preset", Form::Text(LONGEST_NAME)),
 ];
 
 /// A provider's name, or a provider's and a model's: `claude`, `ollama/llama3:8b`.
-pub(super) const PROVIDER: &str = r"^[^\W_][-\w.@~+]*(/[-\w.:/@~+]*[-\w.:@~+])?$";
+const PROVIDER: &str = r"^[^\W_][-\w.@~+]*(/[-\w.:/@~+]*[-\w.:@~+])?$";
 
 /// The same, or a person's name with the mark of a person's seat.
 const SEAT: &str = r"^[^\W_][-\w.@~+]*(/[-\w.:/@~+]*[-\w.:@~+])?$|^[^\W_][-\w.~+]*:person$";
@@ -151,7 +149,6 @@ impl Form {
                 json!({ "type": "integer", "format": "int64", "minimum": least, "maximum": most })
             }
             Form::Number(least, most) => json!({ "type": "number", "minimum": least, "maximum": most }),
-            Form::Money => json!({ "type": "number", "minimum": 0.000_001, "maximum": 1e6 }),
             Form::Texts((least, most), longest) => {
                 let items = text(longest, r"\S");
                 json!({ "type": "array", "items": items, "minItems": least, "maxItems": most, "uniqueItems": true })

@@ -40,8 +40,8 @@ pub(super) fn seated(table: &[Seating], field: &str, wrong: &mut Complaints) -> 
     for written in table {
         match seat_of(written, field) {
             Ok(seat) if seat.is_person() && seats.iter().any(|it| it.name == seat.name) => {
-                wrong
-                    .add(field, format!("two are named {}; give each person a name of their own", in_short(&seat.name)));
+                let name = in_short(&seat.name);
+                wrong.clash(field, format!("two are named {name}; give each person a name of their own"));
             }
             Ok(seat) => {
                 let name = Participant::free_name(&seats, &seat.name);
@@ -71,7 +71,7 @@ fn seat_of(written: &Seating, field: &str) -> Result<Participant, String> {
             let (kind, written) = (in_short(format_args!("{kind:?}")), in_short(written));
             Err(format!("there is no kind of participant named {kind}, as in {written}; there is {PERSON}"))
         }
-        Some(_) | None if is_name(written) => Ok(seat(written)),
+        None if is_name(written) => Ok(seat(written)),
         Some(_) | None => {
             let written = in_short(format_args!("{written:?}"));
             Err(format!("{written} is no provider's name; write claude, or claude/MODEL"))
@@ -138,7 +138,7 @@ pub(super) fn brief(seats: &mut [Participant], request: &Request, most: usize, w
                 let field = format!("providerPrompts.{name}");
                 seats[place].brief = wrong.text(&field, Some(prompt), LONGEST_PROMPT);
             }
-            None => wrong.add("providerPrompts", not_seated(name, seats)),
+            None => wrong.clash("providerPrompts", not_seated(name, seats)),
         }
     }
 }
@@ -158,7 +158,8 @@ pub(super) fn cast(
         match (place_of(seats, name), registry.role(role)) {
             (Some(place), Some(role)) => give_role(&mut seats[place], role.name, registry),
             (None, _) => {
-                wrong.add_coded("roles", Code::InvalidRoles, not_seated(name, seats));
+                let complaint = Complaint::new("roles", Code::InvalidRoles, not_seated(name, seats));
+                wrong.0.push(complaint.in_combination());
             }
             (_, None) => {
                 let known: Vec<&str> = registry.roles().into_iter().map(|it| it.name).collect();

@@ -19,6 +19,7 @@ use quorum_core::{
 use serde_json::Value;
 
 use crate::{
+    Complaint,
     config::nearest,
     request::{Request, bounds::Complaints, flags, limits::MOST_COMPLAINTS, seats::place_of},
 };
@@ -47,7 +48,7 @@ pub(super) fn settings(
 ) -> Settings {
     let names: Vec<&str> = seats.iter().map(|it| it.name.as_str()).collect();
     let detectors: Vec<&str> = registry.detectors().iter().map(|it| it.name).collect();
-    let known = Known { seats: &names, detectors: &detectors };
+    let known = Known { seats: Some(&names), detectors: &detectors };
     let mut settings = Settings::default();
     let mut unknown = 0;
     for (name, written) in &request.settings {
@@ -58,8 +59,10 @@ pub(super) fn settings(
         };
         let Some(value) = trimmed(&declared.kind, written.clone()) else { continue };
         let value = seated(&declared.kind, value, seats);
-        if let Some(complaint) = declared.kind.complaint(&value, known) {
-            wrong.add_coded(name, code(&declared.kind), complaint);
+        if let Some(message) = declared.kind.complaint(&value, known) {
+            let complaint = Complaint::new(name, code(&declared.kind), message);
+            let is_wrong_anywhere = declared.kind.complaint(&value, Known { seats: None, ..known }).is_some();
+            wrong.0.push(if is_wrong_anywhere { complaint } else { complaint.in_combination() });
         }
         settings.set(name, value);
     }

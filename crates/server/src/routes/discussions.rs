@@ -93,7 +93,7 @@ pub(super) async fn list(
 /// and whatever was restarted in between.
 #[utoipa::path(
     post, path = "/api/discussions", tag = "discussions", request_body = order::Order,
-    params(("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", max_length = 255)),
+    params(("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", min_length = 1, max_length = 255, pattern = "^[!-~]([ -~]*[!-~])?$")),
     responses((status = 202, description = "It runs; Location says where", body = Accepted))
 )]
 pub(super) async fn create(

@@ -30,7 +30,7 @@ use crate::{
 #[schema(example = json!({ "at": "1/answering/claude", "changes": { "rounds": 3 } }))]
 pub(crate) struct Fork {
     /// Everything up to the answer at this step stands: `1/answering/claude`.
-    #[schema(min_length = 1, max_length = 200)]
+    #[schema(max_length = 200)]
     at: String,
     /// Who takes part no longer.
     #[serde(default)]
@@ -53,7 +53,7 @@ fn seats() -> Array {
 /// The past discussion stays as it is. What was answered in it up to that step stands in the new one and costs nothing.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/fork", tag = "control",
-    params(Id, ("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", max_length = 255)),
+    params(Id, ("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", min_length = 1, max_length = 255, pattern = "^[!-~]([ -~]*[!-~])?$")),
     request_body = Fork, responses((status = 202, description = "The new discussion runs", body = discussions::Accepted))
 )]
 pub(super) async fn fork(
@@ -91,7 +91,7 @@ fn of_fork(error: Error, Fields(changes): &Fields) -> Problem {
 /// Everybody is asked anew. What is not changed is as it was ordered then.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/again", tag = "control",
-    params(Id, ("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", max_length = 255)),
+    params(Id, ("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", min_length = 1, max_length = 255, pattern = "^[!-~]([ -~]*[!-~])?$")),
     request_body = order::Changes, responses((status = 202, description = "The new discussion runs", body = discussions::Accepted))
 )]
 pub(super) async fn again(

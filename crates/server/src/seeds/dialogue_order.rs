@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 use quorum::{
     Complaint, ProviderEntry, Request,
     model::{error::Code, spec::Spec},
-    request::{Seating, written::named},
+    request::{
+        Seating,
+        limits::LONGEST_NAME,
+        written::{named, whole_number},
+    },
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
-
-/// The longest name of a seat, which is its provider's and its model's.
-const LONGEST_SEAT: usize = 64;
 
 /// Two models that talk until they agree.
 #[derive(Debug, Clone, Default, Deserialize, Serialize, ToSchema)]
@@ -50,7 +51,7 @@ pub(crate) struct Dialogue {
 pub(crate) struct Model {
     /// Which model: `gpt-4o`.
     #[serde(default)]
-    #[schema(value_type = String, min_length = 1, max_length = 62)]
+    #[schema(value_type = String, min_length = 1, max_length = 90, pattern = r"^[-\w.:/]*[-\w.:]$")]
     model_id: Option<String>,
     /// Whose: `openai`.
     #[serde(default)]
@@ -67,23 +68,23 @@ pub(crate) struct Model {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Options {
     /// Rounds at most.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole_number")]
     #[schema(value_type = Option<u32>, minimum = 1, maximum = 10)]
-    max_iterations: Option<u32>,
+    max_iterations: Option<u64>,
     /// How freely they speak.
     #[serde(default)]
     #[schema(value_type = Option<f64>, minimum = 0, maximum = 2)]
     temperature: Option<f64>,
     /// How long a turn may get.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole_number")]
     #[schema(value_type = Option<u32>, minimum = 16, maximum = 200_000)]
-    max_tokens_per_turn: Option<u32>,
+    max_tokens_per_turn: Option<u64>,
     /// How long a turn may take, in milliseconds.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole_number")]
     #[schema(value_type = Option<u64>, minimum = 5000, maximum = 300_000)]
     turn_timeout_ms: Option<u64>,
     /// How long everything may take, in milliseconds.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole_number")]
     #[schema(value_type = Option<u64>, minimum = 1000, maximum = 86_400_000)]
     total_timeout_ms: Option<u64>,
     /// Whether both must agree.
@@ -91,12 +92,12 @@ pub(crate) struct Options {
     #[schema(value_type = Option<bool>)]
     require_both_consensus: Option<bool>,
     /// Rounds before they are first asked whether they agree.
-    #[serde(default)]
-    #[schema(value_type = Option<u32>, minimum = 1)]
-    min_rounds_before_consensus: Option<u32>,
+    #[serde(default, deserialize_with = "whole_number")]
+    #[schema(value_type = Option<u32>, minimum = 0, maximum = 10)]
+    min_rounds_before_consensus: Option<u64>,
     /// Simulated voices: the same seed is the same discussion.
-    #[serde(default)]
-    #[schema(value_type = Option<u64>)]
+    #[serde(default, deserialize_with = "whole_number")]
+    #[schema(value_type = Option<u64>, minimum = 0, maximum = 9_007_199_254_740_991_u64)]
     seed: Option<u64>,
 }
 
@@ -129,9 +130,9 @@ impl Dialogue {
         Ok(Request {
             pattern: Some("dialogue".to_owned()),
             participants: Some(seats),
-            rounds: options.max_iterations,
+            rounds: options.max_iterations.map(small),
             temperature: options.temperature,
-            max_tokens_per_turn: options.max_tokens_per_turn,
+            max_tokens_per_turn: options.max_tokens_per_turn.map(small),
             provider_timeout: options.turn_timeout_ms,
             budget_ms: options.total_timeout_ms,
             seed: options.seed,
@@ -152,6 +153,11 @@ impl Dialogue {
         }
         spec
     }
+}
+
+/// A number that is out of its bounds stays so.
+fn small(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 /// A name that can stand in a step: letters, digits and a few signs.
@@ -188,8 +194,8 @@ fn seat(
         return miss(format!("{field}.providerId"), message);
     }
     let seat = format!("{provider}/{id}");
-    if seat.len() > LONGEST_SEAT {
-        let most = LONGEST_SEAT - provider.len() - 1;
+    if LONGEST_NAME < seat.chars().count() {
+        let most = LONGEST_NAME.saturating_sub(provider.chars().count() + 1);
         return miss(format!("{field}.modelId"), format!("has at most {most} characters"));
     }
     Some(seat)
