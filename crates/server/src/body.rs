@@ -3,9 +3,7 @@
 use axum::{
     Json,
     body::Bytes,
-    extract::{
-        FromRequest, FromRequestParts, MatchedPath, Path, Query, Request, rejection::BytesRejection,
-    },
+    extract::{FromRequest, FromRequestParts, MatchedPath, Path, Query, Request, rejection::BytesRejection},
     http::{Method, StatusCode, header, request::Parts},
 };
 use quorum::{
@@ -193,7 +191,8 @@ impl FromRequestParts<App> for Id {
         let Path(written) = Path::<String>::from_request_parts(parts, app)
             .await
             .map_err(|_| Problem::new(problem::NOT_FOUND, "there is no such discussion"))?;
-        let unknown = |_| Problem::new(problem::NOT_FOUND, format!("there is no discussion {}", in_short(&written)));
+        let unknown =
+            |_| Problem::new(problem::NOT_FOUND, format!("there is no discussion {}", in_short(&written)));
         written.parse().map(Id).map_err(unknown)
     }
 }

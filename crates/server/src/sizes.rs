@@ -68,7 +68,9 @@ mod tests {
         if let Some(name) = schema["$ref"].as_str().and_then(|it| it.rsplit('/').next()) {
             return unbounded(place, &definitions[name], definitions, found);
         }
-        let is = |kind: &str| schema["type"] == kind || schema["type"].as_array().is_some_and(|it| it.contains(&json!(kind)));
+        let is = |kind: &str| {
+            schema["type"] == kind || schema["type"].as_array().is_some_and(|it| it.contains(&json!(kind)))
+        };
         let says = |key: &str| schema.get(key).is_some_and(|it| !it.is_null());
         let text = is("string") && !says("maxLength") && !says("enum") && !says("format");
         let list = is("array") && !says("maxItems");

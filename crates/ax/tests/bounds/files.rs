@@ -24,12 +24,7 @@ fn filled(size: usize, entry: impl Fn(usize) -> String) -> String {
 }
 
 /// Checks a file of two sizes, each made by `text`: the program may take three times what `parse` does.
-fn check(
-    name: &str,
-    args: &[&str],
-    text: impl Fn(usize) -> String,
-    parse: impl Fn(&str),
-) -> Option<String> {
+fn check(name: &str, args: &[&str], text: impl Fn(usize) -> String, parse: impl Fn(&str)) -> Option<String> {
     let folder = Folder::new();
     let least = folder.run(args).0;
     SIZES.into_iter().find_map(|size| {
@@ -39,8 +34,9 @@ fn check(
         let (spent, printed) = folder.run(args);
         let most = least + parsing * TIMES + FIXED;
         let what: String = text.chars().take(60).collect();
-        (most < spent || size < printed)
-            .then(|| format!("{name}, {what:?} with {size} bytes: {spent:?}, {most:?} is the most; printed {printed}"))
+        (most < spent || size < printed).then(|| {
+            format!("{name}, {what:?} with {size} bytes: {spent:?}, {most:?} is the most; printed {printed}")
+        })
     })
 }
 
@@ -89,12 +85,20 @@ fn the_work_for_every_other_file_is_in_proportion_to_its_size() {
         check("in.file", &discuss("--positions"), rows, as_json),
         check("in.file", &discuss("--positions"), |size| format!("[\"{}\"]", "a".repeat(size)), as_json),
         check("in.file", &discuss("--positions"), |size| format!("[{}0]", "0,".repeat(size / 2)), as_json),
-        check("in.file", &discuss("--file"), |size| "word ".repeat(size / 5), |text| {
-            as_json(&Value::from(text).to_string());
-        }),
-        check("in.file", &["prices", "import", "in.file"], |size| {
-            format!("{{{}\"m\":{{}}}}", filled(size, price))
-        }, as_json),
+        check(
+            "in.file",
+            &discuss("--file"),
+            |size| "word ".repeat(size / 5),
+            |text| {
+                as_json(&Value::from(text).to_string());
+            },
+        ),
+        check(
+            "in.file",
+            &["prices", "import", "in.file"],
+            |size| format!("{{{}\"m\":{{}}}}", filled(size, price)),
+            as_json,
+        ),
         check("keys.toml", &["keys", "list"], |size| filled(size, |it| format!("K{it} = \"v\"\n")), as_toml),
     ];
     assert_eq!(wrong.into_iter().flatten().collect::<Vec<_>>(), Vec::<String>::new());

@@ -31,7 +31,8 @@ struct Server {
 
 impl Server {
     fn start(folder: &Folder) -> Server {
-        let mut child = folder.ax().args(["serve", "--port", "0", "--offline"]).stdout(Stdio::null()).spawn().unwrap();
+        let mut child =
+            folder.ax().args(["serve", "--port", "0", "--offline"]).stdout(Stdio::null()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let line = lines.find(|it| it.as_ref().unwrap().contains("Listening on http://")).unwrap().unwrap();
         std::thread::spawn(move || lines.for_each(drop));
@@ -45,8 +46,11 @@ impl Server {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let length = body.len();
         let (address, close) = (&self.address, "Connection: close");
-        write!(stream, "{head} HTTP/1.1\r\nHost: {address}\r\n{close}\r\n{kind}Content-Length: {length}\r\n\r\n")
-            .unwrap();
+        write!(
+            stream,
+            "{head} HTTP/1.1\r\nHost: {address}\r\n{close}\r\n{kind}Content-Length: {length}\r\n\r\n"
+        )
+        .unwrap();
         stream.write_all(body).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
@@ -155,7 +159,8 @@ fn the_work_for_every_field_of_every_route_is_in_proportion_to_its_size() {
         let definitions = &document["components"]["schemas"];
         let mut all = Vec::new();
         fields(&content["schema"], definitions, &[], &mut all);
-        let name = content["schema"]["$ref"].as_str().and_then(|it| it.rsplit('/').next()).unwrap_or_default();
+        let name =
+            content["schema"]["$ref"].as_str().and_then(|it| it.rsplit('/').next()).unwrap_or_default();
         let example = &definitions[name]["examples"][0];
         let example = if example.is_null() { &definitions[name]["example"] } else { example };
         let head = format!("{method} {}", path.replace("{id}", &id));
@@ -202,12 +207,17 @@ fn the_work_for_every_parameter_is_in_proportion_to_its_size() {
                 for value in [words, word] {
                     let (head, header) = match parameter["in"].as_str().unwrap() {
                         "query" => (format!("{method} {place}?{name}={value}"), String::new()),
-                        "path" => (format!("{method} {}", path.replace(&format!("{{{name}}}"), &value)), String::new()),
+                        "path" => (
+                            format!("{method} {}", path.replace(&format!("{{{name}}}"), &value)),
+                            String::new(),
+                        ),
                         _ => (format!("{method} {place}"), format!("{name}: {value}\r\n")),
                     };
                     let (spent, answered) = server.cost(&head, &header, b"");
                     if FIXED < spent || LONGEST_ANSWER < answered {
-                        wrong.push(format!("{method} {path} {name} of {size} bytes: {spent:?}, {answered} bytes"));
+                        wrong.push(format!(
+                            "{method} {path} {name} of {size} bytes: {spent:?}, {answered} bytes"
+                        ));
                     }
                 }
             }

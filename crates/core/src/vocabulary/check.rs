@@ -98,8 +98,7 @@ fn too_long(value: &Value, longest: usize) -> Option<String> {
 fn not_seated(name: &str, seats: Option<&[&str]>) -> Option<String> {
     let seats = seats?;
     let there = || seats.iter().map(in_short).collect::<Vec<_>>().join(", ");
-    (!seats.contains(&name))
-        .then(|| format!("{} does not take part; there are {}", in_short(name), there()))
+    (!seats.contains(&name)).then(|| format!("{} does not take part; there are {}", in_short(name), there()))
 }
 
 fn not_a_model(value: &Value) -> Option<String> {
@@ -109,7 +108,9 @@ fn not_a_model(value: &Value) -> Option<String> {
 }
 
 fn mistyped_rows(value: &Value, cells: &[RowCell]) -> Option<String> {
-    let Some(rows) = value.as_array() else { return Some(format!("must be a list, not {}", in_short(value))) };
+    let Some(rows) = value.as_array() else {
+        return Some(format!("must be a list, not {}", in_short(value)));
+    };
     rows.iter().find_map(|row| match row.as_object() {
         None => Some(format!("has {} where an object belongs", in_short(row))),
         Some(row) => unknown_key(row, cells).or_else(|| cells.iter().find_map(|it| mistyped_cell(row, it))),
@@ -181,8 +182,7 @@ fn unfit_texts(value: &Value, most: usize, longest: usize, seats: Option<&[&str]
     }
     value.as_object()?.iter().find_map(|(seat, texts)| {
         let fit = texts.as_array().is_some_and(|it| it.len() <= most && it.iter().all(fits));
-        let wrong =
-            || {
+        let wrong = || {
             let seat = in_short(seat);
             format!("takes up to {most} texts of 1 to {longest} characters; those for {seat} don't fit")
         };

@@ -12,7 +12,7 @@ use quorum_core::{
 };
 
 use crate::{
-    debate::{DebateSpec, Format, HIGHEST_LIMIT, Judging, Mode, Part, course::DebateCourse},
+    debate::{DebateSpec, Format, HIGHEST_LIMIT, Judging, Mode, course::DebateCourse},
     prompts::listed,
     roles,
 };
@@ -178,7 +178,7 @@ fn positions(spec: &Spec) -> Vec<Refusal> {
 
 #[cfg(test)]
 mod tests {
-    use crate::debate::Diversity;
+    use crate::debate::{Diversity, Part};
     use quorum_testkit::spec::spec;
 
     use super::*;

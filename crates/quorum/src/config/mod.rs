@@ -5,8 +5,8 @@ mod mistake;
 mod places;
 mod presets;
 mod providers;
-mod size;
 pub mod server;
+mod size;
 
 use std::{
     collections::BTreeMap,
@@ -297,8 +297,6 @@ fn read_section(config: &mut Config, name: &str, value: &toml::Value) -> Vec<Mis
     let mistakes = keys.filter_map(|key| read(config, &key).err()).flat_map(|mistakes| mistakes.0);
     mistakes.take(MOST_COMPLAINTS + 1).collect()
 }
-
-
 
 type Read = fn(&mut Config, &toml::Table) -> Result<(), Mistakes>;
 

@@ -21,7 +21,7 @@ use crate::{
         Request, Setting, Simulate, Voicing,
         bounds::{Complaints, capped},
         limits::{
-            BUDGET_MS, DEPTH, LARGEST_NUMBER, LATENCY_MS, LONGEST_CONTEXT, LONGEST_OPTION, LONGEST_TOPIC, OPTIONS,
+            BUDGET_MS, DEPTH, LATENCY_MS, LONGEST_CONTEXT, LONGEST_OPTION, LONGEST_TOPIC, OPTIONS,
             PROVIDER_TIMEOUT, ROUNDS, SHARE, TEMPERATURE, TOKENS_PER_TURN, most_seats,
         },
         panel, seats, settings, window,
@@ -206,7 +206,6 @@ fn limits(request: &Request, wrong: &mut Complaints) -> Limits {
     if request.max_tokens == Some(0) {
         wrong.add("maxTokens", "must be at least 1");
     }
-    let tokens = wrong.within("maxTokens", request.max_tokens.filter(|it| 0 < *it), 1, 1..=LARGEST_NUMBER);
     let usd = request.max_cost.and_then(|dollars| {
         let usd = Usd::from_dollars(dollars).filter(|usd| *usd > Usd::ZERO);
         if usd.is_none() {
@@ -216,7 +215,7 @@ fn limits(request: &Request, wrong: &mut Complaints) -> Limits {
     });
     Limits {
         calls: request.max_calls.or(capped),
-        tokens: request.max_tokens.map(|_| tokens),
+        tokens: request.max_tokens,
         usd,
         allow_unpriced: request.allow_unpriced.unwrap_or(false),
     }
@@ -293,7 +292,7 @@ fn simulation(request: &Request, setting: &Setting, wrong: &mut Complaints) -> O
     let given = request.simulate.as_ref().unwrap_or(&usual);
     let dead = wrong.few("simulate.dead", &given.dead, most_seats(&setting.registry));
     Some(Simulation {
-        seed: wrong.within("seed", request.seed, 1, 0..=LARGEST_NUMBER),
+        seed: request.seed.unwrap_or(1),
         latency_ms: wrong.within("simulate", given.latency_ms, 300, LATENCY_MS),
         failure: wrong.within("simulate", given.failure, 0.0, SHARE),
         stubbornness: wrong.within("simulate", given.stubbornness, 0.5, SHARE),

@@ -8,8 +8,9 @@ use quorum_core::{model::spec::TimeoutStrategy, registry::Registry};
 use serde_json::{Map, Value, json};
 
 use crate::request::limits::{
-    BUDGET_MS, COST, DEPTH, LARGEST_NUMBER, LATENCY_MS, LONGEST_CONTEXT, LONGEST_NAME, LONGEST_OPTION, LONGEST_PROMPT, LONGEST_TOPIC,
-    OPTIONS, PROVIDER_TIMEOUT, ROUNDS, SHARE, TEMPERATURE, TOKENS_PER_TURN, least_seats, most_seats,
+    BUDGET_MS, COST, DEPTH, LATENCY_MS, LONGEST_CONTEXT, LONGEST_NAME, LONGEST_OPTION, LONGEST_PROMPT,
+    LONGEST_TOPIC, OPTIONS, PROVIDER_TIMEOUT, ROUNDS, SHARE, TEMPERATURE, TOKENS_PER_TURN, least_seats,
+    most_seats,
 };
 
 /// What may be written in a field.
@@ -77,7 +78,7 @@ const FIELDS: &[(&str, Form)] = &[
     ("sessionId", Form::Id),
     ("budgetMs", whole(&BUDGET_MS)),
     ("maxCalls", COUNT),
-    ("maxTokens", Form::Whole(1, LARGEST_NUMBER)),
+    ("maxTokens", Form::Whole(1, u64::MAX)),
     ("maxCost", number(&COST)),
     ("allowUnpriced", Form::Flag),
     ("recursive", Form::Flag),
@@ -88,7 +89,7 @@ const FIELDS: &[(&str, Form)] = &[
     ("windowStrategy", Form::Named(|registry| registry.strategies().iter().map(|it| it.name).collect())),
     ("windowOverflow", Form::Named(|registry| registry.overflows().collect())),
     ("offline", Form::Flag),
-    ("seed", Form::Whole(0, LARGEST_NUMBER)),
+    ("seed", Form::Whole(0, u64::MAX)),
     ("simulate", Form::Simulate),
     ("preset", Form::Text(LONGEST_NAME)),
 ];
@@ -154,12 +155,8 @@ impl Form {
                 json!({ "type": "array", "items": items, "minItems": least, "maxItems": most, "uniqueItems": true })
             }
             Form::Providers => table(registry, text(LONGEST_NAME, PROVIDER)),
-            Form::Table => {
-                table(registry, json!({ "oneOf": [text(LONGEST_NAME, SEAT), person()] }))
-            }
-            Form::TextBySeat(longest) => {
-                by_seat(registry, json!({ "type": "string", "maxLength": longest }))
-            }
+            Form::Table => table(registry, json!({ "oneOf": [text(LONGEST_NAME, SEAT), person()] })),
+            Form::TextBySeat(longest) => by_seat(registry, json!({ "type": "string", "maxLength": longest })),
             Form::RoleBySeat => {
                 let names: Vec<&str> = registry.roles().into_iter().map(|it| it.name).collect();
                 by_seat(registry, json!({ "type": "string", "enum": names }))

@@ -55,9 +55,6 @@ pub const SHARE: RangeInclusive<f64> = 0.0..=1.0;
 /// How long a simulated reply may take, in milliseconds.
 pub const LATENCY_MS: RangeInclusive<u64> = 0..=300_000;
 
-/// The largest whole number that every reader of JSON keeps.
-pub const LARGEST_NUMBER: u64 = (1 << 53) - 1;
-
 /// Dollars that a discussion may be allowed to cost.
 pub const COST: RangeInclusive<f64> = 1e-9..=1e9;
 

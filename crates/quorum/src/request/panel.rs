@@ -34,7 +34,8 @@ pub(super) fn panel(
 ) -> (Vec<Seating>, &'static str) {
     if let Some(seats) = &request.participants {
         if request.providers.is_some() {
-            wrong.clash("participants", "names the whole table, and so does providers; leave one of them out");
+            wrong
+                .clash("participants", "names the whole table, and so does providers; leave one of them out");
         }
         fits(seats.len(), "participants", (usual, setting), wrong);
         return (seats.clone(), "participants");

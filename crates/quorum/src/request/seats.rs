@@ -64,9 +64,10 @@ fn seat_of(written: &Seating, field: &str) -> Result<Participant, String> {
     // A model's name may have a colon in it; a seat's kind comes after a plain name.
     match written.rsplit_once(':').filter(|(name, _)| !name.contains('/')) {
         Some((name, PERSON)) if field == "participants" => person_of(name, None),
-        Some((_, PERSON)) => {
-            Err(format!("{} is a person's seat; name the whole table as participants then", in_short(written)))
-        }
+        Some((_, PERSON)) => Err(format!(
+            "{} is a person's seat; name the whole table as participants then",
+            in_short(written)
+        )),
         Some((_, kind)) if field == "participants" => {
             let (kind, written) = (in_short(format_args!("{kind:?}")), in_short(written));
             Err(format!("there is no kind of participant named {kind}, as in {written}; there is {PERSON}"))

@@ -78,13 +78,7 @@ impl Shape {
     }
 
     const fn unsaid() -> Shape {
-        Shape {
-            longest: None,
-            most: None,
-            item: None,
-            fields: BTreeMap::new(),
-            others: None,
-        }
+        Shape { longest: None, most: None, item: None, fields: BTreeMap::new(), others: None }
     }
 
     /// Adds what another schema of the same value says. Of alternatives, the largest counts.
@@ -260,7 +254,8 @@ mod tests {
                 "roles": { "type": "object", "maxProperties": 1, "additionalProperties": { "type": "string", "maxLength": 200 } },
             },
         });
-        let definitions = json!({ "Seat": { "type": "object", "properties": { "person": { "maxLength": 150 } } } });
+        let definitions =
+            json!({ "Seat": { "type": "object", "properties": { "person": { "maxLength": 150 } } } });
         Shape::of(&schema, &definitions)
     }
 
@@ -277,7 +272,10 @@ mod tests {
 
     #[test]
     fn what_is_within_the_schema_is_not_too_much() {
-        check(&json!({ "topic": "ä".repeat(10), "rounds": 5, "seats": [{ "person": "a".repeat(150) }] }), &[]);
+        check(
+            &json!({ "topic": "ä".repeat(10), "rounds": 5, "seats": [{ "person": "a".repeat(150) }] }),
+            &[],
+        );
         check(&json!({ "topic": null, "seats": null, "roles": { "ann": "b".repeat(200) } }), &[]);
         check(&json!("a".repeat(128)), &[]);
     }
@@ -291,7 +289,10 @@ mod tests {
         );
         let person = json!({ "seats": ["a", { "person": "a".repeat(151) }] });
         check(&person, &[("seats[1].person", "may have at most 150 characters; this has 151")]);
-        check(&json!({ "roles": { "a": "", "b": "" } }), &[("roles", "may have at most 1 fields; there are 2")]);
+        check(
+            &json!({ "roles": { "a": "", "b": "" } }),
+            &[("roles", "may have at most 1 fields; there are 2")],
+        );
         let name = "has a field whose name has 129 characters; 128 is the most";
         check(&json!({ "a".repeat(129): 1 }), &[("", name)]);
     }
@@ -299,7 +300,10 @@ mod tests {
     #[test]
     fn what_the_schema_does_not_mention_is_bounded_all_the_same() {
         let text = "may have at most 128 characters; this has 129";
-        check(&json!({ "rounds": "5".repeat(129), "mood": ["a".repeat(129)] }), &[("mood[0]", text), ("rounds", text)]);
+        check(
+            &json!({ "rounds": "5".repeat(129), "mood": ["a".repeat(129)] }),
+            &[("mood[0]", text), ("rounds", text)],
+        );
         check(&json!({ "mood": vec![0; 101] }), &[("mood", "may have at most 100 entries; there are 101")]);
     }
 

@@ -8,7 +8,10 @@ use serde::{
 };
 use serde_json::{Number, Value};
 
-use crate::request::{Seat, Seating, limits::LARGEST_NUMBER};
+use crate::request::{Seat, Seating};
+
+/// Up to here a number with a fraction is exact.
+const LARGEST_EXACT: f64 = 9_007_199_254_740_991.0;
 
 /// An object. What is written as a list would else be taken for its fields in their order.
 #[derive(Debug)]
@@ -171,7 +174,7 @@ impl<'de> Visitor<'de> for Anything {
 
 /// To JSON, 3.0 is as whole as 3.
 fn whole(value: f64) -> Option<u64> {
-    let is_whole = value.fract() == 0.0 && (0.0..=LARGEST_NUMBER as f64).contains(&value);
+    let is_whole = value.fract() == 0.0 && (0.0..=LARGEST_EXACT).contains(&value);
     is_whole.then_some(value as u64)
 }
 
@@ -179,7 +182,8 @@ fn whole(value: f64) -> Option<u64> {
 pub fn whole_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     let Some(number) = Option::<Number>::deserialize(deserializer)? else { return Ok(None) };
     let read = number.as_u64().or_else(|| number.as_f64().and_then(whole));
-    read.map(Some).ok_or_else(|| D::Error::custom(format!("expected a whole number, 0 or more, not {number}")))
+    read.map(Some)
+        .ok_or_else(|| D::Error::custom(format!("expected a whole number, 0 or more, not {number}")))
 }
 
 impl<'de> Deserialize<'de> for Seating {

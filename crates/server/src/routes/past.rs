@@ -5,9 +5,7 @@ use axum::{
     http::{HeaderMap, StatusCode},
     response::Response,
 };
-use quorum::{
-    Complaint, Error, Forking, request::limits::LONGEST_NAME, vocabulary::option::MOST_SEATS,
-};
+use quorum::{Complaint, Error, Forking, request::limits::LONGEST_NAME, vocabulary::option::MOST_SEATS};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::{

@@ -97,7 +97,7 @@ pub(crate) struct Options {
     min_rounds_before_consensus: Option<u64>,
     /// Simulated voices: the same seed is the same discussion.
     #[serde(default, deserialize_with = "whole_number")]
-    #[schema(value_type = Option<u64>, minimum = 0, maximum = 9_007_199_254_740_991_u64)]
+    #[schema(value_type = Option<u64>, minimum = 0, maximum = 18_446_744_073_709_551_615_u64)]
     seed: Option<u64>,
 }
 

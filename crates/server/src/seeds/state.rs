@@ -11,7 +11,12 @@ use quorum::{
 };
 use serde_json::{Value, json};
 
-use crate::{body::{Id, aside}, guard::Caller, problem::Problem, wire::ruling::Awaited};
+use crate::{
+    body::{Id, aside},
+    guard::Caller,
+    problem::Problem,
+    wire::ruling::Awaited,
+};
 
 /// Where a discussion stands, in full
 ///

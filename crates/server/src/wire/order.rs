@@ -3,9 +3,7 @@
 use std::borrow::Cow;
 
 use axum::http::{HeaderMap, HeaderName};
-use quorum::{
-    OrderKey, Registry, Request, request::fields,
-};
+use quorum::{OrderKey, Registry, Request, request::fields};
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::{
