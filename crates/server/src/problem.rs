@@ -17,7 +17,7 @@ pub(crate) const BODY: &str = "body";
 /// field's name. No request is answered with more than a few KiB of complaints.
 const LONGEST_DETAIL: usize = 2_000;
 const LONGEST_MESSAGE: usize = 600;
-const LONGEST_FIELD: usize = 200;
+const LONGEST_FIELD: usize = 300;
 
 /// What went wrong with a request.
 #[derive(Debug, Clone, PartialEq, Eq)]

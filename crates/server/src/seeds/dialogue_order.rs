@@ -7,13 +7,15 @@ use quorum::{
     model::{error::Code, spec::Spec},
     request::{
         Seating,
-        limits::LONGEST_NAME,
         written::{named, whole_number},
     },
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
+
+/// The longest name of a seat, which is its provider's and its model's.
+const LONGEST_SEAT: usize = 64;
 
 /// Two models that talk until they agree.
 #[derive(Debug, Clone, Default, Deserialize, Serialize, ToSchema)]
@@ -51,7 +53,7 @@ pub(crate) struct Dialogue {
 pub(crate) struct Model {
     /// Which model: `gpt-4o`.
     #[serde(default)]
-    #[schema(value_type = String, min_length = 1, max_length = 90, pattern = r"^[-\w.:/]*[-\w.:]$")]
+    #[schema(value_type = String, min_length = 1, max_length = 62, pattern = r"^[-\w.:/]*[-\w.:]$")]
     model_id: Option<String>,
     /// Whose: `openai`.
     #[serde(default)]
@@ -194,9 +196,13 @@ fn seat(
         return miss(format!("{field}.providerId"), message);
     }
     let seat = format!("{provider}/{id}");
-    if LONGEST_NAME < seat.chars().count() {
-        let most = LONGEST_NAME.saturating_sub(provider.chars().count() + 1);
-        return miss(format!("{field}.modelId"), format!("has at most {most} characters"));
+    if seat.len() > LONGEST_SEAT {
+        let most = LONGEST_SEAT - provider.len() - 1;
+        // How long it may be depends on the provider, whose name is part of the seat's.
+        let message = format!("has at most {most} characters with this provider");
+        let complaint = Complaint::new(&format!("{field}.modelId"), Code::InvalidRequest, message);
+        wrong.push(complaint.in_combination());
+        return None;
     }
     Some(seat)
 }

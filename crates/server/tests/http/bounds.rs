@@ -38,7 +38,7 @@ async fn four_thousand_seats_of_one_name_are_refused_in_proportion_to_their_size
 #[tokio::test]
 async fn a_hundred_kib_of_names_and_roles_make_a_small_answer() {
     let house = House::open(FAST).await;
-    let order = names_and_roles(2_300);
+    let order = names_and_roles(2_600);
     assert!(order.to_string().len() > 100 << 10);
     for path in ["/api/discussions", "/api/plan"] {
         let answer = tokio::time::timeout(SOON, house.post(path, &order)).await.unwrap();
@@ -70,10 +70,10 @@ async fn a_refusal_is_short_whatever_is_wrong() {
     let seats: Vec<String> = (0..6).map(|it| format!("{}{it}", &long[1..])).collect();
     let strangers: Map<String, Value> =
         (0..6).map(|it| (format!("{}x{it}", &long[2..]), json!(long.clone()))).collect();
-    let unknown: Map<String, Value> = (0..90).map(|it| (format!("{it}{}", &long[2..]), json!(1))).collect();
+    let unknown: Map<String, Value> = (0..80).map(|it| (format!("{it:02}{}", &long[2..]), json!(1))).collect();
     let mut everything = json!({
         "topic": "x?", "providers": seats, "roles": strangers, "providerPrompts": strangers,
-        "stopSequences": { "a": [long] }, "judge": long, "synthesizer": long, "pattern": long, "consensus": long,
+        "stopSequences": { "a": ["END"] }, "judge": long, "synthesizer": long, "pattern": long, "consensus": long,
         "windowStrategy": long, "windowOverflow": long, "timeoutStrategy": long, "sessionId": long,
         "simulate": { "dead": seats },
     });
