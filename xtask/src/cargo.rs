@@ -42,7 +42,21 @@ pub(crate) fn succeeds(command: &mut Command) -> bool {
 
 /// The workspace's own packages with their direct dependencies.
 pub(crate) fn metadata() -> Result<Value> {
-    let output = command(&["metadata", "--format-version", "1", "--no-deps"])
+    ask(&["--no-deps"])
+}
+
+/// The workspace's own packages and everything they depend on, on this platform.
+pub(crate) fn metadata_with_dependencies() -> Result<Value> {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(rustc).arg("-vV").output().context("`rustc -vV` could not be started")?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    ask(&["--locked", "--filter-platform", host.context("`rustc -vV` names no host")?])
+}
+
+fn ask(arguments: &[&str]) -> Result<Value> {
+    let output = command(&["metadata", "--format-version", "1"])
+        .args(arguments)
         .stderr(Stdio::inherit())
         .output()
         .context("`cargo metadata` could not be started")?;

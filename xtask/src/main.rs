@@ -6,6 +6,7 @@ mod browser;
 mod cargo;
 mod clis;
 mod coverage;
+mod dependencies;
 mod new;
 mod setup;
 mod test;
@@ -13,8 +14,17 @@ mod tidy;
 
 use std::process::ExitCode;
 
-const VERBS: &[Verb] =
-    &[setup::VERB, tidy::VERB, test::VERB, coverage::VERB, bench::VERB, bounds::VERB, new::VERB, clis::VERB];
+const VERBS: &[Verb] = &[
+    setup::VERB,
+    tidy::VERB,
+    dependencies::VERB,
+    test::VERB,
+    coverage::VERB,
+    bench::VERB,
+    bounds::VERB,
+    new::VERB,
+    clis::VERB,
+];
 
 /// One thing `cargo xtask` can do.
 struct Verb {

@@ -1,6 +1,6 @@
 //! Everything that must pass before a change is handed over, from a fresh machine with Rust to the last test.
 
-use crate::{Verb, cargo, setup, tidy};
+use crate::{Verb, cargo, dependencies, setup, tidy};
 use anyhow::{Context as _, Result, bail};
 use std::process::Command;
 use std::time::Instant;
@@ -20,6 +20,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "setup", run: |_| setup::prepare() },
     Stage { name: "format", run: |_| cargo::run(&mut cargo::command(&["fmt", "--all", "--check"])) },
     Stage { name: "tidy", run: |_| tidy::check() },
+    Stage { name: "dependencies", run: |_| dependencies::check() },
     Stage { name: "clippy", run: |_| clippy() },
     Stage { name: "documentation", run: |_| documentation() },
     Stage {

@@ -199,7 +199,8 @@ pub(crate) fn of_outcome(state: &Snapshot, demand: Demand) -> Exit {
     }
 }
 
-/// A pattern may say so itself; elsewhere agreement is measured. What nobody measured is not agreed on.
+/// A pattern may report agreement itself; otherwise it is measured. Without a measurement there is
+/// no agreement.
 fn agrees(outcome: &Outcome, required: f64) -> bool {
     let says_so = outcome.stopping_reason.as_ref().is_some_and(|it| it.name() == AGREED);
     says_so || outcome.consensus.agreement_score.is_some_and(|score| score >= required)

@@ -12,10 +12,7 @@ use quorum_core::{
 };
 use rusqlite::{Connection, OptionalExtension, Row, types::Type};
 
-use crate::{
-    error::Trouble,
-    projection::{Seats, Standing},
-};
+use crate::{error::Trouble, seeds::Seats, standing::Standing};
 
 /// A discussion as it stands, with the claim on it.
 #[derive(Clone)]

@@ -7,7 +7,7 @@
 //!   `archive` and `search` answer lists and full-text queries.
 //! - `write_context` is what the writer thread works with, `cache` what it remembers of
 //!   discussions between two writes.
-//! - `projection` turns facts into the rows of requirement C's tables, `tables` writes them.
+//! - `standing` folds facts into what lists show; `seeds` keeps the tables of requirement C.
 //! - `checkpointer` moves pages from the write-ahead log into the database file.
 //! - `liveness` knows which processes are alive, `watch` notices commands of other processes.
 //! - `connection` and `migrate` open a database, for its owner alone (`private`); `error` words what
@@ -26,14 +26,14 @@ mod inbox;
 mod liveness;
 mod migrate;
 mod private;
-mod projection;
 mod readers;
 mod record;
 mod retention;
 mod salvage;
 mod search;
+mod seeds;
 mod sqlite;
-mod tables;
+mod standing;
 mod watch;
 mod write_context;
 mod writer;

@@ -7,17 +7,13 @@ use rusqlite::Connection;
 
 use crate::error::{explain, unwritable};
 
-/// Every step there is, in order. Steps are added, never changed.
-const MIGRATIONS: &[&str] = &[
-    include_str!("../migrations/0001_record.sql"),
-    include_str!("../migrations/0002_three_tables.sql"),
-    include_str!("../migrations/0003_search.sql"),
-    include_str!("../migrations/0004_tenants.sql"),
-    include_str!("../migrations/0005_hidden.sql"),
-];
+/// The form the first step makes. Older ones were never released, and their facts can't be read.
+const FIRST: usize = 5;
 
-/// The oldest form whose facts this program can read; no released program made an older one.
-const OLDEST: usize = 5;
+/// Every step there is, in order. Steps are added, never changed.
+const STEPS: &[&str] = &[include_str!("../migrations/0005_first.sql")];
+
+const NEWEST: usize = FIRST + STEPS.len() - 1;
 
 /// Applies the steps that are missing. A database of another form is refused and left alone.
 pub(crate) fn migrate(connection: &Connection, file: &Path) -> Result<(), StoreError> {
@@ -57,11 +53,11 @@ enum Refusal {
 
 fn form(connection: &Connection) -> rusqlite::Result<Form> {
     let version = version(connection)?;
-    Ok(if version > MIGRATIONS.len() {
+    Ok(if version > NEWEST {
         Form::Refused(Refusal::TooNew(version))
-    } else if version == MIGRATIONS.len() {
+    } else if version == NEWEST {
         Form::Current
-    } else if version >= OLDEST {
+    } else if version >= FIRST {
         Form::Behind
     } else if version > 0 {
         Form::Refused(Refusal::TooOld(version))
@@ -76,8 +72,8 @@ fn form(connection: &Connection) -> rusqlite::Result<Form> {
 fn apply(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("BEGIN IMMEDIATE")?;
     let applied = (|| {
-        for from in version(connection)?..MIGRATIONS.len() {
-            step(connection, from)?;
+        for form in FIRST.max(version(connection)? + 1)..=NEWEST {
+            step(connection, form)?;
         }
         connection.execute_batch("COMMIT")
     })();
@@ -87,9 +83,10 @@ fn apply(connection: &Connection) -> rusqlite::Result<()> {
     applied
 }
 
-fn step(connection: &Connection, from: usize) -> rusqlite::Result<()> {
-    connection.execute_batch(MIGRATIONS[from])?;
-    connection.pragma_update(None, "user_version", from as u32 + 1)
+/// The step to this form.
+fn step(connection: &Connection, form: usize) -> rusqlite::Result<()> {
+    connection.execute_batch(STEPS[form - FIRST])?;
+    connection.pragma_update(None, "user_version", form as u32)
 }
 
 fn version(connection: &Connection) -> rusqlite::Result<usize> {
@@ -107,15 +104,15 @@ fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
 
 impl Refusal {
     fn about(&self, file: &Path) -> StoreError {
-        let (name, newest) = (file.display(), MIGRATIONS.len());
+        let name = file.display();
         StoreError::Unusable(match self {
             Refusal::TooNew(version) => format!(
                 "the database {name} was made by a newer version of this program (its form is {version}, \
-                 the newest known here is {newest}); update the program"
+                 the newest known here is {NEWEST}); update the program"
             ),
             Refusal::TooOld(version) => format!(
                 "the database {name} was made by an older version of this program, and its facts can't be \
-                 read by this one (its form is {version}, the oldest known here is {OLDEST}); move it away"
+                 read by this one (its form is {version}, the oldest known here is {FIRST}); move it away"
             ),
             Refusal::OfAnotherProgram => {
                 format!("{name} is a database of another program; move it away")
@@ -132,25 +129,25 @@ mod tests {
 
     use super::*;
 
-    /// Every form a database ever had stays as it is: a step that was changed afterwards would leave databases behind that
-    /// no program makes. `QUORUM_BLESS=1` writes the form of a step that is new, and of no other.
+    /// A step that was changed afterwards would leave databases behind that no program makes.
+    /// `QUORUM_BLESS=1` writes the form of a step that is new, and of no other.
     #[test]
     fn steps_are_added_never_changed() {
         let connection = Connection::open_in_memory().unwrap();
-        for from in 0..MIGRATIONS.len() {
-            step(&connection, from).unwrap();
-            let (made, file) = (shape(&connection), golden(from + 1));
+        for form in FIRST..=NEWEST {
+            step(&connection, form).unwrap();
+            let (made, file) = (shape(&connection), golden(form));
             if std::env::var_os("QUORUM_BLESS").is_some() && !file.exists() {
                 fs::write(&file, &made).unwrap();
             }
             let expected = fs::read_to_string(&file).unwrap_or_default();
-            assert_eq!(made, expected, "the form after step {} is not that of {}", from + 1, file.display());
+            assert_eq!(made, expected, "step {form} does not make the form in {}", file.display());
         }
-        assert!(!golden(MIGRATIONS.len() + 1).exists(), "a step was taken away");
+        assert!(!golden(NEWEST + 1).exists(), "a step was taken away");
     }
 
-    fn golden(step: usize) -> PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/form-{step}.sql"))
+    fn golden(form: usize) -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/form-{form}.sql"))
     }
 
     /// Everything that was made, by name, and what stands in it.

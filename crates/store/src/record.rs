@@ -18,8 +18,8 @@ use crate::{
     cache::{Cached, Holder, Run},
     claims::Claimant,
     error::{Trouble, unreadable},
-    projection::{self, Seats, Standing},
-    tables,
+    seeds::{self, Seats},
+    standing::{self, Standing},
     write_context::WriteContext,
 };
 
@@ -92,7 +92,7 @@ pub(crate) fn create(
     let number = New { id, root, spec, opened_at, standing, holder }.insert(&context.connection)?;
     let (last, seats) = (facts.last().map_or(Seq::START, |it| it.seq), Arc::new(Seats::of(opened)));
     insert_facts(&context.connection, number, facts, bodies)?;
-    tables::open(&context.connection, id, facts, &seats)?;
+    seeds::open(&context.connection, id, facts, &seats)?;
     let (run, fence, holder) = (Run::Runnable, u64::from(holder.is_some()), holder.cloned());
     context.learn(id, Cached { number, root, run, standing, last, fence, holder, seats: Some(seats) });
     Ok(Created::New)
@@ -211,9 +211,9 @@ pub(crate) fn append(context: &mut WriteContext, append: &Append, bodies: &Bodie
         return Err(StoreError::Over(*id).into());
     }
     check_numbers(*id, *expected, facts)?;
-    let seats = if projection::needs_seats(facts) { Some(context.seats(*id, &mut cached)?) } else { None };
+    let seats = if seeds::needs_seats(facts) { Some(context.seats(*id, &mut cached)?) } else { None };
     insert_facts(&context.connection, cached.number, facts, bodies)?;
-    tables::follow(&context.connection, *id, facts, seats.as_deref().unwrap_or(&Seats(Vec::new())))?;
+    seeds::follow(&context.connection, *id, facts, seats.as_deref().unwrap_or(&Seats(Vec::new())))?;
     move_on(context, append, cached)?;
     Ok(facts.last().map_or(*expected, |fact| fact.seq))
 }
@@ -234,7 +234,7 @@ fn move_on(context: &mut WriteContext, append: &Append, mut cached: Cached) -> R
     if ends_the_claim {
         cached.holder = None;
     }
-    let synthesis = projection::synthesis(facts);
+    let synthesis = standing::synthesis(facts);
     if cached.standing != standing || synthesis.is_some() {
         let mut statement = context.connection.prepare_cached(
             "UPDATE discussions SET status = ?2, success = ?3, ended_at = ?4, synthesis = ifnull(?5, synthesis)

@@ -13,7 +13,7 @@ use crate::{
     connection::Options,
     error::{Trouble, unreadable},
     liveness::Liveness,
-    projection::Seats,
+    seeds::Seats,
 };
 
 /// How many discussions are cached; others are read again when they are needed.

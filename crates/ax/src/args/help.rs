@@ -118,7 +118,7 @@ fn read(app: &App, matches: &ArgMatches) -> Result<Cli, clap::Error> {
 /// Prints help and version as any result is printed: without escapes in a pipe, and not without a word on a full disk.
 fn end(error: &clap::Error, registry: &Registry) -> Exit {
     if error.use_stderr() || stdout().is_terminal() {
-        // Where nobody can read it, the exit code still tells.
+        // If printing fails, the exit code still reports the error.
         let _ = error.print();
         return if error.use_stderr() { Exit::BadInput } else { Exit::Done };
     }

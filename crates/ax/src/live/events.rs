@@ -11,7 +11,7 @@ use tokio::{
 
 use crate::live::{Key, Watch, jsonl::JsonLines};
 
-const STOPPING: &str = "Stopping: nobody else is asked, and what was said is concluded.";
+const STOPPING: &str = "Stopping: no more calls. The answer will be made from what has been said.";
 
 /// How the event loop of a run ended.
 pub(crate) enum LoopEnd {
@@ -115,7 +115,7 @@ impl Leaving {
         }
     }
 
-    /// Takes the pause back, so that whoever comes next goes on.
+    /// Undoes the pause, so that the next `resume` continues.
     async fn finish(&self, discussion: &Discussion) -> LoopEnd {
         let resumed = if self.pauses { discussion.send(Command::Resume).await } else { Ok(()) };
         match resumed {
@@ -126,7 +126,7 @@ impl Leaving {
     }
 }
 
-/// What is wrong with the record at the moment, which nobody wants to read every few seconds.
+/// The record's current problem, so that it is reported once and not every few seconds.
 #[derive(Default)]
 struct Trouble(Option<Arc<str>>);
 

@@ -26,9 +26,9 @@ use crate::{
 /// A topic that is not to be seen as a whole has this much of it beside the rest, or a line of its own.
 const LONG_TOPIC: usize = 60;
 const WIDEST_BAR: usize = 24;
-/// So many rows of marks are shown.
+/// How many rows of scores are shown.
 const SCORED: usize = 2;
-/// So much of a long answer is shown of who is followed.
+/// How many bytes of the followed participant's answer are shown.
 const FOLLOWED_BYTES: usize = 32 * 1024;
 
 impl Screen {

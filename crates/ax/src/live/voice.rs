@@ -208,8 +208,8 @@ impl Voice {
         }
     }
 
-    /// Whether it writes for programs, which nobody wants to read as it comes: JSON, or lines below a
-    /// marker in capitals. The record says so for sure, but only once the turn is over.
+    /// Whether the reply so far looks like a form: JSON, or lines below a marker in capitals. Forms
+    /// are not shown while they are written. Only the finished turn says for sure.
     pub(super) fn is_form(&self) -> bool {
         let text = self.text.trim_start();
         text.starts_with('{') || text.starts_with("```json") || is_marked(text)

@@ -203,7 +203,7 @@ fn told(participant: &str, source: Source, reading: &Reading) -> Option<String> 
     }
 }
 
-/// What is said of a structured reply that made no sense.
+/// Shown for a structured reply that could not be read.
 pub(crate) const UNREAD: &str = "filled in a form that could not be read";
 
 fn decided(ruled: &Ruled) -> String {

@@ -73,7 +73,7 @@ pub(crate) async fn show_state(discussion: &Discussion, output: Output) -> anyho
     Ok(())
 }
 
-/// A gap between the result and what is said of it, where both are on a terminal.
+/// Leaves a blank line between the result and the notes, if both go to a terminal.
 fn set_apart() {
     if stdout().is_terminal() && stderr().is_terminal() {
         note("");

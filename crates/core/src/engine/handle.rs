@@ -1,6 +1,9 @@
 //! The handle on a running discussion: watch it, steer it, wait for it.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use futures::{
     FutureExt, Stream,
@@ -24,6 +27,8 @@ use crate::{
 pub struct Handle {
     id: DiscussionId,
     ear: Ear,
+    /// Listens since before the run began, for the first who asks.
+    early: Mutex<Option<Receiver<Signal>>>,
     store: Arc<dyn Store>,
     registry: Registry,
     end: Shared<BoxFuture<'static, Result<Ended, RunError>>>,
@@ -55,10 +60,12 @@ impl Handle {
         self.id
     }
 
-    /// Everything that happens from now on, ending with the run. A watcher that is too slow misses
-    /// pieces of text and what happens below, but no fact: those are read from the record then.
+    /// Everything that happens, ending with the run: since it began for the first who asks, unless
+    /// [`Handle::finished`] was called before, and from now on for the others. A watcher that is too
+    /// slow misses pieces of text and what happens below, but no fact: those are read from the record
+    /// then.
     pub fn signals(&self) -> impl Stream<Item = Signal> + Send + use<> {
-        let listener = self.ear.listen().map(|receiver| Listener {
+        let listener = self.early().or_else(|| self.ear.listen()).map(|receiver| Listener {
             id: self.id,
             receiver,
             ear: self.ear.clone(),
@@ -74,20 +81,26 @@ impl Handle {
 
     /// Waits for the end of this run.
     pub async fn finished(&self) -> Result<Finished, RunError> {
+        // Whoever wants the end alone is no watcher, and what watchers need takes memory.
+        drop(self.early());
         match self.end.clone().await? {
             Ended::Over(state) => Ok(Finished::Over(Snapshot::new(state, self.registry.clone()))),
             Ended::Suspended(state) => Ok(Finished::Waiting(Snapshot::new(state, self.registry.clone()))),
         }
     }
 
+    fn early(&self) -> Option<Receiver<Signal>> {
+        self.early.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
     pub(crate) fn new(
         id: DiscussionId,
-        ear: Ear,
+        (ear, early): (Ear, Option<Receiver<Signal>>),
         shared: &crate::engine::shared::Shared,
         end: BoxFuture<'static, Result<Ended, RunError>>,
     ) -> Self {
         let (store, registry) = (shared.store.clone(), shared.registry.clone());
-        Handle { id, ear, store, registry, end: end.shared() }
+        Handle { id, ear, early: Mutex::new(early), store, registry, end: end.shared() }
     }
 }
 

@@ -292,6 +292,7 @@ impl Engine {
         held: impl Future<Output = Result<Ended, RunError>> + Send + 'static,
     ) -> Handle {
         let (id, engine) = (claim.id, self.clone());
+        let early = ear.listen();
         // What a task awaits takes its room twice, before and after it is begun, unless it lies
         // elsewhere.
         let held = Box::pin(held);
@@ -307,7 +308,7 @@ impl Engine {
             ended
         });
         let end = task.map(|joined| joined.unwrap_or_else(|panic| Err(RunError::Fault(panic.to_string()))));
-        Handle::new(id, ear, &self.0.shared, end.boxed())
+        Handle::new(id, (ear, early), &self.0.shared, end.boxed())
     }
 
     /// Whether this process runs it.

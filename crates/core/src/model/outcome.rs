@@ -169,6 +169,33 @@ pub struct Outcome {
     pub fields: Map<String, Value>,
 }
 
+impl Outcome {
+    /// The names of its own fields, which no pattern or method may give to one it adds.
+    pub const FIELDS: &[&str] = &[
+        "discussionId",
+        "status",
+        "success",
+        "simulated",
+        "pattern",
+        "topic",
+        "participatingProviders",
+        "failedProviders",
+        "rounds",
+        "synthesis",
+        "consensus",
+        "positionsByRound",
+        "flips",
+        "agreementByRound",
+        "subDiscussions",
+        "ended",
+        "stoppingReason",
+        "totalDurationMs",
+        "metadata",
+        "integrity",
+        "error",
+    ];
+}
+
 /// One round with every response.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

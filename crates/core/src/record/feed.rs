@@ -1,6 +1,6 @@
 //! The feed of a discussion for its subscribers: facts as they are recorded, text as it comes.
 
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use tokio::sync::broadcast;
 
@@ -74,7 +74,7 @@ pub(crate) struct Ear {
 impl Ear {
     pub(crate) fn listen(&self) -> Option<broadcast::Receiver<Signal>> {
         let channel = self.channel.upgrade()?;
-        Some(channel.0.get_or_init(|| broadcast::Sender::new(BACKLOG)).subscribe())
+        Some(channel.sender().get_or_insert_with(|| broadcast::Sender::new(BACKLOG)).subscribe())
     }
 
     /// The last fact before this run, once that is known.
@@ -83,10 +83,16 @@ impl Ear {
     }
 }
 
-/// Made when the first one listens: its backlog would be a third of what a discussion takes in
-/// memory.
+/// There is a sender only while somebody listens: its backlog would be a third of what a discussion
+/// takes in memory.
 #[derive(Debug, Default)]
-struct Channel(OnceLock<broadcast::Sender<Signal>>);
+struct Channel(Mutex<Option<broadcast::Sender<Signal>>>);
+
+impl Channel {
+    fn sender(&self) -> MutexGuard<'_, Option<broadcast::Sender<Signal>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// Where signals go out. Without listeners it costs nothing; a slow listener delays nobody.
 #[derive(Debug, Clone)]
@@ -124,9 +130,32 @@ impl Feed {
     }
 
     fn send(&self, signal: impl FnOnce() -> Signal) {
-        if let Some(sender) = self.channel.0.get().filter(|it| it.receiver_count() > 0) {
+        let mut sender = self.channel.sender();
+        if sender.as_ref().is_some_and(|it| it.receiver_count() == 0) {
+            *sender = None;
+        }
+        if let Some(sender) = &*sender {
             // Fails only when the last listener left in between.
             let _ = sender.send(signal());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_backlog_is_given_up_with_the_last_listener_and_made_anew_for_the_next() {
+        let feed = Feed::new();
+        let mut first = feed.ear().listen().unwrap();
+        feed.trouble("one");
+        assert!(matches!(first.try_recv(), Ok(Signal::Trouble(it)) if &*it == "one"));
+        drop(first);
+        feed.trouble("nobody hears this");
+        assert!(feed.channel.sender().is_none());
+        let mut next = feed.ear().listen().unwrap();
+        feed.trouble("two");
+        assert!(matches!(next.try_recv(), Ok(Signal::Trouble(it)) if &*it == "two"));
     }
 }

@@ -6,6 +6,7 @@ use crate::{
     model::{
         error::{Code, Refusal},
         excerpt::in_short,
+        outcome::Outcome,
         spec::{Spec, WindowSpec},
     },
     registry::{OnOverflow, Registry},
@@ -35,6 +36,9 @@ pub enum RegistryError {
     /// Two forms of one kind differ in version.
     #[error("the form {0} is declared in two versions")]
     FormsDiffer(&'static str),
+    /// A pattern's or method's field of the result has the name of something built in.
+    #[error("the result field {0} has the name of a built-in one")]
+    ReservedField(&'static str),
     /// There is no pattern, no method or no strategy at all.
     #[error("there are no {0}")]
     None(&'static str),
@@ -50,7 +54,8 @@ impl Registry {
             return Err(RegistryError::Twice { what: "detectors", name });
         }
         self.validate_options(reserved)?;
-        self.validate_forms()
+        self.validate_forms()?;
+        self.validate_results()
     }
 
     fn validate_options(&self, reserved: &[&str]) -> Result<(), RegistryError> {
@@ -76,6 +81,20 @@ impl Registry {
         for form in patterns.chain(methods) {
             if known.insert(form.kind, form.version).is_some_and(|before| before != form.version) {
                 return Err(RegistryError::FormsDiffer(form.kind));
+            }
+        }
+        Ok(())
+    }
+
+    fn validate_results(&self) -> Result<(), RegistryError> {
+        let patterns = self.patterns().iter().map(|it| it.results);
+        for fields in patterns.chain(self.methods().iter().map(|it| it.results)) {
+            let names = fields.iter().map(|it| it.name);
+            if let Some(name) = names.clone().find(|it| Outcome::FIELDS.contains(it)) {
+                return Err(RegistryError::ReservedField(name));
+            }
+            if let Some(name) = first_twice(names) {
+                return Err(RegistryError::Twice { what: "result fields", name });
             }
         }
         Ok(())
@@ -203,7 +222,7 @@ mod tests {
             Before, Consensus, ContextStrategy, Course, Detection, Detector, Ends, Fit, Length, Options,
             Pattern,
         },
-        vocabulary::{form::Form, option::Opt},
+        vocabulary::{form::Form, option::Opt, result::ResultField, view::View},
     };
 
     const PACE: Opt<f64> = Opt::number("pace", "How fast it goes", 0.0..=1.0, 0.5);
@@ -309,6 +328,22 @@ mod tests {
         let told = "the form vow is declared in two versions";
         check(&registry().with_patterns(VOWS), &[], &RegistryError::FormsDiffer("vow"), told);
         assert_eq!(registry().with_patterns(&VOWS[..1]).validate(&[]), Ok(()));
+    }
+
+    #[test]
+    fn a_result_field_has_a_name_of_its_own() {
+        const fn named(name: &'static str) -> ResultField {
+            ResultField { name, title: "", view: View::Hidden, of: |_| None }
+        }
+        static TALKS: &[Pattern] = &[
+            Pattern { name: "double", results: &[named("spread"), named("spread")], ..Pattern::PLAIN },
+            Pattern { name: "failing", results: &[named("error")], ..Pattern::PLAIN },
+        ];
+        let twice = RegistryError::Twice { what: "result fields", name: "spread" };
+        let told = "there are two result fields named spread";
+        check(&registry().with_patterns(&TALKS[..1]), &[], &twice, told);
+        let told = "the result field error has the name of a built-in one";
+        check(&registry().with_patterns(&TALKS[1..]), &[], &RegistryError::ReservedField("error"), told);
     }
 
     #[track_caller]

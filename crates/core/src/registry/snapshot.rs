@@ -61,7 +61,10 @@ mod tests {
     use super::*;
     use crate::{
         model::{
-            event::{Event, Noted},
+            error::{Code, Problem},
+            event::{Event, Noted, TalkEnd},
+            flips::{Flip, Position, RoundAgreement},
+            outcome::{StoppingReason, SubReport},
             spec::tests::order,
             state::tests::after,
         },
@@ -119,6 +122,42 @@ mod tests {
     fn a_field_without_a_value_is_left_out() {
         let outcome = Snapshot::new(noted(None), registry()).outcome();
         assert_eq!(json!(outcome.fields), json!({ "inCapitals": "TABS OR SPACES?" }));
+    }
+
+    #[test]
+    fn the_fields_of_every_result_are_those_that_are_reserved() {
+        let mut outcome = Snapshot::new(noted(None), Registry::default()).outcome();
+        outcome.positions_by_round =
+            vec![Position { round: 1, participant: String::new(), position: String::new() }];
+        let nothing = String::new;
+        outcome.flips = vec![Flip {
+            participant: nothing(),
+            round: 1,
+            from: nothing(),
+            to: nothing(),
+            reason: nothing(),
+        }];
+        outcome.agreement_by_round = vec![RoundAgreement { round: 1, leading: nothing(), agreement: 1.0 }];
+        outcome.sub_discussions = vec![SubReport {
+            discussion_id: None,
+            requested_by: nothing(),
+            topic: nothing(),
+            synthesis: None,
+            error: None,
+        }];
+        let stopping = StoppingReason::COMPLETED;
+        outcome.ended = Some(TalkEnd { round: 1, why: nothing(), detail: None, stopping: stopping.clone() });
+        outcome.stopping_reason = Some(stopping);
+        outcome.error = Some(Problem {
+            code: Code::InvalidRequest,
+            message: nothing(),
+            retryable: false,
+            participant: None,
+            round: None,
+        });
+        let written = json!(outcome);
+        let names: Vec<&str> = written.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(names, Outcome::FIELDS);
     }
 
     #[test]

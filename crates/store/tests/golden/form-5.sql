@@ -118,6 +118,7 @@ CREATE TABLE discussions (
     number      INTEGER PRIMARY KEY,
     id          TEXT NOT NULL UNIQUE,
     root        TEXT NOT NULL,          -- its own id where a person started it
+    tenant      TEXT NOT NULL,          -- whose it is; empty for the machine's own user
     session     TEXT REFERENCES sessions (id),
     pattern     TEXT NOT NULL,
     topic       TEXT NOT NULL,
@@ -133,8 +134,10 @@ CREATE TABLE discussions (
     owner       TEXT,                   -- of the claim, where there is one
     runner      TEXT,                   -- the lock file of the owner's process
     lease_until INTEGER,
+    hidden_at   INTEGER,                -- when retention hid it; only roots are hidden
+    restored_at INTEGER,                -- when it was brought back; it is kept as if it had ended then
     unindexed   INTEGER NOT NULL        -- 1 where its words are not yet in the index, or no longer right
-, tenant TEXT NOT NULL DEFAULT '', hidden_at INTEGER, restored_at INTEGER) STRICT;
+) STRICT;
 
 -- table facts
 CREATE TABLE facts (
@@ -188,9 +191,10 @@ CREATE TABLE 'search_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT R
 -- table sessions
 CREATE TABLE sessions (
     id         TEXT NOT NULL PRIMARY KEY,
+    tenant     TEXT NOT NULL,
     name       TEXT NOT NULL,
     created_at INTEGER NOT NULL
-, tenant TEXT NOT NULL DEFAULT '') STRICT;
+) STRICT;
 
 -- table sqlite_sequence
 CREATE TABLE sqlite_sequence(name,seq);

@@ -3,12 +3,14 @@
 use std::{
     fmt,
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use futures::StreamExt;
 use quorum_core::engine::feed::Signal;
-use quorum_core::model::spec::Spec;
+use quorum_core::model::{event, spec::Spec};
 use quorum_testkit::panel::panel;
+use tokio::time::sleep;
 use tracing::{
     Event, Metadata, Subscriber,
     field::{Field, Visit},
@@ -82,6 +84,32 @@ async fn inv_disc_301_inv_disc_015_a_discussion_leaves_traces_of_its_rounds_and_
         "discussion.end",
     ];
     assert_eq!(named, expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_said_before_anyone_listened_is_told_to_the_first() {
+    let table = table(&panel());
+    let id = table.open(order("in-turn")).await.unwrap();
+    let handle = table.engine.run(id).await.unwrap();
+    while table.engine.is_running(id) {
+        sleep(Duration::from_millis(1)).await;
+    }
+    let (mut facts, mut text) = (Vec::new(), String::new());
+    let mut signals = std::pin::pin!(handle.signals());
+    while let Some(signal) = signals.next().await {
+        match signal {
+            Signal::Fact { fact, .. } => facts.push(fact.seq.0),
+            Signal::Piece(piece) => text.push_str(&piece.text),
+            Signal::Trouble(trouble) => panic!("{trouble}"),
+        }
+    }
+    let recorded = table.facts(id).await;
+    let turns = recorded.iter().filter_map(|fact| match &fact.event {
+        event::Event::TurnCompleted { turn } => Some(&*turn.text),
+        _ => None,
+    });
+    assert_eq!(text, turns.collect::<String>());
+    assert_eq!(facts, (4..=recorded.len() as u64).collect::<Vec<_>>());
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,9 +1,12 @@
 //! Requirement C's three tables, written in the transaction of the facts they follow from.
 
+mod rows;
+
 use quorum_core::model::{event::Fact, id::DiscussionId, time::iso};
 use rusqlite::{Connection, params};
 
-use crate::projection::{self, Place, Seats, stored_role};
+use rows::{Place, stored_role};
+pub(crate) use rows::{Seats, needs_seats};
 
 /// Everyone's seat, and where the talk stands before it began.
 pub(crate) fn open(
@@ -38,7 +41,7 @@ pub(crate) fn follow(
     seats: &Seats,
 ) -> rusqlite::Result<()> {
     let project = id.to_string();
-    for log in facts.iter().filter_map(|fact| projection::log(id, fact, seats)) {
+    for log in facts.iter().filter_map(|fact| rows::log(id, fact, seats)) {
         let mut statement = connection.prepare_cached(
             "INSERT INTO discussion_logs
              (id, project_id, agent_id, role, content, turn_index, round_number, metadata, created_at)

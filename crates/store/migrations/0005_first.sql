@@ -3,6 +3,7 @@
 
 CREATE TABLE sessions (
     id         TEXT NOT NULL PRIMARY KEY,
+    tenant     TEXT NOT NULL,
     name       TEXT NOT NULL,
     created_at INTEGER NOT NULL
 ) STRICT;
@@ -12,6 +13,7 @@ CREATE TABLE discussions (
     number      INTEGER PRIMARY KEY,
     id          TEXT NOT NULL UNIQUE,
     root        TEXT NOT NULL,          -- its own id where a person started it
+    tenant      TEXT NOT NULL,          -- whose it is; empty for the machine's own user
     session     TEXT REFERENCES sessions (id),
     pattern     TEXT NOT NULL,
     topic       TEXT NOT NULL,
@@ -27,17 +29,22 @@ CREATE TABLE discussions (
     owner       TEXT,                   -- of the claim, where there is one
     runner      TEXT,                   -- the lock file of the owner's process
     lease_until INTEGER,
+    hidden_at   INTEGER,                -- when retention hid it; only roots are hidden
+    restored_at INTEGER,                -- when it was brought back; it is kept as if it had ended then
     unindexed   INTEGER NOT NULL        -- 1 where its words are not yet in the index, or no longer right
 ) STRICT;
 
 CREATE INDEX discussions_by_root ON discussions (root);
 CREATE INDEX discussions_by_key ON discussions (key);
 CREATE INDEX discussions_by_time ON discussions (opened_at, id) WHERE root = id;
+CREATE INDEX discussions_by_tenant ON discussions (tenant, opened_at, id) WHERE root = id;
+CREATE INDEX discussions_hidden ON discussions (hidden_at) WHERE hidden_at IS NOT NULL;
 CREATE INDEX discussions_that_could_go_on ON discussions (opened_at, id) WHERE root = id AND run = 'runnable';
 CREATE INDEX discussions_to_be_indexed ON discussions (number) WHERE unindexed = 1;
 
--- A discussion goes by its number here, which makes the index a fifth of what it would be with ids. The rows themselves
--- lie in the order they came, so that those who write together write to the same pages.
+-- A discussion goes by its number here, which makes the index a fifth of what it would be with ids.
+-- The rows themselves lie in the order they came, so that those who write together write to the
+-- same pages.
 CREATE TABLE facts (
     discussion INTEGER NOT NULL REFERENCES discussions (number),
     seq        INTEGER NOT NULL,
@@ -111,4 +118,106 @@ CREATE TRIGGER discussions_are_only_forgotten
 BEFORE DELETE ON discussions WHEN (SELECT forgetting FROM maintenance) = 0
 BEGIN
     SELECT RAISE(ABORT, 'discussions are removed by retention only');
+END;
+
+CREATE TRIGGER a_discussion_stays_whose_it_is
+BEFORE UPDATE OF tenant ON discussions
+BEGIN
+    SELECT RAISE(ABORT, 'a discussion stays whose it is');
+END;
+
+-- The discussion may not be there yet: the id is kept before anything is begun.
+CREATE TABLE reservations (
+    tenant     TEXT NOT NULL,
+    key        TEXT NOT NULL,
+    digest     TEXT NOT NULL,
+    discussion TEXT NOT NULL,
+    at         INTEGER NOT NULL,
+    PRIMARY KEY (tenant, key)
+) STRICT;
+
+CREATE INDEX reservations_by_discussion ON reservations (discussion);
+
+-- Who did what, when; a discussion's deeds outlive it.
+CREATE TABLE deeds (
+    number     INTEGER PRIMARY KEY AUTOINCREMENT,
+    at         INTEGER NOT NULL,
+    tenant     TEXT NOT NULL,
+    who        TEXT NOT NULL,
+    action     TEXT NOT NULL,
+    discussion TEXT NOT NULL,
+    result     TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX deeds_by_tenant ON deeds (tenant, number);
+
+CREATE TRIGGER deeds_never_change
+BEFORE UPDATE ON deeds
+BEGIN
+    SELECT RAISE(ABORT, 'what was done never changes');
+END;
+
+CREATE TRIGGER deeds_are_only_forgotten
+BEFORE DELETE ON deeds WHEN (SELECT forgetting FROM maintenance) = 0
+BEGIN
+    SELECT RAISE(ABORT, 'what was done is removed by retention only');
+END;
+
+-- The words of discussions that people started; the row's id is the discussion's number. The text
+-- itself is elsewhere.
+CREATE VIRTUAL TABLE search USING fts5 (
+    topic,
+    synthesis,
+    talk,
+    content = '',
+    contentless_delete = 1,
+    tokenize = 'unicode61 remove_diacritics 2'
+);
+
+-- The three tables of requirement C, written with the facts they follow from.
+CREATE TABLE discussion_participants (
+    id             TEXT NOT NULL PRIMARY KEY,
+    project_id     TEXT NOT NULL REFERENCES discussions (id),
+    agent_id       TEXT,
+    role           TEXT NOT NULL CHECK (role IN ('manager', 'leader', 'user', 'specialist')),
+    sequence_order INTEGER NOT NULL,
+    created_at     TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX discussion_participants_by_project ON discussion_participants (project_id, sequence_order);
+
+CREATE TABLE discussion_state (
+    id                 TEXT NOT NULL PRIMARY KEY,
+    project_id         TEXT NOT NULL UNIQUE REFERENCES discussions (id),
+    current_turn_index INTEGER NOT NULL,
+    current_round      INTEGER NOT NULL,
+    status             TEXT NOT NULL CHECK (status IN ('active', 'completed', 'paused')),
+    created_at         TEXT NOT NULL,
+    updated_at         TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE discussion_logs (
+    id           TEXT NOT NULL PRIMARY KEY,
+    project_id   TEXT NOT NULL REFERENCES discussions (id),
+    agent_id     TEXT,
+    role         TEXT NOT NULL,
+    content      TEXT NOT NULL,
+    turn_index   INTEGER NOT NULL,
+    round_number INTEGER NOT NULL,
+    metadata     TEXT NOT NULL CHECK (json_valid(metadata)),
+    created_at   TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX discussion_logs_by_project ON discussion_logs (project_id);
+
+CREATE TRIGGER logs_never_change
+BEFORE UPDATE ON discussion_logs
+BEGIN
+    SELECT RAISE(ABORT, 'what was said never changes');
+END;
+
+CREATE TRIGGER logs_are_only_forgotten
+BEFORE DELETE ON discussion_logs WHEN (SELECT forgetting FROM maintenance) = 0
+BEGIN
+    SELECT RAISE(ABORT, 'what was said is removed by retention only');
 END;
