@@ -72,7 +72,7 @@ fn seat_of(written: &Seating, field: &str) -> Result<Participant, String> {
             let (kind, written) = (in_short(format_args!("{kind:?}")), in_short(written));
             Err(format!("there is no kind of participant named {kind}, as in {written}; there is {PERSON}"))
         }
-        None if is_name(written) => Ok(seat(written)),
+        Some(_) | None if is_name(written) => Ok(seat(written)),
         Some(_) | None => {
             let written = in_short(format_args!("{written:?}"));
             Err(format!("{written} is no provider's name; write claude, or claude/MODEL"))
