@@ -1,6 +1,7 @@
 //! Chores of the workspace, `cargo xtask <verb>`. A verb is one file with a `VERB` at its top and one line in `VERBS`.
 
 mod bench;
+mod bounds;
 mod browser;
 mod cargo;
 mod clis;
@@ -20,6 +21,7 @@ const VERBS: &[Verb] = &[
     test::VERB,
     coverage::VERB,
     bench::VERB,
+    bounds::VERB,
     new::VERB,
     clis::VERB,
 ];

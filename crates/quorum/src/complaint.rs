@@ -21,10 +21,21 @@ pub struct Complaint {
     pub code: Code,
     /// What is wrong and what would be right.
     pub message: String,
+    /// Whether the value is wrong by itself.
+    pub fault: Fault,
     /// Where the value came from, when the sender did not write it.
     pub origin: Option<Origin>,
     /// What else would help, best first.
     pub remedies: Vec<Remedy>,
+}
+
+/// What a value fails by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// Itself: no request may have it. The schema of requests says so.
+    Value,
+    /// The rest of the request, or what there is to ask here: another request may have it.
+    Combination,
 }
 
 /// Where a value came from that the sender of a request did not write.
@@ -78,7 +89,14 @@ impl Complaint {
     /// A complaint about this field.
     #[must_use]
     pub fn new(field: &str, code: Code, message: impl Into<String>) -> Self {
-        Refusal::new(field, code, message).into()
+        let (field, message) = (field.to_owned(), message.into());
+        Complaint { field, code, message, fault: Fault::Value, origin: None, remedies: Vec::new() }
+    }
+
+    /// The same about a value that another request may have.
+    #[must_use]
+    pub fn in_combination(self) -> Self {
+        Complaint { fault: Fault::Combination, ..self }
     }
 
     /// The same with what would help.
@@ -89,10 +107,11 @@ impl Complaint {
     }
 }
 
+/// What patterns, methods and strategies refuse depends on the rest of the order.
 impl From<Refusal> for Complaint {
     fn from(refusal: Refusal) -> Self {
         let Refusal { field, code, message } = refusal;
-        Complaint { field, code, message, origin: None, remedies: Vec::new() }
+        Complaint::new(&field, code, message).in_combination()
     }
 }
 

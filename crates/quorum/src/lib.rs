@@ -32,7 +32,7 @@ pub mod setup;
 pub mod text;
 pub mod voices;
 
-pub use complaint::{Complaint, Origin, Remedy};
+pub use complaint::{Complaint, Fault, Origin, Remedy};
 pub use config::Config;
 pub use error::{Error, Unvoiced};
 pub use facade::{

@@ -336,7 +336,8 @@ fn the_usual_panel_is_narrowed_to_who_is_there() {
     let refusals = check(&request(&json!({})), &there(&["claude"])).unwrap_err();
     let message = "only claude can be asked here, and a discussion takes 2";
     let remedies = [Remedy::SeatTwice { provider: "claude".to_owned() }, Remedy::Simulate];
-    let expected = Complaint::new("providers", Code::InsufficientProviders, message).with(remedies);
+    let expected =
+        Complaint::new("providers", Code::InsufficientProviders, message).in_combination().with(remedies);
     assert_eq!(refusals, [expected]);
     let spec = check(&request(&json!({})), &there(&["claude", "mistral", "mine"])).unwrap();
     assert_eq!(table(&spec), "claude speaker, mistral speaker");
@@ -361,7 +362,7 @@ fn nothing_is_simulated_unless_the_request_or_the_program_says_so() {
     let refused = check(&request(&json!({})), &Setting { lacking, ..Setting::default() }).unwrap_err();
     let message = "nobody can be asked here, and a discussion takes 2";
     let provide = Remedy::Provide { provider: "claude".to_owned(), missing: no_key() };
-    let expected = Complaint::new("providers", Code::InsufficientProviders, message);
+    let expected = Complaint::new("providers", Code::InsufficientProviders, message).in_combination();
     assert_eq!(refused, [expected.with([Remedy::Simulate, provide])]);
 }
 
@@ -382,7 +383,7 @@ fn d02_only_those_who_can_be_asked_may_be_named() {
     assert_eq!(said(&named(&["anthropic/opus", "mine"]), &real), "anthropic/opus speaker, mine speaker");
     let provide = Remedy::Provide { provider: "glm".to_owned(), missing: no_key() };
     let message = "glm can't be asked here: there is no key in ZAI_API_KEY";
-    let complaint = Complaint::new("providers", Code::InvalidRequest, message);
+    let complaint = Complaint::new("providers", Code::InvalidRequest, message).in_combination();
     let refused = check(&request(&named(&["claude", "glm"])), &real).unwrap_err();
     assert_eq!(refused, [complaint.with([provide, Remedy::Simulate])]);
     let typo = "providers: there is no provider named cluade; did you mean claude?";
@@ -546,4 +547,31 @@ fn d06_other_names_of_a_provider_are_known_to_who_must_not_hear_them() {
     let seats = spec(&json!({ "providers": ["claude", "ollama/x"] })).participants;
     assert!(seats[0].aliases.contains(&"anthropic".to_owned()) && 1 < seats[0].aliases.len(), "{seats:?}");
     assert_eq!(seats[1].aliases, [""; 0], "`local` is a word like any other");
+}
+
+#[test]
+fn four_thousand_seats_of_one_name_are_refused_with_one_complaint() {
+    let told = "providers: a discussion of this kind takes 2 to 6 providers; 4000 are named";
+    refuses(&json!({ "providers": vec!["a"; 4_000] }), told);
+}
+
+#[test]
+fn names_and_roles_without_number_are_refused_in_a_few_words() {
+    let names: Vec<String> = (0..2_300).map(|it| format!("name{it:05}")).collect();
+    let roles: serde_json::Map<String, Value> =
+        (0..2_300).map(|it| (format!("stranger{it:05}"), json!("judge"))).collect();
+    let order = json!({ "providers": names, "roles": roles, "providerPrompts": roles });
+    let told = checked(&order, LIBRARY).unwrap_err();
+    assert!(told.len() < 4_000, "{told}");
+    assert!(told.contains("roles: may have at most 6 fields; there are 2300"), "{told}");
+}
+
+#[test]
+fn only_the_first_twenty_complaints_are_listed() {
+    let fields: serde_json::Map<String, Value> =
+        (0..90).map(|it| (format!("mood{it:02}"), json!(1))).collect();
+    let told = checked(&Value::Object(fields), LIBRARY).unwrap_err();
+    assert_eq!(told.lines().count(), 21);
+    let last = "DISCUSSION_INVALID_REQUEST request: has 70 more things wrong with it, which are not listed";
+    assert_eq!(told.lines().last(), Some(last));
 }

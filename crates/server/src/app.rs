@@ -11,6 +11,7 @@ use quorum::{
     config::server::Token,
     model::id::{DiscussionId, Tenant},
 };
+use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::{
@@ -18,6 +19,7 @@ use crate::{
     live::hub::{Hub, Place},
     metrics::Metrics,
     settings::{Limits, Settings, Voices},
+    sizes::Sizes,
     wire::listing::Sums,
 };
 
@@ -41,10 +43,12 @@ pub(crate) struct AppState {
     /// Keys of orders that are being taken.
     in_flight: Mutex<HashSet<String>>,
     openapi: String,
+    /// How much the body of each route may hold.
+    pub(crate) sizes: Sizes,
 }
 
 impl AppState {
-    pub(crate) fn new(quorum: Quorum, settings: Settings, openapi: String) -> App {
+    pub(crate) fn new(quorum: Quorum, settings: Settings, openapi: &Value) -> App {
         let metrics = Arc::new(Metrics::default());
         let hub = Hub::new(metrics.clone(), quorum.registry().clone(), settings.limits.running);
         Arc::new(AppState {
@@ -58,7 +62,8 @@ impl AppState {
             sums: Sums::default(),
             in_flight: Mutex::default(),
             settings,
-            openapi,
+            openapi: openapi.to_string(),
+            sizes: Sizes::of(openapi),
         })
     }
 
@@ -108,11 +113,7 @@ impl AppState {
 
     /// Those that answer here: the real ones where there are any, else everyone, simulated.
     pub(crate) fn usable_providers(&self) -> Vec<quorum::ProviderEntry> {
-        let mut all = self.quorum.providers();
-        if !self.are_voices_simulated() && all.iter().any(|it| it.available) {
-            all.retain(|it| it.available);
-        }
-        all
+        usable(self.quorum.providers(), self.settings.voices)
     }
 
     /// What a caller may reach; only the guard knows who it is.
@@ -160,6 +161,14 @@ impl AppState {
         let is_free = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone());
         is_free.then(|| InFlight { app: self.clone(), key })
     }
+}
+
+/// The providers that answer here: the real ones where there are any, else everyone, simulated.
+pub(crate) fn usable(mut all: Vec<quorum::ProviderEntry>, voices: Voices) -> Vec<quorum::ProviderEntry> {
+    if voices == Voices::Available && all.iter().any(|it| it.available) {
+        all.retain(|it| it.available);
+    }
+    all
 }
 
 /// Streams there may be. One tenant gets three of four at most, so that the others find some.

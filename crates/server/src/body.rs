@@ -1,29 +1,28 @@
 //! What comes in: bodies, query strings and ids, each read in one place, each refusal naming the field.
 
-use std::fmt;
-
 use axum::{
     Json,
     body::Bytes,
-    extract::{FromRequest, FromRequestParts, Path, Query, Request, rejection::BytesRejection},
-    http::{StatusCode, header, request::Parts},
+    extract::{FromRequest, FromRequestParts, MatchedPath, Path, Query, Request, rejection::BytesRejection},
+    http::{Method, StatusCode, header, request::Parts},
 };
 use quorum::{
     config::nearest,
-    model::id::DiscussionId,
-    request::written::{Named, Once},
+    model::{excerpt::in_short, id::DiscussionId},
+    request::written::{AnyValue, Named, Once},
 };
-use serde::{
-    Deserialize, Deserializer, Serialize,
-    de::{DeserializeOwned, Error, MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer},
-};
+use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
+use tokio::task::spawn_blocking;
 use utoipa::IntoParams;
 
 use crate::{
     app::App,
     problem::{self, BODY, Problem},
 };
+
+/// The largest body that is checked where it arrives; in bytes.
+const LOOKED_AT_AT_ONCE: usize = 32 << 10;
 
 /// A body of JSON: one object.
 pub(crate) struct Body<T>(pub(crate) T);
@@ -33,12 +32,36 @@ impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
         let has_type = request.headers().contains_key(header::CONTENT_TYPE);
+        let (method, path) = (request.method().clone(), request.extensions().get::<MatchedPath>().cloned());
         let bytes = received(request, app).await?;
         if !has_type && !bytes.is_empty() {
             return Err(Problem::new(problem::NOT_JSON, "send Content-Type: application/json"));
         }
+        within_bounds(app, method, path, bytes.clone()).await?;
         read(if bytes.is_empty() { b"{}" } else { &bytes }).map(Body)
     }
+}
+
+/// Refuses a body that holds too much, before anything is made of it. What is large is looked at aside.
+async fn within_bounds(
+    app: &App,
+    method: Method,
+    path: Option<MatchedPath>,
+    bytes: Bytes,
+) -> Result<(), Problem> {
+    let (app, is_small) = (app.clone(), bytes.len() <= LOOKED_AT_AT_ONCE);
+    let check = move || app.sizes.check(&method, path.as_ref().map_or("", MatchedPath::as_str), &bytes);
+    if is_small {
+        return check();
+    }
+    aside(check).await?
+}
+
+/// Does what may take a while on a thread of its own, so that nobody else waits for it.
+pub(crate) async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Problem> {
+    spawn_blocking(work).await.map_err(|error| Problem::from(quorum::Error::Fault(error.to_string())))
 }
 
 async fn received(request: Request, app: &App) -> Result<Bytes, Problem> {
@@ -66,6 +89,7 @@ pub(crate) fn read<T: DeserializeOwned>(text: &[u8]) -> Result<T, Problem> {
 
 /// Makes a field's name of what the reader says: `a.b: message`, or a field in backticks.
 fn unreadable(text: &str) -> Problem {
+    let text = &text[..text.floor_char_boundary(LONGEST_TOLD)];
     let told = text.split_once("target type: ").or_else(|| text.split_once("body as JSON: "));
     let told = told.map_or(text, |(_, told)| told);
     let is_path = |it: &&str| !it.is_empty() && !it.contains(' ') && *it != ".";
@@ -82,6 +106,9 @@ fn unreadable(text: &str) -> Problem {
         None => Problem::field(quoted().unwrap_or(BODY), in_words(told)),
     }
 }
+
+/// How much is looked at of what the reader says, in bytes. It repeats what was sent.
+const LONGEST_TOLD: usize = 4_000;
 
 /// What the reader calls things, and what people do.
 const WORDS: &[(&str, &str)] = &[
@@ -123,66 +150,8 @@ pub(crate) struct Fields(pub(crate) Map<String, Value>);
 
 impl<'de> Deserialize<'de> for Fields {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Once::deserialize(deserializer).map(fields)
-    }
-}
-
-fn fields(Once(entries): Once<Anything>) -> Fields {
-    Fields(entries.into_iter().map(|(name, Anything(value))| (name, value)).collect())
-}
-
-/// A value in which no object has a key twice; a plain one would keep the last and say nothing.
-struct Anything(Value);
-
-impl<'de> Deserialize<'de> for Anything {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(AValue).map(Anything)
-    }
-}
-
-struct AValue;
-
-impl<'de> Visitor<'de> for AValue {
-    type Value = Value;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a value")
-    }
-
-    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
-        let mut values = Vec::new();
-        while let Some(Anything(value)) = list.next_element()? {
-            values.push(value);
-        }
-        Ok(values.into())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Value, A::Error> {
-        Once::deserialize(MapAccessDeserializer::new(map)).map(|once| fields(once).0.into())
+        let Once(entries) = Once::<AnyValue>::deserialize(deserializer)?;
+        Ok(Fields(entries.into_iter().map(|(name, AnyValue(value))| (name, value)).collect()))
     }
 }
 
@@ -196,7 +165,8 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Params<T> {
         let read = Query::<T>::from_request_parts(parts, app).await;
         read.map(|Query(params)| Params(params)).map_err(|error| {
             let text = error.body_text();
-            let told = text.split_once("query string: ").map_or(text.as_str(), |(_, told)| told);
+            let text = &text[..text.floor_char_boundary(LONGEST_TOLD)];
+            let told = text.split_once("query string: ").map_or(text, |(_, told)| told);
             match told.split_once(": ").filter(|(path, _)| !path.contains(' ')) {
                 Some((path, message)) => Problem::parameter(path, in_words(message)),
                 None => Problem::parameter(told.split('`').nth(1).unwrap_or("query"), in_words(told)),
@@ -221,7 +191,8 @@ impl FromRequestParts<App> for Id {
         let Path(written) = Path::<String>::from_request_parts(parts, app)
             .await
             .map_err(|_| Problem::new(problem::NOT_FOUND, "there is no such discussion"))?;
-        let unknown = |_| Problem::new(problem::NOT_FOUND, format!("there is no discussion {written}"));
+        let unknown =
+            |_| Problem::new(problem::NOT_FOUND, format!("there is no discussion {}", in_short(&written)));
         written.parse().map(Id).map_err(unknown)
     }
 }

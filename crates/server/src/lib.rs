@@ -20,6 +20,7 @@ mod routes;
 mod seeds;
 mod serve;
 pub mod settings;
+mod sizes;
 mod web;
 mod wire;
 mod wording;

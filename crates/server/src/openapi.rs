@@ -1,6 +1,7 @@
 //! What the OpenAPI document says beyond each route's own description: who we are, and what can go wrong anywhere.
 
-use quorum::Registry;
+use quorum::{ProviderEntry, Registry};
+use serde_json::Value;
 use utoipa::{
     PartialSchema,
     openapi::{
@@ -13,6 +14,7 @@ use utoipa::{
 
 use crate::{
     problem::{Document, Field},
+    seeds,
     wire::order,
 };
 
@@ -65,13 +67,28 @@ pub(crate) fn completed(mut document: OpenApi) -> OpenApi {
     document
 }
 
-/// The document as it is sent, with the fields of an order that this registry makes for.
-pub(crate) fn text(document: OpenApi, registry: &Registry) -> String {
+/// The document as it is sent, with the fields of an order that this registry makes for, and the
+/// providers that can be named.
+pub(crate) fn with_fields(document: OpenApi, registry: &Registry, providers: &[ProviderEntry]) -> Value {
     let mut document = serde_json::to_value(document).unwrap_or_default();
     for (name, schema) in order::schemas(registry) {
         document["components"]["schemas"][&*name] = schema;
     }
-    document.to_string()
+    seeds::name_providers(&mut document, providers);
+    never_null(&mut document);
+    document
+}
+
+/// A parameter that is left out is not there; nothing that is sent in its place stands for null.
+fn never_null(document: &mut Value) {
+    let paths = document["paths"].as_object_mut().into_iter().flatten();
+    let operations = paths.filter_map(|(_, methods)| methods.as_object_mut()).flatten();
+    let parameters = operations.filter_map(|(_, it)| it.get_mut("parameters")?.as_array_mut()).flatten();
+    for kinds in parameters.filter_map(|it| it.get_mut("schema")?.get_mut("type")) {
+        if let Some(kind) = kinds.as_array().and_then(|all| all.iter().find(|it| *it != "null")).cloned() {
+            *kinds = kind;
+        }
+    }
 }
 
 /// What was ordered can be asked for everything a discussion can be asked for.

@@ -4,7 +4,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use quorum::{Complaint, Error, StoreError, model::error::Code};
+use quorum::{Complaint, Error, Fault, StoreError, model::error::Code, request::limits::MOST_COMPLAINTS};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -12,6 +12,12 @@ use crate::wording;
 
 /// What the body as a whole is called where a field is named.
 pub(crate) const BODY: &str = "body";
+
+/// How long an answer about a problem gets, in characters: what happened, one field's message, and one
+/// field's name. No request is answered with more than a few KiB of complaints.
+const LONGEST_DETAIL: usize = 2_000;
+const LONGEST_MESSAGE: usize = 600;
+const LONGEST_FIELD: usize = 300;
 
 /// What went wrong with a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,6 +95,7 @@ kinds! {
     IN_FLIGHT = CONFLICT "REQUEST_IN_FLIGHT" "The same request is being answered";
     TOO_LARGE = PAYLOAD_TOO_LARGE "PAYLOAD_TOO_LARGE" "The request is too large";
     NOT_JSON = UNSUPPORTED_MEDIA_TYPE "UNSUPPORTED_MEDIA_TYPE" "The body must be JSON";
+    CLASHING = CONFLICT "DISCUSSION_CONFLICTING_REQUEST" "The request does not fit together";
     FOREIGN_HOST = MISDIRECTED_REQUEST "FOREIGN_HOST" "This server has another name";
     KEY_REUSED = UNPROCESSABLE_ENTITY "IDEMPOTENCY_KEY_REUSED" "The key belongs to another request";
     TOO_MANY = TOO_MANY_REQUESTS "TOO_MANY_REQUESTS" "Too many requests";
@@ -99,7 +106,7 @@ kinds! {
 
 impl Problem {
     pub(crate) fn new(kind: Kind, detail: impl Into<String>) -> Self {
-        let (detail, code) = (detail.into(), kind.code.to_owned());
+        let (detail, code) = (cut(detail.into(), LONGEST_DETAIL), kind.code.to_owned());
         Problem(Box::new(Document {
             uri: format!("urn:quorum:problem:{}", kind.code.to_lowercase().replace('_', "-")),
             title: kind.title.to_owned(),
@@ -123,6 +130,11 @@ impl Problem {
         Problem::refused(&[Complaint::new(field, Code::InvalidRequest, message)])
     }
 
+    /// One field of the body does not go with what there is.
+    fn clash(field: &str, message: impl Into<String>) -> Self {
+        Problem::refused(&[Complaint::new(field, Code::InvalidRequest, message).in_combination()])
+    }
+
     /// Something is wrong with what stands behind the question mark, or in a header.
     pub(crate) fn parameter(name: &str, message: impl Into<String>) -> Self {
         let mut problem = Problem::field(name, message);
@@ -138,24 +150,27 @@ impl Problem {
         }
         let told: Vec<String> =
             self.0.fields.iter().map(|it| format!("{}: {}", it.field, it.message)).collect();
-        self.0.detail = told.join("; ");
+        self.0.detail = cut(told.join("; "), LONGEST_DETAIL);
         self.0.error.clone_from(&self.0.detail);
         self
     }
 
     /// Everything that is wrong with a request; the first decides the code.
     pub(crate) fn refused(complaints: &[Complaint]) -> Self {
-        let told = |it: &Complaint| format!("{}: {}", it.field, wording::complaint(it));
-        let detail = complaints.iter().map(told).collect::<Vec<_>>().join("; ");
-        let fields = complaints.iter().map(|it| Field {
-            field: it.field.clone(),
-            pointer: Some(pointer(&it.field)),
-            code: it.code.to_string(),
-            message: wording::complaint(it),
+        let fields = complaints.iter().take(MOST_COMPLAINTS + 1).map(|it| {
+            let field = cut(it.field.clone(), LONGEST_FIELD);
+            let message = cut(wording::complaint(it), LONGEST_MESSAGE);
+            Field { pointer: Some(pointer(&field)), field, code: it.code.to_string(), message }
         });
+        let fields: Vec<Field> = fields.collect();
+        let told = |it: &Field| format!("{}: {}", it.field, it.message);
+        let detail = fields.iter().map(told).collect::<Vec<_>>().join("; ");
         let code = complaints.first().map_or_else(|| INVALID.code.to_owned(), |it| it.code.to_string());
-        let mut problem = Problem::new(INVALID, detail).coded(code);
-        problem.0.fields = fields.collect();
+        // Where each value is one that some request may have, the schema can't have warned of them.
+        let is_clash = !complaints.is_empty() && complaints.iter().all(|it| it.fault == Fault::Combination);
+        let kind = if is_clash { CLASHING } else { INVALID };
+        let mut problem = Problem::new(kind, detail).coded(code);
+        problem.0.fields = fields;
         problem
     }
 
@@ -164,6 +179,15 @@ impl Problem {
         self.0.retry_after_s = Some(seconds);
         self
     }
+}
+
+/// The text, or its beginning where it is too long.
+fn cut(mut text: String, longest: usize) -> String {
+    if let Some((end, _)) = text.char_indices().nth(longest) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
 }
 
 /// `a.b[0]` as a JSON pointer.
@@ -211,7 +235,7 @@ impl From<Error> for Problem {
             Error::NotSaid(error) => of_say(&error),
             Error::WhoSpeaks(awaited) => {
                 let message = format!("{} are awaited; say who speaks", awaited.join(" and "));
-                Problem::field("participant", message).coded(NOT_AWAITED.code)
+                Problem::clash("participant", message).coded(NOT_AWAITED.code)
             }
             Error::NobodyToSpeak(_) => {
                 Problem::new(NOT_AWAITED, "no person sits at this table, so nobody can speak in it")
@@ -221,7 +245,7 @@ impl From<Error> for Problem {
                 Problem::new(NOT_FOUND, "there is no such discussion")
             }
             Error::NoSession(_) | Error::AmbiguousSession { .. } => {
-                Problem::field("sessionId", "there is no such session")
+                Problem::clash("sessionId", "there is no such session")
             }
             Error::Config(_)
             | Error::DataDirectory { .. }
@@ -240,7 +264,7 @@ fn fault(error: &Error) -> Problem {
 fn of_say(error: &quorum::SayError) -> Problem {
     match error {
         quorum::SayError::Length { .. } => Problem::field("message", error.to_string()),
-        quorum::SayError::NoSeat { .. } => Problem::field("participant", error.to_string()),
+        quorum::SayError::NoSeat { .. } => Problem::clash("participant", error.to_string()),
         quorum::SayError::NotTheirs { .. } => Problem::new(NOT_THEIRS, error.to_string()),
         quorum::SayError::Store(error) => of_store(error.clone()),
     }
@@ -258,11 +282,11 @@ fn of_store(error: StoreError) -> Problem {
         StoreError::NotAwaited { .. } | StoreError::RulingNotAwaited { .. } => {
             Problem::new(NOT_AWAITED, error.to_string())
         }
-        StoreError::NoSuchChoice { .. } => Problem::field("choice", error.to_string()),
-        StoreError::NoSuchCandidate { .. } => Problem::field("candidate", error.to_string()),
+        StoreError::NoSuchChoice { .. } => Problem::clash("choice", error.to_string()),
+        StoreError::NoSuchCandidate { .. } => Problem::clash("candidate", error.to_string()),
         StoreError::Over(_) => Problem::new(OVER, error.to_string()),
         StoreError::UnknownSession(id) => {
-            let problem = Problem::field("sessionId", format!("there is no session {id}"));
+            let problem = Problem::clash("sessionId", format!("there is no session {id}"));
             problem.coded(Code::UnknownSession.to_string())
         }
         StoreError::Unavailable(_) => {

@@ -16,7 +16,7 @@ use tokio::{
 };
 
 use crate::{
-    app::{App, AppState},
+    app::{self, App, AppState},
     openapi,
     pace::Paced,
     routes,
@@ -47,8 +47,9 @@ impl Server {
         let failed = |reason| Error::Address { address: wanted, reason };
         let listener = TcpListener::bind(wanted).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let document = openapi::text(routes::document(), quorum.registry());
-        Ok(Server { listener, address, app: AppState::new(quorum, settings, document) })
+        let providers = app::usable(quorum.providers(), settings.voices);
+        let document = openapi::with_fields(routes::document(), quorum.registry(), &providers);
+        Ok(Server { listener, address, app: AppState::new(quorum, settings, &document) })
     }
 
     /// Where it listens.

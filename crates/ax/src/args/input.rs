@@ -7,12 +7,12 @@ use std::{
     time::Duration,
 };
 
-use quorum::{request::LONGEST_CONTEXT, text::count};
+use quorum::{request::limits::LONGEST_CONTEXT, text::count};
 
 use crate::{exit::Usage, render::note};
 
 /// More than any field may have; what is longer is refused by its length, not read to its end.
-const MOST_BYTES: u64 = 500_000;
+pub(super) const MOST_BYTES: u64 = 500_000;
 
 /// How long a silent writer is waited for before the user learns what is waited for.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -1,7 +1,11 @@
 //! The flags of the options that patterns, methods and strategies declare, made from the
 //! declarations.
 
-use std::{collections::BTreeMap, fs, io::ErrorKind};
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::{ErrorKind, Read},
+};
 
 use clap::{
     Arg, ArgAction, ArgMatches, Command,
@@ -22,6 +26,7 @@ use crate::{
     app::App,
     args::{
         discuss::{DECIDING, PANEL},
+        input::MOST_BYTES,
         number::{fraction, whole},
     },
 };
@@ -132,25 +137,29 @@ fn among(choices: &[Choice]) -> impl TypedValueParser<Value = Value> {
 
 /// The rows in a JSON file. Mistakes are worded as they are in a request.
 fn rows(file: &str, cells: &[RowCell], kind: &Kind) -> Result<Value, String> {
+    let text = text_of(file)?;
+    let wrong = |error: serde_json::Error| format!("is no JSON list like {}: {error}", example(cells));
+    let rows: Vec<Map<String, Value>> = serde_json::from_str(&text).map_err(wrong)?;
+    let value = json!(rows);
+    match kind.complaint(&value, Known { seats: None, detectors: &[] }) {
+        Some(complaint) => Err(complaint),
+        None => Ok(value),
+    }
+}
+
+/// What a file of rows holds, unless that is more than any list of rows takes.
+fn text_of(file: &str) -> Result<String, String> {
     let unreadable = |error: std::io::Error| match error.kind() {
         ErrorKind::NotFound => "there is no such file".to_owned(),
         _ => format!("can't be read: {error}"),
     };
-    let text = fs::read_to_string(file).map_err(unreadable)?;
-    let wrong = |error: serde_json::Error| format!("is no JSON list like {}: {error}", example(cells));
-    let rows: Vec<Map<String, Value>> = serde_json::from_str(&text).map_err(wrong)?;
-    // Who takes part is not known here, so every name in the file passes for now.
-    let seats = cells.iter().filter(|it| it.kind == RowCellKind::Seat).map(|it| it.name);
-    let named: Vec<String> = seats
-        .flat_map(|cell| rows.iter().filter_map(move |row| row.get(cell)?.as_str()))
-        .map(str::to_owned)
-        .collect();
-    let named: Vec<&str> = named.iter().map(String::as_str).collect();
-    let value = json!(rows);
-    match kind.complaint(&value, Known { seats: &named, detectors: &[] }) {
-        Some(complaint) => Err(complaint),
-        None => Ok(value),
+    let mut text = String::new();
+    let opened = fs::File::open(file).map_err(unreadable)?;
+    opened.take(MOST_BYTES + 1).read_to_string(&mut text).map_err(unreadable)?;
+    if MOST_BYTES < text.len() as u64 {
+        return Err(format!("has more than {MOST_BYTES} bytes, which is more than such a list takes"));
     }
+    Ok(text)
 }
 
 /// A list with one row that has what every row must have.

@@ -6,6 +6,7 @@
 pub mod command;
 pub mod error;
 pub mod event;
+pub mod excerpt;
 pub mod flips;
 pub mod id;
 pub mod lifecycle;

@@ -1,8 +1,12 @@
 //! Who sits at the table.
 
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, collections::BTreeSet, fmt};
 
 use serde::{Deserialize, Serialize};
+
+/// The longest name of a seat, in characters. Some providers that serve models of others name them by a
+/// whole path.
+pub const LONGEST_NAME: usize = 128;
 
 /// One seat: a name at the table and the voice behind it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -63,9 +67,10 @@ impl Participant {
     /// This name, or the same with the first number that nobody at the table has.
     #[must_use]
     pub fn free_name(table: &[Participant], name: &str) -> String {
-        let is_taken = |name: &str| table.iter().any(|it| it.name == name);
+        let taken: BTreeSet<&str> = table.iter().map(|it| it.name.as_str()).collect();
         let numbered = (2..).map(|number| format!("{name}-{number}"));
-        std::iter::once(name.to_owned()).chain(numbered).find(|it| !is_taken(it)).unwrap_or_default()
+        let names = std::iter::once(name.to_owned()).chain(numbered);
+        names.into_iter().find(|it| !taken.contains(it.as_str())).unwrap_or_default()
     }
 
     /// Whether a person sits here.

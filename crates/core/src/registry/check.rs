@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::{
     model::{
         error::{Code, Refusal},
+        excerpt::in_short,
         outcome::Outcome,
         spec::{Spec, WindowSpec},
     },
@@ -151,7 +152,7 @@ impl Registry {
         let counting = self.options_for(pattern, method, &spec.window.strategy);
         let seats: Vec<&str> = spec.participants.iter().map(|it| it.name.as_str()).collect();
         let detectors: Vec<&str> = self.detectors().iter().map(|it| it.name).collect();
-        let known = Known { seats: &seats, detectors: &detectors };
+        let known = Known { seats: Some(&seats), detectors: &detectors };
         let complaint = |(name, value): (&str, &serde_json::Value)| {
             let Some(declared) = counting.iter().find(|it| it.name == name) else {
                 return Some(Refusal::new(name, Code::InvalidRequest, self.misplaced(name)));
@@ -205,6 +206,7 @@ fn unknown(
     names: impl Iterator<Item = &'static str>,
 ) -> Refusal {
     let names: Vec<&str> = names.collect();
+    let name = in_short(name);
     Refusal::new(field, code, format!("there is no {what} named {name}; there are {}", names.join(", ")))
 }
 

@@ -4,13 +4,14 @@ use std::{fmt::Display, ops::RangeInclusive};
 
 use serde_json::{Map, Value};
 
-use super::option::{Choice, Kind, RowCell, RowCellKind};
+use super::option::{Choice, Kind, LONGEST_CELL, MOST_CELL_TEXTS, MOST_SEATS, RowCell, RowCellKind};
+use crate::model::excerpt::in_short;
 
 /// What the value of an option may refer to.
 #[derive(Debug, Clone, Copy)]
 pub struct Known<'a> {
-    /// The participants by name.
-    pub seats: &'a [&'a str],
+    /// The participants by name; where it is not known who takes part, anybody may be named.
+    pub seats: Option<&'a [&'a str]>,
     /// The detectors by name.
     pub detectors: &'a [&'a str],
 }
@@ -44,7 +45,7 @@ impl Kind {
             Kind::Rows { cells, .. } => return mistyped_rows(value, cells),
             Kind::TextsBySeat { .. } => return mistyped_texts(value),
         };
-        (!fits).then(|| format!("must be {wanted}, not {value}"))
+        (!fits).then(|| format!("must be {wanted}, not {}", in_short(value)))
     }
 
     /// Says what is wrong with a value of the right type.
@@ -62,12 +63,12 @@ impl Kind {
             Kind::Text { longest, .. } => too_long(value, *longest),
             Kind::Choice { of, .. } => {
                 let is_known = value.as_str().is_some_and(|it| of.iter().any(|choice| choice.name == it));
-                (!is_known).then(|| format!("there is no {value}; there are {}", names(of)))
+                (!is_known).then(|| format!("there is no {}; there are {}", in_short(value), names(of)))
             }
             Kind::Detectors => {
                 let is_unknown = |it: &&Value| !it.as_str().is_some_and(|it| known.detectors.contains(&it));
                 let unknown = value.as_array()?.iter().find(is_unknown)?;
-                Some(format!("there is no {unknown}; there are {}", known.detectors.join(", ")))
+                Some(format!("there is no {}; there are {}", in_short(unknown), known.detectors.join(", ")))
             }
             Kind::Seat { .. } => not_seated(value.as_str()?, known.seats),
             Kind::Embedder => not_a_model(value),
@@ -94,20 +95,24 @@ fn too_long(value: &Value, longest: usize) -> Option<String> {
     (longest < length).then(|| format!("may have at most {longest} characters; this has {length}"))
 }
 
-fn not_seated(name: &str, seats: &[&str]) -> Option<String> {
-    (!seats.contains(&name)).then(|| format!("{name} does not take part; there are {}", seats.join(", ")))
+fn not_seated(name: &str, seats: Option<&[&str]>) -> Option<String> {
+    let seats = seats?;
+    let there = || seats.iter().map(in_short).collect::<Vec<_>>().join(", ");
+    (!seats.contains(&name)).then(|| format!("{} does not take part; there are {}", in_short(name), there()))
 }
 
 fn not_a_model(value: &Value) -> Option<String> {
     let (provider, model) = value.as_str()?.split_once('/').unwrap_or_default();
     let is_named = !provider.is_empty() && !model.is_empty();
-    (!is_named).then(|| format!("has the form provider/model, unlike {value}"))
+    (!is_named).then(|| format!("has the form provider/model, unlike {}", in_short(value)))
 }
 
 fn mistyped_rows(value: &Value, cells: &[RowCell]) -> Option<String> {
-    let Some(rows) = value.as_array() else { return Some(format!("must be a list, not {value}")) };
+    let Some(rows) = value.as_array() else {
+        return Some(format!("must be a list, not {}", in_short(value)));
+    };
     rows.iter().find_map(|row| match row.as_object() {
-        None => Some(format!("has {row} where an object belongs")),
+        None => Some(format!("has {} where an object belongs", in_short(row))),
         Some(row) => unknown_key(row, cells).or_else(|| cells.iter().find_map(|it| mistyped_cell(row, it))),
     })
 }
@@ -115,7 +120,8 @@ fn mistyped_rows(value: &Value, cells: &[RowCell]) -> Option<String> {
 fn unknown_key(row: &Map<String, Value>, cells: &[RowCell]) -> Option<String> {
     let names: Vec<&str> = cells.iter().map(|it| it.name).collect();
     let key = row.keys().find(|key| !names.contains(&key.as_str()))?;
-    Some(format!("has an unknown key {key:?}; a row has {}", names.join(", ")))
+    let key = in_short(format_args!("{key:?}"));
+    Some(format!("has an unknown key {key}; a row has {}", names.join(", ")))
 }
 
 fn mistyped_cell(row: &Map<String, Value>, cell: &RowCell) -> Option<String> {
@@ -127,33 +133,59 @@ fn mistyped_cell(row: &Map<String, Value>, cell: &RowCell) -> Option<String> {
         RowCellKind::Seat | RowCellKind::Text => value.is_string(),
         RowCellKind::Texts => are_texts(value),
     };
-    (!fits).then(|| format!("has a row with the wrong kind of {name}: {value}"))
+    (!fits).then(|| format!("has a row with the wrong kind of {name}: {}", in_short(value)))
 }
 
-fn unfit_rows(value: &Value, cells: &[RowCell], most: usize, seats: &[&str]) -> Option<String> {
+fn unfit_rows(value: &Value, cells: &[RowCell], most: usize, seats: Option<&[&str]>) -> Option<String> {
     let rows = value.as_array()?;
     if most < rows.len() {
         return Some(format!("takes up to {most} entries; there are {}", rows.len()));
+    }
+    if let Some(wrong) = rows.iter().find_map(|row| unfit_row(row, cells)) {
+        return Some(wrong);
     }
     let names = cells.iter().filter(|it| it.kind == RowCellKind::Seat).map(|it| it.name);
     let mut named = names.flat_map(|cell| rows.iter().filter_map(move |row| row.get(cell)?.as_str()));
     named.find_map(|name| not_seated(name, seats))
 }
 
-fn mistyped_texts(value: &Value) -> Option<String> {
-    let Some(by_seat) = value.as_object() else {
-        return Some(format!("must be an object by participant, not {value}"));
-    };
-    let (seat, texts) = by_seat.iter().find(|(_, texts)| !are_texts(texts))?;
-    Some(format!("has {texts} for {seat} where a list of texts belongs"))
+/// Says so if a cell holds more than anybody reads.
+fn unfit_row(row: &Value, cells: &[RowCell]) -> Option<String> {
+    let seat = cells.iter().find(|it| it.kind == RowCellKind::Seat).and_then(|it| row.get(it.name)?.as_str());
+    let of = seat.map(|it| format!(" of {}", in_short(it))).unwrap_or_default();
+    let too_long = |it: &Value| it.as_str().map(|it| it.chars().count()).filter(|it| LONGEST_CELL < *it);
+    cells.iter().find_map(|RowCell { name, .. }| {
+        let value = row.get(name)?;
+        let texts = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+        if MOST_CELL_TEXTS < texts.len() {
+            let count = texts.len();
+            return Some(format!("has {count} entries as {name}{of}; {MOST_CELL_TEXTS} are the most"));
+        }
+        let length = texts.iter().find_map(too_long)?;
+        Some(format!("has {length} characters as {name}{of}; {LONGEST_CELL} are the most"))
+    })
 }
 
-fn unfit_texts(value: &Value, most: usize, longest: usize, seats: &[&str]) -> Option<String> {
+fn mistyped_texts(value: &Value) -> Option<String> {
+    let Some(by_seat) = value.as_object() else {
+        return Some(format!("must be an object by participant, not {}", in_short(value)));
+    };
+    let (seat, texts) = by_seat.iter().find(|(_, texts)| !are_texts(texts))?;
+    Some(format!("has {} for {} where a list of texts belongs", in_short(texts), in_short(seat)))
+}
+
+fn unfit_texts(value: &Value, most: usize, longest: usize, seats: Option<&[&str]>) -> Option<String> {
     let fits = |it: &Value| it.as_str().is_some_and(|it| (1..=longest).contains(&it.chars().count()));
+    let count = value.as_object()?.len();
+    if MOST_SEATS < count {
+        return Some(format!("is for {count} participants; {MOST_SEATS} is the most"));
+    }
     value.as_object()?.iter().find_map(|(seat, texts)| {
         let fit = texts.as_array().is_some_and(|it| it.len() <= most && it.iter().all(fits));
-        let wrong =
-            || format!("takes up to {most} texts of 1 to {longest} characters; those for {seat} don't fit");
+        let wrong = || {
+            let seat = in_short(seat);
+            format!("takes up to {most} texts of 1 to {longest} characters; those for {seat} don't fit")
+        };
         not_seated(seat, seats).or_else(|| (!fit).then(wrong))
     })
 }
@@ -174,7 +206,7 @@ mod tests {
 
     #[track_caller]
     fn check(kind: &Kind, value: &Value, expected: Option<&str>) {
-        let known = Known { seats: &["ann", "bob"], detectors: &["drift"] };
+        let known = Known { seats: Some(&["ann", "bob"]), detectors: &["drift"] };
         assert_eq!(kind.complaint(value, known).as_deref(), expected, "{value}");
     }
 

@@ -113,6 +113,15 @@ pub struct RowCell {
     pub required: bool,
 }
 
+/// The longest text of a row, in characters.
+pub const LONGEST_CELL: usize = 1_000;
+
+/// How many texts one cell of a row may hold.
+pub const MOST_CELL_TEXTS: usize = 10;
+
+/// For how many participants something may be said. No table is larger.
+pub const MOST_SEATS: usize = 100;
+
 /// What a cell of a row holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowCellKind {

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::option::{Declared, Kind, RowCell, RowCellKind};
+use super::option::{Declared, Kind, LONGEST_CELL, MOST_CELL_TEXTS, MOST_SEATS, RowCell, RowCellKind};
+use crate::model::participant::LONGEST_NAME;
 
 impl Declared {
     /// The schema of a value of this option. The names of detectors are those registered.
@@ -26,13 +27,15 @@ impl Declared {
             Kind::Detectors => json!({
                 "type": "array", "items": { "type": "string", "enum": detectors }, "maxItems": detectors.len(),
             }),
-            Kind::Seat { .. } => json!({ "type": "string" }),
-            Kind::Embedder => json!({ "type": "string", "pattern": "^[^/]+/.+$" }),
+            Kind::Seat { .. } => json!({ "type": "string", "maxLength": LONGEST_NAME }),
+            Kind::Embedder => {
+                json!({ "type": "string", "maxLength": LONGEST_NAME, "pattern": "^[^/]+/.+$" })
+            }
             Kind::Rows { cells, most } => {
                 json!({ "type": "array", "items": row(cells), "maxItems": most })
             }
             Kind::TextsBySeat { most, longest } => json!({
-                "type": "object",
+                "type": "object", "maxProperties": MOST_SEATS,
                 "additionalProperties": {
                     "type": "array", "maxItems": most,
                     "items": { "type": "string", "minLength": 1, "maxLength": longest },
@@ -51,11 +54,16 @@ fn with_default(mut schema: Value, default: Option<Value>) -> Value {
     schema
 }
 
+fn text() -> Value {
+    json!({ "type": "string", "maxLength": LONGEST_CELL })
+}
+
 fn row(cells: &[RowCell]) -> Value {
     let property = |cell: &RowCell| {
         let schema = match cell.kind {
-            RowCellKind::Seat | RowCellKind::Text => json!({ "type": "string" }),
-            RowCellKind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
+            RowCellKind::Seat => json!({ "type": "string", "maxLength": LONGEST_NAME }),
+            RowCellKind::Text => text(),
+            RowCellKind::Texts => json!({ "type": "array", "items": text(), "maxItems": MOST_CELL_TEXTS }),
         };
         (cell.name.to_owned(), schema)
     };

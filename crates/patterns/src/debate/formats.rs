@@ -12,19 +12,13 @@ use quorum_core::{
 };
 
 use crate::{
-    debate::{DebateSpec, Format, HIGHEST_LIMIT, Judging, Mode, Part, course::DebateCourse},
+    debate::{DebateSpec, Format, HIGHEST_LIMIT, Judging, Mode, course::DebateCourse},
     prompts::listed,
     roles,
 };
 
 /// Rounds at most where a format needs a limit and none was given.
 const LIMIT: u32 = 10;
-
-/// A position or persona is a sentence or two, not an essay.
-const LONGEST_PART: usize = 1_000;
-
-/// A debater finds further arguments itself.
-const MOST_ARGUMENTS: usize = 10;
 
 /// What a round is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -174,7 +168,6 @@ fn positions(spec: &Spec) -> Vec<Refusal> {
         } else if !held.insert(part.position.trim().to_lowercase()) {
             messages.push(format!("the position of `{who}` is another's as well; give each its own"));
         }
-        messages.extend(too_much(part));
     }
     if order.casting.is_some() {
         messages
@@ -183,26 +176,9 @@ fn positions(spec: &Spec) -> Vec<Refusal> {
     messages.into_iter().map(|it| refuse("positions", it)).collect()
 }
 
-/// What nobody could read to the end is no part.
-fn too_much(part: &Part) -> Vec<String> {
-    let who = &part.participant;
-    let texts = [&part.position, &part.persona].into_iter().chain(&part.key_arguments);
-    let longest = texts.map(|it| it.chars().count()).max().unwrap_or_default();
-    let arguments = part.key_arguments.len();
-    let mut messages = Vec::new();
-    if LONGEST_PART < longest {
-        messages
-            .push(format!("the part of `{who}` is {longest} characters long; {LONGEST_PART} are the most"));
-    }
-    if MOST_ARGUMENTS < arguments {
-        messages.push(format!("`{who}` has {arguments} arguments; {MOST_ARGUMENTS} are the most"));
-    }
-    messages
-}
-
 #[cfg(test)]
 mod tests {
-    use crate::debate::Diversity;
+    use crate::debate::{Diversity, Part};
     use quorum_testkit::spec::spec;
 
     use super::*;
@@ -311,11 +287,12 @@ mod tests {
             refuses(&order(&debate), &[expected]);
         };
         let short = || Part { persona: "é".repeat(1_000), ..part("bob", "No.".into()) };
-        let too_long = "positions: the part of `ann` is 1001 characters long; 1000 are the most";
+        let too_long = "positions: has 1001 characters as position of ann; 1000 are the most";
         refuse([part("ann", "x".repeat(1_001)), short()], too_long);
         let argued = Part { key_arguments: vec!["x".repeat(1_001)], ..part("ann", "Yes.".into()) };
+        let too_long = "positions: has 1001 characters as keyArguments of ann; 1000 are the most";
         refuse([argued, short()], too_long);
         let many = Part { key_arguments: vec!["so".into(); 11], ..part("ann", "Yes.".into()) };
-        refuse([many, short()], "positions: `ann` has 11 arguments; 10 are the most");
+        refuse([many, short()], "positions: has 11 entries as keyArguments of ann; 10 are the most");
     }
 }

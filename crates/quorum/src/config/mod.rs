@@ -6,6 +6,7 @@ mod places;
 mod presets;
 mod providers;
 pub mod server;
+mod size;
 
 use std::{
     collections::BTreeMap,
@@ -15,11 +16,12 @@ use std::{
 use quorum_providers::{keys, prices, setup::Own};
 use serde_json::{Map, Value, json};
 
-use quorum_core::{registry::Registry, vocabulary::option::Declared};
+use quorum_core::{model::excerpt::in_short, registry::Registry, vocabulary::option::Declared};
 
 use crate::request::{
     Request,
     flags::{Flag, SHOWING},
+    limits::{LONGEST_NAME, MOST_COMPLAINTS},
 };
 
 use mistake::Mistakes;
@@ -30,6 +32,9 @@ pub use presets::{Given, Origin, Preset};
 
 /// How long finished discussions are kept unless the file says otherwise (INV-DISC-632).
 const RETENTION_DAYS: u32 = 30;
+
+/// How many names a message lists.
+const MOST_NAMED: usize = 100;
 
 /// Values that mean something only where a switch is on. A default for one must not get in the way where it is off.
 pub(crate) const DEPENDENT: &[(&str, &str)] =
@@ -120,7 +125,7 @@ impl Config {
     /// The same as far as it can be read, and everything in it that can't.
     pub fn survey(registry: &Registry) -> Result<(Config, Vec<Mistake>), Error> {
         let Places { file, must_exist, data_dir, state_dir, .. } = Places::find()?;
-        let (config, wrong) = match std::fs::read_to_string(&file) {
+        let (config, wrong) = match size::text_of(&file) {
             Ok(text) => Config::read(&text, Config::unset(file, data_dir).read_with(registry))?,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => {
                 (Config::unset(file, data_dir).read_with(registry), Vec::new())
@@ -168,8 +173,19 @@ impl Config {
             file: config.file.clone(),
             mistakes: vec![unreadable(text, &error).into()],
         })?;
-        let wrong =
-            sections.iter().flat_map(|(name, value)| read_section(&mut config, name, value)).collect();
+        let mut wrong = size::excesses(&sections);
+        if !wrong.is_empty() {
+            return Ok((config, wrong));
+        }
+        for (name, value) in &sections {
+            if wrong.len() <= MOST_COMPLAINTS {
+                wrong.extend(read_section(&mut config, name, value));
+            }
+        }
+        if MOST_COMPLAINTS < wrong.len() {
+            wrong.truncate(MOST_COMPLAINTS);
+            wrong.push("there is more that is wrong; it was not looked at".to_owned().into());
+        }
         Ok((config, wrong))
     }
 
@@ -202,6 +218,13 @@ impl Config {
     pub fn prices_file(&self) -> PathBuf {
         self.data_dir.join("prices.json")
     }
+}
+
+/// The first of these names, and how many more there are.
+fn some(names: &[&str]) -> String {
+    let more = names.len().saturating_sub(MOST_NAMED);
+    let named = names[..names.len() - more].join(", ");
+    if more == 0 { named } else { format!("{named} and {more} more") }
 }
 
 /// What is no TOML, and where. What stands there is not repeated: it may be a key in the wrong place.
@@ -271,7 +294,8 @@ fn read_section(config: &mut Config, name: &str, value: &toml::Value) -> Vec<Mis
     };
     let Some(table) = value.as_table() else { return vec![format!("{name} is a section: [{name}]").into()] };
     let keys = table.iter().map(|(key, value)| toml::Table::from_iter([(key.clone(), value.clone())]));
-    keys.filter_map(|key| read(config, &key).err()).flat_map(|mistakes| mistakes.0).collect()
+    let mistakes = keys.filter_map(|key| read(config, &key).err()).flat_map(|mistakes| mistakes.0);
+    mistakes.take(MOST_COMPLAINTS + 1).collect()
 }
 
 type Read = fn(&mut Config, &toml::Table) -> Result<(), Mistakes>;
@@ -349,14 +373,22 @@ fn holds_no_number(value: &Value) -> bool {
 /// Says that there is no such thing, and which is nearest.
 fn unknown<'k>(what: &str, given: &str, known: impl IntoIterator<Item = &'k str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
-    match nearest(given, known.iter().copied()) {
+    let (nearest, given) = (nearest(given, known.iter().copied()), in_short(given));
+    match nearest {
         Some(nearest) => format!("there is no {what} named {given}; did you mean {nearest}?"),
-        None => format!("there is no {what} named {given}; there are {}", known.join(", ")),
+        None => format!("there is no {what} named {given}; there are {}", some(&known)),
     }
 }
 
+/// The longest name that another one is looked for. Comparing two names takes the product of their
+/// lengths, and nobody mistypes a name of ours by a paragraph.
+const LONGEST_TYPO: usize = 64;
+
 /// The name that was probably meant.
 pub fn nearest<'k>(given: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    if LONGEST_TYPO < given.len() {
+        return None;
+    }
     let likeness = |it: &&str| (strsim::jaro_winkler(it, given) * 1e6) as u64;
     known.into_iter().max_by_key(likeness).filter(|it| likeness(it) > 750_000)
 }

@@ -30,7 +30,7 @@ impl Quorum {
         let Some(name) = &request.preset else { return Ok(()) };
         self.config().preset(name).map(drop).map_err(|mistake| {
             let complaint = Complaint::new("preset", Code::InvalidRequest, mistake.message);
-            Error::refused(complaint.with(mistake.remedy))
+            Error::refused(complaint.in_combination().with(mistake.remedy))
         })
     }
 

@@ -62,7 +62,10 @@ impl Discussion {
     /// It written down in this format. The commands are what its reader can type to see it again.
     pub async fn export(&self, format: &Format, commands: &[String]) -> Result<String, Error> {
         let (state, facts) = (self.state().await?, self.facts(Seq::START).await?);
-        Ok((format.write)(&state, &facts, commands))
+        let (write, commands) = (format.write, commands.to_vec());
+        // A long discussion takes a while to write down, and others run on the same threads.
+        let written = tokio::task::spawn_blocking(move || write(&state, &facts, &commands));
+        written.await.map_err(|error| Error::Fault(error.to_string()))
     }
 
     /// Pauses, stops or aborts it, wherever it runs. Where nobody runs it, stop and abort are carried

@@ -7,6 +7,7 @@ use quorum_core::{
     model::{
         error::{Code, Refusal},
         event,
+        excerpt::in_short,
         id::{DiscussionId, Step},
         participant::{Participant, Role},
         spec::Spec,
@@ -139,7 +140,7 @@ fn seat_named<'s>(past: &'s Spec, name: &str) -> Option<&'s Participant> {
 }
 
 fn stranger(past: &Spec, field: &str, name: &str) -> Refusal {
-    let names: Vec<&str> = past.participants.iter().map(|it| it.name.as_str()).collect();
-    let message = format!("{name} does not take part; there are {}", names.join(", "));
+    let names: Vec<String> = past.participants.iter().map(|it| in_short(&it.name)).collect();
+    let message = format!("{} does not take part; there are {}", in_short(name), names.join(", "));
     Refusal::new(field, Code::InvalidRequest, message)
 }

@@ -1,10 +1,24 @@
 //! Bounds of single values, and the list of everything that is out of them.
 
-use std::{fmt::Display, ops::RangeInclusive};
+use std::{collections::BTreeMap, fmt::Display, ops::RangeInclusive};
 
 use quorum_core::model::error::Code;
 
-use crate::{Complaint, Remedy};
+use crate::{Complaint, request::limits::MOST_COMPLAINTS};
+
+/// The field that stands for the whole request.
+const WHOLE: &str = "request";
+
+/// The first few complaints, and how many more there are.
+pub(crate) fn capped(mut complaints: Vec<Complaint>) -> Vec<Complaint> {
+    let more = complaints.len().saturating_sub(MOST_COMPLAINTS);
+    complaints.truncate(MOST_COMPLAINTS);
+    if 0 < more {
+        let message = format!("has {more} more things wrong with it, which are not listed");
+        complaints.push(Complaint::new(WHOLE, Code::InvalidRequest, message));
+    }
+    complaints
+}
 
 /// Collects everything that is wrong, so that a user sees it at once.
 #[derive(Debug, Default)]
@@ -16,19 +30,14 @@ impl Complaints {
         self.add_coded(field, Code::InvalidRequest, message);
     }
 
-    /// The same under another code.
-    pub(super) fn add_coded(&mut self, field: &str, code: Code, message: impl Into<String>) {
-        self.0.push(Complaint::new(field, code, message));
+    /// Something about this field does not go with the rest of the request.
+    pub(super) fn clash(&mut self, field: &str, message: impl Into<String>) {
+        self.0.push(Complaint::new(field, Code::InvalidRequest, message).in_combination());
     }
 
-    /// The same with what would help.
-    pub(super) fn add_with(
-        &mut self,
-        field: &str,
-        message: impl Into<String>,
-        remedies: impl IntoIterator<Item = Remedy>,
-    ) {
-        self.0.push(Complaint::new(field, Code::InvalidRequest, message).with(remedies));
+    /// Something is wrong with this field, under another code.
+    pub(super) fn add_coded(&mut self, field: &str, code: Code, message: impl Into<String>) {
+        self.0.push(Complaint::new(field, code, message));
     }
 
     /// The value, or the usual one where none is given or it is out of bounds.
@@ -48,6 +57,29 @@ impl Complaints {
                 usual
             }
         }
+    }
+
+    /// The entries that there may be; further ones are left out, so that nothing is done with them.
+    pub(super) fn few<'l, T>(&mut self, field: &str, list: &'l [T], most: usize) -> &'l [T] {
+        if list.len() <= most {
+            return list;
+        }
+        self.add(field, format!("may have at most {most} entries; there are {}", list.len()));
+        &list[..most]
+    }
+
+    /// The same for entries by name.
+    pub(super) fn few_named<'l, V>(
+        &mut self,
+        field: &str,
+        entries: Option<&'l BTreeMap<String, V>>,
+        most: usize,
+    ) -> impl Iterator<Item = (&'l String, &'l V)> + use<'l, V> {
+        let count = entries.map_or(0, BTreeMap::len);
+        if most < count {
+            self.add(field, format!("may have at most {most} fields; there are {count}"));
+        }
+        entries.into_iter().flatten().take(most)
     }
 
     /// The text without blanks around it; `None` where nothing is left.

@@ -1,7 +1,8 @@
 //! From a request to a spec: defaults filled in, bounds kept, and everything that is wrong said at once.
 
 use quorum_core::model::{
-    error::Refusal,
+    error::{Code, Refusal},
+    excerpt::in_short,
     id::Tenant,
     money::Usd,
     participant::Participant,
@@ -15,25 +16,21 @@ use quorum_providers::catalog::DEFAULT_PANEL;
 use uuid::Uuid;
 
 use crate::{
-    Complaint, Remedy,
-    request::{Request, Setting, Voicing, bounds::Complaints, panel, seats, settings, window},
+    Complaint, Fault, Remedy,
+    request::{
+        Request, Setting, Simulate, Voicing,
+        bounds::{Complaints, capped},
+        limits::{
+            BUDGET_MS, DEPTH, LATENCY_MS, LONGEST_CONTEXT, LONGEST_OPTION, LONGEST_TOPIC, OPTIONS,
+            PROVIDER_TIMEOUT, ROUNDS, SHARE, TEMPERATURE, TOKENS_PER_TURN, most_seats,
+        },
+        panel, seats, settings, window,
+    },
 };
 
-/// The longest topic of a request, in characters (B05).
-pub const LONGEST_TOPIC: usize = 5_000;
-/// The longest prompt of a workflow's step (B03), and of a single participant.
-pub const LONGEST_PROMPT: usize = 10_000;
-
-/// The longest context, files included, in characters.
-pub const LONGEST_CONTEXT: usize = 10_000;
-
-const LONGEST_OPTION: usize = 500;
-const MOST_OPTIONS: usize = 10;
 const CALLS_WITH_RECURSION: u32 = 20;
 /// How many models must have taken part where no people do, unless a request says otherwise.
 const USUAL_MINIMUM: u32 = 2;
-
-const DAY_MS: u64 = 86_400_000;
 
 /// What is usual where a request says nothing.
 pub(super) fn usual(pattern: &str, registry: &Registry) -> Usual {
@@ -60,11 +57,24 @@ pub(crate) fn checked_with(
     further: impl FnOnce(&Spec) -> Vec<Refusal>,
 ) -> Result<Spec, Vec<Complaint>> {
     let (spec, mut complaints) = draft(request, setting);
-    let further = further(&spec).into_iter().map(Complaint::from);
+    let further = further(&spec).into_iter().map(Complaint::from).map(|it| named_fault(it, &spec, setting));
     let is_new = |it: &Complaint| !complaints.iter().any(|known| known.field == it.field);
     let further: Vec<Complaint> = further.filter(is_new).collect();
     complaints.extend(further);
-    if complaints.is_empty() { Ok(spec) } else { Err(complaints) }
+    if complaints.is_empty() { Ok(spec) } else { Err(capped(complaints)) }
+}
+
+/// A name that nothing has is wrong by itself.
+fn named_fault(complaint: Complaint, spec: &Spec, setting: &Setting) -> Complaint {
+    let registry = &setting.registry;
+    let is_known = match complaint.field.as_str() {
+        "pattern" => registry.pattern(&spec.pattern).is_some(),
+        "consensus" => registry.method(&spec.consensus.method).is_some(),
+        "windowStrategy" => registry.strategy(&spec.window.strategy).is_some(),
+        "windowOverflow" => registry.overflows().any(|it| it == spec.window.overflow),
+        _ => true,
+    };
+    if is_known { complaint } else { Complaint { fault: Fault::Value, ..complaint } }
 }
 
 /// The spec as far as it can be made out, usual values in place of wrong ones, and everything that is wrong.
@@ -74,22 +84,24 @@ pub fn draft(request: &Request, setting: &Setting) -> (Spec, Vec<Complaint>) {
     let registry = &setting.registry;
     let first_pattern = || registry.patterns().first().map_or("", |it| it.name).to_owned();
     let pattern = request.pattern.clone().unwrap_or_else(first_pattern);
+    let most = most_seats(registry);
     let usual = &usual(&pattern, registry);
     let simulation = simulation(request, setting, &mut wrong);
     let (written, field) = panel::panel(request, setting, simulation.is_some(), usual, &mut wrong);
-    let mut participants = seats::seated(&written, field, &mut wrong);
+    // Whoever names more is told so above; nothing is done with the rest.
+    let mut participants = seats::seated(&written[..written.len().min(most)], field, &mut wrong);
     panel::with_a_model(&participants, &mut wrong);
     panel::with_voices(&participants, field, setting, asked(request, &simulation), &mut wrong);
     seats::strengthen(&mut participants, setting);
     let (minimum, models) = (usual_minimum(&participants), models(&participants));
-    seats::brief(&mut participants, request, &mut wrong);
+    seats::brief(&mut participants, request, most, &mut wrong);
     let settings = settings::settings(request, registry, &participants, &mut wrong);
     wrong.0.extend(seats::cast(&mut participants, request, &settings, &pattern, setting));
     known_dead(&simulation, &participants, &mut wrong);
     let spec = Spec {
         topic: topic(request, &mut wrong),
         background: wrong.text("context", request.context.as_deref(), LONGEST_CONTEXT),
-        rounds: wrong.within("rounds", request.rounds, usual.rounds, 1..=10),
+        rounds: wrong.within("rounds", request.rounds, usual.rounds, ROUNDS),
         pattern,
         participants,
         options: options(request, &mut wrong),
@@ -118,11 +130,11 @@ fn topic(request: &Request, wrong: &mut Complaints) -> String {
 
 fn options(request: &Request, wrong: &mut Complaints) -> Vec<String> {
     let Some(given) = &request.voting_options else { return Vec::new() };
-    let options: Vec<String> = given.iter().map(|option| option.trim().to_owned()).collect();
-    let count = options.len();
-    if !(2..=MOST_OPTIONS).contains(&count) {
-        wrong.add("votingOptions", format!("takes 2 to {MOST_OPTIONS} options; there are {count}"));
+    let (count, least, most) = (given.len(), *OPTIONS.start(), *OPTIONS.end());
+    if !OPTIONS.contains(&count) {
+        wrong.add("votingOptions", format!("takes {least} to {most} options; there are {count}"));
     }
+    let options: Vec<String> = given.iter().take(most).map(|option| option.trim().to_owned()).collect();
     for (index, option) in options.iter().enumerate() {
         if option.is_empty() {
             wrong.add("votingOptions", format!("option {} is empty", index + 1));
@@ -132,7 +144,7 @@ fn options(request: &Request, wrong: &mut Complaints) -> Vec<String> {
                 format!("option {} has more than {LONGEST_OPTION} characters", index + 1),
             );
         } else if options[..index].contains(option) {
-            wrong.add("votingOptions", format!("{option} is there twice"));
+            wrong.add("votingOptions", format!("{} is there twice", in_short(option)));
         }
     }
     options
@@ -147,15 +159,15 @@ fn consensus(request: &Request, usual: &Usual) -> ConsensusSpec {
 
 fn manner(request: &Request, wrong: &mut Complaints) -> Manner {
     Manner {
-        temperature: wrong.within("temperature", request.temperature, 0.7, 0.0..=2.0),
-        max_tokens: wrong.within("maxTokensPerTurn", request.max_tokens_per_turn, 2_048, 16..=200_000),
+        temperature: wrong.within("temperature", request.temperature, 0.7, TEMPERATURE),
+        max_tokens: wrong.within("maxTokensPerTurn", request.max_tokens_per_turn, 2_048, TOKENS_PER_TURN),
     }
 }
 
 fn timing(request: &Request, usual: &Usual, wrong: &mut Complaints) -> Timing {
-    let total_ms = wrong.within("budgetMs", request.budget_ms, usual_total_ms(request), 1_000..=DAY_MS);
+    let total_ms = wrong.within("budgetMs", request.budget_ms, usual_total_ms(request), BUDGET_MS);
     Timing {
-        step_ms: wrong.within("providerTimeout", request.provider_timeout, usual.step_ms, 5_000..=300_000),
+        step_ms: wrong.within("providerTimeout", request.provider_timeout, usual.step_ms, PROVIDER_TIMEOUT),
         total_ms,
         reserve_ms: SYNTHESIS_RESERVE_MS.min(total_ms / 2),
     }
@@ -181,7 +193,7 @@ fn tolerance(request: &Request, minimum: u32, count: u32, wrong: &mut Complaints
         wrong.add("minProviders", "must be at least 1");
     } else if request.min_providers.is_some() && min_providers > count {
         let message = format!("{min_providers} can't take part where only {count} are named");
-        wrong.add("minProviders", message);
+        wrong.clash("minProviders", message);
     }
     Tolerance { go_on: request.continue_on_provider_failure.unwrap_or(true), min_providers }
 }
@@ -211,16 +223,16 @@ fn limits(request: &Request, wrong: &mut Complaints) -> Limits {
 
 fn recursion(request: &Request, wrong: &mut Complaints) -> Option<Recursion> {
     let strategy = strategy(request, wrong);
-    let max_depth = wrong.within("maxDepth", request.max_depth, 2, 0..=4);
+    let max_depth = wrong.within("maxDepth", request.max_depth, 2, DEPTH);
     if request.recursive == Some(true) {
         return Some(Recursion { max_depth, strategy });
     }
     let only = "counts only where sub-discussions are allowed; switch recursive on, or leave this out";
     if request.max_depth.is_some() {
-        wrong.add("maxDepth", only);
+        wrong.clash("maxDepth", only);
     }
     if request.timeout_strategy.is_some() {
-        wrong.add("timeoutStrategy", only);
+        wrong.clash("timeoutStrategy", only);
     }
     None
 }
@@ -229,20 +241,20 @@ fn strategy(request: &Request, wrong: &mut Complaints) -> TimeoutStrategy {
     let Some(given) = &request.timeout_strategy else { return TimeoutStrategy::default() };
     TimeoutStrategy::ALL.into_iter().find(|it| it.name() == given).unwrap_or_else(|| {
         let names = TimeoutStrategy::ALL.map(TimeoutStrategy::name).join(", ");
-        wrong.add("timeoutStrategy", format!("there is no strategy {given}; there are {names}"));
+        wrong.add("timeoutStrategy", format!("there is no strategy {}; there are {names}", in_short(given)));
         TimeoutStrategy::default()
     })
 }
 
 /// Off unless it is asked for: who has not answered yet may be the one who disagrees.
 fn early_exit(request: &Request, wrong: &mut Complaints) -> Option<f64> {
-    let enough = wrong.within("confidenceThreshold", request.confidence_threshold, 0.9, 0.0..=1.0);
+    let enough = wrong.within("confidenceThreshold", request.confidence_threshold, 0.9, SHARE);
     if request.early_exit == Some(true) {
         return Some(enough);
     }
     if request.confidence_threshold.is_some() {
         let message = "counts only with early exit; switch early exit on, or leave this out";
-        wrong.add("confidenceThreshold", message);
+        wrong.clash("confidenceThreshold", message);
     }
     None
 }
@@ -251,7 +263,9 @@ fn session(request: &Request, wrong: &mut Complaints) -> Option<Uuid> {
     let given = request.session_id.as_deref()?;
     let session = Uuid::parse_str(given).ok();
     if session.is_none() {
-        wrong.add_with("sessionId", format!("{given} is no session's id"), [Remedy::ListSessions]);
+        let message = format!("{} is no session's id", in_short(given));
+        let complaint = Complaint::new("sessionId", Code::InvalidRequest, message);
+        wrong.0.push(complaint.with([Remedy::ListSessions]));
     }
     session
 }
@@ -274,22 +288,24 @@ fn simulation(request: &Request, setting: &Setting, wrong: &mut Complaints) -> O
     if !wants_simulation(request) && setting.voicing == Voicing::Real {
         return None;
     }
-    let given = request.simulate.clone().unwrap_or_default();
+    let usual = Simulate::default();
+    let given = request.simulate.as_ref().unwrap_or(&usual);
+    let dead = wrong.few("simulate.dead", &given.dead, most_seats(&setting.registry));
     Some(Simulation {
         seed: request.seed.unwrap_or(1),
-        latency_ms: wrong.within("simulate", given.latency_ms, 300, 0..=300_000),
-        failure: wrong.within("simulate", given.failure, 0.0, 0.0..=1.0),
-        stubbornness: wrong.within("simulate", given.stubbornness, 0.5, 0.0..=1.0),
-        dead: given.dead.iter().map(|name| seats::provider_named(name)).collect(),
+        latency_ms: wrong.within("simulate", given.latency_ms, 300, LATENCY_MS),
+        failure: wrong.within("simulate", given.failure, 0.0, SHARE),
+        stubbornness: wrong.within("simulate", given.stubbornness, 0.5, SHARE),
+        dead: dead.iter().map(|name| seats::provider_named(name)).collect(),
     })
 }
 
 fn known_dead(simulation: &Option<Simulation>, seats: &[Participant], wrong: &mut Complaints) {
     for dead in simulation.iter().flat_map(|it| &it.dead) {
         if !seats.iter().any(|it| !it.is_person() && it.provider == *dead) {
-            let message =
-                format!("{dead} does not take part, so it can't be dead; there are {}", seats::names(seats));
-            wrong.add("simulate", message);
+            let (dead, names) = (in_short(dead), seats::names(seats));
+            let message = format!("{dead} does not take part, so it can't be dead; there are {names}");
+            wrong.clash("simulate", message);
         }
     }
 }

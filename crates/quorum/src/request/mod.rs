@@ -3,10 +3,13 @@
 pub(crate) mod again;
 mod bounds;
 mod check;
+pub mod fields;
 pub mod flags;
+pub mod limits;
 mod panel;
 mod seats;
 pub(crate) mod settings;
+pub mod size;
 mod window;
 pub mod written;
 
@@ -24,7 +27,7 @@ pub(crate) use window::usual as usual_window;
 
 pub use quorum_core::registry::MissingRoles;
 
-pub use check::{LONGEST_CONTEXT, LONGEST_PROMPT, LONGEST_TOPIC, check, draft};
+pub use check::{check, draft};
 
 /// A request for a discussion, as it came and unchecked. [`check()`] makes a spec of it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

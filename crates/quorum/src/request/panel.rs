@@ -1,12 +1,16 @@
 //! Who shall take part, as they were written: those named, or else the usual panel.
 
-use quorum_core::model::{error::Code, participant::Participant};
+use quorum_core::model::{error::Code, excerpt::in_short, participant::Participant};
 use quorum_core::registry::Usual;
 
 use crate::{
     Complaint, Remedy,
     config::nearest,
-    request::{Request, Seating, Setting, bounds::Complaints},
+    request::{
+        Request, Seating, Setting,
+        bounds::Complaints,
+        limits::{least_seats, most_seats},
+    },
 };
 
 /// Whom the participants' voices come from.
@@ -30,9 +34,10 @@ pub(super) fn panel(
 ) -> (Vec<Seating>, &'static str) {
     if let Some(seats) = &request.participants {
         if request.providers.is_some() {
-            wrong.add("participants", "names the whole table, and so does providers; leave one of them out");
+            wrong
+                .clash("participants", "names the whole table, and so does providers; leave one of them out");
         }
-        fits(seats.len(), "participants", usual, wrong);
+        fits(seats.len(), "participants", (usual, setting), wrong);
         return (seats.clone(), "participants");
     }
     let providers = providers(request, setting, simulated, usual, wrong);
@@ -42,7 +47,7 @@ pub(super) fn panel(
 /// People alone have nobody to write their result.
 pub(super) fn with_a_model(seats: &[Participant], wrong: &mut Complaints) {
     if !seats.is_empty() && seats.iter().all(Participant::is_person) {
-        wrong.add("participants", "there are only people; a discussion takes at least one model");
+        wrong.clash("participants", "there are only people; a discussion takes at least one model");
     }
 }
 
@@ -66,9 +71,10 @@ pub(super) fn with_voices(
             Some(missing) if voiced == Voiced::Real => {
                 let provide = Remedy::Provide { provider: provider.to_owned(), missing: missing.clone() };
                 let message = format!("{provider} can't be asked here: {missing}");
-                wrong.add_with(field, message, [provide, Remedy::Simulate]);
+                let complaint = Complaint::new(field, Code::InvalidRequest, message).in_combination();
+                wrong.0.push(complaint.with([provide, Remedy::Simulate]));
             }
-            None if knows => wrong.add(field, stranger(setting, provider)),
+            None if knows => wrong.clash(field, stranger(setting, provider)),
             Some(_) | None => {}
         }
     }
@@ -84,8 +90,8 @@ fn stranger(setting: &Setting, name: &str) -> String {
     let known = setting.available.iter().chain(setting.lacking.keys()).map(String::as_str);
     let known: Vec<&str> = known.collect();
     match nearest(name, known.iter().copied()) {
-        Some(nearest) => format!("there is no provider named {name}; did you mean {nearest}?"),
-        None => format!("there is no provider named {name}; there are {}", known.join(", ")),
+        Some(nearest) => format!("there is no provider named {}; did you mean {nearest}?", in_short(name)),
+        None => format!("there is no provider named {}; there are {}", in_short(name), known.join(", ")),
     }
 }
 
@@ -100,7 +106,7 @@ fn providers(
     if request.providers.is_none() && providers.len() < usual.seats.0 {
         wrong.0.push(too_few(setting, &providers, usual));
     } else {
-        fits(providers.len(), "providers", usual, wrong);
+        fits(providers.len(), "providers", (usual, setting), wrong);
     }
     providers
 }
@@ -125,14 +131,17 @@ fn too_few(setting: &Setting, there: &[String], usual: &Usual) -> Complaint {
     });
     let message = format!("{who} can be asked here, and a discussion takes {least}");
     Complaint::new("providers", Code::InsufficientProviders, message)
+        .in_combination()
         .with(twice.into_iter().chain([Remedy::Simulate]).chain(provide))
 }
 
-fn fits(count: usize, field: &str, usual: &Usual, wrong: &mut Complaints) {
+fn fits(count: usize, field: &str, (usual, setting): (&Usual, &Setting), wrong: &mut Complaints) {
     let (least, most) = usual.seats;
     if !(least..=most).contains(&count) {
         let range = if least == most { least.to_string() } else { format!("{least} to {most}") };
         let named = if count == 1 { "1 is named".to_owned() } else { format!("{count} are named") };
-        wrong.add(field, format!("a discussion of this kind takes {range} {field}; {named}"));
+        let message = format!("a discussion of this kind takes {range} {field}; {named}");
+        let of_any = least_seats(&setting.registry)..=most_seats(&setting.registry);
+        if of_any.contains(&count) { wrong.clash(field, message) } else { wrong.add(field, message) }
     }
 }

@@ -3,6 +3,7 @@
 use quorum_core::{
     model::{
         error::Code,
+        excerpt::in_short,
         participant::{Participant, Person, Role},
         settings::Settings,
     },
@@ -15,13 +16,10 @@ use crate::{
     request::{
         Request, Seat, Seating, Setting,
         bounds::Complaints,
-        check::LONGEST_PROMPT,
+        limits::{LONGEST_NAME, LONGEST_PROMPT, most_seats},
         settings::{give_role, give_roles},
     },
 };
-
-/// In bytes. Some who serve models of others name them by a whole path.
-const LONGEST_NAME: usize = 128;
 
 /// The provider behind a name or one of its other names: `anthropic` is `claude`. A name nobody knows stays as it is.
 pub(super) fn provider_named(name: &str) -> String {
@@ -42,8 +40,8 @@ pub(super) fn seated(table: &[Seating], field: &str, wrong: &mut Complaints) -> 
     for written in table {
         match seat_of(written, field) {
             Ok(seat) if seat.is_person() && seats.iter().any(|it| it.name == seat.name) => {
-                wrong
-                    .add(field, format!("two are named {}; give each person a name of their own", seat.name));
+                let name = in_short(&seat.name);
+                wrong.clash(field, format!("two are named {name}; give each person a name of their own"));
             }
             Ok(seat) => {
                 let name = Participant::free_name(&seats, &seat.name);
@@ -66,21 +64,27 @@ fn seat_of(written: &Seating, field: &str) -> Result<Participant, String> {
     // A model's name may have a colon in it; a seat's kind comes after a plain name.
     match written.rsplit_once(':').filter(|(name, _)| !name.contains('/')) {
         Some((name, PERSON)) if field == "participants" => person_of(name, None),
-        Some((_, PERSON)) => {
-            Err(format!("{written} is a person's seat; name the whole table as participants then"))
-        }
+        Some((_, PERSON)) => Err(format!(
+            "{} is a person's seat; name the whole table as participants then",
+            in_short(written)
+        )),
         Some((_, kind)) if field == "participants" => {
-            Err(format!("there is no kind of participant named {kind:?}, as in {written}; there is {PERSON}"))
+            let (kind, written) = (in_short(format_args!("{kind:?}")), in_short(written));
+            Err(format!("there is no kind of participant named {kind}, as in {written}; there is {PERSON}"))
         }
         Some(_) | None if is_name(written) => Ok(seat(written)),
-        Some(_) | None => Err(format!("{written:?} is no provider's name; write claude, or claude/MODEL")),
+        Some(_) | None => {
+            let written = in_short(format_args!("{written:?}"));
+            Err(format!("{written} is no provider's name; write claude, or claude/MODEL"))
+        }
     }
 }
 
 fn person_of(name: &str, user: Option<&str>) -> Result<Participant, String> {
     let name = name.trim();
     if !is_name(name) || name.contains(['/', ':', '@']) {
-        return Err(format!("{name:?} is no person's name; write one word, like me:{PERSON}"));
+        let name = in_short(format_args!("{name:?}"));
+        return Err(format!("{name} is no person's name; write one word, like me:{PERSON}"));
     }
     let person = Person { user: user.map(str::to_owned) };
     Ok(Participant { person: Some(person), ..Participant::person(name).playing(Role::USER) })
@@ -89,7 +93,7 @@ fn person_of(name: &str, user: Option<&str>) -> Result<Participant, String> {
 fn is_name(written: &str) -> bool {
     let plain = |it: char| it.is_alphanumeric() || "-_.:/@~+".contains(it);
     let begins = written.chars().next().is_some_and(char::is_alphanumeric);
-    begins && !written.ends_with('/') && written.len() <= LONGEST_NAME && written.chars().all(plain)
+    begins && !written.ends_with('/') && written.chars().count() <= LONGEST_NAME && written.chars().all(plain)
 }
 
 fn seat(written: &str) -> Participant {
@@ -120,21 +124,22 @@ pub(crate) fn place_of(seats: &[Participant], name: &str) -> Option<usize> {
 }
 
 pub(super) fn names(seats: &[Participant]) -> String {
-    seats.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(", ")
+    seats.iter().map(|it| in_short(&it.name)).collect::<Vec<_>>().join(", ")
+}
+
+fn not_seated(name: &str, seats: &[Participant]) -> String {
+    format!("{} does not take part; there are {}", in_short(name), names(seats))
 }
 
 /// Gives everyone their own instructions.
-pub(super) fn brief(seats: &mut [Participant], request: &Request, wrong: &mut Complaints) {
-    for (name, prompt) in request.provider_prompts.iter().flatten() {
+pub(super) fn brief(seats: &mut [Participant], request: &Request, most: usize, wrong: &mut Complaints) {
+    for (name, prompt) in wrong.few_named("providerPrompts", request.provider_prompts.as_ref(), most) {
         match place_of(seats, name) {
             Some(place) => {
                 let field = format!("providerPrompts.{name}");
                 seats[place].brief = wrong.text(&field, Some(prompt), LONGEST_PROMPT);
             }
-            None => {
-                let message = format!("{name} does not take part; there are {}", names(seats));
-                wrong.add("providerPrompts", message);
-            }
+            None => wrong.clash("providerPrompts", not_seated(name, seats)),
         }
     }
 }
@@ -150,16 +155,17 @@ pub(super) fn cast(
 ) -> Vec<Complaint> {
     let registry = &setting.registry;
     let mut wrong = Complaints::default();
-    for (name, role) in request.roles.iter().flatten() {
+    for (name, role) in wrong.few_named("roles", request.roles.as_ref(), most_seats(registry)) {
         match (place_of(seats, name), registry.role(role)) {
             (Some(place), Some(role)) => give_role(&mut seats[place], role.name, registry),
             (None, _) => {
-                let message = format!("{name} does not take part; there are {}", names(seats));
-                wrong.add_coded("roles", Code::InvalidRoles, message);
+                let complaint = Complaint::new("roles", Code::InvalidRoles, not_seated(name, seats));
+                wrong.0.push(complaint.in_combination());
             }
             (_, None) => {
                 let known: Vec<&str> = registry.roles().into_iter().map(|it| it.name).collect();
                 let known = known.join(", ");
+                let (role, name) = (in_short(role), in_short(name));
                 let message = format!("there is no role {role}, given to {name}; there are {known}");
                 wrong.add_coded("roles", Code::InvalidRoles, message);
             }

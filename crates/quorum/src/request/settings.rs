@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use quorum_core::{
     model::{
         error::Code,
+        excerpt::in_short,
         participant::{Participant, Role},
         settings::Settings,
     },
@@ -18,8 +19,9 @@ use quorum_core::{
 use serde_json::Value;
 
 use crate::{
+    Complaint,
     config::nearest,
-    request::{Request, bounds::Complaints, flags, seats::place_of},
+    request::{Request, bounds::Complaints, flags, limits::MOST_COMPLAINTS, seats::place_of},
 };
 
 /// The pattern, the method and the strategy that decide which options count.
@@ -46,17 +48,21 @@ pub(super) fn settings(
 ) -> Settings {
     let names: Vec<&str> = seats.iter().map(|it| it.name.as_str()).collect();
     let detectors: Vec<&str> = registry.detectors().iter().map(|it| it.name).collect();
-    let known = Known { seats: &names, detectors: &detectors };
+    let known = Known { seats: Some(&names), detectors: &detectors };
     let mut settings = Settings::default();
+    let mut unknown = 0;
     for (name, written) in &request.settings {
         let Some(declared) = registry.option(name) else {
-            wrong.add(name, no_such_field(registry, name));
+            unknown += 1;
+            wrong.add(&in_short(name), no_such_field(registry, name, unknown));
             continue;
         };
         let Some(value) = trimmed(&declared.kind, written.clone()) else { continue };
         let value = seated(&declared.kind, value, seats);
-        if let Some(complaint) = declared.kind.complaint(&value, known) {
-            wrong.add_coded(name, code(&declared.kind), complaint);
+        if let Some(message) = declared.kind.complaint(&value, known) {
+            let complaint = Complaint::new(name, code(&declared.kind), message);
+            let is_wrong_anywhere = declared.kind.complaint(&value, Known { seats: None, ..known }).is_some();
+            wrong.0.push(if is_wrong_anywhere { complaint } else { complaint.in_combination() });
         }
         settings.set(name, value);
     }
@@ -70,8 +76,9 @@ fn code(kind: &Kind) -> Code {
     }
 }
 
-fn no_such_field(registry: &Registry, name: &str) -> String {
-    let known: Vec<String> = flags::fields(registry);
+/// Says so of the first few with the field that was probably meant; the rest is not listed anyway.
+fn no_such_field(registry: &Registry, name: &str, unknown: usize) -> String {
+    let known: Vec<String> = if unknown <= MOST_COMPLAINTS { flags::fields(registry) } else { Vec::new() };
     match nearest(name, known.iter().map(String::as_str)) {
         Some(nearest) => format!("there is no such field; did you mean `{nearest}`?"),
         None => "there is no such field".to_owned(),

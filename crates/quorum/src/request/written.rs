@@ -6,9 +6,12 @@ use serde::{
     Deserialize, Deserializer,
     de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer},
 };
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use crate::request::{Seat, Seating};
+
+/// Up to here a number with a fraction is exact.
+const LARGEST_EXACT: f64 = 9_007_199_254_740_991.0;
 
 /// An object. What is written as a list would else be taken for its fields in their order.
 #[derive(Debug)]
@@ -100,8 +103,9 @@ pub(super) fn settings<'de, D: Deserializer<'de>>(
     Ok(given.map(|(name, AnyValue(value))| (name, value)).collect())
 }
 
-/// Any JSON in which no object has a key twice.
-struct AnyValue(Value);
+/// Any JSON in which no object has a key twice; a plain value would keep the last and say nothing.
+#[derive(Debug)]
+pub struct AnyValue(pub Value);
 
 impl<'de> Deserialize<'de> for AnyValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -131,7 +135,7 @@ impl<'de> Visitor<'de> for Anything {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
-        Ok(value.into())
+        Ok(whole(value).map_or_else(|| value.into(), Value::from))
     }
 
     fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
@@ -166,6 +170,20 @@ impl<'de> Visitor<'de> for Anything {
         let Once(entries) = EachOnce::<AnyValue>(PhantomData).visit_map(map)?;
         Ok(Value::Object(entries.into_iter().map(|(name, AnyValue(value))| (name, value)).collect()))
     }
+}
+
+/// To JSON, 3.0 is as whole as 3.
+fn whole(value: f64) -> Option<u64> {
+    let is_whole = value.fract() == 0.0 && (0.0..=LARGEST_EXACT).contains(&value);
+    is_whole.then_some(value as u64)
+}
+
+/// A whole number that may be left out; 3.0 is one as well.
+pub fn whole_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    let Some(number) = Option::<Number>::deserialize(deserializer)? else { return Ok(None) };
+    let read = number.as_u64().or_else(|| number.as_f64().and_then(whole));
+    read.map(Some)
+        .ok_or_else(|| D::Error::custom(format!("expected a whole number, 0 or more, not {number}")))
 }
 
 impl<'de> Deserialize<'de> for Seating {

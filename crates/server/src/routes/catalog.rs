@@ -8,13 +8,12 @@ use axum::{
 };
 use quorum::{
     MethodEntry, NamedEntry, PatternEntry, PresetEntry, ProviderEntry, StrategyEntry, listing::SessionEntry,
+    request::limits::LONGEST_SESSION,
 };
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::{app::App, body::Body, guard::Caller, problem::Problem};
-
-const LONGEST_NAME: usize = 200;
 
 /// Who could take part
 ///
@@ -133,8 +132,8 @@ pub(super) async fn create_session(
     Body(new): Body<NewSession>,
 ) -> Result<Response, Problem> {
     let name = new.name.trim();
-    if name.is_empty() || name.chars().count() > LONGEST_NAME {
-        return Err(Problem::field("name", format!("has 1 to {LONGEST_NAME} characters")));
+    if name.is_empty() || name.chars().count() > LONGEST_SESSION {
+        return Err(Problem::field("name", format!("has 1 to {LONGEST_SESSION} characters")));
     }
     Ok((StatusCode::CREATED, Json(scope.create_session(name).await?)).into_response())
 }

@@ -141,15 +141,15 @@ pub(super) async fn abort(
 #[schema(example = json!({ "text": "Spaces. The parser says so.", "participant": "me" }))]
 pub(crate) struct Say {
     /// What is said.
-    #[schema(min_length = 1, max_length = 100_000)]
+    #[schema(min_length = 1, max_length = 100_000, pattern = r"\S")]
     text: String,
     /// For which seat; the one whose turn it is, unless said.
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<String>, max_length = 128)]
     participant: Option<String>,
     /// As which user, where the seat belongs to one.
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<String>, max_length = 128)]
     user_id: Option<String>,
 }
 
@@ -178,14 +178,14 @@ pub(super) async fn say(
 pub(crate) struct Decision {
     /// The kind of decision; the one that is awaited, unless said.
     #[serde(default)]
-    #[schema(value_type = Option<String>, min_length = 1)]
+    #[schema(value_type = Option<String>, min_length = 1, max_length = 128)]
     kind: Option<String>,
     /// What is decided: one of the awaited choices.
-    #[schema(min_length = 1)]
+    #[schema(min_length = 1, max_length = 128)]
     choice: String,
     /// The participant that the choice names, where it names one.
     #[serde(default)]
-    #[schema(value_type = Option<String>, min_length = 1)]
+    #[schema(value_type = Option<String>, min_length = 1, max_length = 128)]
     candidate: Option<String>,
 }
 
@@ -225,7 +225,7 @@ async fn awaited_kind(discussion: &Discussion) -> Result<String, Problem> {
 #[schema(example = json!({ "text": "Mind the code that is pasted into mails." }))]
 pub(crate) struct Note {
     /// What is remarked.
-    #[schema(min_length = 1, max_length = 100_000)]
+    #[schema(min_length = 1, max_length = 100_000, pattern = r"\S")]
     text: String,
 }
 

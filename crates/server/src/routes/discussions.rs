@@ -9,6 +9,7 @@ use axum::{
 use quorum::{
     Discussion, Request, Scope,
     model::{id::DiscussionId, spec::Spec},
+    request::limits::LONGEST_SEARCH,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -38,6 +39,7 @@ const FULL_FOR_S: u64 = 5;
 #[into_params(parameter_in = Query)]
 pub(crate) struct Wanted {
     /// Only those that have to do with these words, most relevant first.
+    #[param(max_length = 500)]
     q: Option<String>,
     /// How many at most.
     #[param(minimum = 1, maximum = 200)]
@@ -74,6 +76,10 @@ pub(super) async fn list(
     Params(wanted): Params<Wanted>,
 ) -> Result<Json<Vec<Listed>>, Problem> {
     let limit = limit(wanted.limit)?;
+    if let Some(length) = wanted.q.as_ref().map(|it| it.chars().count()).filter(|it| LONGEST_SEARCH < *it) {
+        let message = format!("may have at most {LONGEST_SEARCH} characters; this has {length}");
+        return Err(Problem::parameter("q", message));
+    }
     let found = match wanted.q.as_deref().map(str::trim).filter(|it| !it.is_empty()) {
         Some(words) => scope.search(words, limit, wanted.session_id).await?,
         None => scope.list(limit, wanted.session_id).await?,
@@ -87,7 +93,7 @@ pub(super) async fn list(
 /// and whatever was restarted in between.
 #[utoipa::path(
     post, path = "/api/discussions", tag = "discussions", request_body = order::Order,
-    params(("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", max_length = 255)),
+    params(("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", min_length = 1, max_length = 255, pattern = "^[!-~]([ -~]*[!-~])?$")),
     responses((status = 202, description = "It runs; Location says where", body = Accepted))
 )]
 pub(super) async fn create(

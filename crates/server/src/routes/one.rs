@@ -5,7 +5,10 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
-use quorum::{Discussion, export, model::outcome::Outcome};
+use quorum::{
+    Discussion, export,
+    model::{excerpt::in_short, outcome::Outcome},
+};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -77,8 +80,9 @@ pub(super) async fn export(
     let discussion = scope.discussion(id).await?;
     let name = form.format.as_deref().unwrap_or("markdown");
     let format = export::named(name).or_else(|| export::ending(name)).ok_or_else(|| {
+        let name = in_short(format_args!("{name:?}"));
         let names: Vec<&str> = export::FORMATS.iter().map(|it| it.name).collect();
-        Problem::parameter("format", format!("there is no format {name:?}; there are {}", names.join(", ")))
+        Problem::parameter("format", format!("there is no format {name}; there are {}", names.join(", ")))
     })?;
     written(&discussion, format).await
 }

@@ -5,10 +5,13 @@ use axum::{
     http::{HeaderMap, StatusCode},
     response::Response,
 };
-use quorum::{Complaint, Error, Forking};
+use quorum::{Complaint, Error, Forking, request::limits::LONGEST_NAME, vocabulary::option::MOST_SEATS};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use utoipa::ToSchema;
+use utoipa::{
+    ToSchema,
+    openapi::schema::{Array, ArrayBuilder, ObjectBuilder, Type},
+};
 
 use crate::{
     app::App,
@@ -25,9 +28,11 @@ use crate::{
 #[schema(example = json!({ "at": "1/answering/claude", "changes": { "rounds": 3 } }))]
 pub(crate) struct Fork {
     /// Everything up to the answer at this step stands: `1/answering/claude`.
+    #[schema(max_length = 200)]
     at: String,
     /// Who takes part no longer.
     #[serde(default)]
+    #[schema(schema_with = seats)]
     without: Vec<String>,
     /// What else is different. A newcomer that an option gives a role to takes the seat of the
     /// participant that had it.
@@ -36,12 +41,17 @@ pub(crate) struct Fork {
     changes: Fields,
 }
 
+fn seats() -> Array {
+    let name = ObjectBuilder::new().schema_type(Type::String).max_length(Some(LONGEST_NAME));
+    ArrayBuilder::new().items(name).max_items(Some(MOST_SEATS)).build()
+}
+
 /// Go on from a discussion in another way, asking only what is new
 ///
 /// The past discussion stays as it is. What was answered in it up to that step stands in the new one and costs nothing.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/fork", tag = "control",
-    params(Id, ("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", max_length = 255)),
+    params(Id, ("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", min_length = 1, max_length = 255, pattern = "^[!-~]([ -~]*[!-~])?$")),
     request_body = Fork, responses((status = 202, description = "The new discussion runs", body = discussions::Accepted))
 )]
 pub(super) async fn fork(
@@ -79,7 +89,7 @@ fn of_fork(error: Error, Fields(changes): &Fields) -> Problem {
 /// Everybody is asked anew. What is not changed is as it was ordered then.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/again", tag = "control",
-    params(Id, ("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", max_length = 255)),
+    params(Id, ("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", min_length = 1, max_length = 255, pattern = "^[!-~]([ -~]*[!-~])?$")),
     request_body = order::Changes, responses((status = 202, description = "The new discussion runs", body = discussions::Accepted))
 )]
 pub(super) async fn again(

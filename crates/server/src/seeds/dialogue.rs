@@ -18,7 +18,7 @@ use crate::{
 /// The answer is a stream of events. Leaving it aborts the discussion unless `detach` is true.
 #[utoipa::path(
     post, path = "/api/discussion", tag = "discussions", request_body = Dialogue,
-    params(("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", max_length = 255)),
+    params(("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", min_length = 1, max_length = 255, pattern = "^[!-~]([ -~]*[!-~])?$")),
     responses((status = 200, description = "The events", content_type = "text/event-stream", body = events::Told))
 )]
 pub(super) async fn converse(

@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use quorum::{
     Complaint, ProviderEntry, Request,
     model::{error::Code, spec::Spec},
-    request::{Seating, written::named},
+    request::{
+        Seating,
+        written::{named, whole_number},
+    },
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -50,15 +53,15 @@ pub(crate) struct Dialogue {
 pub(crate) struct Model {
     /// Which model: `gpt-4o`.
     #[serde(default)]
-    #[schema(value_type = String, min_length = 1, max_length = 62)]
+    #[schema(value_type = String, min_length = 1, max_length = 62, pattern = r"^[-\w.:/]*[-\w.:]$")]
     model_id: Option<String>,
     /// Whose: `openai`.
     #[serde(default)]
-    #[schema(value_type = String, example = "openai")]
+    #[schema(value_type = String, min_length = 1, max_length = 128, example = "openai")]
     provider_id: Option<String>,
     /// What the other one calls it.
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<String>, max_length = 128)]
     display_name: Option<String>,
 }
 
@@ -67,36 +70,36 @@ pub(crate) struct Model {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Options {
     /// Rounds at most.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole_number")]
     #[schema(value_type = Option<u32>, minimum = 1, maximum = 10)]
-    max_iterations: Option<u32>,
+    max_iterations: Option<u64>,
     /// How freely they speak.
     #[serde(default)]
     #[schema(value_type = Option<f64>, minimum = 0, maximum = 2)]
     temperature: Option<f64>,
     /// How long a turn may get.
-    #[serde(default)]
-    #[schema(value_type = Option<u32>, minimum = 1)]
-    max_tokens_per_turn: Option<u32>,
+    #[serde(default, deserialize_with = "whole_number")]
+    #[schema(value_type = Option<u32>, minimum = 16, maximum = 200_000)]
+    max_tokens_per_turn: Option<u64>,
     /// How long a turn may take, in milliseconds.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole_number")]
     #[schema(value_type = Option<u64>, minimum = 5000, maximum = 300_000)]
     turn_timeout_ms: Option<u64>,
     /// How long everything may take, in milliseconds.
-    #[serde(default)]
-    #[schema(value_type = Option<u64>, minimum = 1)]
+    #[serde(default, deserialize_with = "whole_number")]
+    #[schema(value_type = Option<u64>, minimum = 1000, maximum = 86_400_000)]
     total_timeout_ms: Option<u64>,
     /// Whether both must agree.
     #[serde(default)]
     #[schema(value_type = Option<bool>)]
     require_both_consensus: Option<bool>,
     /// Rounds before they are first asked whether they agree.
-    #[serde(default)]
-    #[schema(value_type = Option<u32>, minimum = 1)]
-    min_rounds_before_consensus: Option<u32>,
+    #[serde(default, deserialize_with = "whole_number")]
+    #[schema(value_type = Option<u32>, minimum = 0, maximum = 10)]
+    min_rounds_before_consensus: Option<u64>,
     /// Simulated voices: the same seed is the same discussion.
-    #[serde(default)]
-    #[schema(value_type = Option<u64>)]
+    #[serde(default, deserialize_with = "whole_number")]
+    #[schema(value_type = Option<u64>, minimum = 0, maximum = 18_446_744_073_709_551_615_u64)]
     seed: Option<u64>,
 }
 
@@ -129,9 +132,9 @@ impl Dialogue {
         Ok(Request {
             pattern: Some("dialogue".to_owned()),
             participants: Some(seats),
-            rounds: options.max_iterations,
+            rounds: options.max_iterations.map(small),
             temperature: options.temperature,
-            max_tokens_per_turn: options.max_tokens_per_turn,
+            max_tokens_per_turn: options.max_tokens_per_turn.map(small),
             provider_timeout: options.turn_timeout_ms,
             budget_ms: options.total_timeout_ms,
             seed: options.seed,
@@ -152,6 +155,11 @@ impl Dialogue {
         }
         spec
     }
+}
+
+/// A number that is out of its bounds stays so.
+fn small(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 /// A name that can stand in a step: letters, digits and a few signs.
@@ -190,7 +198,11 @@ fn seat(
     let seat = format!("{provider}/{id}");
     if seat.len() > LONGEST_SEAT {
         let most = LONGEST_SEAT - provider.len() - 1;
-        return miss(format!("{field}.modelId"), format!("has at most {most} characters"));
+        // How long it may be depends on the provider, whose name is part of the seat's.
+        let message = format!("has at most {most} characters with this provider");
+        let complaint = Complaint::new(&format!("{field}.modelId"), Code::InvalidRequest, message);
+        wrong.push(complaint.in_combination());
+        return None;
     }
     Some(seat)
 }

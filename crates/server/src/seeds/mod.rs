@@ -7,7 +7,8 @@ mod dialogue_order;
 mod state;
 mod table;
 
-use quorum::seeds::events::NAMES;
+use quorum::{ProviderEntry, seeds::events::NAMES};
+use serde_json::{Value, json};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::app::App;
@@ -18,6 +19,13 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(dialogue::converse))
         .routes(routes!(table::show, table::speak))
         .routes(routes!(state::state))
+}
+
+/// Says in the OpenAPI document which providers can be named.
+pub(crate) fn name_providers(document: &mut Value, providers: &[ProviderEntry]) {
+    let names: Vec<&String> =
+        providers.iter().flat_map(|it| std::iter::once(&it.name).chain(&it.aliases)).collect();
+    document["components"]["schemas"]["Model"]["properties"]["providerId"]["enum"] = json!(names);
 }
 
 /// The names of the events there are.

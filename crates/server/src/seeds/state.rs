@@ -11,7 +11,12 @@ use quorum::{
 };
 use serde_json::{Value, json};
 
-use crate::{body::Id, guard::Caller, problem::Problem, wire::ruling::Awaited};
+use crate::{
+    body::{Id, aside},
+    guard::Caller,
+    problem::Problem,
+    wire::ruling::Awaited,
+};
 
 /// Where a discussion stands, in full
 ///
@@ -24,8 +29,10 @@ use crate::{body::Id, guard::Caller, problem::Problem, wire::ruling::Awaited};
     })))
 )]
 pub(super) async fn state(Caller(scope): Caller, Id(id): Id) -> Result<Json<Value>, Problem> {
-    Ok(Json(document(&scope.discussion(id).await?.state().await?)))
+    let state = scope.discussion(id).await?.state().await?;
+    aside(move || Json(document(&state))).await
 }
+
 /// The whole of it. Absent values are left out.
 fn document(state: &Snapshot) -> Value {
     let outcome = state.outcome();

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 
 use crate::{
     app::App,
-    body::{Body, Id},
+    body::{Body, Id, aside},
     guard::Caller,
     problem::Problem,
     seeds::conversation::Conversation,
@@ -33,8 +33,12 @@ const LOOK: Duration = Duration::from_millis(100);
     responses((status = 200, description = "Who said what, and whose turn it is", body = Conversation))
 )]
 pub(super) async fn show(Caller(scope): Caller, Id(id): Id) -> Result<Json<Conversation>, Problem> {
-    let discussion = scope.discussion(id).await?;
-    Ok(Json(Conversation::of(&*discussion.state().await?)))
+    conversation(&scope.discussion(id).await?).await
+}
+
+async fn conversation(discussion: &Discussion) -> Result<Json<Conversation>, Problem> {
+    let state = discussion.state().await?;
+    aside(move || Json(Conversation::of(&state))).await
 }
 
 /// A person's message.
@@ -43,14 +47,14 @@ pub(super) async fn show(Caller(scope): Caller, Id(id): Id) -> Result<Json<Conve
 #[schema(example = json!({ "message": "Spaces. The parser says so.", "userId": "ann" }))]
 pub(crate) struct Message {
     /// What is said.
-    #[schema(min_length = 1, max_length = 100_000)]
+    #[schema(min_length = 1, max_length = 100_000, pattern = r"\S")]
     message: String,
     /// Who says it.
-    #[schema(min_length = 1, max_length = 200)]
+    #[schema(min_length = 1, max_length = 128, pattern = r"\S")]
     user_id: String,
     /// For whom; kept for clients that send it.
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<String>, max_length = 128)]
     #[expect(dead_code, reason = "clients send it; whose a discussion is, is the token's to say")]
     organization_id: Option<String>,
 }
@@ -81,7 +85,7 @@ pub(super) async fn speak(
     }
     // However it ended, what there is now is the answer.
     let _ = tokio::time::timeout(PATIENCE, app.hub.until_closing(rests(&discussion, &said))).await;
-    Ok(Json(Conversation::of(&*discussion.state().await?)))
+    conversation(&discussion).await
 }
 
 /// Until it is a person's turn, or nobody's any more.

@@ -51,20 +51,20 @@ async fn an_order_is_filled_in_from_its_preset() {
         state["config"]["participants"].as_array().unwrap().iter().map(|it| &it["providerId"]).collect();
     assert_eq!((&state["pattern"], names), (&json!("round-robin"), vec![&json!("claude"), &json!("gemini")]));
     let refused = house.post("/api/discussions", &json!({ "topic": "x", "preset": "slow" })).await;
-    assert_eq!((refused.status.as_u16(), &refused.json()["fields"][0]["field"]), (400, &json!("preset")));
+    assert_eq!((refused.status.as_u16(), &refused.json()["fields"][0]["field"]), (409, &json!("preset")));
 }
 
 #[tokio::test]
 async fn s7_no_place_of_this_machine_is_told_with_a_refusal() {
     let house = House::open("[defaults]\nrounds = 99\n[presets.odd]\nrounds = 98\n").await;
     let nothing = House::open(FAST).await;
-    for (house, order) in [
-        (&house, json!({ "topic": "x" })),
-        (&house, json!({ "topic": "x", "preset": "odd" })),
-        (&nothing, json!({ "topic": "x", "preset": "odd" })),
+    for (house, order, status) in [
+        (&house, json!({ "topic": "x" }), 400),
+        (&house, json!({ "topic": "x", "preset": "odd" }), 400),
+        (&nothing, json!({ "topic": "x", "preset": "odd" }), 409),
     ] {
         let refused = house.post("/api/discussions", &order).await;
-        assert_eq!(refused.status, 400);
+        assert_eq!(refused.status, status);
         assert!(!refused.text.contains(house.folder.to_str().unwrap()), "{}", refused.text);
         assert!(refused.text.contains("the configuration"), "{}", refused.text);
     }
@@ -102,7 +102,7 @@ async fn an_order_for_a_provider_that_is_not_there_is_refused_unless_voices_are_
     let check = async |providers: Value, message: &str| {
         let refused = house.post("/api/discussions", &json!({ "topic": "x", "providers": providers })).await;
         let field = &refused.json()["fields"][0];
-        assert_eq!((refused.status.as_u16(), &field["field"]), (400, &json!("providers")));
+        assert_eq!((refused.status.as_u16(), &field["field"]), (409, &json!("providers")));
         assert_eq!(field["message"], message);
     };
     let simulated = "\"offline\": true lets simulated voices answer";

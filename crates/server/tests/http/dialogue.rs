@@ -77,7 +77,7 @@ async fn a12_the_seeds_example_is_told_as_a_stream_of_the_twelve_events() {
 #[tokio::test]
 async fn a15_what_is_missing_is_named() {
     let house = House::open(FAST).await;
-    let check = async |path: &[&str], value: Value, field: &str, error: &str| {
+    let refused = async |status: u16, path: &[&str], value: Value, field: &str, error: &str| {
         let mut body = body();
         let mut place = &mut body;
         for name in path {
@@ -85,12 +85,15 @@ async fn a15_what_is_missing_is_named() {
         }
         *place = value;
         let answer = house.post("/api/discussion", &body).await;
-        assert_eq!(answer.status, 400, "{}", answer.text);
+        assert_eq!(answer.status, status, "{}", answer.text);
         assert_eq!(answer.headers["content-type"], "application/problem+json");
         let problem = answer.json();
         assert_eq!(problem["fields"][0]["field"], field, "{problem}");
         assert_eq!(problem["error"], problem["detail"]);
         assert!(problem["error"].as_str().unwrap().contains(error), "{problem}");
+    };
+    let check = async |path: &[&str], value: Value, field: &str, error: &str| {
+        refused(400, path, value, field, error).await;
     };
     check(&["prompt"], json!(""), "prompt", "Prompt is required").await;
     check(&["prompt"], json!(" \n "), "prompt", "Prompt is required").await;
@@ -100,7 +103,8 @@ async fn a15_what_is_missing_is_named() {
     check(&["modelA"], Value::Null, "modelA", "Both models must be specified").await;
     check(&["modelB", "modelId"], json!(""), "modelB.modelId", "Both models must be specified").await;
     check(&["modelB", "modelId"], json!("a b"), "modelB.modelId", "is no model's name").await;
-    check(&["modelB", "modelId"], json!("m".repeat(60)), "modelB.modelId", "has at most 54").await;
+    let long = json!("m".repeat(60));
+    refused(409, &["modelB", "modelId"], long, "modelB.modelId", "has at most 54").await;
     check(&["modelA", "providerId"], json!("nobody"), "modelA.providerId", "Provider not available").await;
     check(&["modelA", "providerId"], Value::Null, "modelA.providerId", "Provider not available").await;
     check(&["options"], json!({ "maxIterations": 0 }), "options.maxIterations", "from 1 to 10").await;

@@ -116,7 +116,7 @@ async fn s12_no_route_shows_or_changes_what_is_anothers() {
     let refused = answered(house.posting("/api/discussions", &inside).bearer_auth(BOB)).await;
     assert_eq!(
         (refused.status.as_u16(), &refused.json()["code"]),
-        (400, &json!("DISCUSSION_UNKNOWN_SESSION"))
+        (409, &json!("DISCUSSION_UNKNOWN_SESSION"))
     );
     for token in [ANN, BOB] {
         let counted = answered(house.request("GET", "/metrics").bearer_auth(token)).await.text;

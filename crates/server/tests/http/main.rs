@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
 mod bad_input;
+mod bounds;
 mod catalog;
 mod control;
 mod dialogue;

@@ -165,7 +165,7 @@ async fn d15_a_fork_goes_on_in_another_way() {
     let id = house.held(&first).await;
     let path = format!("/api/discussions/{id}/fork");
     let refused = house.post(&path, &json!({ "at": "9/speaking/eve" })).await;
-    assert_eq!((refused.status.as_u16(), &refused.json()["fields"][0]["field"]), (400, &json!("at")));
+    assert_eq!((refused.status.as_u16(), &refused.json()["fields"][0]["field"]), (409, &json!("at")));
     let unknown = house.post(&path, &json!({ "at": "1/speaking/claude", "changes": { "nobody": 1 } })).await;
     let at = |answer: &Answer| answer.json()["fields"][0]["pointer"].clone();
     assert_eq!((unknown.status.as_u16(), at(&unknown)), (400, json!("#/changes/nobody")));

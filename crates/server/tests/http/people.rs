@@ -68,8 +68,8 @@ async fn c05_a_post_that_is_not_due_changes_nothing() {
     check(&path, json!({ "userId": "u1" }), 400, invalid).await;
     check(&path, json!({ "message": "hi", "userId": "u2" }), 403, "NOT_YOUR_SEAT").await;
     let say = format!("{path}/say");
-    check(&say, json!({ "text": "hi", "participant": "claude" }), 400, invalid).await;
-    check(&say, json!({ "text": "hi", "participant": "eve" }), 400, invalid).await;
+    check(&say, json!({ "text": "hi", "participant": "claude" }), 409, invalid).await;
+    check(&say, json!({ "text": "hi", "participant": "eve" }), 409, invalid).await;
     assert_eq!(house.get(&path).await.json(), before);
 
     let models = house.held(&crate::harness::order()).await;

@@ -81,11 +81,11 @@ async fn d13_a_word_that_is_not_due_changes_nothing() {
         assert_eq!(told, (status, Some(code), field), "{word}: {problem}");
     };
     let invalid = "DISCUSSION_INVALID_REQUEST";
-    refused(&id, json!({ "choice": "swap", "candidate": "zoe" }), 400, invalid, Some("candidate")).await;
-    refused(&id, json!({ "choice": "swap", "candidate": "qwen" }), 400, invalid, Some("candidate")).await;
-    refused(&id, json!({ "choice": "swap" }), 400, invalid, Some("candidate")).await;
-    refused(&id, json!({ "choice": "end", "candidate": "glm" }), 400, invalid, Some("candidate")).await;
-    refused(&id, json!({ "choice": "hang" }), 400, invalid, Some("choice")).await;
+    refused(&id, json!({ "choice": "swap", "candidate": "zoe" }), 409, invalid, Some("candidate")).await;
+    refused(&id, json!({ "choice": "swap", "candidate": "qwen" }), 409, invalid, Some("candidate")).await;
+    refused(&id, json!({ "choice": "swap" }), 409, invalid, Some("candidate")).await;
+    refused(&id, json!({ "choice": "end", "candidate": "glm" }), 409, invalid, Some("candidate")).await;
+    refused(&id, json!({ "choice": "hang" }), 409, invalid, Some("choice")).await;
     refused(&id, json!({}), 400, invalid, Some("choice")).await;
     refused(&id, json!({ "choice": "end", "why": "late" }), 400, invalid, Some("why")).await;
     refused(&id, json!({ "kind": "chair", "choice": "end" }), 409, "NOT_AWAITED", None).await;

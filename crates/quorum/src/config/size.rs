@@ -1,0 +1,94 @@
+//! How much a configuration may hold, checked before any of it is used.
+
+use std::{io::Read as _, path::Path};
+
+use quorum_core::model::excerpt::in_short;
+use toml::{Table, Value};
+
+use super::{LONGEST_NAME, MOST_COMPLAINTS, Mistake};
+
+/// The largest file, in bytes.
+const LONGEST_FILE: u64 = 1 << 20;
+
+/// Keys of one section: presets, providers, models of a provider.
+const MOST_KEYS: usize = 200;
+
+/// Entries of one list: tokens, origins.
+const MOST_ENTRIES: usize = 1_000;
+
+/// Characters of one text; the longest that a request takes is half of it.
+const LONGEST_TEXT: usize = 20_000;
+
+/// What a configuration file holds, unless that is more than anybody writes.
+pub(super) fn text_of(file: &Path) -> std::io::Result<String> {
+    let mut text = String::new();
+    std::fs::File::open(file)?.take(LONGEST_FILE + 1).read_to_string(&mut text)?;
+    if LONGEST_FILE < text.len() as u64 {
+        return Err(std::io::Error::other(format!("it has more than {} KiB", LONGEST_FILE >> 10)));
+    }
+    Ok(text)
+}
+
+/// The first few places in these sections that hold too much.
+pub(super) fn excesses(sections: &Table) -> Vec<Mistake> {
+    let mut wrong = Vec::new();
+    of_table("", sections, &mut wrong);
+    wrong
+}
+
+fn of_table(path: &str, table: &Table, wrong: &mut Vec<Mistake>) {
+    check(path, ("keys", MOST_KEYS), table.len(), wrong);
+    for (key, value) in table.iter().take(MOST_KEYS) {
+        let path = format!("{path}{}{}", if path.is_empty() { "" } else { "." }, in_short(key));
+        check(&path, ("characters in its name", LONGEST_NAME), key.len(), wrong);
+        of_value(&path, value, wrong);
+    }
+}
+
+fn of_value(path: &str, value: &Value, wrong: &mut Vec<Mistake>) {
+    match value {
+        Value::Table(table) => of_table(path, table, wrong),
+        Value::Array(list) => {
+            check(path, ("entries", MOST_ENTRIES), list.len(), wrong);
+            list.iter().take(MOST_ENTRIES).for_each(|it| of_value(path, it, wrong));
+        }
+        Value::String(text) => check(path, ("characters", LONGEST_TEXT), text.len(), wrong),
+        Value::Integer(_) | Value::Float(_) | Value::Boolean(_) | Value::Datetime(_) => {}
+    }
+}
+
+fn check(path: &str, (what, most): (&str, usize), found: usize, wrong: &mut Vec<Mistake>) {
+    if most < found && wrong.len() < MOST_COMPLAINTS {
+        let path = if path.is_empty() { "the file" } else { path };
+        wrong.push(format!("{path} has {found} {what}; {most} is the most").into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> Vec<String> {
+        excesses(&text.parse().unwrap()).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn more_than_anybody_writes_is_refused_by_its_place() {
+        assert_eq!(told("[defaults]\nrounds = 3\n[presets.a]\nproviders = [\"a\"]"), Vec::<String>::new());
+        let presets: String = (0..201).map(|it| format!("[presets.p{it}]\n")).collect();
+        assert_eq!(told(&presets), ["presets has 201 keys; 200 is the most"]);
+        let tokens = format!("[server]\ntokens = [{}]", "1,".repeat(1_001));
+        assert_eq!(told(&tokens), ["server.tokens has 1001 entries; 1000 is the most"]);
+        let long = format!("[defaults]\ncontext = \"{}\"", "a".repeat(20_001));
+        assert_eq!(told(&long), ["defaults.context has 20001 characters; 20000 is the most"]);
+        let key = "k".repeat(129);
+        let expected = format!("{}… has 129 characters in its name; 128 is the most", &key[..80]);
+        assert_eq!(told(&format!("{key} = 1")), [expected]);
+    }
+
+    #[test]
+    fn only_the_first_few_are_told() {
+        let keys: String = (0..90).map(|it| format!("k{it}{} = 1\n", "x".repeat(128))).collect();
+        assert_eq!(told(&keys).len(), MOST_COMPLAINTS);
+    }
+}

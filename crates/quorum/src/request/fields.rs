@@ -1,0 +1,223 @@
+//! The fields of every order with what may be written in them, as a JSON schema.
+//!
+//! What patterns, methods and strategies declare of their own is added to these.
+
+use std::ops::RangeInclusive;
+
+use quorum_core::{model::spec::TimeoutStrategy, registry::Registry};
+use serde_json::{Map, Value, json};
+
+use crate::request::limits::{
+    BUDGET_MS, COST, DEPTH, LATENCY_MS, LONGEST_CONTEXT, LONGEST_NAME, LONGEST_OPTION, LONGEST_PROMPT,
+    LONGEST_TOPIC, OPTIONS, PROVIDER_TIMEOUT, ROUNDS, SHARE, TEMPERATURE, TOKENS_PER_TURN, least_seats,
+    most_seats,
+};
+
+/// What may be written in a field.
+#[derive(Clone, Copy)]
+enum Form {
+    /// A text that is not blank.
+    Topic,
+    /// One of these names.
+    Named(fn(&Registry) -> Vec<&'static str>),
+    /// A text of at most so many characters.
+    Text(usize),
+    Id,
+    Flag,
+    Whole(u64, u64),
+    Number(f64, f64),
+    /// Between so many and so many texts, each of at most so many characters.
+    Texts(RangeBounds, usize),
+    /// Models by name.
+    Providers,
+    /// Models and people by name.
+    Table,
+    /// A text of at most so many characters for each of some participants.
+    TextBySeat(usize),
+    /// A role for each of some participants.
+    RoleBySeat,
+    Simulate,
+}
+
+/// The least and the most; a range can't be copied.
+type RangeBounds = (usize, usize);
+
+const fn whole(range: &RangeInclusive<u64>) -> Form {
+    Form::Whole(*range.start(), *range.end())
+}
+
+const fn small(range: &RangeInclusive<u32>) -> Form {
+    Form::Whole(*range.start() as u64, *range.end() as u64)
+}
+
+const fn number(range: &RangeInclusive<f64>) -> Form {
+    Form::Number(*range.start(), *range.end())
+}
+
+/// A count that has no bound of its own.
+const COUNT: Form = Form::Whole(1, u32::MAX as u64);
+
+/// The fields of every order.
+const FIELDS: &[(&str, Form)] = &[
+    ("topic", Form::Topic),
+    ("pattern", Form::Named(|registry| registry.patterns().iter().map(|it| it.name).collect())),
+    ("providers", Form::Providers),
+    ("participants", Form::Table),
+    ("rounds", small(&ROUNDS)),
+    ("consensus", Form::Named(|registry| registry.methods().iter().map(|it| it.name).collect())),
+    ("includeDissent", Form::Flag),
+    ("votingOptions", Form::Texts((*OPTIONS.start(), *OPTIONS.end()), LONGEST_OPTION)),
+    ("context", Form::Text(LONGEST_CONTEXT)),
+    ("providerPrompts", Form::TextBySeat(LONGEST_PROMPT)),
+    ("roles", Form::RoleBySeat),
+    ("providerTimeout", whole(&PROVIDER_TIMEOUT)),
+    ("continueOnProviderFailure", Form::Flag),
+    ("minProviders", COUNT),
+    ("temperature", number(&TEMPERATURE)),
+    ("maxTokensPerTurn", small(&TOKENS_PER_TURN)),
+    ("sessionId", Form::Id),
+    ("budgetMs", whole(&BUDGET_MS)),
+    ("maxCalls", COUNT),
+    ("maxTokens", Form::Whole(1, u64::MAX)),
+    ("maxCost", number(&COST)),
+    ("allowUnpriced", Form::Flag),
+    ("recursive", Form::Flag),
+    ("maxDepth", small(&DEPTH)),
+    ("timeoutStrategy", Form::Named(|_| TimeoutStrategy::ALL.map(TimeoutStrategy::name).to_vec())),
+    ("earlyExit", Form::Flag),
+    ("confidenceThreshold", number(&SHARE)),
+    ("windowStrategy", Form::Named(|registry| registry.strategies().iter().map(|it| it.name).collect())),
+    ("windowOverflow", Form::Named(|registry| registry.overflows().collect())),
+    ("offline", Form::Flag),
+    ("seed", Form::Whole(0, u64::MAX)),
+    ("simulate", Form::Simulate),
+    ("preset", Form::Text(LONGEST_NAME)),
+];
+
+/// A provider's name, or a provider's and a model's: `claude`, `ollama/llama3:8b`.
+const PROVIDER: &str = r"^[^\W_][-\w.@~+]*(/[-\w.:/@~+]*[-\w.:@~+])?$";
+
+/// The same, or a person's name with the mark of a person's seat.
+const SEAT: &str = r"^[^\W_][-\w.@~+]*(/[-\w.:/@~+]*[-\w.:@~+])?$|^[^\W_][-\w.~+]*:person$";
+
+/// A person's name.
+const PERSON: &str = r"^[^\W_][-\w.~+]*$";
+
+/// The names of the fields of every order.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    FIELDS.iter().map(|(name, _)| *name)
+}
+
+/// The schema of every field of an order: those of every order, then those of the options that are declared.
+#[must_use]
+pub fn schemas(registry: &Registry) -> Map<String, Value> {
+    let built_in = FIELDS.iter().map(|(name, form)| ((*name).to_owned(), form.schema(registry)));
+    let detectors: Vec<&str> = registry.detectors().iter().map(|it| it.name).collect();
+    let options = registry.options().into_iter();
+    let declared = options.map(|it| (it.name.to_owned(), nullable(it.schema(&detectors))));
+    built_in.chain(declared).collect()
+}
+
+/// The same, or null, which is the same as left out.
+fn nullable(mut schema: Value) -> Value {
+    if let Some(kind) = schema.get("type").cloned() {
+        schema["type"] = json!([kind, "null"]);
+    }
+    if let Some(names) = schema.get_mut("enum").and_then(Value::as_array_mut) {
+        names.push(Value::Null);
+    }
+    schema
+}
+
+impl Form {
+    /// Everything but the topic may be null.
+    fn schema(self, registry: &Registry) -> Value {
+        match self {
+            Form::Topic => text(LONGEST_TOPIC, r"\S"),
+            _ => nullable(self.given(registry)),
+        }
+    }
+
+    /// The schema of a value that is not null.
+    fn given(self, registry: &Registry) -> Value {
+        match self {
+            Form::Topic => text(LONGEST_TOPIC, r"\S"),
+            Form::Named(names) => json!({ "type": "string", "enum": names(registry) }),
+            Form::Text(longest) => json!({ "type": "string", "maxLength": longest }),
+            Form::Id => json!({ "type": "string", "format": "uuid" }),
+            Form::Flag => json!({ "type": "boolean" }),
+            Form::Whole(least, most) => {
+                json!({ "type": "integer", "format": "int64", "minimum": least, "maximum": most })
+            }
+            Form::Number(least, most) => json!({ "type": "number", "minimum": least, "maximum": most }),
+            Form::Texts((least, most), longest) => {
+                let items = text(longest, r"\S");
+                json!({ "type": "array", "items": items, "minItems": least, "maxItems": most, "uniqueItems": true })
+            }
+            Form::Providers => table(registry, text(LONGEST_NAME, PROVIDER)),
+            Form::Table => table(registry, json!({ "oneOf": [text(LONGEST_NAME, SEAT), person()] })),
+            Form::TextBySeat(longest) => by_seat(registry, json!({ "type": "string", "maxLength": longest })),
+            Form::RoleBySeat => {
+                let names: Vec<&str> = registry.roles().into_iter().map(|it| it.name).collect();
+                by_seat(registry, json!({ "type": "string", "enum": names }))
+            }
+            Form::Simulate => simulate(registry),
+        }
+    }
+}
+
+fn text(longest: usize, pattern: &str) -> Value {
+    json!({ "type": "string", "minLength": 1, "maxLength": longest, "pattern": pattern })
+}
+
+fn table(registry: &Registry, item: Value) -> Value {
+    let (least, most) = (least_seats(registry), most_seats(registry));
+    json!({ "type": "array", "items": item, "minItems": least, "maxItems": most })
+}
+
+/// A person's seat, and who may speak for it.
+fn person() -> Value {
+    json!({
+        "type": "object", "required": ["person"], "additionalProperties": false,
+        "properties": {
+            "person": text(LONGEST_NAME, PERSON),
+            "user": { "type": ["string", "null"], "maxLength": LONGEST_NAME },
+        },
+    })
+}
+
+fn by_seat(registry: &Registry, value: Value) -> Value {
+    let most = most_seats(registry);
+    json!({ "type": "object", "maxProperties": most, "additionalProperties": value })
+}
+
+fn simulate(registry: &Registry) -> Value {
+    let share = nullable(number(&SHARE).given(registry));
+    json!({
+        "type": "object", "additionalProperties": false,
+        "properties": {
+            "latencyMs": nullable(whole(&LATENCY_MS).given(registry)),
+            "failure": share, "stubbornness": share,
+            "dead": {
+                "type": "array", "maxItems": most_seats(registry),
+                "items": text(LONGEST_NAME, PROVIDER),
+            },
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::request::flags;
+
+    #[test]
+    fn every_field_of_a_request_is_described() {
+        let described: BTreeSet<&str> = names().collect();
+        let showing: BTreeSet<&str> = flags::SHOWING.iter().map(|it| it.long).collect();
+        let known = flags::reserved().into_iter().filter(|it| !showing.contains(it)).collect();
+        assert_eq!(described, known);
+    }
+}
