@@ -18,11 +18,15 @@ use serde_json::Value;
 
 use crate::setup::Missing;
 
-pub(crate) use check::checked_with;
+pub(crate) use check::{checked_with, usual};
 pub(crate) use seats::place_of;
 pub(crate) use window::usual as usual_window;
 
 pub use quorum_core::registry::MissingRoles;
+
+pub(crate) use panel::choice as panel_choice;
+
+pub use panel::PanelChoice;
 
 pub use check::{LONGEST_CONTEXT, LONGEST_PROMPT, LONGEST_TOPIC, check, draft};
 
@@ -140,6 +144,11 @@ impl Request {
     pub fn on(topic: &str) -> Self {
         Request { topic: topic.to_owned(), ..Request::default() }
     }
+
+    /// Whether it asks for simulated voices.
+    pub(crate) fn wants_simulation(&self) -> bool {
+        self.offline == Some(true) || self.simulate.is_some()
+    }
 }
 
 /// A seat at the table, as it is written.
@@ -197,6 +206,8 @@ pub struct Setting {
     pub voicing: Voicing,
     /// Providers with a real voice, in the order in which they fill a panel.
     pub available: Vec<String>,
+    /// The only vendor that can be asked, whose models make up the usual panel then.
+    pub sole_vendor: Option<SoleVendor>,
     /// Providers that are known but can't be asked here, and what each lacks.
     pub lacking: BTreeMap<String, Missing>,
     /// What providers are good at by the user's word.
@@ -212,11 +223,21 @@ impl Default for Setting {
             registry: quorum_patterns::registry(),
             voicing: Voicing::default(),
             available: Vec::new(),
+            sole_vendor: None,
             lacking: BTreeMap::new(),
             strengths: BTreeMap::new(),
             missing_roles: MissingRoles::default(),
         }
     }
+}
+
+/// The only vendor that can be asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SoleVendor {
+    /// The provider its models are asked through.
+    pub provider: String,
+    /// Different models of it, in seating order.
+    pub models: Vec<String>,
 }
 
 /// Who answers where a request does not say.
