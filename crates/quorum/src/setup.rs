@@ -73,10 +73,8 @@ impl Setting {
         let strengths = setup.providers.iter().filter(differs);
         let strengths: BTreeMap<_, _> = strengths.map(|it| (it.name.clone(), it.strengths.clone())).collect();
         let available = there.map(|it| it.name.clone()).collect();
-        let sole_vendor = setup.sole_vendor().map(|it| SoleVendor {
-            provider: it.name.clone(),
-            models: it.panel.clone(),
-        });
+        let sole_vendor =
+            setup.sole_vendor().map(|it| SoleVendor { provider: it.name.clone(), models: it.panel.clone() });
         Setting { available, sole_vendor, lacking: lacking.collect(), strengths, ..Setting::default() }
     }
 }

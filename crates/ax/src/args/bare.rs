@@ -38,7 +38,9 @@ impl Unclear {
         let question = plain.unwrap_or("…?");
         [
             format!("error: there is no verb named {word}{meant}"),
-            format!("Nothing was asked. `ax help` lists the verbs; a question goes in quotes: ax \"{question}\""),
+            format!(
+                "Nothing was asked. `ax help` lists the verbs; a question goes in quotes: ax \"{question}\""
+            ),
         ]
     }
 }
@@ -166,7 +168,8 @@ mod tests {
 
     /// A command line in one word: what is run, or what is said.
     fn verdict(typed: &[&str]) -> String {
-        let typed: Vec<OsString> = std::iter::once("ax").chain(typed.iter().copied()).map(Into::into).collect();
+        let typed: Vec<OsString> =
+            std::iter::once("ax").chain(typed.iter().copied()).map(Into::into).collect();
         match meaning(&command(&App::built_in()), &typed) {
             Meaning::AsTyped => "as typed".to_owned(),
             Meaning::Question(typed) => {

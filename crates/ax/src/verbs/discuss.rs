@@ -40,10 +40,8 @@ pub(crate) async fn discuss(scope: &Scope, args: &Discuss) -> anyhow::Result<Exi
 /// made up of whoever can be asked here.
 fn announce(scope: &Scope, args: &Discuss, output: Output) -> anyhow::Result<Greeting> {
     let request = args.request();
-    if args.again.is_some() {
-        return Ok(Greeting::Whole);
-    }
-    if let Some(choice) = scope.panel_choice(&request) {
+    // A past order names its panel.
+    if let Some(choice) = scope.panel_choice(&request).filter(|_| args.again.is_none()) {
         note(&wording::panel(&choice));
     }
     if !scope.simulates_unasked(&request) {

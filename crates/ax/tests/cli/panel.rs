@@ -46,8 +46,12 @@ fn one_key_is_enough() {
 fn one_key_of_a_router_seats_models_of_different_vendors() {
     let desk = bare().with("OPENROUTER_API_KEY", "k");
     let plan = desk.ax(&["q?", "--dry-run", "--json"]).ends(0).json();
-    let seats: Vec<&str> =
-        plan["participants"].as_array().unwrap().iter().map(|it| it["participant"].as_str().unwrap()).collect();
+    let seats: Vec<&str> = plan["participants"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["participant"].as_str().unwrap())
+        .collect();
     let vendors: Vec<&str> = seats.iter().filter_map(|it| it.split('/').nth(1)).collect();
     assert_eq!(vendors, ["anthropic", "openai", "google"]);
 }
@@ -72,7 +76,7 @@ fn one_model_alone_is_refused_with_what_to_do() {
     let (desk, server) = ollama(&["qwen3:8b"]);
     let said = desk.ax(&QUESTION).ends(4).prints_nothing();
     said.says(&[
-        "only ollama, with the one model qwen3:8b, can be asked here, and a discussion takes 2 voices",
+        "only ollama, with the one model qwen3:8b, can be asked here, and a discussion takes 2;",
         "`ollama pull NAME` gives it a second model",
         "`-p ollama,ollama` lets it speak twice",
         "`--offline` lets simulated voices answer",
@@ -110,8 +114,11 @@ fn a_panel_that_was_narrowed_or_filled_up_says_so() {
 fn the_usual_panel_and_one_that_is_named_are_not_explained() {
     let keys = ["ANTHROPIC_API_KEY", "GEMINI_API_KEY", "ZAI_API_KEY", "DASHSCOPE_API_KEY"];
     let desk = keys.iter().fold(bare(), |desk, key| desk.with(key, "k"));
-    for args in [&["q?", "--dry-run"][..], &["q?", "--dry-run", "-p", "claude,glm"], &["q?", "--dry-run", "--offline"]]
-    {
+    for args in [
+        &["q?", "--dry-run"][..],
+        &["q?", "--dry-run", "-p", "claude,glm"],
+        &["q?", "--dry-run", "--offline"],
+    ] {
         assert_eq!(desk.ax(args).ends(0).err, "Nobody was asked, and nothing was recorded.\n", "{args:?}");
     }
 }
@@ -130,9 +137,12 @@ fn model_names_may_contain_an_at_sign() {
     desk.ax(&["Tabs or spaces?", "-r", "1", "-p", named]).ends(0);
     assert_eq!(participating(&desk), json!(named.split(',').collect::<Vec<_>>()));
     let asked = asked(&vendor);
-    for model in
-        ["claude-sonnet-5-5@20261001", "@cf/meta/llama-4", "claude-opus-5-5@20261001", "@cf/openai/gpt-oss-120b"]
-    {
+    for model in [
+        "claude-sonnet-5-5@20261001",
+        "@cf/meta/llama-4",
+        "claude-opus-5-5@20261001",
+        "@cf/openai/gpt-oss-120b",
+    ] {
         assert!(asked.iter().any(|it| it == model), "{model}: {asked:?}");
     }
 }
@@ -142,7 +152,9 @@ fn a_model_that_a_servers_list_does_not_name_is_a_warning_and_the_call_decides()
     let vendor = server().models(["gpt-5.6-terra", "gpt-5.6-luna"]).on_thread();
     let desk = bare().with("OPENAI_API_KEY", "k").with("OPENAI_BASE_URL", &format!("{}/v1", vendor.url()));
     let said = desk.ax(&QUESTION).ends(0);
-    said.says(&["warning: openai/gpt-4.1: its list names no model gpt-4.1; it names gpt-5.6-terra, gpt-5.6-luna"]);
+    said.says(&[
+        "warning: openai/gpt-4.1: its list names no model gpt-4.1; it names gpt-5.6-terra, gpt-5.6-luna",
+    ]);
     assert!(asked(&vendor).contains(&"gpt-4.1".to_owned()));
     assert_eq!(participating(&desk), json!(["openai/gpt-5.6-terra", "openai/gpt-5.6-luna"]));
 }

@@ -130,8 +130,10 @@ impl Setup {
         let new = given.own.iter().filter(|own| catalog::row(&own.name).is_none());
         let new = new.map(|own| Plan { row: None, own: Some(own) });
         let plans: Vec<Plan<'_>> = known.chain(new).collect();
-        let elsewhere: Vec<Option<Provider>> =
-            plans.iter().map(|it| (!it.is_local()).then(|| provider(it, given, machine, Ask::Nobody))).collect();
+        let elsewhere: Vec<Option<Provider>> = plans
+            .iter()
+            .map(|it| (!it.is_local()).then(|| provider(it, given, machine, Ask::Nobody)))
+            .collect();
         // Asking a server takes time, and its models fill a panel only where others don't.
         let there: Vec<&Provider> = elsewhere.iter().flatten().filter(|it| it.way.is_ok()).collect();
         let ask = if are_one_vendor(&there) { Ask::LocalServer } else { Ask::Nobody };

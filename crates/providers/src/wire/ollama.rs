@@ -19,8 +19,8 @@ use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Value, json};
 
 use super::{
-    DISCUSS, Decoder, Embedding, Frame, Framing, Listing, Model, Outgoing, Probe, Refused, Schema, Shows, Vectors,
-    Wire,
+    DISCUSS, Decoder, Embedding, Frame, Framing, Listing, Model, Outgoing, Probe, Refused, Schema, Shows,
+    Vectors, Wire,
     aloud::Aloud,
     loose::Text,
     openai::{BEARER, fault, unreadable},

@@ -200,7 +200,7 @@ fn too_few(setting: &Setting, there: &[String], usual: &Usual) -> Complaint {
         let missing = setting.lacking.get(*name)?.clone();
         Some(Remedy::Provide { provider: (*name).to_owned(), missing })
     });
-    let message = format!("{who} can be asked here, and a discussion takes {least} voices");
+    let message = format!("{who} can be asked here, and a discussion takes {least}");
     Complaint::new("providers", Code::InsufficientProviders, message)
         .with(twice.chain([Remedy::Simulate]).chain(provide))
 }

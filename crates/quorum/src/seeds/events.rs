@@ -95,8 +95,7 @@ impl Announcer {
 /// What is discussed, and by whom. Real voices need no word; simulated ones do.
 fn opened(state: &State) -> Value {
     let spec = &state.spec;
-    let mut data =
-        json!({ "prompt": spec.topic, "pattern": spec.pattern, "participants": state.seated });
+    let mut data = json!({ "prompt": spec.topic, "pattern": spec.pattern, "participants": state.seated });
     if spec.simulation.is_some() {
         data["simulated"] = true.into();
     }
