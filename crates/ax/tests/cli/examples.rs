@@ -133,7 +133,8 @@ fn every_example_in_the_readme_runs() {
 
 #[test]
 fn the_readmes_orders_run_without_a_key() {
-    let is_order = |line: &&String| ["ax \"", "ax ask \"", "ax discuss \""].iter().any(|it| line.contains(it));
+    let is_order =
+        |line: &&String| ["ax \"", "ax ask \"", "ax discuss \""].iter().any(|it| line.contains(it));
     let orders: Vec<String> = of_readme().iter().filter(is_order).cloned().collect();
     assert!(orders.len() > 10, "{orders:?}");
     let online: Vec<&String> = orders.iter().filter(|it| !it.contains(" --offline")).collect();
