@@ -12,6 +12,15 @@ pub(crate) struct App {
     pub(crate) registry: Registry,
 }
 
+/// What follows where nobody can be asked and an order does not say that voices are to be simulated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WithoutProviders {
+    /// The order is refused.
+    Refuse,
+    /// Simulated voices answer, for a person who reads that they do.
+    Simulate,
+}
+
 /// A name that can be typed, with its descriptor's summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Choice {
@@ -36,9 +45,13 @@ impl App {
     }
 
     /// Opens Quorum with this vocabulary; every verb that needs it does so here.
-    pub(crate) fn open(&self, config: Config) -> Result<Quorum, Error> {
+    pub(crate) fn open(&self, config: Config, without_providers: WithoutProviders) -> Result<Quorum, Error> {
         let builder = Quorum::builder().user(config).registry(self.registry.clone());
-        builder.simulated_without_providers().assigning_roles().program("ax").build()
+        let builder = builder.assigning_roles().program("ax");
+        match without_providers {
+            WithoutProviders::Refuse => builder.build(),
+            WithoutProviders::Simulate => builder.simulated_without_providers().build(),
+        }
     }
 
     pub(crate) fn patterns(&self) -> Vec<Choice> {

@@ -30,7 +30,7 @@ pub(crate) const CODES: [(Exit, &str); 8] = [
     (Exit::Internal, "internal"),
     (Exit::BadInput, "usage"),
     (Exit::Setup, "configuration or store"),
-    (Exit::TooFewProviders, "too few providers"),
+    (Exit::TooFewProviders, "too few providers, or nobody to ask and no --offline"),
     (Exit::SpentUp, "budget or deadline reached; what there is was printed"),
     (Exit::NoConsensus, "no consensus (with --require-consensus)"),
     (Exit::Interrupted, "interrupted"),

@@ -82,7 +82,7 @@ impl House {
     async fn open(place: &Place) -> Result<House> {
         let vendor = Vendor::of_kind(STAMPER, STEADY)?;
         let config = config(&vendor.url)?;
-        let bare = Machine { variable: &|_| None, program: &|_| None, listens: &|_| false };
+        let bare = Machine::bare();
         let setup = setup::load(&config, &bare)?;
         let quorum =
             Quorum::builder().config(config.clone()).store(place.store.clone()).set_up(setup).build()?;

@@ -36,6 +36,11 @@ pub trait Provider: Send + Sync {
 
     /// Whether it could answer for this participant now, without paying for it (INV-DISC-100).
     fn check<'a>(&'a self, who: &'a Participant) -> BoxFuture<'a, Result<(), ProviderError>>;
+
+    /// What its last check noticed that is no error: a model, say, that its server does not list.
+    fn noticed(&self) -> Option<String> {
+        None
+    }
 }
 
 /// A piece of an answer.

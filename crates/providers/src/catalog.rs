@@ -40,6 +40,10 @@ pub struct Row {
     pub listens: bool,
     /// The model that answers where none is named.
     pub model: Option<String>,
+    /// Two to four different models that discuss where no other vendor can be asked. A server on the
+    /// user's own machine is asked which models it has instead.
+    #[serde(default)]
+    pub panel: Vec<String>,
     /// How many tokens that model can take in.
     pub window: u64,
     /// What that model costs.
@@ -198,6 +202,20 @@ mod tests {
                 row.name
             );
         }
+    }
+
+    #[test]
+    fn one_key_is_enough_every_vendor_has_a_panel_of_two_to_four_different_models() {
+        for row in rows().iter().filter(|it| !it.local) {
+            let different: BTreeSet<&String> = row.panel.iter().collect();
+            assert!((2..=4).contains(&different.len()), "{}", row.name);
+            assert_eq!(different.len(), row.panel.len(), "{}", row.name);
+            // A router's models are other vendors', so it lists none itself.
+            let is_known = |it: &&String| row.models.contains_key(*it) || row.model.as_ref() == Some(it);
+            let known = row.panel.iter().filter(is_known).count();
+            assert_eq!(known, if row.name == "openrouter" { 0 } else { row.panel.len() }, "{}", row.name);
+        }
+        assert!(rows().iter().all(|row| !row.local || row.panel.is_empty()));
     }
 
     #[test]

@@ -34,13 +34,13 @@ const LONGEST: Duration = Duration::from_secs(4);
 const LONGEST_HERE: Duration = Duration::from_secs(9);
 
 /// The longest list of models that is read; one vendor's is about a megabyte.
-const LONGEST_LIST: usize = 8 << 20;
+pub(crate) const LONGEST_LIST: usize = 8 << 20;
 
 /// As much as is read of an answer that a model is not there.
 const LONGEST_DENIAL: usize = 64 << 10;
 
 /// What servers with one model are asked for, whatever it is called.
-const WHICHEVER: &str = "default";
+pub(crate) const WHICHEVER: &str = "default";
 
 /// So many of the models that are there are named in place of one that is not.
 const NAMED: usize = 3;
@@ -57,8 +57,11 @@ type Asking = Shared<BoxFuture<'static, Found>>;
 #[derive(Debug, Clone)]
 struct Found {
     at: Instant,
-    result: Result<(), ProviderError>,
+    result: Result<Noticed, ProviderError>,
 }
+
+/// What was noticed about a model that can be asked: mostly nothing, else a sentence.
+type Noticed = Option<String>;
 
 impl Found {
     fn holds(&self) -> bool {
@@ -68,7 +71,13 @@ impl Found {
 
 impl Health {
     pub(crate) async fn check(self: Arc<Self>, remote: Remote) -> Result<(), ProviderError> {
-        self.asking(remote).await.result
+        self.asking(remote).await.result.map(drop)
+    }
+
+    /// What was noticed about a model when it was checked last.
+    pub(crate) fn noticed(&self, model: &str) -> Noticed {
+        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        asked.get(model)?.peek()?.result.clone().ok()?
     }
 
     fn asking(&self, remote: Remote) -> Asking {
@@ -95,12 +104,12 @@ async fn find_out(remote: Remote) -> Found {
 }
 
 /// A provider that wants us to wait is there: everyone waits in its lane.
-async fn ask(remote: &Remote) -> Result<(), ProviderError> {
+async fn ask(remote: &Remote) -> Result<Noticed, ProviderError> {
     let asked = match key_holds(remote).await {
         Ok(()) => ask_for_model(remote).await,
-        refused => refused,
+        Err(refused) => Err(refused),
     };
-    asked.or_else(|error| if error.class == ErrorClass::RateLimit { Ok(()) } else { Err(error) })
+    asked.or_else(|error| if error.class == ErrorClass::RateLimit { Ok(None) } else { Err(error) })
 }
 
 /// Where anybody may see the list of models, that says nothing about the key.
@@ -114,7 +123,7 @@ async fn key_holds(remote: &Remote) -> Result<(), ProviderError> {
     }
 }
 
-async fn ask_for_model(remote: &Remote) -> Result<(), ProviderError> {
+async fn ask_for_model(remote: &Remote) -> Result<Noticed, ProviderError> {
     let probe = (remote.endpoint.wire.probe)(&remote.model);
     let request = remote.request(&probe.path, probe.body.as_ref())?;
     let response = request.send().await.map_err(|error| remote.trouble(error))?;
@@ -122,15 +131,15 @@ async fn ask_for_model(remote: &Remote) -> Result<(), ProviderError> {
         return Err(error);
     }
     match (response.status().as_u16(), probe.shows) {
-        (200, Shows::ByStatus) => Ok(()),
+        (200, Shows::ByStatus) => Ok(None),
         (404, Shows::ByStatus) => {
             let body = read_some(response, LONGEST_DENIAL).await;
             let denied = denied(remote.endpoint.wire, &remote.model.name, &body);
-            denied.map_err(|error| remote.without_key(error))
+            denied.map(|()| None).map_err(|error| remote.without_key(error))
         }
-        (200, Shows::ByList) => listed(&remote.model.name, &read_some(response, LONGEST_LIST).await),
+        (200, Shows::ByList) => Ok(unlisted(&remote.model.name, &read_some(response, LONGEST_LIST).await)),
         // A server without such a list may have the model all the same.
-        (404 | 405 | 501, Shows::ByList) => Ok(()),
+        (404 | 405 | 501, Shows::ByList) => Ok(None),
         _ => Err(refused(remote, response).await),
     }
 }
@@ -147,16 +156,18 @@ fn denied(wire: &Wire, model: &str, body: &str) -> Result<(), ProviderError> {
     Err(no_such_model(model, &format!(": {told}")))
 }
 
-/// Whether the list has the model. What can't be read as a list tells nothing, and vendors don't list their `-latest` names.
-fn listed(model: &str, list: &str) -> Result<(), ProviderError> {
+/// A warning where the list does not have the model. Many servers answer for models that they don't
+/// list, so whether it is there shows when it is called. What can't be read as a list tells nothing,
+/// and vendors don't list their `-latest` names.
+fn unlisted(model: &str, list: &str) -> Noticed {
     let list: Value = serde_json::from_str(list).unwrap_or_default();
     let models = list.get("data").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let names: Vec<&str> = models.iter().filter_map(|it| it.get("id")?.as_str()).collect();
     let is_there = names.iter().any(|name| is_called(name, model));
     if names.is_empty() || is_there || model == WHICHEVER || model.ends_with("-latest") {
-        return Ok(());
+        return None;
     }
-    Err(no_such_model(model, &format!("; it has {}", nearest(model, names))))
+    Some(format!("its list names no model {model}; it names {}", nearest(model, names)))
 }
 
 /// Those that begin most like it.
@@ -203,7 +214,7 @@ mod tests {
     #[test]
     fn inv_disc_100_a_list_shows_whether_the_model_is_there() {
         let check = |model: &str, list: &str, expected: bool| {
-            assert_eq!(listed(model, list).is_ok(), expected, "{model} in {list}");
+            assert_eq!(unlisted(model, list).is_none(), expected, "{model} in {list}");
         };
         let list = r#"{"data":[{"id":"gpt-5.1-2026-01-01"},{"id":"models/alpha-1"},{"id":"tiny:7b"}]}"#;
         check("gpt-5.1", list, true);
@@ -225,8 +236,8 @@ mod tests {
     #[test]
     fn inv_disc_100_who_is_not_there_is_told_with_who_is() {
         let list = r#"{"data":[{"id":"a"},{"id":"gpt-5"},{"id":"b"},{"id":"gpt-4"},{"id":"go"}]}"#;
-        let told = listed("gpt-6", list).unwrap_err().message;
-        assert_eq!(told, "it has no model named gpt-6; it has gpt-5, gpt-4, go and 2 more");
+        let told = unlisted("gpt-6", list).unwrap();
+        assert_eq!(told, "its list names no model gpt-6; it names gpt-5, gpt-4, go and 2 more");
     }
 
     #[test]

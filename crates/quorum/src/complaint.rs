@@ -60,6 +60,11 @@ pub enum Remedy {
         /// Which.
         provider: String,
     },
+    /// Give the only available provider a second model.
+    AnotherModel {
+        /// Which.
+        provider: String,
+    },
     /// Let simulated voices answer.
     Simulate,
     /// Make a provider available.

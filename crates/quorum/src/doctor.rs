@@ -24,7 +24,7 @@ const EARLIEST: i64 = 1_767_225_600_000_000;
 
 const DAY_MS: u64 = 86_400_000;
 
-/// How many providers a discussion takes.
+/// How many voices a discussion takes.
 pub const LEAST_PROVIDERS: usize = 2;
 
 /// Where the server listens unless the configuration says otherwise.
@@ -101,6 +101,8 @@ pub enum Finding {
         available: usize,
         /// Of that many.
         known: usize,
+        /// How many different models of theirs could discuss.
+        voices: usize,
     },
     /// A provider that can be asked.
     Provider {
@@ -176,10 +178,10 @@ impl Finding {
             Finding::Database { damage, .. } => wrong_if(damage.is_some()),
             Finding::Live { checked, .. } => match checked {
                 Ok(Checked::Answers | Checked::LoggedIn) => Health::Well,
-                Ok(Checked::Installed) => Health::Note,
+                Ok(Checked::Installed | Checked::Noticed(_)) => Health::Note,
                 Err(_) => Health::Wrong,
             },
-            Finding::Providers { available, .. } => wrong_if(*available < LEAST_PROVIDERS),
+            Finding::Providers { voices, .. } => wrong_if(*voices < LEAST_PROVIDERS),
             Finding::Lacking { .. }
             | Finding::Hidden { .. }
             | Finding::ExposedData { exposure: Exposure::Readable, .. } => Health::Note,
@@ -300,7 +302,8 @@ fn prices(file: &Path) -> Option<Finding> {
 
 fn providers(setup: &Setup) -> Vec<Finding> {
     let (available, known) = (setup.sources().len(), setup.providers.len());
-    let all = Finding::Providers { available, known };
+    let voices = setup.sole_vendor().map_or(available, |it| it.panel.len().max(available));
+    let all = Finding::Providers { available, known, voices };
     std::iter::once(all).chain(setup.providers.iter().map(provider)).collect()
 }
 

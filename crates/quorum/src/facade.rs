@@ -33,7 +33,7 @@ use quorum_core::{
 
 use crate::{
     Complaint, Config, Error, Origin, Request,
-    request::{Setting, again::changed, checked_with},
+    request::{PanelChoice, Setting, Voicing, again::changed, checked_with, panel_choice, usual},
     setup::Setup,
 };
 
@@ -127,6 +127,21 @@ impl Quorum {
             let from_past = |it: Complaint| Complaint { origin: Some(Origin::Past(id)), ..it };
             Error::Refused(complaints.into_iter().map(from_past).collect())
         })
+    }
+
+    fn panel_choice(&self, request: &Request) -> Option<PanelChoice> {
+        let setting = &self.0.setting;
+        let (request, _) = self.config().fill(request);
+        if setting.voicing == Voicing::Simulated || request.wants_simulation() {
+            return None;
+        }
+        let first = || setting.registry.patterns().first().map_or("", |it| it.name);
+        let pattern = request.pattern.as_deref().unwrap_or_else(first);
+        panel_choice(&request, setting, &usual(pattern, &setting.registry))
+    }
+
+    fn simulates_unasked(&self, request: &Request) -> bool {
+        self.0.setting.voicing == Voicing::Simulated && !self.config().fill(request).0.wants_simulation()
     }
 
     fn check_filled(&self, request: &Request) -> Result<Spec, Vec<Complaint>> {

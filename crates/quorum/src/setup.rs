@@ -17,7 +17,7 @@ pub use quorum_providers::{
 use crate::{
     Config,
     config::{Error, nearest},
-    request::Setting,
+    request::{Setting, SoleVendor},
 };
 
 /// Reads keys and prices, and asks the machine for the rest. In a program that called [`supervisor::serve`], local programs are
@@ -73,6 +73,8 @@ impl Setting {
         let strengths = setup.providers.iter().filter(differs);
         let strengths: BTreeMap<_, _> = strengths.map(|it| (it.name.clone(), it.strengths.clone())).collect();
         let available = there.map(|it| it.name.clone()).collect();
-        Setting { available, lacking: lacking.collect(), strengths, ..Setting::default() }
+        let sole_vendor =
+            setup.sole_vendor().map(|it| SoleVendor { provider: it.name.clone(), models: it.panel.clone() });
+        Setting { available, sole_vendor, lacking: lacking.collect(), strengths, ..Setting::default() }
     }
 }

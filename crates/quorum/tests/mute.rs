@@ -33,7 +33,7 @@ fn scope(store: &Arc<MemoryStore>, key: Option<&str>) -> Scope {
     let file = folder.path().join("config.toml");
     let config = Config::parse(CONFIG, &file, PathBuf::from(folder.path())).unwrap();
     let variable = |name: &str| key.filter(|_| name == "ALPHA_KEY").map(str::to_owned);
-    let machine = Machine { variable: &variable, program: &|_| None, listens: &|_| false };
+    let machine = Machine { variable: &variable, ..Machine::bare() };
     let setup = setup::load(&config, &machine).unwrap();
     let quorum = Quorum::builder().config(config).store(store.clone()).set_up(setup).build().unwrap();
     quorum.scope(Tenant::default(), "ann")
@@ -69,7 +69,7 @@ async fn a_key_that_is_missing_here_is_nobodys_failure() {
 fn a_provider_is_missed_by_the_name_of_its_key() {
     let folder = Path::new("/nowhere");
     let config = Config::parse(CONFIG, &folder.join("config.toml"), folder.to_owned()).unwrap();
-    let machine = Machine { variable: &|_| None, program: &|_| None, listens: &|_| false };
+    let machine = Machine::bare();
     let setup = setup::load(&config, &machine).unwrap();
     let missing = setup.provider("alpha").unwrap().missing().unwrap();
     assert_eq!(missing.to_string(), "there is no key in ALPHA_KEY");

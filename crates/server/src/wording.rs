@@ -24,7 +24,7 @@ fn remedy(remedy: &Remedy) -> Option<String> {
         Remedy::WritePreset { name, .. } => {
             Some(format!("whoever runs the server can write [presets.{name}] into the configuration"))
         }
-        Remedy::Provide { .. } | Remedy::KeepKey { .. } => None,
+        Remedy::Provide { .. } | Remedy::KeepKey { .. } | Remedy::AnotherModel { .. } => None,
     }
 }
 

@@ -1,7 +1,7 @@
 // Two discussions side by side.
 
 import { get } from './api.js';
-import { bullets, fill, h, name, notice } from './dom.js';
+import { bullets, fill, h, name, notice, simulated } from './dom.js';
 import { count, dollars, duration, moment, words } from './figures.js';
 import { markdown } from './markdown.js';
 import { draw } from './views.js';
@@ -71,7 +71,7 @@ const options = (entries, chosen) => [
     h(
       'option',
       { value: it.discussionId, selected: it.discussionId === chosen },
-      `${it.topic.slice(0, 80)} — ${it.pattern}, ${moment(it.startedAt)}`,
+      `${it.topic.slice(0, 80)} — ${it.pattern}, ${moment(it.startedAt)}${it.simulated ? ', simulated' : ''}`,
     ),
   ),
 ];
@@ -109,6 +109,7 @@ function shown(outcome) {
   const list = (title, items) => items?.length > 0 && [h('h3', {}, title), bullets(items)];
   return [
     h('h2', {}, h('a', { href: `/d/${outcome.discussionId}` }, h('bdi', {}, outcome.topic))),
+    outcome.simulated && h('p', {}, simulated()),
     h(
       'div.said',
       {},

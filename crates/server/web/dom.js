@@ -96,6 +96,10 @@ export function memo() {
 /** The name of somebody, whichever way it is written. */
 export const name = (text) => h('bdi', {}, text);
 
+/** The mark of what no model has said. */
+export const simulated = () =>
+  h('span.chip.warn', { title: 'No model was asked; what they say is made up' }, 'simulated');
+
 /** The place at the table as a colour. */
 export const seat = (index) => ({ seat: String(((index % 6) + 6) % 6) });
 

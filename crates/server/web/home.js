@@ -1,7 +1,7 @@
 // All discussions: start one, find one, see which are under way.
 
 import { get } from './api.js';
-import { fill, h, memo, say } from './dom.js';
+import { fill, h, memo, say, simulated } from './dom.js';
 import { dollars, moment, words } from './figures.js';
 import { order } from './order.js';
 
@@ -96,10 +96,10 @@ export function home(main) {
           'p.meta',
           {},
           h('span.chip.state', { data: { lifecycle: waits(entry) ? 'awaiting' : entry.status } }, standing(entry)),
+          entry.simulated && [' ', simulated()],
           ` ${entry.pattern} · `,
           h('time', { datetime: entry.startedAt }, moment(entry.startedAt)),
           entry.estimatedCost > 0 && ` · ${dollars(entry.estimatedCost)}`,
-          entry.simulated && ' · simulated',
         ),
       ),
       box,

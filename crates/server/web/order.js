@@ -264,7 +264,7 @@ function pills(providers) {
       { title: (isReal && it.lacks) || it.strengths.join(', ') },
       h('input', { type: 'checkbox', name: 'seat', value: it.name, checked: usual.includes(it) }),
       it.name,
-      isReal && !it.available && h('small', {}, ' simulated only'),
+      isReal && !it.available && h('small', {}, ' can’t be asked'),
     ),
   );
 }

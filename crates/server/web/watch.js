@@ -3,7 +3,7 @@
 import { ahead, listen } from './api.js';
 import { columns } from './columns.js';
 import { controls, fork } from './controls.js';
-import { announce, fill, h, memo, say } from './dom.js';
+import { announce, fill, h, memo, say, simulated } from './dom.js';
 import { advance, apply, fold, isOver, start } from './fold.js';
 import { visible } from './hidden.js';
 import { ending, panels, rounds, standing, strip, synthesis } from './panels.js';
@@ -159,7 +159,7 @@ function heading(controls) {
     say(kind, rounds(state));
     fill(
       origin,
-      spec.simulation && h('span.chip.warn', { title: 'No model is asked; what they say is made up' }, 'simulated'),
+      spec.simulation && simulated(),
       fork && h('a.chip', { href: `/d/${fork.of}` }, 'forked'),
       lineage && h('a.chip', { href: `/d/${lineage.parent}` }, 'part of another'),
     );

@@ -5,14 +5,19 @@ use crate::exit;
 pub(super) const AX: &str = "\
 Examples:
   ax demo
-  ax discuss \"Which database for a real-time app?\"
+  ax \"Which database for a real-time app?\"
+  ax \"Which database for a real-time app?\" --offline
   ax discuss --help
+
+A question needs no verb; without quotes it may be taken for a mistyped one, and
+is refused then.
 
 `ax help VERB` explains a verb, with examples.";
 
 const DISCUSS: &str = "\
 Examples:
   ax discuss \"What's the best database for a real-time app?\"
+  ax ask \"Tabs or spaces?\" --offline
   ax discuss \"Microservices vs Monolith\" --pattern debate --rounds 3
   ax discuss \"Best API style\" --pattern voting --options \"REST,GraphQL,gRPC\"
   ax discuss \"Tabs or spaces?\" --pattern debate --debate-format free-form --judge qwen

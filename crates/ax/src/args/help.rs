@@ -17,9 +17,15 @@ use quorum::{Registry, config::nearest, request::flags::Flag};
 
 use crate::{
     app::App,
-    args::{Cli, Rule, Verb, choices::filled, options},
+    args::{
+        Cli, Rule, Verb,
+        bare::{self, Meaning},
+        choices::filled,
+        options,
+    },
     exit::{self, Exit},
     render::{
+        insist,
         line::{Colour, Line, PLAIN},
         write,
     },
@@ -83,16 +89,30 @@ fn has_flag(command: &Command, verb: &str, long: &str) -> bool {
     longs.chain(["help", "version"]).any(|it| it == long)
 }
 
-/// The pages a verb has: its own, and one for each of its parts.
+/// The pages a verb has: its own, by any of its names, and one for each of its parts.
 fn pages(verb: &Command) -> impl Iterator<Item = String> {
     let parts = verb.get_subcommands().map(|part| format!("{}-{}", verb.get_name(), part.get_name()));
-    std::iter::once(verb.get_name().to_owned()).chain(parts)
+    let names = std::iter::once(verb.get_name()).chain(verb.get_visible_aliases());
+    names.map(str::to_owned).chain(parts)
 }
 
 /// Reads a command line, and names the verb in it. One that can't be read, or only asks for help, is
 /// answered here; the error is the exit code of that.
 pub(crate) fn parse(app: &App, typed: &[OsString]) -> Result<(Cli, String), Exit> {
-    let matches = command(app).try_get_matches_from(typed);
+    let command = command(app);
+    let typed = match bare::meaning(&command, typed) {
+        Meaning::AsTyped => typed.to_vec(),
+        Meaning::Question(typed) => typed,
+        Meaning::Unclear(unclear) => {
+            unclear.lines().iter().for_each(|line| insist(line));
+            return Err(Exit::BadInput);
+        }
+    };
+    read_with_verb(app, command, &typed)
+}
+
+fn read_with_verb(app: &App, command: Command, typed: &[OsString]) -> Result<(Cli, String), Exit> {
+    let matches = command.try_get_matches_from(typed);
     let matches = matches.map_err(|error| end(&helped(app, quoted(error), typed), &app.registry))?;
     let verb = matches.subcommand_name().unwrap_or_default().to_owned();
     let cli = read(app, &matches).map_err(|error| end(&error, &app.registry))?;
@@ -180,6 +200,7 @@ fn decisions(app: &App, group: &str) -> impl Iterator<Item = &'static str> {
 fn entry(command: &Command, verb: &str, columns: usize) -> String {
     let about = command.find_subcommand(verb).and_then(Command::get_about).map(ToString::to_string);
     let about = about.unwrap_or_else(|| "Explain a verb, with examples".to_owned());
+    let about = format!("{about}{}", also(command, verb));
     let rows = Line::of(&about, PLAIN).wrapped(columns - SUMMARY);
     let literal = command.get_styles().get_literal();
     let mut entry =
@@ -189,6 +210,13 @@ fn entry(command: &Command, verb: &str, columns: usize) -> String {
         let _ = writeln!(entry, "{}{}", " ".repeat(margin), row.rendered(Colour::Off));
     }
     entry
+}
+
+/// The other names of a verb.
+fn also(command: &Command, verb: &str) -> String {
+    let aliases = command.find_subcommand(verb).into_iter().flat_map(Command::get_visible_aliases);
+    let aliases: Vec<&str> = aliases.collect();
+    if aliases.is_empty() { String::new() } else { format!(" (also: {})", aliases.join(", ")) }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The command line: verbs, their flags and arguments, help, and text that is typed or piped in.
 
+mod bare;
 mod choices;
 mod discuss;
 mod examples;
@@ -40,7 +41,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     /// Hold a discussion and print its result
-    #[command(after_help = examples::discuss(), args_override_self = true)]
+    #[command(after_help = examples::discuss(), args_override_self = true, visible_aliases = ["ask", "chat"])]
     Discuss(Box<Discuss>),
     /// Go on with a discussion that was paused, failed, or cut off
     #[command(after_help = examples::RESUME)]

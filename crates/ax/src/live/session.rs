@@ -45,12 +45,22 @@ const SIMULATED: &str = "The voices are simulated: no model is asked, and what t
 pub(crate) struct Ending {
     pub(crate) output: Output,
     pub(crate) demand: Demand,
+    pub(crate) greeting: Greeting,
+}
+
+/// What is said of a discussion before it begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Greeting {
+    /// All of it.
+    Whole,
+    /// That its voices are simulated was said already.
+    SimulationSaid,
 }
 
 impl Ending {
     /// Prints the result like this, and takes it as it is.
     pub(crate) fn shown(output: Output) -> Ending {
-        Ending { output, demand: Demand::Nothing }
+        Ending { output, demand: Demand::Nothing, greeting: Greeting::Whole }
     }
 }
 
@@ -112,7 +122,7 @@ impl Session<'_> {
             if !std::mem::replace(&mut greeted, true) {
                 self.jsonl = (self.ending.output.shape() == Shape::Jsonl)
                     .then(|| JsonLines::of(self.discussion.id(), state.registry()));
-                greet(&state, self.ending.output);
+                greet(&state, self.ending);
             }
             match self.one_run(&handle, state, signals).await? {
                 RunEnd::Done(_) if self.interrupted => return Ok(Exit::Interrupted),
@@ -209,13 +219,17 @@ impl Session<'_> {
         if output.shape() != Shape::Jsonl {
             print_discussion(self.discussion, state, output).await?;
         }
+        for (participant, noticed) in self.discussion.noticed(state) {
+            note(&format!("warning: {participant}: {noticed}"));
+        }
         Ok(conclude(state, self.ending))
     }
 }
 
-fn greet(state: &Snapshot, output: Output) {
+fn greet(state: &Snapshot, Ending { output, greeting, .. }: Ending) {
     let spec = &state.spec;
-    let simulated = spec.simulation.as_ref().map(|_| SIMULATED);
+    let is_news = spec.simulation.is_some() && greeting == Greeting::Whole;
+    let simulated = is_news.then_some(SIMULATED);
     if Watch::is_screen(output) {
         let id = format!("id {}", state.id);
         let lines = simulated.into_iter().chain([&*id]).map(|text| Line::of(text, DIM));

@@ -20,8 +20,8 @@ pub(crate) fn row(entry: &Entry) -> String {
         Some(false) => format!("{} without success", entry.status),
         Some(true) | None => entry.status.to_string(),
     };
-    let (when, topic) = (when(entry), line(&entry.topic, TOPIC));
-    format!("{}  {when}  {:<11}  {state:<10}  {topic}", entry.discussion_id, entry.pattern)
+    let (when, topic, mark) = (when(entry), line(&entry.topic, TOPIC), mark(entry));
+    format!("{}  {when}  {:<11}  {state:<10}  {mark}{topic}", entry.discussion_id, entry.pattern)
 }
 
 /// A table for people.
@@ -33,7 +33,8 @@ pub(crate) fn table(entries: &[Entry], columns: usize) -> Vec<Line> {
         let id = Line::of(&id(entry, entries), PLAIN);
         let rest = [when(entry), entry.pattern.clone()].map(|it| Line::of(&it, DIM));
         let [when, pattern] = rest;
-        parts([id, when, pattern, Line::of(state, style), Line::of(&entry.topic, PLAIN)])
+        let topic = Line::of(mark(entry), WORRY).and(&entry.topic, PLAIN);
+        parts([id, when, pattern, Line::of(state, style), topic])
     });
     [parts(head)].into_iter().chain(rows).collect()
 }
@@ -60,6 +61,11 @@ fn id(entry: &Entry, among: &[Entry]) -> String {
     let short = id(entry).chars().take(SHORT_ID).collect::<String>();
     let alike = among.iter().filter(|it| id(it).starts_with(&short)).count();
     if alike == 1 { short } else { id(entry) }
+}
+
+/// Stands before the topic, which is shown however narrow a terminal is.
+fn mark(entry: &Entry) -> &'static str {
+    if entry.simulated { "[simulated] " } else { "" }
 }
 
 fn when(entry: &Entry) -> String {

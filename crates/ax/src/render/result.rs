@@ -11,6 +11,9 @@ use quorum::{
 
 use crate::render::{course, fields};
 
+/// Stands before everything that no model has said.
+const SIMULATED: &str = "> Simulated: no model was asked, and what follows is made up.";
+
 /// How much of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Detail {
@@ -40,6 +43,9 @@ pub(crate) fn markdown(state: &Snapshot, detail: Detail) -> String {
         parts.extend(course::parts(outcome));
     }
     parts.retain(|part| !part.trim().is_empty());
+    if outcome.simulated && !parts.is_empty() {
+        parts.insert(0, SIMULATED.to_owned());
+    }
     parts.join("\n\n")
 }
 

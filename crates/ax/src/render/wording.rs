@@ -4,7 +4,7 @@ use quorum::{
     Complaint, Error, Origin, Registry, Remedy, StoreError, Unvoiced,
     config::{self, Mistake},
     model::{error::ErrorClass, id::DiscussionId},
-    request::flags,
+    request::{PanelChoice, flags},
     setup::{BadAddress, CostSource, LocalProgram, Missing, NoKeyName, prices},
 };
 
@@ -119,11 +119,41 @@ fn to_choose_from(remedy: &Remedy) -> Option<String> {
 fn remedy(remedy: &Remedy) -> String {
     match remedy {
         Remedy::SeatTwice { provider } => format!("`-p {provider},{provider}` lets it speak twice"),
+        Remedy::AnotherModel { provider } if provider == "ollama" => {
+            "`ollama pull NAME` gives it a second model".to_owned()
+        }
+        Remedy::AnotherModel { provider } => {
+            format!("give it a second model, or name two: `-p {provider}/ONE,{provider}/OTHER`")
+        }
         Remedy::Simulate => "`--offline` lets simulated voices answer".to_owned(),
         Remedy::Provide { provider, missing } => to_provide(provider, missing),
         Remedy::KeepKey { provider } => format!("or run `ax keys set {provider}`"),
         Remedy::WritePreset { name, file } => format!("write [presets.{name}] into {}", file.display()),
         Remedy::ListSessions => "`ax sessions` lists them".to_owned(),
+    }
+}
+
+/// How the panel differs from the usual one, in a line.
+pub(crate) fn panel(choice: &PanelChoice) -> String {
+    match choice {
+        PanelChoice::OneVendor { provider, models } => format!(
+            "Only {provider} can be asked here, so its models discuss: {}. `ax models` says what others lack.",
+            models.join(", ")
+        ),
+        PanelChoice::Narrowed { panel, missing } => format!(
+            "The usual panel without {}, which can't be asked here: {}. `ax models` says what is missing.",
+            missing.join(", "),
+            panel.join(", ")
+        ),
+        PanelChoice::FilledUp { panel, added } if panel.len() == added.len() => format!(
+            "Nobody of the usual panel can be asked here, so others discuss: {}. `ax models` says what is missing.",
+            panel.join(", ")
+        ),
+        PanelChoice::FilledUp { panel, added } => format!(
+            "Too few of the usual panel can be asked here, so {} filled it up: {}. `ax models` says what is missing.",
+            added.join(", "),
+            panel.join(", ")
+        ),
     }
 }
 

@@ -31,7 +31,7 @@ const AFTER: [&str; 8] = [
     "  ax replay last                      the same once more",
     "  ax show last --verbose              everything that was said",
     "  ax export last -o debate.html       a page to pass on",
-    "  ax discuss \"Your question\"          your own, with the usual panel",
+    "  ax \"Your question?\"                 your own, with the models you have",
     "  ax discuss \"…\" --dry-run            who would be asked, and the most it can cost",
     "  ax patterns                         other ways to talk and to decide",
 ];

@@ -3,12 +3,15 @@
 use quorum::{Scope, model::spec::Spec};
 
 use crate::{
-    args::{Discuss, Fork, input::Input},
+    args::{Discuss, Fork, Output, Shape, input::Input},
     exit::{Demand, Exit, Usage},
-    live::session::{self, Ending},
-    render::hush,
+    live::session::{self, Ending, Greeting},
+    render::{hush, insist, note, print, wording},
     verbs::{detach, plan, restore::expire_old},
 };
+
+const UNASKED: &str = "Simulated: no model can be asked here, so everything below is made up. For real answers set a key such as \
+                       ANTHROPIC_API_KEY, start Ollama, or log in to the claude command; `ax doctor` says more.";
 
 /// Starts a discussion and stays until it is over; or only says what it would come to, or leaves it to another process.
 pub(crate) async fn discuss(scope: &Scope, args: &Discuss) -> anyhow::Result<Exit> {
@@ -20,6 +23,7 @@ pub(crate) async fn discuss(scope: &Scope, args: &Discuss) -> anyhow::Result<Exi
     }
     // What is refused leaves everything as it was.
     let spec = order(scope, args).await?;
+    let greeting = announce(scope, args, output)?;
     if args.dry_run {
         return plan::show(scope, &spec, output).await;
     }
@@ -29,7 +33,26 @@ pub(crate) async fn discuss(scope: &Scope, args: &Discuss) -> anyhow::Result<Exi
     }
     let (discussion, handle) = scope.start(spec).await?;
     let demand = Demand::consensus_if(args.requires_consensus() || is_on("require-consensus"));
-    session::run(&discussion, handle, Ending { output, demand }).await
+    session::run(&discussion, handle, Ending { output, demand, greeting }).await
+}
+
+/// Says what the panel is where it is not the usual one: simulated without having been asked for, or
+/// made up of whoever can be asked here.
+fn announce(scope: &Scope, args: &Discuss, output: Output) -> anyhow::Result<Greeting> {
+    let request = args.request();
+    // A past order names its panel.
+    if let Some(choice) = scope.panel_choice(&request).filter(|_| args.again.is_none()) {
+        note(&wording::panel(&choice));
+    }
+    if !scope.simulates_unasked(&request) {
+        return Ok(Greeting::Whole);
+    }
+    match output.shape() {
+        Shape::Text | Shape::Md => print(UNASKED)?,
+        // A document says so itself, and has nothing beside it.
+        Shape::Json | Shape::Jsonl => insist(UNASKED),
+    }
+    Ok(Greeting::SimulationSaid)
 }
 
 /// What was ordered, checked.

@@ -12,7 +12,7 @@ use quorum::{
 use serde::Serialize;
 
 use crate::{
-    app::App,
+    app::{App, WithoutProviders},
     args::Doctor,
     exit::Exit,
     render::{
@@ -31,7 +31,7 @@ pub(crate) fn doctor(app: &App, args: &Doctor) -> anyhow::Result<Exit> {
     }
     let mut findings = runtime.block_on(examine(&Machine::this(), &app.registry));
     if args.live {
-        let health = runtime.block_on(app.open(app.config()?)?.health());
+        let health = runtime.block_on(app.open(app.config()?, WithoutProviders::Refuse)?.health());
         findings.extend(health.into_iter().map(|(name, checked)| Finding::Live { name, checked }));
     }
     let rows: Vec<Row> = findings.iter().map(Row::of).collect();
@@ -159,10 +159,10 @@ fn found(finding: &Finding) -> String {
             "those of this program; `ax prices import FILE` brings newer ones".to_owned()
         }
         Finding::Prices { imported } => format!("of {} were imported", count(*imported as u64, "model")),
-        Finding::Providers { available, known } => providers(*available, *known),
+        Finding::Providers { available, known, voices } => providers((*available, *known), *voices),
         Finding::Provider { reached, priced, .. } => provider(reached, *priced),
         Finding::Lacking { name, missing } => wording::lacks(name, missing),
-        Finding::Live { checked: Ok(checked), .. } => answering(*checked).to_owned(),
+        Finding::Live { checked: Ok(checked), .. } => answering(checked).to_owned(),
         Finding::Live { checked: Err(trouble), .. } => unanswered(trouble),
     }
 }
@@ -184,13 +184,17 @@ fn hidden(discussions: u64, days: u64) -> String {
     )
 }
 
-fn providers(available: usize, known: usize) -> String {
+fn providers((available, known): (usize, usize), voices: usize) -> String {
     let found = format!("{available} of {known} can be asked");
     if available >= LEAST_PROVIDERS {
         return found;
     }
+    if voices >= LEAST_PROVIDERS {
+        return format!("{found}, and {voices} of its models discuss; other vendors bring other views");
+    }
     format!(
-        "{found}; a discussion takes {LEAST_PROVIDERS}; set a key as said below. Until then voices are simulated"
+        "{found}; a discussion takes {LEAST_PROVIDERS} voices; set a key as said below. Until then `--offline` lets \
+         simulated voices answer"
     )
 }
 
@@ -214,9 +218,10 @@ fn key_from(key: Option<&KeyFrom>) -> String {
     }
 }
 
-fn answering(checked: Checked) -> &'static str {
+fn answering(checked: &Checked) -> &str {
     match checked {
         Checked::Answers => "would answer",
+        Checked::Noticed(noticed) => noticed,
         Checked::LoggedIn => "is logged in, and would answer",
         Checked::Installed => "is installed; whether it is logged in and answers shows when it is asked",
     }

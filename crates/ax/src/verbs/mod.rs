@@ -21,9 +21,16 @@ mod sessions;
 mod shell;
 mod steer;
 
+use std::io::{IsTerminal, stdout};
+
 use quorum::Scope;
 
-use crate::{app::App, args::Verb, exit::Exit, local};
+use crate::{
+    app::{App, WithoutProviders},
+    args::Verb,
+    exit::Exit,
+    local,
+};
 
 /// Runs the verb that was typed.
 pub(crate) fn run(app: &App, verb: Verb) -> anyhow::Result<Exit> {
@@ -43,12 +50,18 @@ pub(crate) fn run(app: &App, verb: Verb) -> anyhow::Result<Exit> {
         return serve::serve(app, args);
     }
     let config = if matches!(verb, Verb::Demo(_)) { demo::config()? } else { app.config()? };
-    let scope = local::scope(&app.open(config)?);
+    let scope = local::scope(&app.open(config, without_providers(&verb))?);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let exit = runtime.block_on(perform(app, &scope, verb));
     // Nobody waits for what may still be under way: it is recorded, or it did not happen.
     runtime.shutdown_background();
     exit
+}
+
+/// Only a person at a terminal sees that voices are simulated before their words are used.
+fn without_providers(verb: &Verb) -> WithoutProviders {
+    let is_seen = matches!(verb, Verb::Discuss(_)) && stdout().is_terminal();
+    if is_seen { WithoutProviders::Simulate } else { WithoutProviders::Refuse }
 }
 
 async fn perform(app: &App, scope: &Scope, verb: Verb) -> anyhow::Result<Exit> {

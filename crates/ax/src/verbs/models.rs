@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn what_is_said_of_a_model_stands_under_its_name_where_a_terminal_is_narrow() {
-        let bare = Machine { variable: &|_| None, program: &|_| None, listens: &|_| false };
+        let bare = Machine::bare();
         let setup = setup::load(&quorum::Config::unset(PathBuf::new(), PathBuf::new()), &bare).unwrap();
         let form = |columns| Form::of(&setup, priced, "", columns);
         assert_eq!((form(usize::MAX), form(40)), (Form::Wide, Form::Narrow));

@@ -6,11 +6,20 @@ use quorum::{Config, Quorum, text::count};
 use quorum_server::{Server, Settings, Voices};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::{app::App, args::Serve, exit::Exit, render::note, verbs::restore::expire_old};
+use crate::{
+    app::{App, WithoutProviders},
+    args::Serve,
+    exit::Exit,
+    render::note,
+    verbs::restore::expire_old,
+};
+
+const NOBODY: &str = "Nobody can be asked here, so orders are refused unless they say \"offline\": true. `ax doctor` \
+                      says what is missing; `ax serve --offline` lets simulated voices answer.";
 
 /// Answers until SIGTERM or Ctrl-C.
 pub(crate) fn serve(app: &App, args: &Serve) -> anyhow::Result<Exit> {
-    let quorum = app.open(app.config()?)?;
+    let quorum = app.open(app.config()?, WithoutProviders::Refuse)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let exit = runtime.block_on(answer(quorum, args));
     // What is under way is recorded, or it did not happen; the next server goes on with it.
@@ -23,8 +32,12 @@ async fn answer(quorum: Quorum, args: &Serve) -> anyhow::Result<Exit> {
     let mut told_again = CloseSignals::new()?;
     expire_old(&quorum).await;
     let settings = settings(args, quorum.config());
+    let is_mute = settings.voices == Voices::Available && quorum.setup().sources().is_empty();
     let server = Server::bind(quorum, settings).await?;
     note(&format!("Listening on http://{}  (Ctrl-C ends; /docs lists what can be asked)", server.address()));
+    if is_mute {
+        note(NOBODY);
+    }
     let going_on = server.go_on().await?;
     if !going_on.is_empty() {
         note(&format!(

@@ -20,7 +20,7 @@ pub(crate) async fn resume(scope: &Scope, args: &Resume) -> anyhow::Result<Exit>
     // Once it is caught, it no longer ends the process.
     let _hangup = args.detached.then(|| signal(SignalKind::hangup())).transpose()?;
     let demand = Demand::consensus_if(args.require_consensus);
-    let ending = Ending { output: args.shown.output, demand };
+    let ending = Ending { demand, ..Ending::shown(args.shown.output) };
     // The audit has who started a detached discussion; nobody resumed it.
     let resumed =
         if args.detached { discussion.run_prepared().await } else { discussion.resume_here().await };

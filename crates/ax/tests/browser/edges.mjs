@@ -222,6 +222,7 @@ async function listed(server, open) {
   ]);
   assert.match(await page.textContent('.entry >> nth=2'), /\$0\.0125/);
   assert.doesNotMatch(await page.textContent('.entry >> nth=3'), /\$/);
+  assert.equal(await page.textContent('.entry >> nth=3 >> .chip.warn'), 'simulated');
   // A third takes the place of the first.
   for (const at of [0, 1, 2]) await page.check(`.entry >> nth=${at} >> input`);
   assert.equal(await page.isChecked('.entry >> nth=0 >> input'), false);

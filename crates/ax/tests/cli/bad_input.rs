@@ -122,7 +122,7 @@ fn a_wrong_default_is_named_with_its_file() {
 fn b12_discussions_can_be_switched_off() {
     let desk = Desk::new();
     desk.configure("[features]\ndiscussions = false");
-    desk.ax(&["discuss", "q"]).ends(3).says(&["discussions are switched off"]).prints_nothing();
+    desk.ax(&["discuss", "q", "--offline"]).ends(3).says(&["discussions are switched off"]).prints_nothing();
     desk.ax(&["history"]).ends(0);
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::desk::Desk;
+use crate::{desk::Desk, newcomer::MARK};
 
 #[test]
 fn b09_the_seeds_examples_work_as_printed() {
@@ -47,7 +47,8 @@ fn stdout_has_the_result_and_nothing_else() {
     let desk = Desk::new();
     let result = desk.result(&[]);
     let said = desk.ax(&["discuss", "Tabs or spaces?"]).ends(0);
-    assert!(said.out.starts_with(result["synthesis"].as_str().unwrap().trim()), "{said:#?}");
+    let marked = format!("{MARK}{}", result["synthesis"].as_str().unwrap().trim());
+    assert!(said.out.starts_with(&marked), "{said:#?}");
     for word in ["Done in", "is asked", "simulated:", "ax resume"] {
         assert!(!said.out.contains(word), "{word}");
     }

@@ -115,14 +115,31 @@ fn every_example_in_the_help_runs() {
     assert!(run_all(&lines) <= 5);
 }
 
-#[test]
-fn every_example_in_the_readme_runs() {
+/// The command lines of the README.
+fn of_readme() -> BTreeSet<String> {
     let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md")).unwrap();
     let blocks = readme.split("```console\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     let lines = blocks.flat_map(str::lines).map(|line| line.trim_start_matches("$ "));
     let lines = lines.map(|line| line.replace("cargo run --release -- ", "ax "));
-    let lines: BTreeSet<String> =
-        lines.filter(|line| line.starts_with("ax ") || line.contains("| ax ")).collect();
+    lines.filter(|line| line.starts_with("ax ") || line.contains("| ax ")).collect()
+}
+
+#[test]
+fn every_example_in_the_readme_runs() {
+    let lines = of_readme();
     assert!(lines.len() > 15, "{lines:?}");
     assert!(run_all(&lines) <= 3);
+}
+
+#[test]
+fn the_readmes_orders_run_without_a_key() {
+    let is_order =
+        |line: &&String| ["ax \"", "ax ask \"", "ax discuss \""].iter().any(|it| line.contains(it));
+    let orders: Vec<String> = of_readme().iter().filter(is_order).cloned().collect();
+    assert!(orders.len() > 10, "{orders:?}");
+    let online: Vec<&String> = orders.iter().filter(|it| !it.contains(" --offline")).collect();
+    assert_eq!(online, Vec::<&String>::new());
+    let desk = Desk::new();
+    desk.configure("");
+    desk.shell(orders.iter().find(|it| it.starts_with("ax \"Should we move")).unwrap()).ends(0);
 }

@@ -43,7 +43,7 @@ fn the_nearest_word_is_suggested() {
     let desk = Desk::new();
     let check =
         |args: &[&str], expected: &str| drop(desk.ax(args).ends(2).says(&[expected]).prints_nothing());
-    check(&["discus", "q"], "a similar subcommand exists: 'discuss'");
+    check(&["discus", "q"], "there is no verb named discus; did you mean discuss?");
     check(&["discuss", "q", "--round", "3"], "a similar argument exists: '--rounds'");
     check(&["discuss", "q", "--pattern", "debat"], "a similar value exists: 'debate'");
     check(&["config", "chek"], "a similar subcommand exists: 'check'");

@@ -15,6 +15,8 @@ mod exits;
 mod history;
 mod hostile;
 mod kept;
+mod newcomer;
+mod panel;
 mod people;
 mod plan;
 mod retention;

@@ -92,8 +92,10 @@ fn help_manual_and_readme_agree_on_the_exit_codes() {
     let codes = help.split("Exit codes:\n").nth(1).unwrap().lines();
     let codes: Vec<String> = codes.map(|line| line.trim().replacen("  ", " ", 1)).collect();
     assert_eq!(codes.len(), 8, "{help}");
-    let sentence =
-        format!("Exit codes: {}.", codes.join(", ")).replace("--require-consensus", "`--require-consensus`");
+    let sentence = format!("Exit codes: {}.", codes.join(", "));
+    let sentence = ["--require-consensus", "--offline"]
+        .iter()
+        .fold(sentence, |sentence, flag| sentence.replace(flag, &format!("`{flag}`")));
     assert!(readme.contains(&sentence), "{sentence}");
 }
 

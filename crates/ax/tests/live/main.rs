@@ -4,6 +4,7 @@
 
 mod hostile;
 mod keys;
+mod newcomer;
 mod password;
 mod people;
 mod piped;

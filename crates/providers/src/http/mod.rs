@@ -173,4 +173,8 @@ impl Provider for Remote {
     fn check<'a>(&'a self, _who: &'a Participant) -> BoxFuture<'a, Result<(), ProviderError>> {
         Box::pin(self.health.clone().check(self.clone()))
     }
+
+    fn noticed(&self) -> Option<String> {
+        self.health.noticed(&self.model.name)
+    }
 }

@@ -4,8 +4,11 @@ use std::{
     env,
     net::{SocketAddr, TcpStream},
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
+
+use crate::{setup::served, source::Endpoint};
 
 /// How long an open port may take to show itself.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -18,13 +21,22 @@ pub struct Machine<'a> {
     pub program: &'a dyn Fn(&str) -> Option<PathBuf>,
     /// Whether somebody listens there.
     pub listens: &'a dyn Fn(SocketAddr) -> bool,
+    /// The models that a server on the user's own machine lists.
+    pub models: &'a dyn Fn(&Arc<Endpoint>) -> Vec<String>,
 }
 
 impl Machine<'static> {
     /// This one.
     #[must_use]
     pub fn this() -> Self {
-        Machine { variable: &|name| env::var(name).ok(), program: &program, listens: &listens }
+        let models = &served::models;
+        Machine { variable: &|name| env::var(name).ok(), program: &program, listens: &listens, models }
+    }
+
+    /// One without variables, programs and servers.
+    #[must_use]
+    pub fn bare() -> Self {
+        Machine { variable: &|_| None, program: &|_| None, listens: &|_| false, models: &|_| Vec::new() }
     }
 }
 

@@ -5,13 +5,15 @@
 //! - [`own`](Own): what the configuration says of a provider.
 //! - `plan`: the catalogue's row with the user's in its place.
 //! - [`address`]: which addresses may be asked.
-//! - `machine`: variables, programs and ports, as a seam.
+//! - `machine`: variables, programs, ports and local servers, as a seam.
+//! - `served`: which models a local server has.
 //! - `way`: how a provider is reached, or what is missing.
 
 pub mod address;
 mod machine;
 mod own;
 mod plan;
+mod served;
 #[cfg(test)]
 mod tests;
 mod way;
@@ -69,8 +71,10 @@ pub struct Provider {
     pub strengths: Vec<String>,
     /// The model that answers where none is named; empty where its program or the user has to choose.
     pub model: String,
-    /// The models the catalogue and the configuration tell of, the usual one first.
+    /// The models that the catalogue, the configuration and a local server tell of, the usual one first.
     pub listed: Vec<String>,
+    /// Different models that discuss where no other vendor can be asked.
+    pub panel: Vec<String>,
     /// What holds for models nothing else is known of.
     pub usual: Facts,
     /// What is known of single models, imported prices among it.
@@ -125,7 +129,24 @@ impl Setup {
         let known = catalog::rows().iter().map(|row| Plan { row: Some(row), own: own(&row.name) });
         let new = given.own.iter().filter(|own| catalog::row(&own.name).is_none());
         let new = new.map(|own| Plan { row: None, own: Some(own) });
-        Setup { providers: known.chain(new).map(|plan| provider(&plan, given, machine)).collect() }
+        let plans: Vec<Plan<'_>> = known.chain(new).collect();
+        let elsewhere: Vec<Option<Provider>> = plans
+            .iter()
+            .map(|it| (!it.is_local()).then(|| provider(it, given, machine, Ask::Nobody)))
+            .collect();
+        // Asking a server takes time, and its models fill a panel only where others don't.
+        let there: Vec<&Provider> = elsewhere.iter().flatten().filter(|it| it.way.is_ok()).collect();
+        let ask = if are_one_vendor(&there) { Ask::LocalServer } else { Ask::Nobody };
+        let providers = plans.iter().zip(elsewhere);
+        let found = providers.map(|(plan, it)| it.unwrap_or_else(|| provider(plan, given, machine, ask)));
+        Setup { providers: found.collect() }
+    }
+
+    /// The provider whose models fill a panel by themselves, where no other vendor can be asked.
+    #[must_use]
+    pub fn sole_vendor(&self) -> Option<&Provider> {
+        let there: Vec<&Provider> = self.providers.iter().filter(|it| it.way.is_ok()).collect();
+        if are_one_vendor(&there) { there.first().copied() } else { None }
     }
 
     /// The same, with a supervisor for every program that answers: it ends the program when this process dies. Without one, a
@@ -201,8 +222,25 @@ impl Provider {
     }
 }
 
-fn provider(plan: &Plan<'_>, given: &Given<'_>, machine: &Machine<'_>) -> Provider {
+/// Which server is asked for its models.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ask {
+    Nobody,
+    LocalServer,
+}
+
+/// Whether all of these take the same key, as one vendor's do. Nobody is one vendor, too.
+fn are_one_vendor(there: &[&Provider]) -> bool {
+    let Some((first, rest)) = there.split_first() else { return true };
+    rest.iter().all(|it| it.key_names.iter().any(|name| first.key_names.contains(name)))
+}
+
+fn provider(plan: &Plan<'_>, given: &Given<'_>, machine: &Machine<'_>, ask: Ask) -> Provider {
     let (way, key) = way::found(plan, given.keys, machine);
+    let served = match &way {
+        Ok(Way::Http(endpoint)) if ask == Ask::LocalServer => (machine.models)(endpoint),
+        Ok(_) | Err(_) => Vec::new(),
+    };
     let fitting = |facts: Facts| fitting(facts, way.as_ref().ok(), plan);
     let models: BTreeMap<String, Facts> =
         plan.models(given.prices).into_iter().map(|(name, facts)| (name, fitting(facts))).collect();
@@ -211,13 +249,19 @@ fn provider(plan: &Plan<'_>, given: &Given<'_>, machine: &Machine<'_>) -> Provid
     let model = match &way {
         // A program has a model of its own choice.
         Ok(Way::Command(_)) => plan.own.and_then(|own| own.model.clone()).unwrap_or_default(),
-        Ok(Way::Http(_)) | Err(_) => plan.model().unwrap_or_default().to_owned(),
+        Ok(Way::Http(_)) | Err(_) => plan.model_among(&served).unwrap_or_default(),
     };
+    // A server whose models nobody knows can't be asked for one.
+    let way = way.and_then(|way| match &way {
+        Way::Http(_) if model.is_empty() => Err(Missing::Model),
+        Way::Http(_) | Way::Command(_) => Ok(way),
+    });
     Provider {
         name: plan.name().to_owned(),
         aliases: plan.row.map(|row| row.aliases.clone()).unwrap_or_default(),
         strengths: plan.strengths(),
-        listed: listed(&model, plan.listed()),
+        listed: listed(&model, plan.listed().into_iter().chain(served.iter().cloned()).collect()),
+        panel: plan.panel(way.as_ref().ok(), &served),
         model,
         usual,
         models,

@@ -9,9 +9,10 @@ use quorum_core::{
 
 use crate::{
     catalog::Row,
+    health::WHICHEVER,
     prices::Prices,
     setup::{Own, address::is_this_machine},
-    source::{Facts, Patience},
+    source::{Facts, Patience, Way},
     wire::Quirks,
 };
 
@@ -21,6 +22,9 @@ const WINDOW: u64 = 32_000;
 /// How many calls a provider of the user's own takes at once, elsewhere and on this machine, which has one model loaded.
 const CONCURRENCY: usize = 4;
 const CONCURRENCY_HERE: usize = 1;
+
+/// How many models of one vendor discuss at most.
+const LARGEST_PANEL: usize = 4;
 
 const FREE: Price = Price::new(Usd::ZERO, Usd::ZERO);
 
@@ -41,6 +45,36 @@ impl Plan<'_> {
 
     pub(super) fn model(&self) -> Option<&str> {
         self.of(|own| own.model.as_ref(), |row| row.model.as_ref()).map(String::as_str)
+    }
+
+    /// The model that answers where none is named: the usual one, unless the server has others.
+    pub(super) fn model_among(&self, served: &[String]) -> Option<String> {
+        let own = self.own.and_then(|own| own.model.clone());
+        let usual = || self.model().map(str::to_owned);
+        let is_served = |model: &str| {
+            model == WHICHEVER || served.iter().any(|it| it.split(':').next() == Some(model) || it == model)
+        };
+        match served.first() {
+            Some(first) if !self.model().is_some_and(is_served) => own.or_else(|| Some(first.clone())),
+            Some(_) | None => own.or_else(usual),
+        }
+    }
+
+    /// Different models that discuss where no other vendor can be asked: those the server has, or
+    /// those of the user and of the catalogue. A program has one model, which it chooses itself.
+    pub(super) fn panel(&self, way: Option<&Way>, served: &[String]) -> Vec<String> {
+        let own = self.own.into_iter().flat_map(|own| own.model.iter().chain(own.models.keys()));
+        // The catalogue's models are at the vendor's; an address of the user's own may have others.
+        let is_elsewhere = self.own.is_some_and(|own| own.base_url.is_some());
+        let is_vendors = matches!(way, Some(Way::Http(_))) && !is_elsewhere;
+        let of_row = self.row.filter(|_| is_vendors).into_iter().flat_map(|row| &row.panel);
+        let mut panel: Vec<String> = Vec::new();
+        for model in own.chain(of_row).chain(served) {
+            if panel.len() < LARGEST_PANEL && !panel.contains(model) {
+                panel.push(model.clone());
+            }
+        }
+        panel
     }
 
     pub(super) fn strengths(&self) -> Vec<String> {

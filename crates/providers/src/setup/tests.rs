@@ -10,7 +10,7 @@ fn setup(own: &[Own], keys: &Keys, variables: &[(&str, &str)], programs: &[&str]
     let variable =
         |name: &str| variables.iter().find(|(it, _)| *it == name).map(|(_, value)| (*value).to_owned());
     let program = |name: &str| programs.contains(&name).then(|| PathBuf::from(format!("/bin/{name}")));
-    let machine = Machine { variable: &variable, program: &program, listens: &|_| open };
+    let machine = Machine { variable: &variable, program: &program, listens: &|_| open, ..Machine::bare() };
     Setup::of(&Given { own, keys, prices: &Prices::default() }, &machine)
 }
 
@@ -170,7 +170,7 @@ fn d10_a_price_of_the_user_comes_before_an_imported_one_and_that_before_the_cata
         models: [("claude-sonnet-5".to_owned(), OwnModel { price: Some(own), window: None })].into(),
         ..Own::default()
     }];
-    let machine = Machine { variable: &|_| None, program: &|_| None, listens: &|_| false };
+    let machine = Machine::bare();
     let setup = Setup::of(&Given { own: &rows, keys: &Keys::default(), prices: &prices }, &machine);
     let claude = setup.provider("anthropic").unwrap();
     let of = |model: &str| claude.facts(model).price;
@@ -181,4 +181,80 @@ fn d10_a_price_of_the_user_comes_before_an_imported_one_and_that_before_the_cata
     assert_eq!(of("claude-sonnet-5-5"), per_million(2.0, 10.0, Some(0.2)));
     assert_eq!((of("claude-unheard-of"), claude.facts("claude-new").window), (None, 7));
     assert_eq!(setup.provider("ollama").unwrap().facts("any").price, per_million(0.0, 0.0, None));
+}
+
+/// A machine with these variables whose local servers have these models.
+fn with_models(variables: &[(&str, &str)], models: &[&str]) -> Setup {
+    let variable =
+        |name: &str| variables.iter().find(|(it, _)| *it == name).map(|(_, value)| (*value).to_owned());
+    let models = |_: &_| models.iter().map(|it| (*it).to_owned()).collect();
+    let machine = Machine { variable: &variable, models: &models, ..Machine::bare() };
+    Setup::of(&Given { own: &[], keys: &Keys::default(), prices: &Prices::default() }, &machine)
+}
+
+#[test]
+fn one_key_is_enough_for_a_panel_of_its_vendors_models() {
+    let check = |variables: &[(&str, &str)], expected: Option<(&str, &[&str])>| {
+        let setup = with_models(variables, &["qwen3:8b", "gemma3:4b"]);
+        let sole = setup.sole_vendor().map(|it| (it.name.clone(), it.panel.clone()));
+        let expected = expected.map(|(name, panel)| {
+            (name.to_owned(), panel.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>())
+        });
+        assert_eq!(sole, expected, "{variables:?}");
+    };
+    check(&[], None);
+    // Two providers, one key.
+    check(&[("OPENAI_API_KEY", "k")], Some(("openai", &["gpt-5.6-terra", "gpt-5.6-luna", "gpt-4.1"])));
+    check(&[("DEEPSEEK_API_KEY", "k")], Some(("deepseek", &["deepseek-flash", "deepseek-v4-pro"])));
+    check(&[("OPENAI_API_KEY", "k"), ("XAI_API_KEY", "k")], None);
+    check(&[("OLLAMA_HOST", "127.0.0.1")], Some(("ollama", &["qwen3:8b", "gemma3:4b"])));
+    check(&[("VLLM_HOST", "127.0.0.1:8000")], Some(("vllm", &["qwen3:8b", "gemma3:4b"])));
+    check(&[("OLLAMA_HOST", "127.0.0.1"), ("XAI_API_KEY", "k")], None);
+}
+
+#[test]
+fn a_local_server_answers_with_a_model_that_it_has() {
+    let model = |variable: &str, models: &[&str], name: &str| {
+        let setup = with_models(&[(variable, "127.0.0.1:9")], models);
+        setup.provider(name).map(|it| (it.model.clone(), it.way.is_ok())).unwrap()
+    };
+    let is = |model: &str, available| (model.to_owned(), available);
+    assert_eq!(model("OLLAMA_HOST", &["qwen3:8b"], "ollama"), is("qwen3:8b", true));
+    assert_eq!(model("OLLAMA_HOST", &["qwen3:8b", "llama3.2:latest"], "ollama"), is("llama3.2", true));
+    assert_eq!(model("OLLAMA_HOST", &[], "ollama"), is("llama3.2", true));
+    assert_eq!(model("LMSTUDIO_HOST", &["a", "b"], "lmstudio"), is("default", true));
+    assert_eq!(model("VLLM_HOST", &["a/b"], "vllm"), is("a/b", true));
+    assert_eq!(model("VLLM_HOST", &[], "vllm"), is("", false));
+}
+
+#[test]
+fn a_local_server_is_asked_for_its_models_only_where_no_two_vendors_are_there() {
+    let variable = |name: &str| {
+        ["ANTHROPIC_API_KEY", "XAI_API_KEY", "OLLAMA_HOST"].contains(&name).then(|| "127.0.0.1".to_owned())
+    };
+    let machine = Machine { variable: &variable, models: &|_| panic!("it was asked"), ..Machine::bare() };
+    let setup = Setup::of(&Given { own: &[], keys: &Keys::default(), prices: &Prices::default() }, &machine);
+    assert_eq!(setup.sources().len(), 3);
+}
+
+#[test]
+fn a_program_has_one_model_of_its_own_choice() {
+    let setup = setup(&[], &Keys::default(), &[], &["claude"], false);
+    assert_eq!(setup.sole_vendor().map(|it| (it.name.as_str(), it.panel.len())), Some(("claude", 0)));
+}
+
+#[test]
+fn the_users_own_models_come_before_the_catalogues() {
+    let own = |base_url: Option<&str>| Own {
+        name: "openai".to_owned(),
+        model: Some("mine".to_owned()),
+        base_url: base_url.map(|it| it.parse().unwrap()),
+        ..Own::default()
+    };
+    let panel = |base_url| {
+        let key = [("OPENAI_API_KEY", "k")];
+        setup(&[own(base_url)], &Keys::default(), &key, &[], false).provider("openai").unwrap().panel.clone()
+    };
+    assert_eq!(panel(None), ["mine", "gpt-5.6-terra", "gpt-5.6-luna", "gpt-4.1"]);
+    assert_eq!(panel(Some("https://gateway.example/v1")), ["mine"]);
 }

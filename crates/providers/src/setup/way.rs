@@ -141,7 +141,7 @@ fn http(plan: &Plan<'_>, key: Option<SecretString>, machine: &Machine<'_>) -> Re
     let base = base(plan, machine)?;
     let name = plan.wire().unwrap_or_default();
     let wire = wire(name).ok_or_else(|| Missing::Wire(name.to_owned()))?;
-    if plan.model().is_none() {
+    if plan.model().is_none() && !plan.is_local() {
         return Err(Missing::Model);
     }
     // At another address than the vendor's there may be no such place, which then says nothing.

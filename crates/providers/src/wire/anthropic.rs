@@ -28,6 +28,7 @@ pub(super) const WIRE: Wire = Wire {
     refusal,
     probe,
     embedding: None,
+    listing: None,
 };
 
 fn encode(call: &Call, model: &Model) -> Outgoing {

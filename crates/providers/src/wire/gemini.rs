@@ -28,6 +28,7 @@ pub(super) const WIRE: Wire = Wire {
     refusal,
     probe,
     embedding: None,
+    listing: None,
 };
 
 /// More stop sequences than this are refused; the others are enforced on what comes back.

@@ -65,6 +65,17 @@ pub struct Wire {
     pub probe: fn(&Model) -> Probe,
     /// How texts are made vectors, where the vendor does that.
     pub embedding: Option<Embedding>,
+    /// How a server on the user's own machine tells which models it has.
+    pub listing: Option<Listing>,
+}
+
+/// How a server lists its models.
+#[derive(Debug, Clone, Copy)]
+pub struct Listing {
+    /// Where the list is, under the base address.
+    pub path: &'static str,
+    /// The names in it, each model once.
+    pub read: fn(&Value) -> Vec<String>,
 }
 
 /// How a vendor makes vectors of texts.

@@ -4,7 +4,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use quorum_core::{
     call::{Call, tokens},
@@ -19,8 +19,8 @@ use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Value, json};
 
 use super::{
-    DISCUSS, Decoder, Embedding, Frame, Framing, Model, Outgoing, Probe, Refused, Schema, Shows, Vectors,
-    Wire,
+    DISCUSS, Decoder, Embedding, Frame, Framing, Listing, Model, Outgoing, Probe, Refused, Schema, Shows,
+    Vectors, Wire,
     aloud::Aloud,
     loose::Text,
     openai::{BEARER, fault, unreadable},
@@ -41,6 +41,7 @@ pub(super) const WIRE: Wire = Wire {
     refusal,
     probe,
     embedding: Some(EMBEDDING),
+    listing: Some(Listing { path: "/api/tags", read: listed }),
 };
 
 const EMBEDDING: Embedding = Embedding { encode: encode_texts, decode: decode_vectors };
@@ -106,6 +107,18 @@ fn window(call: &Call, model: &Model, messages: &[Value]) -> u64 {
     let needed = tokens::at_worst(bytes) + u64::from(call.max_tokens) + MARKS;
     let rounded = needed.next_power_of_two().max(SMALLEST_WINDOW);
     rounded.min(model.window)
+}
+
+/// The names of its models; of those that are one under several names, the first.
+fn listed(list: &Value) -> Vec<String> {
+    let models = list.get("models").and_then(Value::as_array).into_iter().flatten();
+    let field = |model: &Value, name: &str| model.get(name).and_then(Value::as_str).map(str::to_owned);
+    let (mut names, mut digests) = (Vec::new(), BTreeSet::new());
+    for model in models {
+        let is_new = field(model, "digest").is_none_or(|it| digests.insert(it));
+        names.extend(field(model, "name").filter(|_| is_new));
+    }
+    names
 }
 
 fn probe(model: &Model) -> Probe {

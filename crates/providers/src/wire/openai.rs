@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Embedding, Model, Outgoing, Refused, Vectors,
+    Embedding, Listing, Model, Outgoing, Refused, Vectors,
     refusal::{said, shortened},
 };
 
@@ -17,6 +17,14 @@ pub(super) const BEARER: super::Auth = super::Auth { header: "authorization", pr
 
 /// How texts are made vectors.
 pub(super) const EMBEDDING: Embedding = Embedding { encode: encode_texts, decode: decode_vectors };
+
+/// How a server lists its models.
+pub(super) const LISTING: Listing = Listing { path: "/models", read: listed };
+
+fn listed(list: &Value) -> Vec<String> {
+    let models = list.get("data").and_then(Value::as_array).into_iter().flatten();
+    models.filter_map(|it| it.get("id")?.as_str().map(str::to_owned)).collect()
+}
 
 fn encode_texts(model: &Model, texts: &[String]) -> Outgoing {
     let body = json!({ "model": model.name, "input": texts, "encoding_format": "float" });

@@ -26,6 +26,7 @@ pub(super) const WIRE: Wire = Wire {
     refusal: openai::refusal,
     probe,
     embedding: Some(openai::EMBEDDING),
+    listing: Some(openai::LISTING),
 };
 
 /// OpenAI takes no more; what is left out is enforced on what comes back.

@@ -37,6 +37,7 @@ pub(super) const WIRE: Wire = Wire {
     refusal: openai::refusal,
     probe,
     embedding: Some(openai::EMBEDDING),
+    listing: Some(openai::LISTING),
 };
 
 /// OpenAI refuses a smaller limit.

@@ -49,6 +49,12 @@ impl Discussion {
         self.quorum().state(self.id).await
     }
 
+    /// What was noticed about its models when they were checked in this process, by participant.
+    #[must_use]
+    pub fn noticed(&self, state: &Snapshot) -> Vec<(String, String)> {
+        self.quorum().noticed(state)
+    }
+
     /// Its result, or as much as there is.
     pub async fn outcome(&self) -> Result<Outcome, Error> {
         Ok(self.state().await?.outcome())

@@ -38,12 +38,27 @@ impl Quorum {
     pub async fn health(&self) -> Vec<(String, Result<Checked, Unanswered>)> {
         let checks = self.setup().sources().into_iter().map(|source| async move {
             let answer = self.would_answer(&source.name).await;
-            (source.name, answer.map(|()| shown(&source.way)))
+            let checked = |noticed: Option<String>| match noticed {
+                Some(noticed) => Checked::Noticed(noticed),
+                None => shown(&source.way),
+            };
+            (source.name, answer.map(checked))
         });
         futures::future::join_all(checks).await
     }
 
-    async fn would_answer(&self, provider: &str) -> Result<(), Unanswered> {
+    /// What was noticed about the models of a discussion when they were checked here, by participant.
+    pub(super) fn noticed(&self, state: &State) -> Vec<(String, String)> {
+        let voices = &self.0.engine.shared().voices;
+        let seats = state.spec.participants.iter().filter(|it| !it.is_person());
+        let noticed = |who: &Participant| {
+            let noticed = voices.voice(&state.spec, who)?.provider.noticed()?;
+            Some((who.name.clone(), noticed))
+        };
+        seats.filter_map(noticed).collect()
+    }
+
+    async fn would_answer(&self, provider: &str) -> Result<Option<String>, Unanswered> {
         let named = Some(vec![provider.to_owned(); 2]);
         let request = Request { providers: named, ..Request::on("health") };
         let setting = Setting { voicing: Voicing::Real, ..self.0.setting.clone() };
@@ -51,7 +66,8 @@ impl Quorum {
         let who = spec.participants.first().ok_or(Unanswered::NoVoice)?;
         let voice = self.0.engine.shared().voices.voice(&spec, who).ok_or(Unanswered::NoVoice)?;
         let check = tokio::time::timeout(LONGEST_CHECK, voice.provider.check(who));
-        check.await.map_err(|_| Unanswered::Late)?.map_err(Unanswered::Failed)
+        check.await.map_err(|_| Unanswered::Late)?.map_err(Unanswered::Failed)?;
+        Ok(voice.provider.noticed())
     }
 }
 
@@ -64,10 +80,12 @@ fn shown(way: &Way) -> Checked {
 }
 
 /// What a check that found no trouble has shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Checked {
     /// It would answer now.
     Answers,
+    /// It is there, and something about its model is worth knowing.
+    Noticed(String),
     /// The program is logged in, and would answer.
     LoggedIn,
     /// The program is there. Whether it is logged in shows with its first answer.

@@ -13,7 +13,7 @@ use quorum_core::{
     seams::{Archive, Deed, Reservation, StoreError},
 };
 
-use crate::{Error, Plan, Quorum, Request, facade::discussion::Discussion};
+use crate::{Error, Plan, Quorum, Request, facade::discussion::Discussion, request::PanelChoice};
 
 /// What one tenant may reach, and who of them acts.
 #[derive(Clone)]
@@ -66,6 +66,20 @@ impl Scope {
     /// What a request amounts to, or everything that is wrong with it. Costs nothing.
     pub fn check(&self, request: &Request) -> Result<Spec, Error> {
         Ok(Spec { tenant: self.tenant.clone(), ..self.quorum.check(request)? })
+    }
+
+    /// How the panel of this request differs from the usual one; `None` where it names its own, is as
+    /// usual, or is simulated.
+    #[must_use]
+    pub fn panel_choice(&self, request: &Request) -> Option<PanelChoice> {
+        self.quorum.panel_choice(request)
+    }
+
+    /// Whether simulated voices would answer though neither the request nor the configuration asks for
+    /// them.
+    #[must_use]
+    pub fn simulates_unasked(&self, request: &Request) -> bool {
+        self.quorum.simulates_unasked(request)
     }
 
     /// What an order that was checked would come to. Asks nobody and records nothing. The work is done

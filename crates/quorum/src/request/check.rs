@@ -33,7 +33,7 @@ const CALLS_WITH_RECURSION: u32 = 20;
 const USUAL_MINIMUM: u32 = 2;
 
 /// What is usual where a request says nothing.
-pub(super) fn usual(pattern: &str, registry: &Registry) -> Usual {
+pub(crate) fn usual(pattern: &str, registry: &Registry) -> Usual {
     let usual = registry.pattern(pattern).map_or(Usual::PLAIN, |it| it.usual);
     let first_method = registry.methods().first().map_or("", |it| it.name);
     Usual {
@@ -270,22 +270,18 @@ fn session(request: &Request, wrong: &mut Complaints) -> Option<Uuid> {
     session
 }
 
-fn wants_simulation(request: &Request) -> bool {
-    request.offline == Some(true) || request.simulate.is_some()
-}
-
 /// Whom the participants' voices come from.
 fn asked(request: &Request, simulation: &Option<Simulation>) -> panel::Voiced {
     match simulation {
         None => panel::Voiced::Real,
-        Some(_) if wants_simulation(request) => panel::Voiced::AsAsked,
+        Some(_) if request.wants_simulation() => panel::Voiced::AsAsked,
         Some(_) => panel::Voiced::BySetting,
     }
 }
 
 /// Voices are simulated where the request or the program asks for that, and nowhere else.
 fn simulation(request: &Request, setting: &Setting, wrong: &mut Complaints) -> Option<Simulation> {
-    if !wants_simulation(request) && setting.voicing == Voicing::Real {
+    if !request.wants_simulation() && setting.voicing == Voicing::Real {
         return None;
     }
     let usual = Simulate::default();

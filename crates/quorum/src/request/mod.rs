@@ -21,11 +21,15 @@ use serde_json::Value;
 
 use crate::setup::Missing;
 
-pub(crate) use check::checked_with;
+pub(crate) use check::{checked_with, usual};
 pub(crate) use seats::place_of;
 pub(crate) use window::usual as usual_window;
 
 pub use quorum_core::registry::MissingRoles;
+
+pub(crate) use panel::choice as panel_choice;
+
+pub use panel::PanelChoice;
 
 pub use check::{check, draft};
 
@@ -143,6 +147,11 @@ impl Request {
     pub fn on(topic: &str) -> Self {
         Request { topic: topic.to_owned(), ..Request::default() }
     }
+
+    /// Whether it asks for simulated voices.
+    pub(crate) fn wants_simulation(&self) -> bool {
+        self.offline == Some(true) || self.simulate.is_some()
+    }
 }
 
 /// A seat at the table, as it is written.
@@ -200,6 +209,8 @@ pub struct Setting {
     pub voicing: Voicing,
     /// Providers with a real voice, in the order in which they fill a panel.
     pub available: Vec<String>,
+    /// The only vendor that can be asked, whose models make up the usual panel then.
+    pub sole_vendor: Option<SoleVendor>,
     /// Providers that are known but can't be asked here, and what each lacks.
     pub lacking: BTreeMap<String, Missing>,
     /// What providers are good at by the user's word.
@@ -215,11 +226,21 @@ impl Default for Setting {
             registry: quorum_patterns::registry(),
             voicing: Voicing::default(),
             available: Vec::new(),
+            sole_vendor: None,
             lacking: BTreeMap::new(),
             strengths: BTreeMap::new(),
             missing_roles: MissingRoles::default(),
         }
     }
+}
+
+/// The only vendor that can be asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SoleVendor {
+    /// The provider its models are asked through.
+    pub provider: String,
+    /// Different models of it, in seating order.
+    pub models: Vec<String>,
 }
 
 /// Who answers where a request does not say.

@@ -7,7 +7,7 @@ use crate::{
     Complaint, Remedy,
     config::nearest,
     request::{
-        Request, Seating, Setting,
+        Request, Seating, Setting, SoleVendor,
         bounds::Complaints,
         limits::{least_seats, most_seats},
     },
@@ -71,10 +71,11 @@ pub(super) fn with_voices(
             Some(missing) if voiced == Voiced::Real => {
                 let provide = Remedy::Provide { provider: provider.to_owned(), missing: missing.clone() };
                 let message = format!("{provider} can't be asked here: {missing}");
-                let complaint = Complaint::new(field, Code::InvalidRequest, message).in_combination();
-                wrong.0.push(complaint.with([provide, Remedy::Simulate]));
+                let nobody = setting.available.is_empty();
+                let code = if nobody { Code::InsufficientProviders } else { Code::InvalidRequest };
+                wrong.0.push(Complaint::new(field, code, message).with([provide, Remedy::Simulate]));
             }
-            None if knows => wrong.clash(field, stranger(setting, provider)),
+            None if knows => wrong.add(field, stranger(setting, provider)),
             Some(_) | None => {}
         }
     }
@@ -111,28 +112,102 @@ fn providers(
     providers
 }
 
-/// The usual panel as far as it is there, filled up with others that are.
+/// The usual panel as far as it is there, filled up with others that are, or with further models of
+/// the only vendor that is.
 fn usual_panel(setting: &Setting, simulated: bool, usual: &Usual) -> Vec<String> {
-    let usual_ones = usual.panel.iter().filter(|name| simulated || is_available(setting, name));
-    let mut panel: Vec<String> = usual_ones.map(|name| (*name).to_owned()).collect();
+    if simulated {
+        return usual.panel.iter().map(|name| (*name).to_owned()).collect();
+    }
+    if let Some(seats) = seats_of_sole_vendor(setting, usual) {
+        return seats;
+    }
+    let mut panel = usual_ones(setting, usual);
     let others = setting.available.iter().filter(|name| !usual.panel.contains(&name.as_str()));
     let missing = usual.seats.0.saturating_sub(panel.len());
     panel.extend(others.take(missing).cloned());
     panel
 }
 
+/// Those of the usual panel that can be asked.
+fn usual_ones(setting: &Setting, usual: &Usual) -> Vec<String> {
+    let there = usual.panel.iter().filter(|name| is_available(setting, name));
+    there.map(|name| (*name).to_owned()).collect()
+}
+
+/// Different models of the only vendor that can be asked; `None` where others can be, or where it has
+/// too few.
+fn seats_of_sole_vendor(setting: &Setting, usual: &Usual) -> Option<Vec<String>> {
+    let SoleVendor { provider, models } = setting.sole_vendor.as_ref()?;
+    let (least, most) = usual.seats;
+    let seats = models.iter().take(most).map(|model| format!("{provider}/{model}"));
+    Some(seats.collect()).filter(|it: &Vec<String>| it.len() >= least)
+}
+
+/// How the panel of an order that names nobody differs from the usual one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PanelChoice {
+    /// Only one vendor can be asked, so models of it discuss.
+    OneVendor {
+        /// The provider.
+        provider: String,
+        /// Its models that take part.
+        models: Vec<String>,
+    },
+    /// Some of the usual ones can't be asked, and enough others can.
+    Narrowed {
+        /// Those that take part.
+        panel: Vec<String>,
+        /// Those that would, too.
+        missing: Vec<String>,
+    },
+    /// Too few of the usual ones can be asked, so others fill up the panel.
+    FilledUp {
+        /// Those that take part.
+        panel: Vec<String>,
+        /// Those among them that usually don't.
+        added: Vec<String>,
+    },
+}
+
+/// How the panel of this request differs from the usual one; `None` where it names its own, or is as
+/// usual.
+pub(crate) fn choice(request: &Request, setting: &Setting, usual: &Usual) -> Option<PanelChoice> {
+    if request.providers.is_some() || request.participants.is_some() {
+        return None;
+    }
+    if let (Some(seats), Some(sole)) = (seats_of_sole_vendor(setting, usual), &setting.sole_vendor) {
+        let models = sole.models.iter().take(seats.len()).cloned().collect();
+        return Some(PanelChoice::OneVendor { provider: sole.provider.clone(), models });
+    }
+    let (there, panel) = (usual_ones(setting, usual), usual_panel(setting, false, usual));
+    if panel.len() > there.len() {
+        let added = panel.iter().filter(|it| !there.contains(it)).cloned().collect();
+        return Some(PanelChoice::FilledUp { panel, added });
+    }
+    let missing = usual.panel.iter().filter(|name| !is_available(setting, name));
+    let missing: Vec<String> = missing.map(|name| (*name).to_owned()).collect();
+    (!missing.is_empty()).then_some(PanelChoice::Narrowed { panel, missing })
+}
+
 fn too_few(setting: &Setting, there: &[String], usual: &Usual) -> Complaint {
     let least = usual.seats.0;
-    let who = there.first().map_or_else(|| "nobody".to_owned(), |one| format!("only {one}"));
+    let sole = setting.sole_vendor.as_ref();
+    let one = there.first().map(|one| match sole.and_then(|it| it.models.first()) {
+        Some(model) => format!("only {one}, with the one model {model},"),
+        None => format!("only {one}"),
+    });
+    let who = one.unwrap_or_else(|| "nobody".to_owned());
+    let has_one = sole.filter(|it| it.models.len() == 1);
+    let another = has_one.map(|it| Remedy::AnotherModel { provider: it.provider.clone() });
     let twice = there.first().map(|one| Remedy::SeatTwice { provider: one.clone() });
+    let twice = another.into_iter().chain(twice);
     let provide = usual.panel.iter().filter_map(|name| {
         let missing = setting.lacking.get(*name)?.clone();
         Some(Remedy::Provide { provider: (*name).to_owned(), missing })
     });
     let message = format!("{who} can be asked here, and a discussion takes {least}");
     Complaint::new("providers", Code::InsufficientProviders, message)
-        .in_combination()
-        .with(twice.into_iter().chain([Remedy::Simulate]).chain(provide))
+        .with(twice.chain([Remedy::Simulate]).chain(provide))
 }
 
 fn fits(count: usize, field: &str, (usual, setting): (&Usual, &Setting), wrong: &mut Complaints) {

@@ -92,14 +92,20 @@ impl Announcer {
     }
 }
 
+/// What is discussed, and by whom. Real voices need no word; simulated ones do.
+fn opened(state: &State) -> Value {
+    let spec = &state.spec;
+    let mut data = json!({ "prompt": spec.topic, "pattern": spec.pattern, "participants": state.seated });
+    if spec.simulation.is_some() {
+        data["simulated"] = true.into();
+    }
+    data
+}
+
 fn told(state: &State, fact: &Fact, registry: &Registry) -> Option<(&'static str, Value)> {
     match &fact.event {
         Event::LifecycleChanged { from: Lifecycle::Initializing, to: Lifecycle::Running } => {
-            let seated = &state.seated;
-            Some((
-                "discussion_started",
-                json!({ "prompt": state.spec.topic, "pattern": state.spec.pattern, "participants": seated }),
-            ))
+            Some(("discussion_started", opened(state)))
         }
         Event::RoundOpened { round } => Some(("round_started", json!({ "roundNumber": round }))),
         Event::RoundClosed { round } => {

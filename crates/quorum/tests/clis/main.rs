@@ -37,7 +37,7 @@ model = "gemini-2.5-flash"
 fn scope() -> Scope {
     let folder = PathBuf::from("/nowhere");
     let config = Config::parse(CONFIG, &folder.join("config.toml"), folder).unwrap();
-    let machine = Machine { variable: &|_| None, program: &command::find, listens: &|_| false };
+    let machine = Machine { program: &command::find, ..Machine::bare() };
     let setup = setup::load(&config, &machine).unwrap();
     let quorum = Quorum::builder().config(config).set_up(setup).assigning_roles().build().unwrap();
     quorum.scope(Tenant::default(), "ann")

@@ -108,7 +108,7 @@ impl House {
     pub(crate) async fn voiced(text: &str) -> House {
         let folder = tempfile::tempdir().unwrap();
         let config = config(text, folder.path());
-        let bare = Machine { variable: &|_| None, program: &|_| None, listens: &|_| false };
+        let bare = Machine::bare();
         let setup = setup::load(&config, &bare).unwrap();
         let builder = Quorum::builder().user(config.clone()).set_up(setup).assigning_roles();
         let quorum = builder.build().unwrap();

@@ -1,0 +1,308 @@
+//! A question without a verb: `ax "Should we …?"` is `ax discuss "Should we …?"`.
+//!
+//! Discussions cost money, so a mistyped verb must never be taken for a question.
+
+use std::ffi::{OsStr, OsString};
+
+use clap::{ArgAction, Command};
+
+/// What the arguments of a command line are.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// A command line that the parser reads as it is: one with a verb, or without any word.
+    AsTyped,
+    /// A question: the same command line with the verb in it.
+    Question(Vec<OsString>),
+    /// Neither a verb nor a question.
+    Unclear(Unclear),
+}
+
+/// A command line that begins neither with a verb nor with what is surely a question.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Unclear {
+    /// The word in the place of the verb.
+    word: String,
+    /// The verb that was probably meant.
+    meant: Option<String>,
+    /// The words as one question, which quotes would make of them.
+    question: Option<String>,
+}
+
+impl Unclear {
+    /// What is wrong, and what to type instead.
+    pub(super) fn lines(&self) -> [String; 2] {
+        let Unclear { word, meant, question } = self;
+        let meant = meant.as_ref().map(|it| format!("; did you mean {it}?")).unwrap_or_default();
+        // Inside double quotes these would mean something to a shell.
+        let plain = question.as_deref().filter(|it| !it.contains(['"', '$', '`', '\\', '!']));
+        let question = plain.unwrap_or("…?");
+        [
+            format!("error: there is no verb named {word}{meant}"),
+            format!(
+                "Nothing was asked. `ax help` lists the verbs; a question goes in quotes: ax \"{question}\""
+            ),
+        ]
+    }
+}
+
+/// The verb of a question.
+const VERB: &str = "discuss";
+
+/// How many edits make a word a mistyped verb.
+const SLIP: usize = 2;
+
+/// How few words without quotes can be a question. Two are a verb and its argument, as in other
+/// programs.
+const FEWEST_WORDS: usize = 3;
+
+/// Question marks, of other scripts too.
+const MARKS: [char; 3] = ['?', '？', '؟'];
+
+/// What was typed, the program's name first.
+pub(super) fn meaning(command: &Command, typed: &[OsString]) -> Meaning {
+    let places = words(command, typed);
+    let Some(first) = places.first().and_then(|place| typed[*place].to_str()) else {
+        return Meaning::AsTyped;
+    };
+    if asks_about_the_program(&typed[..places[0]]) || verbs(command).any(|it| it == first) {
+        return Meaning::AsTyped;
+    }
+    let all: Option<Vec<&str>> = places.iter().map(|place| typed[*place].to_str()).collect();
+    let all = all.unwrap_or_default();
+    let lower = first.to_lowercase();
+    let meant = verbs(command).map(|it| (strsim::osa_distance(&lower, it), it)).min();
+    let meant = meant.filter(|(edits, _)| *edits <= SLIP).map(|(_, verb)| verb.to_owned());
+    if is_question(&all) && (meant.is_none() || has_space(first)) {
+        return Meaning::Question(with_verb(typed, &places, &all.join(" ")));
+    }
+    let question = (all.len() > 1).then(|| all.join(" "));
+    Meaning::Unclear(Unclear { word: first.to_owned(), meant, question })
+}
+
+fn is_question(words: &[&str]) -> bool {
+    let says_something = words.iter().any(|it| it.chars().any(char::is_alphanumeric));
+    let is_one = match words {
+        [one] => has_space(one) || one.trim_end().ends_with(MARKS),
+        several => several.len() >= FEWEST_WORDS || several.first().is_some_and(|it| has_space(it)),
+    };
+    says_something && is_one
+}
+
+fn has_space(word: &str) -> bool {
+    word.contains(char::is_whitespace)
+}
+
+/// Everything that can stand in the place of a verb.
+fn verbs(command: &Command) -> impl Iterator<Item = &str> {
+    command
+        .get_subcommands()
+        .flat_map(|it| std::iter::once(it.get_name()).chain(it.get_all_aliases()))
+        .chain(["help"])
+}
+
+/// `--help` and `--version` before any word are about the program itself.
+fn asks_about_the_program(before: &[OsString]) -> bool {
+    before.iter().any(|it| ["-h", "--help", "-V", "--version"].iter().any(|flag| it == flag))
+}
+
+/// Where the words are: what is neither a flag of a discussion nor the value of one.
+fn words(command: &Command, typed: &[OsString]) -> Vec<usize> {
+    let mut places = Vec::new();
+    let mut at = 1;
+    while let Some(argument) = typed.get(at) {
+        if argument == "--" {
+            places.extend(at + 1..typed.len());
+            break;
+        }
+        match flag(argument) {
+            Some(flag) if takes_the_next(command, flag) => at += 1,
+            Some(_) => {}
+            None => places.push(at),
+        }
+        at += 1;
+    }
+    places
+}
+
+fn flag(argument: &OsStr) -> Option<&str> {
+    argument.to_str().filter(|it| it.len() > 1 && it.starts_with('-'))
+}
+
+/// Whether the value of this flag is the argument after it: `--rounds 3`, `-r 3`, but not
+/// `--rounds=3` or `-r3`.
+fn takes_the_next(command: &Command, flag: &str) -> bool {
+    match flag.strip_prefix("--") {
+        Some(long) => has_value(command, |it| it.get_long() == Some(long)),
+        None => {
+            let letters: Vec<char> = flag.chars().skip(1).collect();
+            let taking = letters.iter().position(|it| has_value(command, |arg| arg.get_short() == Some(*it)));
+            taking.is_some_and(|at| at + 1 == letters.len())
+        }
+    }
+}
+
+fn has_value(command: &Command, is_it: impl Fn(&clap::Arg) -> bool) -> bool {
+    let discuss = command.find_subcommand(VERB);
+    let mut arguments = discuss.into_iter().flat_map(Command::get_arguments);
+    let found = arguments.find(|it| is_it(it));
+    found.is_some_and(|it| matches!(it.get_action(), ArgAction::Set | ArgAction::Append))
+}
+
+/// The question in the place of its first word, and the verb before everything.
+fn with_verb(typed: &[OsString], places: &[usize], question: &str) -> Vec<OsString> {
+    let mut all: Vec<OsString> = typed.iter().take(1).cloned().chain([VERB.into()]).collect();
+    for (at, argument) in typed.iter().enumerate().skip(1) {
+        match places.iter().position(|place| *place == at) {
+            Some(0) => all.push(question.into()),
+            Some(_) => {}
+            None => all.push(argument.clone()),
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{app::App, args::command};
+
+    /// A command line in one word: what is run, or what is said.
+    fn verdict(typed: &[&str]) -> String {
+        let typed: Vec<OsString> =
+            std::iter::once("ax").chain(typed.iter().copied()).map(Into::into).collect();
+        match meaning(&command(&App::built_in()), &typed) {
+            Meaning::AsTyped => "as typed".to_owned(),
+            Meaning::Question(typed) => {
+                typed.iter().map(|it| it.to_string_lossy()).collect::<Vec<_>>().join(" | ")
+            }
+            Meaning::Unclear(Unclear { meant: Some(meant), .. }) => format!("did you mean {meant}?"),
+            Meaning::Unclear(_) => "no verb".to_owned(),
+        }
+    }
+
+    #[track_caller]
+    fn check(cases: &[(&[&str], &str)]) {
+        for (typed, expected) in cases {
+            assert_eq!(verdict(typed), *expected, "{typed:?}");
+        }
+    }
+
+    #[test]
+    fn a_bare_question_is_a_discussion() {
+        check(&[
+            (&["Should we do it?"], "ax | discuss | Should we do it?"),
+            (&["tabs or spaces"], "ax | discuss | tabs or spaces"),
+            (&["help me?"], "ax | discuss | help me?"),
+            (&["show last"], "ax | discuss | show last"),
+            (&["Kubernetes?"], "ax | discuss | Kubernetes?"),
+            (&["why?"], "ax | discuss | why?"),
+            (&["何をすべきですか？"], "ax | discuss | 何をすべきですか？"),
+            (&["ماذا؟"], "ax | discuss | ماذا؟"),
+            (&["¿Qué hacemos?"], "ax | discuss | ¿Qué hacemos?"),
+            (&["which one should we take"], "ax | discuss | which one should we take"),
+            (&["two\nlines"], "ax | discuss | two\nlines"),
+        ]);
+    }
+
+    #[test]
+    fn flags_may_stand_before_and_after_a_bare_question() {
+        check(&[
+            (&["-q", "q?"], "ax | discuss | -q | q?"),
+            (&["q?", "-q"], "ax | discuss | q? | -q"),
+            (&["--offline", "q?", "--json"], "ax | discuss | --offline | q? | --json"),
+            (&["-p", "claude,glm", "q?"], "ax | discuss | -p | claude,glm | q?"),
+            (&["--pattern", "debate", "q?"], "ax | discuss | --pattern | debate | q?"),
+            (&["--pattern=debate", "q?"], "ax | discuss | --pattern=debate | q?"),
+            (&["--judge", "qwen", "q?"], "ax | discuss | --judge | qwen | q?"),
+            (&["-qr", "3", "q?"], "ax | discuss | -qr | 3 | q?"),
+            (&["-r3", "q?"], "ax | discuss | -r3 | q?"),
+            (&["--", "-1 or +1?"], "ax | discuss | -- | -1 or +1?"),
+            (&["-q", "--", "q?"], "ax | discuss | -q | -- | q?"),
+            (&["which", "-r", "1", "queue", "fits"], "ax | discuss | which queue fits | -r | 1"),
+        ]);
+    }
+
+    #[test]
+    fn several_words_are_a_question_if_the_first_is_far_from_any_verb() {
+        check(&[
+            (&["Should", "we", "do", "it"], "ax | discuss | Should we do it"),
+            (&["stats", "foo", "bar"], "ax | discuss | stats foo bar"),
+            (&["tabs or", "spaces"], "ax | discuss | tabs or spaces"),
+            (&["what", "should", "we", "do"], "did you mean chat?"),
+            (&["how", "about", "this"], "did you mean show?"),
+            (&["watch", "last"], "no verb"),
+            (&["status", "last"], "no verb"),
+        ]);
+    }
+
+    #[test]
+    fn a_typo_never_spends_money() {
+        check(&[
+            (&["dicuss", "Tabs or spaces?"], "did you mean discuss?"),
+            (&["disuss"], "did you mean discuss?"),
+            (&["dsicuss", "q?"], "did you mean discuss?"),
+            (&["Dicsuss", "Should", "we", "do", "it"], "did you mean discuss?"),
+            (&["DISCUSS", "Should", "we", "do", "it"], "did you mean discuss?"),
+            (&["ak", "Should we do it?"], "did you mean ask?"),
+            (&["cht", "q?"], "did you mean chat?"),
+            (&["histroy", "billing", "events", "of", "May"], "did you mean history?"),
+            (&["-q", "dicuss", "q?"], "did you mean discuss?"),
+            (&["--offline", "dicuss", "q?"], "did you mean discuss?"),
+            (&["help?"], "did you mean help?"),
+            (&["delet", "last", "--yes"], "did you mean delete?"),
+            (&["judg", "last", "swap", "glm"], "did you mean judge?"),
+        ]);
+    }
+
+    #[test]
+    fn a_single_word_is_never_a_question() {
+        check(&[
+            (&["Kubernetes"], "no verb"),
+            (&["何をすべきですか"], "no verb"),
+            (&["?"], "no verb"),
+            (&[" "], "no verb"),
+            (&[""], "no verb"),
+            (&["-"], "no verb"),
+            (&["-q", "Kubernetes"], "no verb"),
+        ]);
+    }
+
+    #[test]
+    fn verbs_and_flags_alone_are_left_to_the_parser() {
+        check(&[
+            (&[], "as typed"),
+            (&["-h"], "as typed"),
+            (&["--version"], "as typed"),
+            (&["-V", "q?"], "as typed"),
+            (&["--help", "dicuss"], "as typed"),
+            (&["-1 or +1?"], "as typed"),
+            (&["discuss", "q?"], "as typed"),
+            (&["ask", "q?"], "as typed"),
+            (&["chat", "what", "now"], "as typed"),
+            (&["help", "dicuss"], "as typed"),
+            (&["-q", "show", "last"], "as typed"),
+            (&["judge", "last", "none"], "as typed"),
+        ]);
+    }
+
+    #[test]
+    fn what_is_neither_verb_nor_question_is_told_what_to_type() {
+        let unclear = |word: &str, meant: Option<&str>, question: Option<&str>| Unclear {
+            word: word.to_owned(),
+            meant: meant.map(str::to_owned),
+            question: question.map(str::to_owned),
+        };
+        let quotes = "Nothing was asked. `ax help` lists the verbs; a question goes in quotes: ax";
+        assert_eq!(
+            unclear("dicuss", Some("discuss"), Some("dicuss now")).lines(),
+            [
+                "error: there is no verb named dicuss; did you mean discuss?".to_owned(),
+                format!("{quotes} \"dicuss now\""),
+            ]
+        );
+        assert_eq!(
+            unclear("stats", None, Some("stats $HOME")).lines(),
+            ["error: there is no verb named stats".to_owned(), format!("{quotes} \"…?\"")]
+        );
+    }
+}

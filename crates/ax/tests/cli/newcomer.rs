@@ -1,0 +1,134 @@
+//! Somebody without a key: nothing invented passes for real, and a typo never spends money.
+
+use std::collections::BTreeSet;
+
+use quorum_testkit::server::{Server, server};
+
+use crate::{desk::Desk, panel::asked};
+
+pub(crate) const MARK: &str = "> Simulated: no model was asked, and what follows is made up.\n\n";
+
+/// A desk without a key, a program or a server, and with nothing configured.
+fn bare() -> Desk {
+    let desk = Desk::new();
+    desk.configure("");
+    desk
+}
+
+/// A desk with one key, and the vendor it is for.
+fn with_a_key() -> (Desk, Server) {
+    let vendor = server().on_thread();
+    let desk = bare().with("OPENAI_API_KEY", "k").with("OPENAI_BASE_URL", &format!("{}/v1", vendor.url()));
+    (desk, vendor)
+}
+
+#[track_caller]
+fn keeps_nothing(desk: &Desk) {
+    desk.ax(&["history"]).ends(0).says(&["no such discussions"]).prints_nothing();
+}
+
+#[test]
+fn where_nobody_can_be_asked_a_pipe_is_refused_with_exit_code_4() {
+    for args in [
+        &["Tabs or spaces?"][..],
+        &["ask", "Tabs or spaces?"],
+        &["discuss", "Tabs or spaces?", "-q"],
+        &["discuss", "Tabs or spaces?", "--json"],
+        &["discuss", "Tabs or spaces?", "--dry-run"],
+        &["discuss", "Tabs or spaces?", "--detach"],
+        &["discuss", "Tabs or spaces?", "--seed", "3"],
+    ] {
+        let desk = bare();
+        let said = desk.ax(args).ends(4).prints_nothing();
+        said.says(&["nobody can be asked here", "`--offline`", "ANTHROPIC_API_KEY"]);
+        keeps_nothing(&desk);
+    }
+}
+
+#[test]
+fn where_nobody_can_be_asked_those_who_are_named_cannot_either() {
+    let desk = bare();
+    let said = desk.ax(&["Tabs or spaces?", "-p", "claude,gemini"]).ends(4).prints_nothing();
+    said.says(&["claude can't be asked here", "gemini can't be asked here", "`--offline`"]);
+    keeps_nothing(&desk);
+}
+
+#[test]
+fn offline_runs_anywhere_and_its_result_is_marked_on_every_surface() {
+    let desk = bare();
+    let quick = ["Tabs or spaces?", "--offline", "--simulate", "latency=0ms", "-r", "1"];
+    let run = |more: &[&str]| desk.ax(&[&quick[..], more].concat()).ends(0).out;
+    for more in [&[][..], &["-q"], &["--verbose"]] {
+        let out = run(more);
+        assert!(out.starts_with(MARK), "{more:?}: {out}");
+    }
+    let said_so = "The voices were simulated: no model was asked, and what they say is made up";
+    assert!(run(&["--output-format", "md"]).contains(said_so));
+    let events = run(&["--output-format", "jsonl"]);
+    let started = events.lines().find(|it| it.contains("\"type\":\"discussion_started\"")).unwrap();
+    assert!(started.contains("\"simulated\":true"), "{started}");
+    assert_eq!(desk.ax(&["show", "last", "--json"]).ends(0).json()["simulated"], true);
+    for verb in [&["show", "last"][..], &["show", "last", "-v"], &["replay", "last", "--fast"]] {
+        let out = desk.ax(verb).ends(0).out;
+        assert!(out.starts_with(MARK), "{verb:?}: {out}");
+    }
+    for format in ["markdown", "html"] {
+        let out = desk.ax(&["export", "last", "--as", format]).ends(0).out;
+        assert!(out.contains(said_so), "{format}: {out}");
+    }
+    let history = desk.ax(&["history"]).ends(0).out;
+    assert!(history.lines().all(|line| line.ends_with("  [simulated] Tabs or spaces?")), "{history}");
+    let history = desk.ax(&["history", "--json"]).ends(0).json();
+    assert!(history.as_array().unwrap().iter().all(|it| it["simulated"] == true), "{history}");
+}
+
+#[test]
+fn the_demonstration_runs_anywhere_and_is_marked() {
+    let out = bare().ax(&["demo", "--fast"]).ends(0).out;
+    assert!(out.starts_with(MARK), "{out}");
+}
+
+#[test]
+fn a_typo_never_spends_money() {
+    let (desk, vendor) = with_a_key();
+    for (args, meant) in [
+        (&["dicuss", "Tabs or spaces?"][..], "there is no verb named dicuss; did you mean discuss?"),
+        (&["-q", "dicuss", "Tabs or spaces?"], "there is no verb named dicuss; did you mean discuss?"),
+        (&["ak", "Tabs", "or", "spaces?"], "there is no verb named ak; did you mean ask?"),
+        (&["hlep"], "there is no verb named hlep; did you mean help?"),
+        (&["Kubernetes"], "there is no verb named Kubernetes"),
+        (&["watch", "last"], "there is no verb named watch"),
+        (&["-1 or +1?"], "unexpected argument '-1' found"),
+    ] {
+        desk.ax(args).ends(2).says(&[meant]).prints_nothing();
+    }
+    assert_eq!(vendor.requests().len(), 0);
+    keeps_nothing(&desk);
+}
+
+#[test]
+fn a_bare_question_is_asked() {
+    for args in [
+        &["Tabs or spaces?", "-r", "1"][..],
+        &["-r", "1", "-q", "Tabs or spaces?"],
+        &["-r1", "--", "Tabs or spaces?"],
+        &["ask", "Tabs or spaces?", "-r", "1"],
+        &["chat", "Tabs or spaces?", "-r", "1"],
+        &["Tabs", "or", "spaces?", "-r", "1"],
+    ] {
+        let (desk, vendor) = with_a_key();
+        desk.ax(args).ends(0);
+        let topic = desk.ax(&["show", "last", "--json"]).ends(0).json()["topic"].clone();
+        assert_eq!(topic, "Tabs or spaces?", "{args:?}");
+        let asked: BTreeSet<String> = asked(&vendor).into_iter().collect();
+        assert_eq!(asked.len(), 3, "{args:?}: {asked:?}");
+    }
+}
+
+#[test]
+fn text_in_a_pipe_is_context_of_a_bare_question() {
+    let desk = Desk::new();
+    desk.ax_hearing(&["Tabs or spaces?"], "We are five.").ends(0);
+    let shown = desk.ax(&["export", "last"]).ends(0).out;
+    assert!(shown.contains("We are five."), "{shown}");
+}

@@ -1,0 +1,160 @@
+//! Who discusses where an order names nobody: one key is enough, and whatever is not as usual is said.
+
+use quorum_testkit::server::{Server, server};
+use serde_json::{Value, json};
+
+use crate::desk::Desk;
+
+const QUESTION: [&str; 3] = ["Tabs or spaces?", "-r", "1"];
+
+fn bare() -> Desk {
+    let desk = Desk::new();
+    desk.configure("");
+    desk
+}
+
+fn ollama(models: &[&str]) -> (Desk, Server) {
+    let server = server().models(models.iter().copied()).on_thread();
+    let desk = Desk::new().with("OLLAMA_HOST", &server.url());
+    desk.configure("");
+    (desk, server)
+}
+
+/// The models that were called, one for each call.
+pub(crate) fn asked(vendor: &Server) -> Vec<String> {
+    let requests = vendor.requests();
+    requests.iter().filter(|it| it.method == "POST").map(|it| it.model.clone()).collect()
+}
+
+fn participating(desk: &Desk) -> Value {
+    desk.ax(&["show", "last", "--json"]).ends(0).json()["participatingProviders"].clone()
+}
+
+#[test]
+fn one_key_is_enough() {
+    let vendor = server().on_thread();
+    let desk = bare().with("OPENAI_API_KEY", "k").with("OPENAI_BASE_URL", &format!("{}/v1", vendor.url()));
+    let said = desk.ax(&QUESTION).ends(0);
+    let line = "Only openai can be asked here, so its models discuss: gpt-5.6-terra, gpt-5.6-luna, gpt-4.1. \
+                `ax models` says what others lack.\n";
+    assert!(said.err.starts_with(line), "{said:#?}");
+    let seats = ["gpt-5.6-terra", "gpt-5.6-luna", "gpt-4.1"].map(|it| format!("openai/{it}"));
+    assert_eq!(participating(&desk), json!(seats));
+}
+
+#[test]
+fn one_key_of_a_router_seats_models_of_different_vendors() {
+    let desk = bare().with("OPENROUTER_API_KEY", "k");
+    let plan = desk.ax(&["q?", "--dry-run", "--json"]).ends(0).json();
+    let seats: Vec<&str> = plan["participants"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["participant"].as_str().unwrap())
+        .collect();
+    let vendors: Vec<&str> = seats.iter().filter_map(|it| it.split('/').nth(1)).collect();
+    assert_eq!(vendors, ["anthropic", "openai", "google"]);
+}
+
+#[test]
+fn a_pattern_for_two_takes_two_models() {
+    let desk = bare().with("MISTRAL_API_KEY", "k");
+    let plan = desk.ax(&["q?", "--pattern", "dialogue", "--dry-run", "--json"]).ends(0).json();
+    assert_eq!(plan["participants"].as_array().unwrap().len(), 2, "{plan:#}");
+}
+
+#[test]
+fn a_local_server_with_several_models_is_enough() {
+    let (desk, _server) = ollama(&["qwen3:8b", "gemma3:4b", "nomic-embed-text:latest"]);
+    let said = desk.ax(&QUESTION).ends(0);
+    said.says(&["Only ollama can be asked here, so its models discuss: qwen3:8b, gemma3:4b."]);
+    assert_eq!(participating(&desk), json!(["ollama/qwen3:8b", "ollama/gemma3:4b"]));
+}
+
+#[test]
+fn one_model_alone_is_refused_with_what_to_do() {
+    let (desk, server) = ollama(&["qwen3:8b"]);
+    let said = desk.ax(&QUESTION).ends(4).prints_nothing();
+    said.says(&[
+        "only ollama, with the one model qwen3:8b, can be asked here, and a discussion takes 2;",
+        "`ollama pull NAME` gives it a second model",
+        "`-p ollama,ollama` lets it speak twice",
+        "`--offline` lets simulated voices answer",
+        "claude: no key: set ANTHROPIC_API_KEY",
+    ]);
+    // Its list was asked for, and nothing else.
+    assert_eq!(server.requests().len(), 1);
+    // The model that is there answers, not the one that usually is.
+    desk.ax(&["Tabs or spaces?", "-r", "1", "-p", "ollama,ollama"]).ends(0);
+}
+
+#[test]
+fn a_panel_that_was_narrowed_or_filled_up_says_so() {
+    let check = |keys: &[&str], line: &str| {
+        let desk = keys.iter().fold(bare(), |desk, key| desk.with(key, "k"));
+        let said = desk.ax(&["q?", "--dry-run"]).ends(0);
+        let says = format!("{line} `ax models` says what is missing.\n");
+        assert!(said.err.starts_with(&says), "{said:#?}");
+    };
+    check(
+        &["ANTHROPIC_API_KEY", "GEMINI_API_KEY"],
+        "The usual panel without glm, qwen, which can't be asked here: claude, gemini.",
+    );
+    check(
+        &["ANTHROPIC_API_KEY", "XAI_API_KEY"],
+        "Too few of the usual panel can be asked here, so grok filled it up: claude, grok.",
+    );
+    check(
+        &["XAI_API_KEY", "MISTRAL_API_KEY"],
+        "Nobody of the usual panel can be asked here, so others discuss: grok, mistral.",
+    );
+}
+
+#[test]
+fn the_usual_panel_and_one_that_is_named_are_not_explained() {
+    let keys = ["ANTHROPIC_API_KEY", "GEMINI_API_KEY", "ZAI_API_KEY", "DASHSCOPE_API_KEY"];
+    let desk = keys.iter().fold(bare(), |desk, key| desk.with(key, "k"));
+    for args in [
+        &["q?", "--dry-run"][..],
+        &["q?", "--dry-run", "-p", "claude,glm"],
+        &["q?", "--dry-run", "--offline"],
+    ] {
+        assert_eq!(desk.ax(args).ends(0).err, "Nobody was asked, and nothing was recorded.\n", "{args:?}");
+    }
+}
+
+#[test]
+fn model_names_may_contain_an_at_sign() {
+    let vendor = server().on_thread();
+    let desk = Desk::new();
+    let row = |name: &str, model: &str| {
+        let base = format!("{}/v1", vendor.url());
+        format!("[providers.{name}]\nwire = 'openai-chat'\nbase_url = '{base}'\nmodel = '{model}'\n")
+    };
+    desk.configure(&(row("vertex", "claude-sonnet-5-5@20261001") + &row("cloudflare", "@cf/meta/llama-4")));
+    desk.ax(&QUESTION).ends(0);
+    let named = "vertex/claude-opus-5-5@20261001,cloudflare/@cf/openai/gpt-oss-120b";
+    desk.ax(&["Tabs or spaces?", "-r", "1", "-p", named]).ends(0);
+    assert_eq!(participating(&desk), json!(named.split(',').collect::<Vec<_>>()));
+    let asked = asked(&vendor);
+    for model in [
+        "claude-sonnet-5-5@20261001",
+        "@cf/meta/llama-4",
+        "claude-opus-5-5@20261001",
+        "@cf/openai/gpt-oss-120b",
+    ] {
+        assert!(asked.iter().any(|it| it == model), "{model}: {asked:?}");
+    }
+}
+
+#[test]
+fn a_model_that_a_servers_list_does_not_name_is_a_warning_and_the_call_decides() {
+    let vendor = server().models(["gpt-5.6-terra", "gpt-5.6-luna"]).on_thread();
+    let desk = bare().with("OPENAI_API_KEY", "k").with("OPENAI_BASE_URL", &format!("{}/v1", vendor.url()));
+    let said = desk.ax(&QUESTION).ends(0);
+    said.says(&[
+        "warning: openai/gpt-4.1: its list names no model gpt-4.1; it names gpt-5.6-terra, gpt-5.6-luna",
+    ]);
+    assert!(asked(&vendor).contains(&"gpt-4.1".to_owned()));
+    assert_eq!(participating(&desk), json!(["openai/gpt-5.6-terra", "openai/gpt-5.6-luna"]));
+}
