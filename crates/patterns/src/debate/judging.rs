@@ -6,7 +6,7 @@ use quorum_core::{
         flips::rounded,
         participant::Participant,
         ruling::RulingAwaited,
-        state::{Heard, State},
+        state::{RecordedReading, State},
     },
     registry::Detection,
 };
@@ -222,7 +222,7 @@ fn winner(verdict: &Verdict) -> Option<&str> {
     verdict.winner.as_ref().map(|it| it.participant.as_str())
 }
 
-fn is_swapped(heard: &Heard) -> bool {
+fn is_swapped(heard: &RecordedReading) -> bool {
     let step = heard.step.as_ref().map(|step| step.as_str()).unwrap_or_default();
     step.split('/').skip(3).any(|purpose| purpose == SWAPPED)
 }
