@@ -17,7 +17,7 @@ impl State {
         (self.seq, self.last_at, self.active_ms) = (fact.seq, fact.at, fact.active_ms);
         match &fact.event {
             Event::LifecycleChanged { from, to } => {
-                self.record_transition(from.name(), to.name(), fact.at, Some(*to))
+                self.record_transition(from.name(), to.name(), fact.at, Some(*to));
             }
             Event::PhaseEntered { phase, round } => self.enter_phase(phase, *round, fact.at),
             Event::PanelSeated { seated, absent } => {
