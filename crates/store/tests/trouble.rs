@@ -63,7 +63,7 @@ fn a_file_that_is_not_a_database_is_refused_and_not_changed() {
     let folder = Folder::new();
     let recipe = "Take two eggs and a pound of flour. ".repeat(200);
     fs::write(folder.database(), &recipe).unwrap();
-    check(&folder.database(), &["quorum.db", "no database"]);
+    check(&folder.database(), &["quorum.db", "not a database"]);
     assert_eq!(fs::read_to_string(folder.database()).unwrap(), recipe);
 }
 

@@ -152,7 +152,7 @@ async fn an_abort_does_not_wait_for_an_embedder() {
     let table = table(&saying(ONE, ONE).embeds(apart().hangs()));
     let id = table.open(order(2)).await.unwrap();
     let handle = table.engine.run(id).await.unwrap();
-    // Sleeps in virtual time, because the abort must come while the embedder is being asked.
+    // Virtual time; it sleeps because the abort must come while the embedder is being asked.
     tokio::time::sleep(tokio::time::Duration::from_secs(5)).await;
     assert_eq!(table.panel.embedded().len(), 1);
     table.engine.send(id, Command::Abort).await.unwrap();
