@@ -1,9 +1,9 @@
-//! What a discussion is and how it is run.
+//! The core of Quorum: what a discussion is, and how it is run.
 //!
 //! A discussion is a list of facts ([`model::event`]). A pattern ([`registry::Pattern`]) is a
-//! deterministic async function over a [`floor::Floor`]; everything that is not the flow of talk
-//! lives once, beneath the floor. The [`engine`] runs it all, and what it needs from outside are
-//! the [`seams`].
+//! deterministic async function over a [`floor::Floor`]; everything other than the flow of the talk
+//! is implemented once, beneath the floor. The [`engine`] runs discussions; [`seams`] has the
+//! traits that it needs others to implement.
 
 pub mod call;
 pub mod engine;

@@ -1,4 +1,4 @@
-//! What others implement: who answers, where facts are kept, what time it is. Small, with the contract in prose.
+//! The interfaces that others implement: providers, stores and the clock. Each states its contract.
 
 mod archive;
 mod store;
@@ -27,14 +27,14 @@ pub use store::{Append, Claim, Created, Store, StoreError, Then, admit};
 
 /// A model that answers.
 ///
-/// Streaming is the only path. The stream ends with [`Chunk::End`]; one that stops without it is an incomplete turn,
-/// never a finished one. Dropping the stream cancels the call: nothing of it may live on. A provider never retries:
-/// retries, deadlines and lanes are ours.
+/// Streaming is the only path. The stream ends with [`Chunk::End`]; if it stops without it, the
+/// turn is incomplete and never counts as finished. Dropping the stream cancels the call
+/// completely. A provider never retries: retries, deadlines and lanes are the engine's job.
 pub trait Provider: Send + Sync {
-    /// Starts answering.
+    /// Starts the answer.
     fn reply(&self, call: Arc<Call>) -> BoxStream<'static, Result<Chunk, ProviderError>>;
 
-    /// Whether it could answer for this participant now, without paying for it (INV-DISC-100).
+    /// Checks whether it could answer for this participant now, without costs (INV-DISC-100).
     fn check<'a>(&'a self, who: &'a Participant) -> BoxFuture<'a, Result<(), ProviderError>>;
 
     /// What its last check noticed that is no error: a model, say, that its server does not list.
@@ -43,82 +43,83 @@ pub trait Provider: Send + Sync {
     }
 }
 
-/// A piece of an answer.
+/// A piece of a streamed answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Chunk {
-    /// Some more text.
+    /// More text.
     Text(String),
-    /// The model asks for a sub-discussion on this topic before it goes on; only where the call allows it.
+    /// The model asks for a sub-discussion before it continues; only if the call allows it.
     Convene {
-        /// What it shall be about.
+        /// The topic of the sub-discussion.
         topic: String,
     },
-    /// The answer is complete.
+    /// The end of a complete answer.
     End {
-        /// Why it stopped.
+        /// Why the model stopped.
         finish: Finish,
-        /// What it used, where the provider says.
+        /// The usage, if the provider reports it.
         usage: Option<Usage>,
-        /// What the provider itself charges; wins over our price list.
+        /// The cost, if the provider reports it; overrides our price list.
         cost: Option<Usd>,
     },
 }
 
-/// A provider as the engine uses it: with its lane, its price and its window.
+/// A provider as the engine uses it: with lane, price and context window.
 #[derive(Clone)]
 pub struct Voice {
-    /// Who answers.
+    /// The provider.
     pub provider: Arc<dyn Provider>,
-    /// Shared by all discussions of the process that use this provider.
+    /// The lane, shared by all discussions of the process that use this provider.
     pub lane: Arc<Lane>,
-    /// `None` is unpriced, which is not the same as free.
+    /// The price; `None` means unknown, not free.
     pub price: Option<Price>,
-    /// How many tokens the model can take in.
+    /// The size of the model's context window in tokens.
     pub window: u64,
-    /// How many tokens it may think before it speaks, on top of what an answer may have; paid like those.
+    /// How many tokens of reasoning it may produce beyond the limit of an answer; they are paid
+    /// too.
     pub thinking: u32,
 }
 
-/// Finds the voice behind a seat. `None` when there is none of that name.
+/// Finds the voice for each seat.
 pub trait Voices: Send + Sync {
-    /// The voice for this participant of this discussion.
+    /// The voice for this participant of this discussion; `None` if there is none.
     fn voice(&self, spec: &Spec, who: &Participant) -> Option<Voice>;
 
-    /// The embedding model of this name, `provider/model`; `None` when there is none.
+    /// The embedding model with this name, `provider/model`; `None` if there is none.
     fn embedder(&self, _spec: &Spec, _model: &str) -> Option<Arc<dyn Embedder>> {
         None
     }
 }
 
-/// A model that makes vectors of texts, so that what means the same lies close together.
+/// A model that turns texts into vectors, close together if the texts mean the same.
 ///
-/// It answers with one vector for each text, in their order and all of one length. Dropping the future cancels the call. It never
-/// retries: retries and deadlines are ours.
+/// It returns one vector per text, in order and all of one length. Dropping the future cancels the
+/// call. It never retries: retries and deadlines are the engine's job.
 pub trait Embedder: Send + Sync {
-    /// Makes the vectors.
+    /// Embeds the texts.
     fn embed(&self, texts: Vec<String>) -> BoxFuture<'_, Result<Embedded, ProviderError>>;
 
-    /// What its tokens cost; `None` is unpriced, which is not the same as free.
+    /// The price of its tokens; `None` means unknown, not free.
     fn price(&self) -> Option<Price> {
         None
     }
 }
 
-/// What an embedding model answers.
+/// The answer of an embedding model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Embedded {
-    /// One for each text.
+    /// One vector per text.
     pub vectors: Vec<Vec<f32>>,
-    /// What it used, where the provider says.
+    /// The usage, if the provider reports it.
     pub usage: Option<Usage>,
-    /// What the provider itself charges; wins over our price list.
+    /// The cost, if the provider reports it; overrides our price list.
     pub cost: Option<Usd>,
 }
 
-/// Time and chance, so that tests can hold both still.
+/// Time and randomness, which tests replace.
 pub trait Clock: Send + Sync {
-    /// The wall clock. Durations never come from here.
+    /// The wall-clock time. Never used for durations.
     fn now(&self) -> Timestamp;
-    /// A number nobody can guess.
+    /// An unpredictable random number.
     fn draw(&self) -> u64;
 }

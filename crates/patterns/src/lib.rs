@@ -1,8 +1,8 @@
-//! Ways to hold a discussion and ways to decide. Each is one file or folder and one line in a list
-//! below.
+//! Patterns and consensus methods. Each is one file or folder and one line in a list below.
 //!
-//! Everything here is deterministic: the same record gives the same talk. Patterns ask through the
-//! floor, readers understand structured replies, prompts hold the words.
+//! Everything here is deterministic: the same record gives the same talk. Patterns ask participants
+//! through the floor, readers parse structured replies, and prompts contain the text sent to
+//! participants.
 
 mod consensus;
 mod context;
@@ -49,7 +49,7 @@ pub static CONTEXTS: &[ContextStrategy] = &[
 pub static DETECTORS: &[Detector] =
     &[detect::repetition::DETECTOR, detect::diminishing_returns::DETECTOR, detect::drift::DETECTOR];
 
-/// Everything in the lists above.
+/// The registry of everything in the lists above.
 #[must_use]
 pub fn registry() -> Registry {
     Registry::default()
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_fits_together() {
+    fn the_registry_is_valid() {
         assert_eq!(registry().validate(&["topic", "pattern", "rounds"]), Ok(()));
     }
 

@@ -1,29 +1,30 @@
-//! Who is strongest for a task (INV-DISC-203): the words of the question against what each is good at.
+//! Ranks participants by how well their strengths match the topic (INV-DISC-203).
 
 use std::{cmp::Reverse, collections::BTreeSet};
 
 use quorum_core::model::participant::Participant;
 
-/// Who goes first where nobody is stronger.
+/// The provider that wins ties.
 const FAVOURITE: &str = "claude";
 
-/// Words this long are the same word when they begin the same: *translate* and *translation*.
+/// How many characters two words must share at the start to count as the same: *translate* and
+/// *translation*.
 const STEM: usize = 6;
 
-/// Everyone, the strongest for this topic first; where equal claude, then by seat.
+/// Everyone, the strongest for this topic first; on ties claude, then seating order.
 pub(crate) fn strongest_first(mut among: Vec<Participant>, topic: &str) -> Vec<Participant> {
     let wanted = words(topic);
     among.sort_by_key(|it| (Reverse(matches(it, &wanted)), it.provider != FAVOURITE));
     among
 }
 
-/// The seat of that name, or else the first one that provider answers for.
+/// The participant with this name, or else the first one of the provider with this name.
 pub(crate) fn named<'p>(among: &'p [Participant], name: &str) -> Option<&'p Participant> {
     let by_name = among.iter().find(|it| it.name == name);
     by_name.or_else(|| among.iter().find(|it| it.provider == name))
 }
 
-/// How many of its strengths the words touch.
+/// How many of its strengths match the words.
 fn matches(who: &Participant, wanted: &BTreeSet<String>) -> usize {
     who.strengths.iter().filter(|tag| !words(tag).is_disjoint(wanted)).count()
 }

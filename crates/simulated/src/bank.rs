@@ -1,25 +1,25 @@
-//! The words simulated voices have: one file of sentences for each language, with places to fill in.
+//! The phrase bank of simulated voices: one file of sentence templates for each language.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
 use serde::Deserialize;
 
-/// Everything there is to say in one language.
+/// Everything that can be said in one language.
 #[derive(Debug, Deserialize)]
 pub(super) struct Bank {
-    /// Between the last two of a list.
+    /// The separator before the last item of a list.
     pub(super) and: String,
-    /// Small words that give the language away; none for the one that is taken otherwise.
+    /// Function words that identify the language; empty for the fallback language.
     pub(super) known_by: Vec<String>,
-    /// The line that states a position; voices know each other's positions by it.
+    /// The line that states a position; voices recognise each other's positions by it.
     pub(super) position: String,
-    /// How the topic of a sub-discussion is put.
+    /// The template for the topic of a sub-discussion.
     pub(super) on: String,
-    /// In place of a quotation where there is nothing to quote.
+    /// Replaces a quotation if there is nothing to quote.
     pub(super) nothing: String,
-    /// A position that isn't a name, inside a sentence.
+    /// The template for a position that isn't a name, within a sentence.
     pub(super) view: String,
-    /// How sentences begin that mean little without the one before.
+    /// Beginnings of sentences that make little sense without the one before.
     pub(super) dangling: Vec<String>,
     pub(super) begins: Begins,
     pub(super) alternatives: Alternatives,
@@ -47,27 +47,27 @@ pub(super) struct Begins {
     pub(super) explain: Vec<String>,
 }
 
-/// How alternatives are found inside a question.
+/// How alternatives are found in a question.
 #[derive(Debug, Deserialize)]
 pub(super) struct Alternatives {
-    /// What stands between them.
+    /// Separators between alternatives.
     pub(super) between: Vec<String>,
-    /// What stands before the first and isn't part of it.
+    /// Words before the first alternative that aren't part of it.
     pub(super) leads: Vec<String>,
-    /// Where the last one ends.
+    /// Words that end the last alternative.
     pub(super) tails: Vec<String>,
-    /// What is no alternative: "or not".
+    /// Phrases that are not alternatives: "or not".
     pub(super) no: Vec<String>,
 }
 
-/// How a question becomes something to talk about: "Should we go?" becomes "whether to go".
+/// How a question becomes a noun phrase: "Should we go?" becomes "whether to go".
 #[derive(Debug, Deserialize)]
 pub(super) struct Rewrite {
     pub(super) begins: String,
     pub(super) becomes: String,
 }
 
-/// A position and what speaks for it.
+/// A position and arguments for it.
 #[derive(Debug, Deserialize)]
 pub(super) struct Stance {
     pub(super) position: String,
@@ -82,20 +82,20 @@ pub(super) struct Sides {
     pub(super) weigh: Stance,
 }
 
-/// What speaks for any alternative that a topic may name.
+/// Arguments for any alternative that a topic may name.
 #[derive(Debug, Deserialize)]
 pub(super) struct Reasons {
     pub(super) because: Vec<String>,
 }
 
-/// What someone with these strengths looks at.
+/// What a participant with these strengths looks at.
 #[derive(Debug, Deserialize)]
 pub(super) struct Lens {
     pub(super) tags: Vec<String>,
     pub(super) words: Vec<String>,
 }
 
-/// A narrower question, and what can be answered.
+/// A narrower question and its possible answers.
 #[derive(Debug, Deserialize)]
 pub(super) struct Tail {
     pub(super) question: String,
@@ -118,13 +118,13 @@ pub(super) struct Speech {
     pub(super) convene: Vec<String>,
 }
 
-/// Sentences of those who propose, criticise and refine.
+/// Sentences for proposing, criticising and refining.
 #[derive(Debug, Deserialize)]
 pub(super) struct Critique {
     pub(super) propose: Vec<String>,
-    /// What can be done, when the reasons are all said.
+    /// Things that can be done, for when all reasons have been given.
     pub(super) plan: Vec<String>,
-    /// The same, for questions where nothing is to be done.
+    /// The same for questions where nothing has to be done.
     pub(super) inquiry: Vec<String>,
     pub(super) objection: Vec<String>,
     pub(super) praise: Vec<String>,
@@ -149,12 +149,12 @@ static BANKS: LazyLock<[Bank; 2]> = LazyLock::new(|| {
 });
 
 impl Bank {
-    /// All languages, the one taken in doubt first.
+    /// All languages, the fallback first.
     pub(super) fn all() -> &'static [Bank] {
         &*BANKS
     }
 
-    /// The language this topic is written in, as far as its small words tell.
+    /// The bank for the language of this topic, identified by its function words.
     pub(super) fn for_topic(topic: &str) -> &'static Bank {
         let words: Vec<String> =
             topic.split(|it: char| !it.is_alphanumeric()).map(str::to_lowercase).collect();
@@ -180,7 +180,7 @@ impl Bank {
         }
     }
 
-    /// Names in a row: "ann, bob and cyd".
+    /// The names as a list: "ann, bob and cyd".
     pub(super) fn list(&self, names: &[&str]) -> String {
         match names {
             [] => String::new(),
@@ -189,18 +189,18 @@ impl Bank {
         }
     }
 
-    /// Whether this sentence is only the frame around somebody's argument, and so not worth quoting.
+    /// Whether this sentence only introduces an argument and so isn't worth quoting.
     pub(super) fn is_frame(sentence: &str) -> bool {
         FRAMES.iter().any(|(begins, ends)| sentence.starts_with(begins) && sentence.ends_with(ends))
     }
 
-    /// Whether this sentence is what one says when the reasons are all said.
+    /// Whether this sentence is one for when all reasons have been given.
     pub(super) fn is_afterthought(sentence: &str) -> bool {
         let after = |bank: &'static Bank| bank.critique.plan.iter().chain(&bank.critique.inquiry);
         Bank::all().iter().flat_map(after).any(|it| it == sentence)
     }
 
-    /// Whether this sentence leans on the one before.
+    /// Whether this sentence makes little sense without the one before.
     pub(super) fn is_dangling(sentence: &str) -> bool {
         Bank::all().iter().flat_map(|bank| &bank.dangling).any(|start| sentence.starts_with(start))
     }
@@ -228,10 +228,11 @@ impl Bank {
     }
 }
 
-/// With fewer fixed letters than this a sentence could be anybody's.
+/// The minimum number of fixed characters; a shorter template would match anyone's sentence.
 const SHORTEST_FRAME: usize = 8;
 
-/// How the sentences around arguments begin and end, before the first and after the last place to fill.
+/// The fixed beginnings and ends of introducing sentences, before the first and after the last
+/// placeholder.
 static FRAMES: LazyLock<Vec<(&'static str, &'static str)>> = LazyLock::new(|| {
     let templates = Bank::all().iter().flat_map(Bank::frames);
     let sentences = templates.flat_map(|it| it.split_inclusive(['.', '?', '”', '“'])).map(str::trim);
@@ -242,7 +243,7 @@ static FRAMES: LazyLock<Vec<(&'static str, &'static str)>> = LazyLock::new(|| {
     fixed.filter(|(begins, ends)| begins.len() + ends.len() >= SHORTEST_FRAME).collect()
 });
 
-/// Fills the places of a sentence. What is filled in is never itself filled, whatever it contains.
+/// Fills the placeholders of a template. Braces in the values are not filled.
 pub(super) fn fill(template: &str, with: &[(&str, &str)]) -> String {
     let mut out = String::with_capacity(template.len() * 2);
     let mut rest = template;
@@ -253,11 +254,11 @@ pub(super) fn fill(template: &str, with: &[(&str, &str)]) -> String {
         rest = after;
     }
     out.push_str(rest);
-    // Names stay as they are written, even at the start.
+    // Names keep their capitalisation, even at the start.
     if template.starts_with("{name") { out } else { capitalised(&out) }
 }
 
-/// With a capital at the start, unless the first word has capitals of its own (iOS, gRPC).
+/// The text with a capital at the start, unless the first word contains capitals (iOS, gRPC).
 fn capitalised(text: &str) -> String {
     let first_word = text.split_whitespace().next().unwrap_or_default();
     let mut letters = text.chars();
@@ -279,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn languages_are_told_by_their_small_words() {
+    fn languages_are_identified_by_function_words() {
         let position = |topic: &str| &*Bank::for_topic(topic).position;
         assert_eq!(position("Sollten wir auf Rust umstellen?"), "Meine Position: {position}.");
         assert_eq!(position("Should we die in Rust?"), "My position: {position}.");
@@ -300,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_filled_once() {
+    fn placeholders_are_filled_once() {
         assert_eq!(fill("{a} and {b}", &[("a", "{b}"), ("b", "c")]), "{b} and c");
         assert_eq!(fill("{a} is fast", &[("a", "gRPC")]), "gRPC is fast");
         assert_eq!(fill("{a} is fast", &[("a", "walking")]), "Walking is fast");

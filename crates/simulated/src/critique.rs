@@ -1,12 +1,13 @@
-//! Proposing, criticising and refining: numbered points, objections to single ones, and what became of them.
+//! Proposing, criticising and refining: numbered points, objections to single points, and revised
+//! proposals.
 
 use super::{
     mind::Mind,
     speech::{answer, finished, speak, stated},
-    table::{Heard, points},
+    table::{Speaker, points},
 };
 
-/// What the phase in a step's name asks for.
+/// The speech for the phase in the step's name.
 pub(super) fn speech_for(mind: &Mind<'_>) -> String {
     match mind.call.step.as_str().split('/').nth(1) {
         Some("proposing") => propose(mind),
@@ -34,25 +35,28 @@ fn criticise(mind: &Mind<'_>) -> String {
     finished(mind, &paragraphs)
 }
 
-/// An objection to one point of a proposal, and a word for another; without numbered points, a plain answer.
-fn objection(mind: &Mind<'_>, heard: &Heard<'_>) -> Option<String> {
+/// An objection to one point of a proposal, with praise for another; a plain answer if it has no
+/// numbered points.
+fn objection(mind: &Mind<'_>, speaker: &Speaker<'_>) -> Option<String> {
     let critique = &mind.bank.critique;
-    let points = heard.said.iter().rev().map(|text| points(text)).find(|it| !it.is_empty());
-    let Some(points) = points else { return answer(mind, heard) };
-    let at = mind.chance("objection").of(heard.name).below(points.len());
+    let points = speaker.said.iter().rev().map(|text| points(text)).find(|it| !it.is_empty());
+    let Some(points) = points else { return answer(mind, speaker) };
+    let at = mind.chance("objection").derive(speaker.name).below(points.len());
     let (number, quote) = &points[at];
-    let objection = mind
-        .say(&critique.objection, &[("name", heard.name), ("number", &number.to_string()), ("quote", quote)]);
+    let objection = mind.say(
+        &critique.objection,
+        &[("name", speaker.name), ("number", &number.to_string()), ("quote", quote)],
+    );
     let kept = &points[(at + 1) % points.len()].0.to_string();
-    let praise = mind.say(&critique.praise, &[("name", heard.name), ("number", kept)]);
+    let praise = mind.say(&critique.praise, &[("name", speaker.name), ("number", kept)]);
     Some(if points.len() > 1 { format!("{objection} {praise}") } else { objection })
 }
 
 fn refine(mind: &Mind<'_>) -> String {
     let critique = &mind.bank.critique;
-    let took = |heard: &Heard<'_>| {
-        let quote = heard.quote(mind.chance("took").of(heard.name))?;
-        Some(mind.say(&critique.took, &[("name", heard.name), ("quote", &quote)]))
+    let took = |speaker: &Speaker<'_>| {
+        let quote = speaker.quote(mind.chance("took").derive(speaker.name))?;
+        Some(mind.say(&critique.took, &[("name", speaker.name), ("quote", &quote)]))
     };
     let mut paragraphs = vec![stated(mind)];
     let own = &mind.call.participant.name;
@@ -64,7 +68,7 @@ fn refine(mind: &Mind<'_>) -> String {
     finished(mind, &paragraphs)
 }
 
-/// Its own proposal with one point in the middle mended; a new one where it had none.
+/// Its own proposal with the middle replaced by a repaired point; a new proposal if it had none.
 fn repaired(mind: &Mind<'_>) -> Vec<String> {
     let critique = &mind.bank.critique;
     let repair = mind.say(&critique.repair, &[]);

@@ -1,18 +1,19 @@
-//! For forms without a file of their own: every key the schema demands, with something of the right type.
+//! Replies to forms without a sample: every key that the schema requires, with a value of the right
+//! type.
 
 use quorum_core::call::Shape;
 use serde_json::{Map, Number, Value};
 
 use crate::mind::Mind;
 
-/// Deeper than this a schema is not followed.
+/// The maximum depth to which a schema is followed.
 const DEEPEST: u32 = 8;
 
 pub(super) fn filled(mind: &Mind<'_>, shape: &Shape) -> String {
     completed(mind, Value::Object(Map::new()), shape.schema.as_deref()).to_string()
 }
 
-/// The value with whatever the schema demands beyond it.
+/// The value, completed with everything else that the schema requires.
 pub(super) fn completed(mind: &Mind<'_>, value: Value, schema: Option<&Value>) -> Value {
     schema.map_or(value.clone(), |schema| complete(mind, value, schema, 0))
 }
@@ -41,7 +42,7 @@ fn required(schema: &Value) -> Vec<String> {
     keys.filter_map(|key| Some(key.as_str()?.to_owned())).collect()
 }
 
-/// Something of the type that the schema asks for under this key.
+/// A value of the type that the schema requires for this key.
 fn invented(mind: &Mind<'_>, key: &str, schema: &Value, depth: u32) -> Value {
     if let Some(first) = schema.get("enum").and_then(Value::as_array).and_then(|it| it.first()) {
         return first.clone();
@@ -62,12 +63,12 @@ fn invented(mind: &Mind<'_>, key: &str, schema: &Value, depth: u32) -> Value {
     }
 }
 
-/// A number inside the bounds, towards the upper end: what is asked for in numbers are mostly marks.
+/// A number within the bounds, towards the upper end, because most numbers asked for are scores.
 fn middle(mind: &Mind<'_>, key: &str, schema: &Value) -> f64 {
     let bound = |name: &str| schema.get(name).and_then(Value::as_f64);
     let least = bound("minimum").unwrap_or(0.0);
     let most = bound("maximum").unwrap_or(least + 10.0);
-    let share = 0.55 + 0.35 * mind.chance(key).share();
+    let share = 0.55 + 0.35 * mind.chance(key).fraction();
     ((least + (most - least) * share) * 100.0).round() / 100.0
 }
 

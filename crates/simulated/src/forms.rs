@@ -1,4 +1,4 @@
-//! Answers with a form: the form's own sample, made with this voice's mind, or a filled-in schema.
+//! Structured replies: the form's own sample, made with this voice's mind, or a filled-in schema.
 
 use quorum_core::{
     call::Shape,
@@ -9,10 +9,10 @@ use serde_json::Value;
 use crate::{
     filler::{completed, filled},
     mind::Mind,
-    table::{Heard, quotable},
+    table::{Speaker, quotable},
 };
 
-/// The answer in this form.
+/// The reply in this form.
 pub(super) fn answer(mind: &Mind<'_>, shape: &Shape) -> String {
     match shape.form.sample {
         Some(sample) => sample(mind, shape.schema.as_deref()),
@@ -69,11 +69,11 @@ impl sample::Mind for Mind<'_> {
     }
 
     fn chance(&self, purpose: &str) -> f64 {
-        Mind::chance(self, purpose).share()
+        Mind::chance(self, purpose).fraction()
     }
 
     fn conviction(&self, purpose: &str) -> f64 {
-        Mind::conviction(self, purpose).share()
+        Mind::conviction(self, purpose).fraction()
     }
 
     fn others(&self) -> Vec<Voice> {
@@ -82,7 +82,7 @@ impl sample::Mind for Mind<'_> {
 
     fn own(&self) -> Option<Voice> {
         let (name, said) = (self.call.participant.name.as_str(), self.table.own.clone());
-        (!said.is_empty()).then(|| self.voice(&Heard { name, said, round: self.call.round }))
+        (!said.is_empty()).then(|| self.voice(&Speaker { name, said, round: self.call.round }))
     }
 
     fn phrase(&self, key: &str, with: &[(&str, &str)]) -> String {
@@ -109,15 +109,15 @@ impl sample::Mind for Mind<'_> {
 }
 
 impl Mind<'_> {
-    fn voice(&self, heard: &Heard<'_>) -> Voice {
+    fn voice(&self, speaker: &Speaker<'_>) -> Voice {
         Voice {
-            name: heard.name.to_owned(),
-            said: heard.said.iter().map(|it| (*it).to_owned()).collect(),
-            holds: self.held_by(heard),
-            position: heard.position(),
-            first_position: heard.first_position(),
-            point: heard.main_point(),
-            points: heard.said.iter().flat_map(|text| quotable(text)).collect(),
+            name: speaker.name.to_owned(),
+            said: speaker.said.iter().map(|it| (*it).to_owned()).collect(),
+            holds: self.held_by(speaker),
+            position: speaker.position(),
+            first_position: speaker.first_position(),
+            point: speaker.main_point(),
+            points: speaker.said.iter().flat_map(|text| quotable(text)).collect(),
         }
     }
 }

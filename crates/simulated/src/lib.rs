@@ -1,18 +1,19 @@
-//! Voices without a model behind them: they take positions, answer each other and change their minds, the same way
-//! every time.
+//! Voices without a model: they take positions, answer each other and change their minds, the same
+//! way every time.
 //!
-//! What one says follows from the seed, its name, the topic and the step, and from what it heard; never from a clock or
-//! from chance. The words come from `bank/*.toml`. Results of such discussions are marked as simulated by the engine.
+//! Everything a voice says is determined by the seed, its name, the topic, the step and the talk so
+//! far, never by a clock or by random. The sentences come from `bank/*.toml`. The engine marks the
+//! results of such discussions as simulated.
 //!
-//! The crate depends on `quorum-core` alone. What a voice copies from the provider whose name it
-//! has is looked up by a function that the program hands to [`SimulatedVoices::new`].
+//! The crate depends only on `quorum-core`. A voice copies some properties of the provider whose
+//! name it has; the program passes the lookup to [`SimulatedVoices::new`].
 
 mod bank;
-mod chance;
 mod critique;
 mod filler;
 mod forms;
 mod mind;
+mod random;
 mod speech;
 mod stream;
 mod table;
@@ -39,12 +40,12 @@ use quorum_core::{
 };
 
 pub use self::voices::{FindProfile, Profile, SimulatedVoices};
-use self::{chance::Chance, mind::Mind, stream::Answer};
+use self::{mind::Mind, random::Random, stream::Answer};
 
-/// What a rate-limited voice asks us to wait.
+/// The wait that a simulated rate limit asks for.
 const RETRY_AFTER_MS: u64 = 50;
 
-/// A provider that only plays one.
+/// A simulated provider.
 #[derive(Debug, Clone)]
 pub struct Simulated {
     simulation: Simulation,
@@ -52,27 +53,30 @@ pub struct Simulated {
 }
 
 impl Simulated {
-    /// A provider that behaves like this; the strengths are for seats that have none of their own.
+    /// A provider with this behaviour; the strengths are for seats that have none of their own.
     #[must_use]
     pub fn new(simulation: Simulation, strengths: &'static [String]) -> Self {
         Simulated { simulation, strengths }
     }
 
-    fn alive(&self, who: &Participant) -> Result<(), ProviderError> {
+    fn check_outage(&self, who: &Participant) -> Result<(), ProviderError> {
         let dead = self.simulation.dead.iter().any(|it| it.eq_ignore_ascii_case(&who.provider));
         if dead { Err(ProviderError::new(ErrorClass::Network, "simulated outage")) } else { Ok(()) }
     }
 
-    fn chance(&self, call: &Call) -> Chance {
+    fn random(&self, call: &Call) -> Random {
         let spec = &call.spec;
-        Chance::seeded(self.simulation.seed).of(&spec.topic).of(&call.participant.name).of(call.step.as_str())
+        Random::seeded(self.simulation.seed)
+            .derive(&spec.topic)
+            .derive(&call.participant.name)
+            .derive(call.step.as_str())
     }
 
-    /// The failure of this attempt, if it is to fail.
+    /// The error of this attempt, if it should fail.
     fn failure(&self, call: &Call) -> Option<ProviderError> {
-        let chance = self.chance(call).of("failure").of(&call.attempt.to_string());
-        let fails = chance.share() < self.simulation.failure;
-        fails.then(|| match chance.of("class").below(3) {
+        let random = self.random(call).derive("failure").derive(&call.attempt.to_string());
+        let fails = random.fraction() < self.simulation.failure;
+        fails.then(|| match random.derive("class").below(3) {
             0 => ProviderError::new(ErrorClass::Network, "simulated broken connection"),
             1 => ProviderError::new(ErrorClass::ApiError, "simulated trouble at the provider"),
             _ => ProviderError {
@@ -82,24 +86,24 @@ impl Simulated {
         })
     }
 
-    /// How long this answer takes: what was ordered, a tenth more or less.
-    fn takes(&self, call: &Call) -> Duration {
-        let about = 0.9 + 0.2 * self.chance(call).of("latency").share();
+    /// How long this answer duration: the configured latency, plus or minus a tenth.
+    fn duration(&self, call: &Call) -> Duration {
+        let about = 0.9 + 0.2 * self.random(call).derive("latency").fraction();
         Duration::from_millis(self.simulation.latency_ms).mul_f64(about)
     }
 }
 
 impl Provider for Simulated {
     fn reply(&self, call: Arc<Call>) -> BoxStream<'static, Result<Chunk, ProviderError>> {
-        let takes = self.takes(&call);
-        match self.alive(&call.participant).err().or_else(|| self.failure(&call)) {
-            Some(error) => stream::failing(error, takes),
-            None => stream::answering(&call, answer(&Mind::of(&call, self)), takes),
+        let duration = self.duration(&call);
+        match self.check_outage(&call.participant).err().or_else(|| self.failure(&call)) {
+            Some(error) => stream::failing(error, duration),
+            None => stream::answering(&call, answer(&Mind::of(&call, self)), duration),
         }
     }
 
     fn check<'a>(&'a self, who: &'a Participant) -> BoxFuture<'a, Result<(), ProviderError>> {
-        Box::pin(future::ready(self.alive(who)))
+        Box::pin(future::ready(self.check_outage(who)))
     }
 }
 

@@ -1,26 +1,26 @@
-//! A free speech: a position, the reasons for it, an answer to the others, and what may change it.
+//! A free speech: a position, the reasons for it, answers to the others, and what may change it.
 
 use quorum_core::model::participant::Participant;
 
 use super::{
     mind::Mind,
-    table::Heard,
+    table::Speaker,
     topic::{clipped, narrower},
 };
 
-/// So much of what a sub-discussion found is repeated.
+/// How many characters of a sub-discussion's answer are repeated.
 const FOUND_LETTERS: usize = 220;
 
-/// How many of the others are answered in one speech.
+/// How many of the others one speech answers.
 const ANSWERED: usize = 2;
 
-/// One spoken answer in three opens a side question in the first round, where that is allowed.
+/// How often a first-round speech convenes a sub-discussion, where that is allowed.
 const CONVENES: f64 = 1.0 / 3.0;
 
-/// What stands between paragraphs.
+/// The separator of paragraphs.
 const PARAGRAPH: &str = "\n\n";
 
-/// The speech, first line to last.
+/// The whole speech.
 pub(super) fn speak(mind: &Mind<'_>) -> String {
     let speech = &mind.bank.speech;
     let mut paragraphs = vec![stated(mind)];
@@ -41,11 +41,11 @@ pub(super) fn speak(mind: &Mind<'_>) -> String {
     finished(mind, &paragraphs)
 }
 
-/// The topic of the sub-discussion it wants first, and what it says before it; `None` when it goes on alone.
+/// The text before a sub-discussion and its topic, if it wants one.
 pub(super) fn wants_to_convene(mind: &Mind<'_>) -> Option<(String, String)> {
     let call = mind.call;
     let free = call.may_convene && call.shape.is_none() && call.round == 1 && mind.table.found.is_none();
-    if !free || mind.chance("convene").share() >= CONVENES {
+    if !free || mind.chance("convene").fraction() >= CONVENES {
         return None;
     }
     let others: Vec<&str> = mind.bank.tails.iter().map(|it| &*it.question).collect();
@@ -55,14 +55,14 @@ pub(super) fn wants_to_convene(mind: &Mind<'_>) -> Option<(String, String)> {
     Some((mind.say(&mind.bank.speech.convene, &[]), topic))
 }
 
-/// The line by which others know its position.
+/// The line that states its position to the others.
 pub(super) fn stated(mind: &Mind<'_>) -> String {
     mind.fill(&mind.bank.position, &[])
 }
 
-/// The paragraphs as one text, with its confidence where that was asked for.
+/// The paragraphs as one text, with its confidence if the question asks for it.
 pub(super) fn finished(mind: &Mind<'_>, paragraphs: &[String]) -> String {
-    // Where a speech ends with its first paragraph, it is one.
+    // If a paragraph break is a stop sequence, everything must be one paragraph.
     let one = mind.call.stop.iter().any(|it| it == PARAGRAPH);
     let mut text = match paragraphs {
         [stated, rest @ ..] if one => format!("{stated}\n{}", rest.join(" ").replace('[', "(")),
@@ -74,15 +74,15 @@ pub(super) fn finished(mind: &Mind<'_>, paragraphs: &[String]) -> String {
     text
 }
 
-/// What it says to one of the others, with a phrase of theirs.
-pub(super) fn answer(mind: &Mind<'_>, heard: &Heard<'_>) -> Option<String> {
+/// Its answer to one of the others, with a quotation.
+pub(super) fn answer(mind: &Mind<'_>, speaker: &Speaker<'_>) -> Option<String> {
     let speech = &mind.bank.speech;
-    let (sentences, quote) = match mind.held_by(heard) {
-        Some(same) if same == mind.holds => (&speech.agree, heard.quote(mind.chance(heard.name))?),
-        Some(_) => (&speech.disagree, heard.main_point()?),
-        None => (&speech.notice, heard.quote(mind.chance(heard.name))?),
+    let (sentences, quote) = match mind.held_by(speaker) {
+        Some(same) if same == mind.holds => (&speech.agree, speaker.quote(mind.chance(speaker.name))?),
+        Some(_) => (&speech.disagree, speaker.main_point()?),
+        None => (&speech.notice, speaker.quote(mind.chance(speaker.name))?),
     };
-    Some(mind.say(sentences, &[("name", heard.name), ("quote", &quote)]))
+    Some(mind.say(sentences, &[("name", speaker.name), ("quote", &quote)]))
 }
 
 fn second_thought(mind: &Mind<'_>) -> String {
@@ -105,9 +105,10 @@ fn changed(mind: &Mind<'_>, old: usize) -> String {
     mind.say(&mind.bank.speech.changed, &[("old", old), ("name", name), ("quote", &quote)])
 }
 
-/// Answers people first, then those who see it differently; whoever changed its mind has already spoken of the one it follows.
+/// Answers people first, then those that disagree. A voice that changed its mind has already
+/// mentioned the one it follows.
 fn answers(mind: &Mind<'_>) -> String {
-    let mut others: Vec<&Heard<'_>> = mind.table.others.iter().collect();
+    let mut others: Vec<&Speaker<'_>> = mind.table.others.iter().collect();
     let is_model = |name: &str| !mind.call.spec.seat(name).is_some_and(Participant::is_person);
     others.sort_by_key(|it| {
         (is_model(it.name), mind.held_by(it) == Some(mind.holds), mind.chance(it.name).below(1_000))

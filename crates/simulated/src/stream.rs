@@ -1,4 +1,4 @@
-//! How an answer arrives: word by word, over the time it is to take, with what it used at the end.
+//! Streams an answer word by word over its duration, with the usage at the end.
 
 use std::time::Duration;
 
@@ -12,32 +12,32 @@ use quorum_core::{
     seams::Chunk,
 };
 
-/// The share of the time before the first word.
+/// The share of the duration before the first word.
 const THINKING: f64 = 0.3;
 
-/// A piece has so many words at least, and an answer so many pieces at most.
+/// The minimum number of words per piece, and the maximum number of pieces.
 const WORDS: usize = 3;
 const MOST_PIECES: usize = 40;
 
-/// What is to be said.
+/// An answer to stream.
 pub(super) struct Answer {
     pub(super) text: String,
     /// The topic of the sub-discussion it asks for.
     pub(super) convene: Option<String>,
 }
 
-/// The answer as a stream that takes this long.
+/// The answer as a stream of this duration.
 pub(super) fn answering(
     call: &Call,
     answer: Answer,
-    takes: Duration,
+    duration: Duration,
 ) -> BoxStream<'static, Result<Chunk, ProviderError>> {
-    let (text, mut finish) = cut(answer.text, call.max_tokens);
+    let (text, mut finish) = truncated(answer.text, call.max_tokens);
     let usage = Usage::new(prompt_tokens(call), tokens::estimate(&text));
     let pieces = pieces(&text);
-    let thinking = takes.mul_f64(THINKING);
+    let thinking = duration.mul_f64(THINKING);
     let between =
-        (takes - thinking) / u32::try_from(pieces.len().saturating_sub(1)).unwrap_or(u32::MAX).max(1);
+        (duration - thinking) / u32::try_from(pieces.len().saturating_sub(1)).unwrap_or(u32::MAX).max(1);
     let timed = pieces.into_iter().enumerate();
     let said = timed.map(move |(at, piece)| (if at == 0 { thinking } else { between }, Chunk::Text(piece)));
     let convene = answer.convene.map(|topic| {
@@ -46,35 +46,36 @@ pub(super) fn answering(
     });
     let end = Chunk::End { finish, usage: Some(usage), cost: None };
     let after = convene.into_iter().chain([end]).map(|chunk| (Duration::ZERO, chunk));
-    stream::iter(said.chain(after).collect::<Vec<_>>()).then(arrive).boxed()
+    stream::iter(said.chain(after).collect::<Vec<_>>()).then(deliver).boxed()
 }
 
-/// The failure as a stream: it takes the time of thinking, and that was all.
+/// The error as a stream, after the usual time before the first word.
 pub(super) fn failing(
     error: ProviderError,
-    takes: Duration,
+    duration: Duration,
 ) -> BoxStream<'static, Result<Chunk, ProviderError>> {
     let failed = async move {
-        rest(takes.mul_f64(THINKING)).await;
+        pause(duration.mul_f64(THINKING)).await;
         Err(error)
     };
     stream::once(failed).boxed()
 }
 
-async fn arrive((wait, chunk): (Duration, Chunk)) -> Result<Chunk, ProviderError> {
-    rest(wait).await;
+async fn deliver((wait, chunk): (Duration, Chunk)) -> Result<Chunk, ProviderError> {
+    pause(wait).await;
     Ok(chunk)
 }
 
-async fn rest(wait: Duration) {
-    // Even a sleep of nothing gives way to other tasks, which a thousand quick discussions would feel.
+async fn pause(wait: Duration) {
+    // Even a sleep of zero yields to other tasks, which would slow down a thousand quick
+    // discussions.
     if !wait.is_zero() {
         tokio::time::sleep(wait).await;
     }
 }
 
-/// The text, ended where its tokens are used up.
-fn cut(mut text: String, max_tokens: u32) -> (String, Finish) {
+/// The text, truncated at its token limit.
+fn truncated(mut text: String, max_tokens: u32) -> (String, Finish) {
     let most = usize::try_from(max_tokens).unwrap_or(usize::MAX).saturating_mul(4);
     if text.len() <= most {
         return (text, Finish::Stop);
@@ -83,7 +84,7 @@ fn cut(mut text: String, max_tokens: u32) -> (String, Finish) {
     (text, Finish::Length)
 }
 
-/// A few words each, with the spaces after them: together they are the text.
+/// The text in pieces of a few words, each with the space after it.
 fn pieces(text: &str) -> Vec<String> {
     let words: Vec<&str> = text.split_inclusive(char::is_whitespace).collect();
     let each = words.len().div_ceil(MOST_PIECES).max(WORDS);
@@ -104,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_together_are_the_text() {
+    fn pieces_add_up_to_the_text() {
         let text = "One two three four.\n\nFive  six – seven.";
         assert_eq!(pieces(text).concat(), text);
         assert_eq!(pieces(text).len(), 4);
@@ -112,8 +113,8 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_ends_with_its_tokens() {
-        assert_eq!(cut("äöü".to_owned(), 1), ("äö".to_owned(), Finish::Length));
-        assert_eq!(cut("four".to_owned(), 1), ("four".to_owned(), Finish::Stop));
+    fn an_answer_is_truncated_at_its_token_limit() {
+        assert_eq!(truncated("äöü".to_owned(), 1), ("äö".to_owned(), Finish::Length));
+        assert_eq!(truncated("four".to_owned(), 1), ("four".to_owned(), Finish::Stop));
     }
 }

@@ -1,38 +1,39 @@
-//! What a voice heard: who said what, which positions were stated, and what is worth quoting.
+//! The talk as a voice perceives it: who said what, which positions were stated, and what can be
+//! quoted.
 
 use quorum_core::{
     call::{Call, Message},
     model::transcript::Turn,
 };
 
-use super::{bank::Bank, chance::Chance, topic::clipped};
+use super::{bank::Bank, random::Random, topic::clipped};
 
-/// A quotation has so many letters at most, and not so few that it says nothing.
+/// The length of a quotation in characters: neither too long nor too short to say anything.
 const QUOTED: std::ops::RangeInclusive<usize> = 28..=150;
 
-/// A full stop nearer than this to the one before belongs to an abbreviation.
+/// A full stop nearer than this to the previous one belongs to an abbreviation.
 const SHORTEST: usize = 12;
 
-/// The talk as one voice heard it.
+/// The talk as one voice perceives it.
 #[derive(Debug)]
 pub(super) struct Table<'a> {
-    /// Everyone else who spoke and doesn't judge, in the order of their first words.
-    pub(super) others: Vec<Heard<'a>>,
+    /// Everyone else that spoke, without judges, in the order of their first turns.
+    pub(super) others: Vec<Speaker<'a>>,
     /// The voice's own turns in which it took a position.
     pub(super) own: Vec<&'a str>,
-    /// What its sub-discussion was about, and what it found.
+    /// The topic and the answer of its sub-discussion.
     pub(super) found: Option<(&'a str, &'a str)>,
-    /// What is asked now.
+    /// The current question.
     pub(super) asked: &'a str,
 }
 
-/// One of the others.
+/// Another participant and its turns.
 #[derive(Debug, Clone)]
-pub(super) struct Heard<'a> {
+pub(super) struct Speaker<'a> {
     pub(super) name: &'a str,
-    /// Everything it said, in order.
+    /// Its turns, in order.
     pub(super) said: Vec<&'a str>,
-    /// In which round it spoke last.
+    /// The round of its last turn.
     pub(super) round: u32,
 }
 
@@ -41,10 +42,10 @@ impl<'a> Table<'a> {
         let mut table = Table { others: Vec::new(), own: Vec::new(), found: None, asked: "" };
         for message in &call.messages {
             match message {
-                // What it said before it asked for help was no statement yet.
+                // Text before a sub-discussion takes no position yet.
                 Message::Said { turn, own: true } if position(&turn.text).is_none() => {}
                 Message::Said { turn, own: true } => table.own.push(&turn.text),
-                Message::Said { turn, own: false } => table.hear(call, turn),
+                Message::Said { turn, own: false } => table.add_turn(call, turn),
                 Message::Found { topic, text } => table.found = Some((topic, text)),
                 Message::Ask(text) => table.asked = text,
             }
@@ -52,16 +53,16 @@ impl<'a> Table<'a> {
         table
     }
 
-    fn hear(&mut self, call: &Call, turn: &'a Turn) {
+    fn add_turn(&mut self, call: &Call, turn: &'a Turn) {
         let judges = call.spec.seat(&turn.participant).is_some_and(|it| it.aside);
         match self.others.iter_mut().find(|it| it.name == turn.participant) {
             _ if judges => {}
-            Some(heard) => {
-                heard.said.push(&turn.text);
-                heard.round = turn.round;
+            Some(speaker) => {
+                speaker.said.push(&turn.text);
+                speaker.round = turn.round;
             }
             None => {
-                self.others.push(Heard {
+                self.others.push(Speaker {
                     name: &turn.participant,
                     said: vec![&turn.text],
                     round: turn.round,
@@ -71,29 +72,30 @@ impl<'a> Table<'a> {
     }
 }
 
-impl Heard<'_> {
-    /// The position it stated last.
+impl Speaker<'_> {
+    /// The last position it stated.
     pub(super) fn position(&self) -> Option<String> {
         self.said.iter().rev().find_map(|text| position(text))
     }
 
-    /// The position it stated first.
+    /// The first position it stated.
     pub(super) fn first_position(&self) -> Option<String> {
         self.said.iter().find_map(|text| position(text))
     }
 
-    /// Something it said that can stand alone, the newest.
-    pub(super) fn quote(&self, chance: Chance) -> Option<String> {
-        self.said.iter().rev().find_map(|text| quote(text, chance))
+    /// The newest sentence of it that can be quoted on its own.
+    pub(super) fn quote(&self, random: Random) -> Option<String> {
+        self.said.iter().rev().find_map(|text| quote(text, random))
     }
 
-    /// The main point of what it said last: what comes first in it and can stand alone, a reason if there was one.
+    /// The main point of its last turn: the first sentence that can be quoted on its own,
+    /// preferably a reason.
     pub(super) fn main_point(&self) -> Option<String> {
         let points = || self.said.iter().rev().filter_map(|text| main_point(text));
         points().find(|it| !Bank::is_afterthought(it)).or_else(|| points().next())
     }
 
-    /// Whether it spoke of this one by name.
+    /// Whether it mentions this participant by name.
     pub(super) fn mentions(&self, name: &str) -> bool {
         let is_word = |text: &str| {
             text.split(|it: char| !it.is_alphanumeric() && !"-_./".contains(it))
@@ -103,7 +105,8 @@ impl Heard<'_> {
     }
 }
 
-/// The position a text states in its first line, or chooses in a ballot. Nothing else is trusted.
+/// The position that a text states in its first line, or chooses in a ballot. Anything else is
+/// ignored.
 pub(super) fn position(text: &str) -> Option<String> {
     if let Ok(ballot) = serde_json::from_str::<serde_json::Value>(text) {
         return ballot.get("choice")?.as_str().map(str::to_owned);
@@ -117,20 +120,20 @@ pub(super) fn position(text: &str) -> Option<String> {
 }
 
 /// One of the points of a text.
-pub(super) fn quote(text: &str, chance: Chance) -> Option<String> {
+pub(super) fn quote(text: &str, random: Random) -> Option<String> {
     let points = quotable(text);
-    let chosen = points.get(chance.of("quote").below(points.len())).cloned();
+    let chosen = points.get(random.derive("quote").below(points.len())).cloned();
     chosen.or_else(|| main_point(text))
 }
 
-/// The first point of a text, or failing that, whatever it begins with.
+/// The first point of a text, or else its first sentence.
 pub(super) fn main_point(text: &str) -> Option<String> {
     let anything = || Some(clipped(sentences(spoken_lines(text).next()?).first()?, *QUOTED.end()));
     quotable(text).into_iter().next().or_else(anything)
 }
 
-/// The points of a text: of each paragraph the first sentence that can stand alone. That is one which is no frame, has no
-/// quotation in it and doesn't lean on the one before.
+/// The points of a text: of each paragraph the first sentence that can be quoted on its own. That
+/// is one that isn't an introduction, contains no quotation and makes sense without the one before.
 pub(super) fn quotable(text: &str) -> Vec<String> {
     if let Ok(reply) = serde_json::from_str::<serde_json::Value>(text) {
         let reason = ["reasoning", "summary", "synthesis"].iter().find_map(|key| reply.get(key)?.as_str());
@@ -154,15 +157,15 @@ pub(super) fn points(text: &str) -> Vec<(usize, String)> {
 }
 
 fn spoken_lines(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().filter(|line| position(line).is_none() && !is_furniture(line))
+    text.lines().filter(|line| position(line).is_none() && !is_markup(line))
 }
 
-fn is_furniture(line: &str) -> bool {
+fn is_markup(line: &str) -> bool {
     let line = line.trim();
     line.is_empty() || line.starts_with('#') || line.starts_with("Confidence:") || line.ends_with(':')
 }
 
-/// The sentences of a line, without the number of a list before them.
+/// The sentences of a line, without a leading list number.
 fn sentences(line: &str) -> Vec<String> {
     let line = line.trim().trim_start_matches(|it: char| it.is_ascii_digit() || "-*. ".contains(it));
     let mut found = Vec::new();
@@ -170,7 +173,7 @@ fn sentences(line: &str) -> Vec<String> {
     for (at, _) in line.match_indices(['.', '!', '?', '…']) {
         let closing = |it: char| ".!?…”“".contains(it);
         let end = line[at..].find(|it| !closing(it)).map_or(line.len(), |length| at + length);
-        // What goes on in small letters is the same sentence: “Why?” is a question.
+        // A sentence continues if a lowercase letter follows: “Why?” is a question.
         let after = line[end..].strip_prefix(' ').map(|it| it.chars().next().is_some_and(char::is_lowercase));
         let ends = line[end..].is_empty() || after == Some(false);
         if ends && end > start + SHORTEST {
@@ -232,11 +235,11 @@ mod tests {
     }
 
     #[test]
-    fn names_are_whole_words() {
-        let heard = |text| Heard { name: "ann", said: vec![text], round: 1 };
-        assert!(heard("I am with bob here.").mentions("bob"));
-        assert!(heard("bob's point").mentions("bob"));
-        assert!(heard("So says gpt-4.1.").mentions("gpt-4.1"));
-        assert!(!heard("bobby says").mentions("bob"));
+    fn mentions_are_whole_words() {
+        let speaker = |text| Speaker { name: "ann", said: vec![text], round: 1 };
+        assert!(speaker("I am with bob here.").mentions("bob"));
+        assert!(speaker("bob's point").mentions("bob"));
+        assert!(speaker("So says gpt-4.1.").mentions("gpt-4.1"));
+        assert!(!speaker("bobby says").mentions("bob"));
     }
 }

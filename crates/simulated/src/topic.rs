@@ -1,31 +1,31 @@
-//! What is asked: the answers a question allows, and how to speak about it.
+//! The question of a discussion: its possible answers, and how to refer to it.
 
 use quorum_core::model::{participant::Participant, spec::Spec};
 
 use super::bank::{Bank, Stance, fill};
 
-/// The roles by which a seat is bound to a side.
+/// The roles that bind a seat to a side.
 const FOR: &str = "proponent";
 const AGAINST: &str = "opponent";
 const BETWEEN: &str = "neutral";
 
-/// More than this of a topic isn't repeated in a sentence.
+/// The maximum number of characters of a topic that are repeated in a sentence.
 const MOST_LETTERS: usize = 90;
 
-/// An alternative named in a topic has so many words at most; a longer one is a sentence that only looks like one.
+/// The maximum number of words of an alternative; a longer one is really a sentence.
 const MOST_WORDS: usize = 5;
 
-/// A question, understood as far as a simulated voice needs to.
+/// A question, analysed as far as a simulated voice needs it.
 #[derive(Debug)]
 pub(super) struct Question {
     pub(super) bank: &'static Bank,
-    /// How to speak of it: "whether to move", "the best database".
+    /// The question as a noun phrase: "whether to move", "the best database".
     pub(super) subject: String,
-    /// What can be answered.
+    /// The possible answers.
     pub(super) answers: Vec<Answer>,
-    /// Whether something is to be done, and not only known.
+    /// Whether the question is about what to do, not only about facts.
     pub(super) practical: bool,
-    /// The narrower question it ends in, in a sub-discussion.
+    /// In a sub-discussion, the narrower question that the topic ends with.
     pub(super) tail: Option<&'static str>,
 }
 
@@ -33,9 +33,9 @@ pub(super) struct Question {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Answer {
     pub(super) position: String,
-    /// What speaks for it; rival answers never share a reason.
+    /// Arguments for it; rival answers never share one.
     pub(super) because: Vec<&'static str>,
-    /// How it is written inside a sentence: names as they are, anything else in quotation marks.
+    /// How it is written within a sentence: names as they are, anything else in quotation marks.
     pub(super) view: String,
 }
 
@@ -61,7 +61,7 @@ impl Question {
         Question { bank, subject, answers, practical, tail: tail.map(|tail| tail.question.as_str()) }
     }
 
-    /// The answer that is given for this seat by its part in a debate, if it has one.
+    /// The answer that this seat's role in a debate binds it to, if any.
     pub(super) fn bound(&self, who: &Participant) -> Option<usize> {
         let weighing = self.answers.len().checked_sub(1);
         match who.role.name() {
@@ -72,7 +72,7 @@ impl Question {
         }
     }
 
-    /// The answer of that name, however it is capitalised.
+    /// The answer with this name, ignoring case.
     pub(super) fn answer(&self, position: &str) -> Option<usize> {
         let wanted = position.trim().to_lowercase();
         self.answers.iter().position(|answer| answer.position.to_lowercase() == wanted)
@@ -100,7 +100,7 @@ fn stance(bank: &Bank, stance: &'static Stance) -> Answer {
     Answer { position: stance.position.clone(), because, view }
 }
 
-/// Deals the general reasons out, so that two rivals don't claim the same virtue.
+/// Distributes the general reasons, so that two rivals don't use the same one.
 fn named_answers(bank: &'static Bank, named: &[String]) -> Vec<Answer> {
     let reasons = &bank.option.because;
     let hands = named.len().min(reasons.len() / 3);
@@ -128,14 +128,14 @@ fn stances(bank: &'static Bank, topic: &str) -> &'static [Stance] {
     }
 }
 
-/// The first sentence or line of a topic, cut to what can be repeated.
+/// The first sentence or line of a topic, shortened so that it can be repeated.
 fn gist(topic: &str) -> String {
     let line = topic.trim().lines().next().unwrap_or_default();
     let end = line.find("? ").map_or(line.len(), |at| at + 1);
     clipped(&line[..end], MOST_LETTERS)
 }
 
-/// The text, or as many of its first words as fit.
+/// The text, shortened to whole words if it is too long.
 pub(super) fn clipped(text: &str, most: usize) -> String {
     let text = text.trim();
     if text.chars().count() <= most {
@@ -156,10 +156,11 @@ fn subject(bank: &'static Bank, topic: &str) -> String {
     rewritten.unwrap_or_else(|| topic.to_owned())
 }
 
-/// The alternatives a topic names, two at least: "Compare React vs Vue", "REST, GraphQL or gRPC?".
+/// The alternatives that a topic names, at least two: "Compare React vs Vue", "REST, GraphQL or
+/// gRPC?".
 fn alternatives(bank: &Bank, topic: &str) -> Vec<String> {
     let rules = &bank.alternatives;
-    // ASCII alone is lowered: the bytes stay where they are.
+    // Only ASCII is lowercased, so byte offsets stay the same.
     let lower = topic.to_ascii_lowercase();
     let Some(between) = rules.between.iter().find(|it| lower.contains(it.as_str())) else {
         return Vec::new();
@@ -183,7 +184,7 @@ fn alternatives(bank: &Bank, topic: &str) -> Vec<String> {
 
 const TRIMMED: [char; 9] = [' ', '?', '.', '!', '"', '“', '”', '„', ':'];
 
-/// The first alternative begins after the last of these words: "Should we use React".
+/// The first alternative starts after the last of these words: "Should we use React".
 fn without_lead<'a>(leads: &[String], part: &'a str) -> &'a str {
     let lower = format!(" {}", part.to_ascii_lowercase());
     let end = |lead: &String| lower.rfind(&format!(" {lead}")).map(|at| at + lead.len());
@@ -200,7 +201,7 @@ fn without_tail<'a>(tails: &[String], part: &'a str) -> &'a str {
     &part[..end.unwrap_or(part.len())]
 }
 
-/// The topic of a sub-discussion on this question: the same matter, narrower.
+/// The topic of a sub-discussion: the same matter with a narrower question.
 pub(super) fn narrower(question: &Question, topic: &str, tail: &str) -> String {
     match question.tail.and_then(|own| topic.strip_suffix(own)) {
         Some(matter) => format!("{matter}{tail}"),
@@ -233,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn not_everything_with_an_or_is_a_choice() {
+    fn not_every_or_is_a_choice() {
         check("Should we go or not?", &[]);
         check("Should we move billing to event sourcing?", &[]);
         check("How do we keep the people who built all of this or at least their knowledge?", &[]);
@@ -241,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_becomes_something_to_talk_about() {
+    fn a_question_becomes_a_noun_phrase() {
         let subject = |topic: &str| subject(Bank::for_topic(topic), topic);
         assert_eq!(
             subject("Should we move billing to event sourcing?"),

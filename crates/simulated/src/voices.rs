@@ -1,4 +1,4 @@
-//! Hands out simulated voices: one for every seat of a simulated discussion, with a lane for each
+//! Provides simulated voices: one for every seat of a simulated discussion, with a lane for each
 //! provider.
 
 use std::{
@@ -18,31 +18,31 @@ use quorum_core::{
 
 use crate::Simulated;
 
-/// Simulated voices never queue; the number only has to be larger than any test's.
+/// Simulated voices never queue; the limit only has to exceed that of any test.
 const WIDTH: Width = Width::at_once(10_000);
 
-/// Simulated voices cost nothing, and that price is known.
+/// Simulated voices are free, and that price is known.
 const FREE: Price = Price::new(Usd::ZERO, Usd::ZERO);
 
-/// The window of a provider without a profile.
+/// The context window of a provider without a profile.
 const WINDOW: u64 = 128_000;
 
-/// The most bytes a provider's name may have.
+/// The maximum length of a provider's name in bytes.
 const LONGEST_NAME: usize = 64;
 
 /// What a simulated voice copies from the provider whose name it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Profile {
-    /// What the provider is good at, best first; used where a seat has no strengths of its own.
+    /// The provider's strengths, best first; for seats that have none of their own.
     pub strengths: &'static [String],
-    /// How many tokens its usual model can take in.
+    /// The context window of its usual model in tokens.
     pub window: u64,
 }
 
-/// Looks up the profile of a provider; `None` for a provider that isn't known.
+/// Looks up the profile of a provider; `None` if the provider is unknown.
 pub type FindProfile = fn(&str) -> Option<Profile>;
 
-/// Answers for every provider in discussions that are simulated, and for none in others.
+/// Voices for every provider in simulated discussions, and for none in others.
 #[derive(Debug)]
 pub struct SimulatedVoices {
     find_profile: FindProfile,
@@ -50,8 +50,8 @@ pub struct SimulatedVoices {
 }
 
 impl SimulatedVoices {
-    /// Voices that copy what this lookup finds. The catalogue of providers is in another crate,
-    /// which this one does not depend on.
+    /// Voices with profiles from this lookup. It is passed in because the provider catalogue is in
+    /// another crate, which this one doesn't depend on.
     #[must_use]
     pub fn new(find_profile: FindProfile) -> Self {
         SimulatedVoices { find_profile, lanes: Mutex::default() }

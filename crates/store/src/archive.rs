@@ -1,4 +1,4 @@
-//! Past discussions, listed and found.
+//! Listing and searching past discussions, and sessions.
 
 use quorum_core::{
     model::{
@@ -12,27 +12,27 @@ use uuid::Uuid;
 
 use crate::{
     cache::{lifecycle, parsed},
-    error::Trouble,
-    search::{question, words_of},
+    error::JobError,
+    search::{match_query, words_of},
     write_context::WriteContext,
 };
 
 const SUMMARY: &str = "id, discussions.topic, pattern, status, opened_at, ended_at, success, \
                        discussions.synthesis, simulated, session";
 
-/// Whether the discussions that retention has hidden are wanted, or the others.
+/// Whether to list visible discussions or those that retention has hidden.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Visibility {
     Shown,
     Hidden,
 }
 
-/// Discussions people started, newest first.
+/// Discussions that people started, newest first.
 pub(crate) fn list(
     connection: &Connection,
     wanted: &Wanted,
     visibility: Visibility,
-) -> Result<Vec<Summary>, Trouble> {
+) -> Result<Vec<Summary>, JobError> {
     let hidden = match visibility {
         Visibility::Shown => "IS NULL",
         Visibility::Hidden => "IS NOT NULL",
@@ -48,14 +48,18 @@ pub(crate) fn list(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// To SQLite a negative limit is none.
+/// The SQL limit; a negative one means no limit to SQLite.
 fn limit(wanted: &Wanted) -> i64 {
     if wanted.limit == 0 { -1 } else { i64::try_from(wanted.limit).unwrap_or(-1) }
 }
 
-/// Those that have to do with these words, most relevant first.
-pub(crate) fn search(connection: &Connection, words: &str, wanted: &Wanted) -> Result<Vec<Summary>, Trouble> {
-    let Some(question) = question(words) else { return Ok(Vec::new()) };
+/// Discussions that match these words, most relevant first.
+pub(crate) fn search(
+    connection: &Connection,
+    words: &str,
+    wanted: &Wanted,
+) -> Result<Vec<Summary>, JobError> {
+    let Some(query) = match_query(words) else { return Ok(Vec::new()) };
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {SUMMARY} FROM search JOIN discussions ON number = search.rowid WHERE search MATCH ?1
          AND hidden_at IS NULL AND (?3 IS NULL OR session = ?3) AND (?4 IS NULL OR tenant = ?4)
@@ -63,19 +67,19 @@ pub(crate) fn search(connection: &Connection, words: &str, wanted: &Wanted) -> R
     ))?;
     let session = wanted.session.map(|it| it.to_string());
     let tenant = wanted.tenant.as_ref().map(Tenant::name);
-    let rows = statement.query_map(params![question, limit(wanted), session, tenant], summary)?;
+    let rows = statement.query_map(params![query, limit(wanted), session, tenant], summary)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// The same in a database that can't be written, and whose index can't be brought up to date: behind
-/// what the index knows comes what it does not know, newest first.
+/// The same in a read-only database, whose index can't be updated: matches that the index doesn't
+/// have follow those it has, newest first.
 pub(crate) fn search_read_only(
     connection: &Connection,
     words: &str,
     wanted: &Wanted,
-) -> Result<Vec<Summary>, Trouble> {
+) -> Result<Vec<Summary>, JobError> {
     let mut found = search(connection, words, wanted)?;
-    // A discussion that went on since it was indexed is both.
+    // A discussion that continued after it was indexed is found in both ways.
     let further = search_unindexed(connection, words, wanted)?;
     found.retain(|it| further.iter().all(|other| other.id != it.id));
     found.extend(further);
@@ -83,8 +87,8 @@ pub(crate) fn search_read_only(
     Ok(found)
 }
 
-/// Looks for any of the words in the text of discussions that are not indexed.
-fn search_unindexed(connection: &Connection, words: &str, wanted: &Wanted) -> Result<Vec<Summary>, Trouble> {
+/// Searches the text of unindexed discussions for any of the words.
+fn search_unindexed(connection: &Connection, words: &str, wanted: &Wanted) -> Result<Vec<Summary>, JobError> {
     let patterns: Vec<String> = words_of(words).map(|word| format!("%{word}%")).collect();
     let patterns = serde_json::Value::from(patterns).to_string();
     let mut statement = connection.prepare_cached(&format!(
@@ -116,8 +120,8 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<Summary> {
     })
 }
 
-/// Makes a session; one that is there stays as it is.
-pub(crate) fn create_session(context: &mut WriteContext, session: &Session) -> Result<(), Trouble> {
+/// Creates a session, unless it exists.
+pub(crate) fn create_session(context: &mut WriteContext, session: &Session) -> Result<(), JobError> {
     let sql = "INSERT OR IGNORE INTO sessions (id, name, created_at, tenant) VALUES (?1, ?2, ?3, ?4)";
     let mut statement = context.connection.prepare_cached(sql)?;
     let Session { id, name, created_at, tenant } = session;
@@ -126,7 +130,7 @@ pub(crate) fn create_session(context: &mut WriteContext, session: &Session) -> R
 }
 
 /// All sessions, newest first.
-pub(crate) fn sessions(connection: &Connection) -> Result<Vec<Session>, Trouble> {
+pub(crate) fn sessions(connection: &Connection) -> Result<Vec<Session>, JobError> {
     let sql = "SELECT id, name, created_at, tenant FROM sessions ORDER BY created_at DESC, id DESC";
     let mut statement = connection.prepare_cached(sql)?;
     let read = |row: &Row<'_>| {

@@ -6,10 +6,10 @@ use quorum_core::{
 };
 use rusqlite::{Connection, Row, params};
 
-use crate::{cache::parsed, error::Trouble, write_context::WriteContext};
+use crate::{cache::parsed, error::JobError, write_context::WriteContext};
 
 /// Adds an entry.
-pub(crate) fn log(context: &mut WriteContext, deed: &Deed) -> Result<(), Trouble> {
+pub(crate) fn log(context: &mut WriteContext, deed: &Deed) -> Result<(), JobError> {
     let Deed { at, tenant, who, action, discussion, result } = deed;
     let mut statement = context.connection.prepare_cached(
         "INSERT INTO deeds (at, tenant, who, action, discussion, result) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -18,8 +18,8 @@ pub(crate) fn log(context: &mut WriteContext, deed: &Deed) -> Result<(), Trouble
     Ok(())
 }
 
-/// This tenant's entries, newest first.
-pub(crate) fn deeds(connection: &Connection, tenant: &Tenant, limit: usize) -> Result<Vec<Deed>, Trouble> {
+/// The tenant's entries, newest first.
+pub(crate) fn deeds(connection: &Connection, tenant: &Tenant, limit: usize) -> Result<Vec<Deed>, JobError> {
     let mut statement = connection.prepare_cached(
         "SELECT at, who, action, discussion, result FROM deeds WHERE tenant = ?1 ORDER BY number DESC LIMIT ?2",
     )?;

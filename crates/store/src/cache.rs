@@ -1,4 +1,4 @@
-//! What the writer keeps of a discussion between two writes, so that it need not read its facts.
+//! The writer's cache of discussions, so that a write need not read their facts.
 
 use std::sync::Arc;
 
@@ -12,21 +12,21 @@ use quorum_core::{
 };
 use rusqlite::{Connection, OptionalExtension, Row, types::Type};
 
-use crate::{error::Trouble, seeds::Seats, standing::Standing};
+use crate::{error::JobError, list_status::ListStatus, seeds::Seats};
 
-/// A discussion as it stands, with the claim on it.
+/// The current state of a discussion and its claim.
 #[derive(Clone)]
 pub(crate) struct Cached {
     /// The key of its facts.
     pub(crate) number: i64,
-    /// Its own id where a person started it.
+    /// Its own id if a person started it.
     pub(crate) root: DiscussionId,
     pub(crate) run: Run,
-    pub(crate) standing: Standing,
+    pub(crate) list_status: ListStatus,
     pub(crate) last: Seq,
     pub(crate) fence: u64,
     pub(crate) holder: Option<Holder>,
-    /// Who sits where; read when the first of them speaks.
+    /// The seats; read when they are first needed.
     pub(crate) seats: Option<Arc<Seats>>,
 }
 
@@ -37,7 +37,7 @@ impl Cached {
     }
 }
 
-/// The process that has claimed a discussion; its lease may have run out.
+/// The process that has claimed a discussion; its lease may have expired.
 #[derive(Clone)]
 pub(crate) struct Holder {
     pub(crate) owner: Arc<str>,
@@ -46,11 +46,11 @@ pub(crate) struct Holder {
     pub(crate) lease_until: Timestamp,
 }
 
-/// Whether a discussion could go on.
+/// Whether a discussion can run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Run {
     Runnable,
-    /// Waits for a command.
+    /// Waiting for a command.
     Parked,
     Over,
 }
@@ -58,7 +58,7 @@ pub(crate) enum Run {
 impl Run {
     const ALL: [Run; 3] = [Run::Runnable, Run::Parked, Run::Over];
 
-    /// As it is stored.
+    /// The stored name.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Run::Runnable => "runnable",
@@ -69,7 +69,7 @@ impl Run {
 }
 
 /// Reads a discussion's row.
-pub(crate) fn find(connection: &Connection, id: DiscussionId) -> Result<Option<Cached>, Trouble> {
+pub(crate) fn find(connection: &Connection, id: DiscussionId) -> Result<Option<Cached>, JobError> {
     let mut statement = connection.prepare_cached(
         "SELECT number, root, run, status, success, ended_at, fence, owner, runner, lease_until,
          (SELECT ifnull(max(seq), 0) FROM facts WHERE discussion = number) FROM discussions WHERE id = ?1",
@@ -78,7 +78,7 @@ pub(crate) fn find(connection: &Connection, id: DiscussionId) -> Result<Option<C
 }
 
 fn cached(row: &Row<'_>) -> rusqlite::Result<Cached> {
-    let standing = Standing {
+    let list_status = ListStatus {
         status: lifecycle(row.get_ref(3)?.as_str()?),
         success: row.get(4)?,
         ended_at: row.get::<_, Option<i64>>(5)?.map(Timestamp),
@@ -89,7 +89,7 @@ fn cached(row: &Row<'_>) -> rusqlite::Result<Cached> {
         number: row.get(0)?,
         root: parsed(row, 1)?,
         run,
-        standing,
+        list_status,
         last: Seq(row.get::<_, i64>(10)? as u64),
         fence: row.get::<_, i64>(6)? as u64,
         holder: holder(row)?,
@@ -102,7 +102,7 @@ fn holder(row: &Row<'_>) -> rusqlite::Result<Option<Holder>> {
     Ok(Some(Holder { owner, runner: row.get(8)?, lease_until: Timestamp(row.get(9)?) }))
 }
 
-/// The lifecycle of that name.
+/// The lifecycle state with this name.
 pub(crate) fn lifecycle(name: &str) -> Lifecycle {
     Lifecycle::ALL.into_iter().find(|it| it.name() == name).unwrap_or_default()
 }

@@ -1,5 +1,5 @@
-//! The thread that checkpoints: it moves pages from the write-ahead log into the database file, so
-//! that no write has to wait for that.
+//! The checkpoint thread: moves pages from the write-ahead log into the database file, so that
+//! writes don't have to.
 
 use std::{
     sync::{
@@ -14,14 +14,14 @@ use std::{
 use rusqlite::Connection;
 
 /// How many writes make a checkpoint worthwhile: about four megabytes of log.
-const WORTH_MOVING: usize = 512;
+const CHECKPOINT_AFTER: usize = 512;
 
-/// After this many writes it checkpoints even while the writer is busy.
-const TOO_MANY: usize = 1_024;
+/// After how many writes it checkpoints even while the writer is busy.
+const CHECKPOINT_EVEN_IF_BUSY: usize = 1_024;
 
-/// How long nothing must be written before a checkpoint, so that no write waits for the disk
-/// because of it.
-const QUIET: Duration = Duration::from_millis(5);
+/// How long there must be no writes before a checkpoint, so that no write waits for its disk
+/// access.
+const QUIET_PERIOD: Duration = Duration::from_millis(5);
 
 pub(crate) struct Checkpointer {
     /// Writes since the last checkpoint.
@@ -32,7 +32,7 @@ pub(crate) struct Checkpointer {
 }
 
 impl Checkpointer {
-    /// Starts the thread, which works with this connection.
+    /// Starts the thread with this connection.
     pub(crate) fn start(connection: Connection) -> std::io::Result<Self> {
         // One pending wake-up is enough: it covers everything written so far.
         let (wake, woken) = sync_channel(1);
@@ -44,10 +44,10 @@ impl Checkpointer {
     }
 
     /// Counts writes, and wakes the thread when there are enough of them.
-    pub(crate) fn tell(&self, written: usize) {
-        if self.written.fetch_add(written, Ordering::Relaxed) + written >= WORTH_MOVING {
-            // A full channel means that it is about to look. A closed one means that the writer
-            // checkpoints by itself at its limit.
+    pub(crate) fn count_writes(&self, written: usize) {
+        if self.written.fetch_add(written, Ordering::Relaxed) + written >= CHECKPOINT_AFTER {
+            // If the channel is full, the thread is about to check anyway. If it is closed, the
+            // writer checkpoints at its own limit.
             let _ = self.wake.as_ref().map(|wake| wake.try_send(()));
         }
     }
@@ -64,26 +64,26 @@ impl Drop for Checkpointer {
 
 fn checkpoint(connection: &Connection, woken: &Receiver<()>, written: &AtomicUsize) {
     while woken.recv().is_ok() {
-        if written.load(Ordering::Relaxed) < WORTH_MOVING {
+        if written.load(Ordering::Relaxed) < CHECKPOINT_AFTER {
             continue;
         }
         if !wait_for_quiet(woken, written) {
             return;
         }
         written.store(0, Ordering::Relaxed);
-        // What could not be moved now is moved the next time, or by the writer.
+        // Pages that can't be moved now are moved the next time, or by the writer.
         let _ = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
     }
 }
 
-/// Waits for a pause in writing; `false` when the store is being dropped, which checkpoints anyway.
+/// Waits for a pause in writing; `false` if the store is being dropped, which checkpoints anyway.
 fn wait_for_quiet(woken: &Receiver<()>, written: &AtomicUsize) -> bool {
     let mut seen = 0;
-    while seen != written.load(Ordering::Relaxed) && seen < TOO_MANY {
+    while seen != written.load(Ordering::Relaxed) && seen < CHECKPOINT_EVEN_IF_BUSY {
         seen = written.load(Ordering::Relaxed);
-        match woken.recv_timeout(QUIET) {
-            // Something was written; looking again at once would not make it quiet any sooner.
-            Ok(()) => std::thread::sleep(QUIET),
+        match woken.recv_timeout(QUIET_PERIOD) {
+            // There was a write; checking again at once would be too soon.
+            Ok(()) => std::thread::sleep(QUIET_PERIOD),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return false,
         }

@@ -1,4 +1,4 @@
-//! Who runs which discussion.
+//! Claims: which process runs which discussion.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -10,31 +10,31 @@ use rusqlite::params;
 
 use crate::{
     cache::{Cached, Holder},
-    error::Trouble,
+    error::JobError,
     record::{self, Opening},
     write_context::WriteContext,
 };
 
-/// Who asks, and for how long.
+/// A process that claims discussions, and its lease time.
 pub(crate) struct Claimant {
     pub(crate) owner: Arc<str>,
     pub(crate) lease_ms: u64,
 }
 
 impl Claimant {
-    /// As it stands in the database, from now on.
+    /// The holder that this claimant becomes now.
     pub(crate) fn as_holder(&self, context: &WriteContext) -> Holder {
         let (owner, runner) = (self.owner.clone(), context.liveness.name.clone());
         Holder { owner, runner, lease_until: context.now().plus_ms(self.lease_ms) }
     }
 }
 
-/// Puts a discussion there as [`record::create`] does, and takes it; `None` where it was there already.
+/// Creates a discussion like [`record::create`] and claims it; `None` if it exists already.
 pub(crate) fn begin(
     context: &mut WriteContext,
     opening: &Opening,
     claimant: &Claimant,
-) -> Result<Option<Claim>, Trouble> {
+) -> Result<Option<Claim>, JobError> {
     context.liveness.sweep_once();
     match record::create(context, opening, Some(claimant))? {
         Created::New => Ok(Some(Claim { id: opening.id, owner: claimant.owner.to_string(), fence: 1 })),
@@ -42,19 +42,19 @@ pub(crate) fn begin(
     }
 }
 
-/// Who runs it, and lives.
-pub(crate) fn holder(context: &mut WriteContext, id: DiscussionId) -> Result<Option<Arc<str>>, Trouble> {
+/// The living owner of a discussion, if any.
+pub(crate) fn holder(context: &mut WriteContext, id: DiscussionId) -> Result<Option<Arc<str>>, JobError> {
     let Some(holder) = context.root(id)?.holder else { return Ok(None) };
     let holds = holder.lease_until > context.now() && context.liveness.is_alive(&holder.runner);
     Ok(holds.then_some(holder.owner))
 }
 
-/// Takes one discussion, unless a living process has it.
+/// Claims one discussion, unless a living process has it.
 pub(crate) fn claim(
     context: &mut WriteContext,
     id: DiscussionId,
     claimant: &Claimant,
-) -> Result<Claim, Trouble> {
+) -> Result<Claim, JobError> {
     let cached = context.root(id)?;
     if let Some(holder) = &cached.holder {
         let is_ours = holder.runner == context.liveness.name;
@@ -67,25 +67,25 @@ pub(crate) fn claim(
         }
     }
     context.liveness.sweep_once();
-    take(context, id, cached, claimant)
+    write_claim(context, id, cached, claimant)
 }
 
-/// Takes the oldest discussions that could go on and that nobody has.
+/// Claims the oldest runnable discussions that nobody has.
 pub(crate) fn claim_any(
     context: &mut WriteContext,
     max: usize,
     claimant: &Claimant,
-) -> Result<Vec<Claim>, Trouble> {
+) -> Result<Vec<Claim>, JobError> {
     context.liveness.sweep();
     let mut claims = Vec::new();
-    for id in free(context, max)? {
+    for id in find_free(context, max)? {
         let cached = context.root(id)?;
-        claims.push(take(context, id, cached, claimant)?);
+        claims.push(write_claim(context, id, cached, claimant)?);
     }
     Ok(claims)
 }
 
-fn free(context: &WriteContext, max: usize) -> Result<Vec<DiscussionId>, Trouble> {
+fn find_free(context: &WriteContext, max: usize) -> Result<Vec<DiscussionId>, JobError> {
     let mut statement = context.connection.prepare_cached(
         "SELECT owner, runner, lease_until, id FROM discussions WHERE root = id AND run = 'runnable'
          ORDER BY opened_at, id",
@@ -95,7 +95,7 @@ fn free(context: &WriteContext, max: usize) -> Result<Vec<DiscussionId>, Trouble
     while let Some(row) = rows.next()?.filter(|_| free.len() < max) {
         let is_held = row.get::<_, Option<String>>(0)?.is_some() && {
             let (runner, lease_until) = (row.get(1)?, Timestamp(row.get(2)?));
-            // A process may hold thousands; it is asked for once.
+            // A process may hold thousands of claims; check it once.
             let lives = |runner: &String| context.liveness.is_alive(runner);
             lease_until > context.now() && *living.entry(runner).or_insert_with_key(lives)
         };
@@ -105,12 +105,12 @@ fn free(context: &WriteContext, max: usize) -> Result<Vec<DiscussionId>, Trouble
     Ok(free)
 }
 
-fn take(
+fn write_claim(
     context: &mut WriteContext,
     id: DiscussionId,
     cached: Cached,
     claimant: &Claimant,
-) -> Result<Claim, Trouble> {
+) -> Result<Claim, JobError> {
     let (holder, fence) = (claimant.as_holder(context), cached.fence + 1);
     let mut statement = context.connection.prepare_cached(
         "UPDATE discussions SET fence = ?2, owner = ?3, runner = ?4, lease_until = ?5 WHERE number = ?1",
@@ -118,42 +118,42 @@ fn take(
     let lease_until = holder.lease_until.0;
     statement.execute(params![cached.number, fence as i64, holder.owner, holder.runner, lease_until])?;
     drop(statement);
-    context.learn(id, Cached { fence, holder: Some(holder), ..cached });
+    context.cache(id, Cached { fence, holder: Some(holder), ..cached });
     Ok(Claim { id, owner: claimant.owner.to_string(), fence })
 }
 
-/// Prolongs these; returns those that are another's by now, or nobody's. One whose lease ran out is still good as long
-/// as nobody else came.
+/// Extends the leases of these claims. Returns the claims that are lost. An expired lease stays
+/// valid until another owner claims the discussion.
 pub(crate) fn extend(
     context: &mut WriteContext,
     claims: &[Claim],
     lease_ms: u64,
-) -> Result<Vec<Claim>, Trouble> {
+) -> Result<Vec<Claim>, JobError> {
     let lease_until = context.now().plus_ms(lease_ms);
     let mut lost = Vec::new();
     for claim in claims {
-        let Some((cached, holder)) = held(context, claim)? else {
+        let Some((cached, holder)) = find_held(context, claim)? else {
             lost.push(claim.clone());
             continue;
         };
         let sql = "UPDATE discussions SET lease_until = ?2 WHERE number = ?1";
         context.connection.prepare_cached(sql)?.execute([cached.number, lease_until.0])?;
-        context.learn(claim.id, Cached { holder: Some(Holder { lease_until, ..holder }), ..cached });
+        context.cache(claim.id, Cached { holder: Some(Holder { lease_until, ..holder }), ..cached });
     }
     Ok(lost)
 }
 
-/// Gives a claim back; one that is gone already is left alone.
-pub(crate) fn release(context: &mut WriteContext, claim: &Claim) -> Result<(), Trouble> {
-    let Some((cached, _)) = held(context, claim)? else { return Ok(()) };
+/// Releases a claim, if it is still valid.
+pub(crate) fn release(context: &mut WriteContext, claim: &Claim) -> Result<(), JobError> {
+    let Some((cached, _)) = find_held(context, claim)? else { return Ok(()) };
     let sql = "UPDATE discussions SET owner = NULL, runner = NULL, lease_until = NULL WHERE number = ?1";
     context.connection.prepare_cached(sql)?.execute([cached.number])?;
-    context.learn(claim.id, Cached { holder: None, ..cached });
+    context.cache(claim.id, Cached { holder: None, ..cached });
     Ok(())
 }
 
-/// The claimed discussion and who has it, if it is still this claim.
-fn held(context: &mut WriteContext, claim: &Claim) -> Result<Option<(Cached, Holder)>, Trouble> {
+/// The claimed discussion and its holder, if the claim is still valid.
+fn find_held(context: &mut WriteContext, claim: &Claim) -> Result<Option<(Cached, Holder)>, JobError> {
     let Some(cached) = context.find(claim.id)?.filter(|cached| cached.is_held_by(claim)) else {
         return Ok(None);
     };

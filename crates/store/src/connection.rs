@@ -1,4 +1,4 @@
-//! Opening a database: to write, to read, and to read where it can't be written.
+//! Opening a database for writing, for reading, or read-only.
 
 use std::{
     fmt, io,
@@ -12,25 +12,25 @@ use rusqlite::{Connection, OpenFlags, config::DbConfig};
 use rustix::fs::access;
 
 use crate::{
-    error::{explain, no_place, unwritable},
+    error::{cant_create, explain, unwritable},
     private,
 };
 
-/// How many statements a connection keeps prepared: more than there are.
+/// The capacity of the prepared-statement cache: more than there are statements.
 const STATEMENTS: usize = 64;
 
-/// How many pages of 4 KiB the log may have before the writer checkpoints by itself, in case the
-/// checkpointer is late.
+/// After how many pages of 4 KiB in the log the writer checkpoints itself, in case the checkpointer
+/// is late.
 const LONGEST_LOG: u32 = 8_000;
 
-/// How a store is opened; the defaults are right for everyone but tests.
+/// How a store is opened. Only tests need other than the defaults.
 #[derive(Clone)]
 pub struct Options {
     /// How long to wait while another process writes.
     pub busy_timeout: Duration,
-    /// How many pages of 4 KiB the database may have at most; `None` is as many as there is room for.
+    /// The maximum number of 4 KiB pages; `None` means no limit.
     pub max_pages: Option<u32>,
-    /// What the wall clock says; leases end by it.
+    /// The wall clock, by which leases expire.
     pub now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
 }
 
@@ -55,24 +55,25 @@ fn wall_clock() -> Timestamp {
     Timestamp(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
 }
 
-/// What a process may do with a database.
+/// The access a process has to a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
     Write,
     ReadOnly,
 }
 
-/// Makes the file and its folder where they are missing, and finds out whether the file can be written.
+/// Creates the file and its folder if they are missing, and finds out whether the file can be
+/// written.
 pub(crate) fn prepare(file: &Path) -> Result<Access, StoreError> {
     if let Some(folder) = file.parent() {
-        private::folder(folder).map_err(|error| no_place(folder, &error))?;
+        private::folder(folder).map_err(|error| cant_create(folder, &error))?;
     }
     match private::new_file(file) {
         Ok(_) => return Ok(Access::Write),
         Err(_) if file.exists() => {}
-        Err(error) => return Err(no_place(file, &error)),
+        Err(error) => return Err(cant_create(file, &error)),
     }
-    // SQLite writes files beside the database. What else may be wrong, it finds out by itself.
+    // SQLite also writes files next to the database. It reports other problems itself.
     let is_forbidden =
         |path: &Path| access(path, rustix::fs::Access::WRITE_OK).is_err_and(|it| forbids(&it.into()));
     if is_forbidden(file) || file.parent().is_some_and(is_forbidden) {
@@ -82,19 +83,19 @@ pub(crate) fn prepare(file: &Path) -> Result<Access, StoreError> {
     Ok(Access::Write)
 }
 
-/// Whether the error is about permissions, or a disk that can only be read.
+/// Whether the error is about permissions or a read-only file system.
 pub(crate) fn forbids(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
 }
 
-/// One of SQLite's own files: the database's name with this ending.
+/// The path of one of SQLite's extra files: the database's name plus this suffix.
 pub(crate) fn beside(file: &Path, ending: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(ending);
     PathBuf::from(name)
 }
 
-/// The connection that writes.
+/// The writer's connection.
 pub(crate) fn to_write(file: &Path, options: &Options) -> Result<Connection, StoreError> {
     let open = || {
         let connection = plain(file, OpenFlags::SQLITE_OPEN_READ_WRITE, options)?;
@@ -108,7 +109,8 @@ pub(crate) fn to_write(file: &Path, options: &Options) -> Result<Connection, Sto
         Ok(connection)
     };
     let connection: Connection = open().map_err(|error| explain(&error, file))?;
-    // SQLite opens what it may not write for reading, and would say so only at the first write.
+    // SQLite opens a file without write permission for reading, and reports that only at the first
+    // write.
     match connection.is_readonly(rusqlite::MAIN_DB) {
         Ok(false) => Ok(connection),
         Ok(true) => Err(unwritable(file)),
@@ -116,7 +118,7 @@ pub(crate) fn to_write(file: &Path, options: &Options) -> Result<Connection, Sto
     }
 }
 
-/// A connection that only reads, and never blocks the writer.
+/// A connection that only reads and never blocks the writer.
 pub(crate) fn to_read(file: &Path, options: &Options, access: Access) -> rusqlite::Result<Connection> {
     let connection = match access {
         Access::Write => plain(file, OpenFlags::SQLITE_OPEN_READ_WRITE, options)?,
@@ -129,9 +131,9 @@ pub(crate) fn to_read(file: &Path, options: &Options, access: Access) -> rusqlit
     Ok(connection)
 }
 
-/// The file as an address that asks SQLite to write nothing. To read a database with a log, SQLite
-/// needs a file beside it that it may have to make. Without a log, which is so unless a process has
-/// the database open or died, no such file is needed if SQLite is told that nothing will change.
+/// A URI that makes SQLite write nothing. To read a database with a write-ahead log, SQLite may
+/// have to create a file next to it. Without a log (unless a process has the database open or
+/// crashed), it needs no such file if it is told that the database won't change.
 fn read_only_uri(file: &Path) -> String {
     let has_log = beside(file, "-wal").metadata().is_ok_and(|log| log.len() > 0);
     let unchanging = if has_log { "" } else { "&immutable=1" };
@@ -151,10 +153,11 @@ pub(crate) fn to_checkpoint(file: &Path, options: &Options) -> rusqlite::Result<
 }
 
 fn plain(file: &Path, flags: OpenFlags, options: &Options) -> rusqlite::Result<Connection> {
-    // Each connection is used by one thread at a time, so SQLite need not lock it.
+    // Each connection is used by one thread at a time, so SQLite needs no mutex.
     let connection = Connection::open_with_flags(file, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(options.busy_timeout)?;
-    // Otherwise statements are planned anew whenever a parameter changes, which took a seventh of all time.
+    // Otherwise statements are planned again whenever a parameter changes, which took a seventh of
+    // all time.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(connection)

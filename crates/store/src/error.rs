@@ -1,4 +1,4 @@
-//! What is wrong with a database, in a sentence that names the file and what to do.
+//! Words database errors, naming the file and what to do.
 
 use std::{io, path::Path};
 
@@ -7,37 +7,37 @@ use rusqlite::ErrorCode;
 
 use crate::connection::beside;
 
-/// Why a piece of work was not done.
+/// Why a job on the database failed.
 #[derive(Debug)]
-pub(crate) enum Trouble {
+pub(crate) enum JobError {
     /// It is not allowed; nothing was changed.
     Refused(StoreError),
-    /// The database could not do it.
-    Broken(rusqlite::Error),
+    /// The database failed.
+    Database(rusqlite::Error),
 }
 
-impl From<rusqlite::Error> for Trouble {
+impl From<rusqlite::Error> for JobError {
     fn from(error: rusqlite::Error) -> Self {
-        Trouble::Broken(error)
+        JobError::Database(error)
     }
 }
 
-impl From<StoreError> for Trouble {
+impl From<StoreError> for JobError {
     fn from(error: StoreError) -> Self {
-        Trouble::Refused(error)
+        JobError::Refused(error)
     }
 }
 
-impl Trouble {
-    pub(crate) fn about(self, file: &Path) -> StoreError {
+impl JobError {
+    pub(crate) fn into_store_error(self, file: &Path) -> StoreError {
         match self {
-            Trouble::Refused(error) => error,
-            Trouble::Broken(error) => explain(&error, file),
+            JobError::Refused(error) => error,
+            JobError::Database(error) => explain(&error, file),
         }
     }
 }
 
-/// The error as whoever waits for the answer should hear it.
+/// The error as a message for the user.
 pub(crate) fn explain(error: &rusqlite::Error, file: &Path) -> StoreError {
     let name = file.display();
     match error.sqlite_error_code() {
@@ -49,8 +49,8 @@ pub(crate) fn explain(error: &rusqlite::Error, file: &Path) -> StoreError {
         )),
         Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure) if is_at_size_limit(file) => {
             StoreError::Unavailable(format!(
-                "there is no room left to write to the database {name}: it has reached the largest size of \
-                 a file here; raise that limit (ulimit -f)"
+                "there is no room left to write to the database {name}: it has reached the maximum file size \
+                  here; raise that limit (ulimit -f)"
             ))
         }
         Some(ErrorCode::SystemIoFailure) => StoreError::Unavailable(format!(
@@ -63,18 +63,18 @@ pub(crate) fn explain(error: &rusqlite::Error, file: &Path) -> StoreError {
             "the database {name} can't be opened; check that it is a file in a folder that can be written"
         )),
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => StoreError::Damaged(format!(
-            "{name} is damaged or no database ({error}); move it away or restore it from a backup"
+            "{name} is damaged or not a database ({error}); move it away or restore it from a backup"
         )),
-        // Whatever else there is would be a fault of ours: it is not worth trying again.
-        _ => StoreError::Unusable(format!("the database {name} refused its work: {error}")),
+        // Anything else would be a bug of ours, so a retry is useless.
+        _ => StoreError::Unusable(format!("the database {name} reported an error: {error}")),
     }
 }
 
 /// How close to the limit a file counts as having reached it: more than SQLite writes at once.
 const MARGIN: u64 = 64 * 1_024;
 
-/// Whether the database or its log is as large as this process may make a file. SQLite does not say
-/// so: it takes the failed write for a fault of the disk.
+/// Whether the database or its log has reached this process's file size limit. SQLite reports that
+/// as a disk error.
 fn is_at_size_limit(file: &Path) -> bool {
     let Some(limit) = rustix::process::getrlimit(rustix::process::Resource::Fsize).current else {
         return false;
@@ -83,7 +83,7 @@ fn is_at_size_limit(file: &Path) -> bool {
     files.iter().any(|it| it.metadata().is_ok_and(|it| it.len() + MARGIN >= limit))
 }
 
-/// The file is there and may only be read.
+/// The file exists but can only be read.
 pub(crate) fn unwritable(file: &Path) -> StoreError {
     StoreError::Unusable(format!(
         "the database {} can be read but not written; check the permissions of the file and its folder",
@@ -91,17 +91,17 @@ pub(crate) fn unwritable(file: &Path) -> StoreError {
     ))
 }
 
-/// A folder or file beside the database could not be made.
-pub(crate) fn no_place(what: &Path, error: &io::Error) -> StoreError {
+/// A folder or file of the database couldn't be created.
+pub(crate) fn cant_create(what: &Path, error: &io::Error) -> StoreError {
     StoreError::Unusable(format!(
-        "{} can't be made ({error}); check the permissions of its folder",
+        "{} can't be created ({error}); check the permissions of its folder",
         what.display()
     ))
 }
 
-/// A row that this program did not write, or no longer understands.
-pub(crate) fn unreadable(id: DiscussionId, what: &str, error: impl std::fmt::Display) -> Trouble {
-    Trouble::Refused(StoreError::Unusable(format!(
+/// A row that this version of the program can't read.
+pub(crate) fn unreadable(id: DiscussionId, what: &str, error: impl std::fmt::Display) -> JobError {
+    JobError::Refused(StoreError::Unusable(format!(
         "{what} of discussion {id} can't be read by this version of the program ({error}); update the program"
     )))
 }
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_only_be_read_is_not_worth_trying_again() {
+    fn a_write_to_a_read_only_database_is_not_retried() {
         let connection = Connection::open_in_memory().unwrap();
         connection.pragma_update(None, "query_only", "on").unwrap();
         let error = connection.execute_batch("CREATE TABLE any (name TEXT)").unwrap_err();
@@ -127,13 +127,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_cant_be_opened() {
+    fn a_missing_file_cant_be_opened() {
         let missing = Connection::open_with_flags("no/such/file.db", OpenFlags::SQLITE_OPEN_READ_ONLY);
         check(&missing.map(drop).unwrap_err(), "can't be opened");
     }
 
     #[test]
-    fn our_own_faults_are_said_too() {
+    fn errors_of_our_own_are_reported_too() {
         let connection = Connection::open_in_memory().unwrap();
         check(&connection.execute_batch("SELECT it FROM nowhere").unwrap_err(), "no such table");
     }

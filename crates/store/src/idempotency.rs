@@ -1,12 +1,12 @@
-//! Idempotency keys: an order that is sent twice under one key starts one discussion.
+//! Idempotency keys: a request that is sent twice under one key starts one discussion.
 
 use quorum_core::{model::id::DiscussionId, seams::Reservation};
 use rusqlite::{Row, params};
 
-use crate::{cache::parsed, error::Trouble, write_context::WriteContext};
+use crate::{cache::parsed, error::JobError, write_context::WriteContext};
 
-/// Reserves the id for the key unless the key has one. Returns the reservation that holds.
-pub(crate) fn reserve(context: &mut WriteContext, wanted: &Reservation) -> Result<Reservation, Trouble> {
+/// Reserves the id for the key, unless the key has one. Returns the reservation that holds.
+pub(crate) fn reserve(context: &mut WriteContext, wanted: &Reservation) -> Result<Reservation, JobError> {
     let Reservation { tenant, key, digest, id } = wanted;
     let mut insert = context.connection.prepare_cached(
         "INSERT OR IGNORE INTO reservations (tenant, key, digest, discussion, at) VALUES (?1, ?2, ?3, ?4, ?5)",
@@ -14,9 +14,9 @@ pub(crate) fn reserve(context: &mut WriteContext, wanted: &Reservation) -> Resul
     insert.execute(params![tenant.name(), key, digest, id.to_string(), context.now().0])?;
     let sql = "SELECT digest, discussion FROM reservations WHERE tenant = ?1 AND key = ?2";
     let mut statement = context.connection.prepare_cached(sql)?;
-    let standing = |row: &Row<'_>| {
+    let reservation = |row: &Row<'_>| {
         let (digest, id) = (row.get(0)?, parsed::<DiscussionId>(row, 1)?);
         Ok(Reservation { digest, id, ..wanted.clone() })
     };
-    Ok(statement.query_row(params![tenant.name(), key], standing)?)
+    Ok(statement.query_row(params![tenant.name(), key], reservation)?)
 }

@@ -1,4 +1,4 @@
-//! Commands to discussions, in the order they came.
+//! The inbox: commands to discussions, in the order they were sent.
 
 use quorum_core::{
     model::{
@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::{
     cache::Run,
-    error::{Trouble, unreadable},
+    error::{JobError, unreadable},
     write_context::WriteContext,
 };
 
@@ -21,13 +21,13 @@ pub(crate) fn send(
     context: &mut WriteContext,
     id: DiscussionId,
     command: &Command,
-) -> Result<CommandId, Trouble> {
+) -> Result<CommandId, JobError> {
     let mut cached = context.root(id)?;
     if cached.run == Run::Over {
         return Err(StoreError::Over(id).into());
     }
     match command {
-        Command::Say(say) => expect(context, id, cached.number, &say.participant)?,
+        Command::Say(say) => check_turn_of(context, id, cached.number, &say.participant)?,
         Command::Rule(ruling) => {
             let awaited = ruling_awaited(&context.connection, id, cached.number)?;
             admit(id, awaited.as_ref(), ruling)?;
@@ -45,13 +45,18 @@ pub(crate) fn send(
         let sql = "UPDATE discussions SET run = 'runnable' WHERE number = ?1";
         context.connection.prepare_cached(sql)?.execute([cached.number])?;
         cached.run = Run::Runnable;
-        context.learn(id, cached);
+        context.cache(id, cached);
     }
     Ok(CommandId(number as u64))
 }
 
-/// Refuses who is not awaited, or has spoken already and was not heard yet.
-fn expect(context: &WriteContext, id: DiscussionId, number: i64, speaker: &str) -> Result<(), Trouble> {
+/// Fails unless it is this participant's turn and no turn of it is already in the inbox.
+fn check_turn_of(
+    context: &WriteContext,
+    id: DiscussionId,
+    number: i64,
+    speaker: &str,
+) -> Result<(), JobError> {
     let awaited = awaited(&context.connection, id, number)?;
     if awaited.iter().any(|name| name == speaker) {
         return Ok(());
@@ -59,8 +64,9 @@ fn expect(context: &WriteContext, id: DiscussionId, number: i64, speaker: &str) 
     Err(StoreError::NotAwaited { participant: speaker.to_owned(), awaited }.into())
 }
 
-/// Whose turn it is: those whose step has no answer, after the last time the talk was wound up.
-fn awaited(connection: &Connection, id: DiscussionId, number: i64) -> Result<Vec<String>, Trouble> {
+/// The participants whose turn it is: those whose step has no answer, unless the talk was wound up
+/// since.
+fn awaited(connection: &Connection, id: DiscussionId, number: i64) -> Result<Vec<String>, JobError> {
     let mut statement = connection.prepare_cached(
         "SELECT asked.body ->> '$.participant' FROM facts asked
          WHERE asked.discussion = ?1 AND asked.type = 'person_awaited'
@@ -75,12 +81,12 @@ fn awaited(connection: &Connection, id: DiscussionId, number: i64) -> Result<Vec
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// The decision of people that is awaited, while nobody has made it and the talk goes on.
+/// The ruling that is awaited, unless it was made or the talk was wound up since.
 fn ruling_awaited(
     connection: &Connection,
     id: DiscussionId,
     number: i64,
-) -> Result<Option<RulingAwaited>, Trouble> {
+) -> Result<Option<RulingAwaited>, JobError> {
     let mut statement = connection.prepare_cached(
         "SELECT asked.body FROM facts asked
          WHERE asked.discussion = ?1 AND asked.type = 'ruling_awaited'
@@ -92,7 +98,7 @@ fn ruling_awaited(
     let body: Option<String> =
         statement.query_row(params![number, id.to_string()], |row| row.get(0)).optional()?;
     let awaited = body.map(|body| serde_json::from_str(&body)).transpose();
-    awaited.map_err(|error| unreadable(id, "what is to be decided", error))
+    awaited.map_err(|error| unreadable(id, "the awaited ruling", error))
 }
 
 /// The commands after this one.
@@ -100,7 +106,7 @@ pub(crate) fn commands(
     connection: &Connection,
     id: DiscussionId,
     after: CommandId,
-) -> Result<Vec<(CommandId, Command)>, Trouble> {
+) -> Result<Vec<(CommandId, Command)>, JobError> {
     let sql = "SELECT 1 FROM discussions WHERE id = ?1 AND root = id";
     if !connection.prepare_cached(sql)?.exists([id.to_string()])? {
         return Err(StoreError::Unknown(id).into());
@@ -124,7 +130,10 @@ pub(crate) fn newest(connection: &Connection) -> rusqlite::Result<i64> {
 }
 
 /// The discussions with commands after this number, and the newest number.
-pub(crate) fn news(connection: &Connection, seen: i64) -> rusqlite::Result<(Vec<DiscussionId>, i64)> {
+pub(crate) fn commands_since(
+    connection: &Connection,
+    seen: i64,
+) -> rusqlite::Result<(Vec<DiscussionId>, i64)> {
     let sql = "SELECT discussion, max(number) FROM commands WHERE number > ?1 GROUP BY discussion";
     let mut statement = connection.prepare_cached(sql)?;
     let rows = statement.query_map([seen], |row| Ok((row.get::<_, String>(0)?, row.get(1)?)))?;

@@ -1,18 +1,18 @@
-//! The store on one machine: facts in one SQLite file that any number of processes may share.
+//! The store on one machine: facts in one SQLite file, which any number of processes may share.
 //!
 //! # Layout
-//! - [`SqliteStore`] (`sqlite.rs`) is the entry: it passes writes to the one `writer` thread and
-//!   reads to the pool of `readers`.
-//! - `record`, `claims`, `inbox`, `retention`, `audit` and `idempotency` hold the statements;
-//!   `archive` and `search` answer lists and full-text queries.
-//! - `write_context` is what the writer thread works with, `cache` what it remembers of
-//!   discussions between two writes.
-//! - `standing` folds facts into what lists show; `seeds` keeps the tables of requirement C.
+//! - [`SqliteStore`] (`sqlite.rs`) is the entry point: it passes writes to the one `writer` thread
+//!   and reads to the pool of `readers`.
+//! - `record`, `claims`, `inbox`, `retention`, `audit` and `idempotency` have the statements;
+//!   `archive` and `search` answer listings and full-text queries.
+//! - `write_context` is what the writer thread works with, `cache` its cache of discussions.
+//! - `list_status` folds facts into the columns that lists show; `seeds` fills the tables of
+//!   requirement C.
 //! - `checkpointer` moves pages from the write-ahead log into the database file.
-//! - `liveness` knows which processes are alive, `watch` notices commands of other processes.
-//! - `connection` and `migrate` open a database, for its owner alone (`private`); `error` words what
-//!   is wrong with it.
-//! - `salvage` saves what can be read of a damaged database.
+//! - `liveness` knows which processes are alive; `watch` notices commands from other processes.
+//! - `connection` and `migrate` open a database, accessible to its owner only (`private`); `error`
+//!   words its errors.
+//! - `salvage` recovers what can be read of a damaged database.
 
 mod archive;
 mod audit;
@@ -23,6 +23,7 @@ mod connection;
 mod error;
 mod idempotency;
 mod inbox;
+mod list_status;
 mod liveness;
 mod migrate;
 mod private;
@@ -33,7 +34,6 @@ mod salvage;
 mod search;
 mod seeds;
 mod sqlite;
-mod standing;
 mod watch;
 mod write_context;
 mod writer;

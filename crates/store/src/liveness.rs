@@ -1,5 +1,5 @@
-//! Which processes are alive: each open store locks a file of its own, and the system releases the
-//! lock when the process dies, however it dies.
+//! Which processes are alive: each open store locks a file of its own, and the operating system
+//! releases the lock when the process ends, for whatever reason.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -15,16 +15,16 @@ use crate::private;
 const LOCK: &str = "lock";
 const UNFINISHED: &str = "new";
 
-/// The lock of this open store, as other processes see it.
+/// The lock of this open store, which other processes can check.
 pub(crate) struct Liveness {
     pub(crate) name: Arc<str>,
     has_swept: bool,
     folder: PathBuf,
-    /// Locked for as long as it is open.
+    /// Locked while it is open.
     _file: File,
 }
 
-/// The folder of locks beside a database.
+/// The folder of the locks, next to the database.
 pub(crate) fn folder(database: &Path) -> PathBuf {
     let mut name = database.file_name().unwrap_or_default().to_owned();
     name.push(".runners");
@@ -37,8 +37,8 @@ impl Liveness {
         private::folder(&folder)?;
         private::narrow(&folder);
         let name = Uuid::new_v4().simple().to_string();
-        // It gets its name once it is locked: another process that found it unlocked would take
-        // this one for dead.
+        // It gets its final name only once it is locked: another process that found it unlocked
+        // would take this one for dead.
         let unfinished = folder.join(&name).with_extension(UNFINISHED);
         let file = private::new_file(&unfinished)?;
         file.lock()?;
@@ -46,20 +46,22 @@ impl Liveness {
         Ok(Liveness { name: name.into(), has_swept: false, folder, _file: file })
     }
 
-    /// Whether the process that made this lock is alive. Only to be called inside a write
-    /// transaction: two processes that try the same lock at once would each take the other for its owner.
+    /// Whether the process with this lock is alive. Only inside a write transaction: two processes
+    /// that test the same lock at once would each take the other for its owner.
     pub(crate) fn is_alive(&self, name: &str) -> bool {
         *name == *self.name || is_locked(&path(&self.folder, name))
     }
 
-    /// Sweeps unless that was done before, because reading a folder takes longer than writing a claim.
+    /// Sweeps unless it has done so before, because reading a folder takes longer than writing a
+    /// claim.
     pub(crate) fn sweep_once(&mut self) {
         if !self.has_swept {
             self.sweep();
         }
     }
 
-    /// Removes the files of dead processes. Only inside a write transaction, for the same reason.
+    /// Removes the lock files of dead processes. Only inside a write transaction, for the same
+    /// reason.
     pub(crate) fn sweep(&mut self) {
         self.has_swept = true;
         let Ok(entries) = fs::read_dir(&self.folder) else { return };
@@ -85,7 +87,7 @@ fn is_locked(lock: &Path) -> bool {
     match File::open(lock).map(|file| file.try_lock()) {
         Ok(Ok(())) => false,
         Err(error) => error.kind() != io::ErrorKind::NotFound,
-        // Where locks can't be tested, only the lease says when a claim ends.
+        // Where locks can't be tested, claims end only with their leases.
         Ok(Err(TryLockError::WouldBlock | TryLockError::Error(_))) => true,
     }
 }

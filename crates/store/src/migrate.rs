@@ -1,4 +1,4 @@
-//! Brings a database to the form this program knows, by numbered steps.
+//! Migrations: brings a database to the newest schema version, in numbered steps.
 
 use std::path::Path;
 
@@ -7,37 +7,38 @@ use rusqlite::Connection;
 
 use crate::error::{explain, unwritable};
 
-/// The form the first step makes. Older ones were never released, and their facts can't be read.
+/// The version that the first step creates. Older ones were never released, and their facts can't
+/// be read.
 const FIRST: usize = 5;
 
-/// Every step there is, in order. Steps are added, never changed.
+/// All steps, in order. Steps are added, never changed.
 const STEPS: &[&str] = &[include_str!("../migrations/0005_first.sql")];
 
 const NEWEST: usize = FIRST + STEPS.len() - 1;
 
-/// Applies the steps that are missing. A database of another form is refused and left alone.
+/// Applies the missing steps. A database of an unsupported version is refused and not changed.
 pub(crate) fn migrate(connection: &Connection, file: &Path) -> Result<(), StoreError> {
-    match form(connection).map_err(|error| explain(&error, file))? {
-        Form::Current => Ok(()),
-        Form::New | Form::Behind => apply(connection).map_err(|error| explain(&error, file)),
-        Form::Refused(refusal) => Err(refusal.about(file)),
+    match schema(connection).map_err(|error| explain(&error, file))? {
+        Schema::Current => Ok(()),
+        Schema::New | Schema::Behind => apply(connection).map_err(|error| explain(&error, file)),
+        Schema::Refused(refusal) => Err(refusal.into_store_error(file)),
     }
 }
 
-/// Refuses a database that is not of this program's newest form: it can't be written, so no step
-/// can be applied.
+/// Refuses a database of any version but the newest, for callers that can't write and so can't
+/// migrate it.
 pub(crate) fn check(connection: &Connection, file: &Path) -> Result<(), StoreError> {
-    match form(connection).map_err(|error| explain(&error, file))? {
-        Form::Current => Ok(()),
-        Form::New | Form::Behind => Err(unwritable(file)),
-        Form::Refused(refusal) => Err(refusal.about(file)),
+    match schema(connection).map_err(|error| explain(&error, file))? {
+        Schema::Current => Ok(()),
+        Schema::New | Schema::Behind => Err(unwritable(file)),
+        Schema::Refused(refusal) => Err(refusal.into_store_error(file)),
     }
 }
 
-/// What there is to do about a database.
-enum Form {
+/// What to do about a database.
+enum Schema {
     Current,
-    /// There is nothing in it.
+    /// The database is empty.
     New,
     /// Steps are missing.
     Behind,
@@ -51,24 +52,24 @@ enum Refusal {
     OfAnotherProgram,
 }
 
-fn form(connection: &Connection) -> rusqlite::Result<Form> {
+fn schema(connection: &Connection) -> rusqlite::Result<Schema> {
     let version = version(connection)?;
     Ok(if version > NEWEST {
-        Form::Refused(Refusal::TooNew(version))
+        Schema::Refused(Refusal::TooNew(version))
     } else if version == NEWEST {
-        Form::Current
+        Schema::Current
     } else if version >= FIRST {
-        Form::Behind
+        Schema::Behind
     } else if version > 0 {
-        Form::Refused(Refusal::TooOld(version))
+        Schema::Refused(Refusal::TooOld(version))
     } else if is_empty(connection)? {
-        Form::New
+        Schema::New
     } else {
-        Form::Refused(Refusal::OfAnotherProgram)
+        Schema::Refused(Refusal::OfAnotherProgram)
     })
 }
 
-/// All missing steps in one transaction, unless another process was faster.
+/// Applies all missing steps in one transaction, unless another process did so first.
 fn apply(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("BEGIN IMMEDIATE")?;
     let applied = (|| {
@@ -83,7 +84,7 @@ fn apply(connection: &Connection) -> rusqlite::Result<()> {
     applied
 }
 
-/// The step to this form.
+/// Applies the step to this version.
 fn step(connection: &Connection, form: usize) -> rusqlite::Result<()> {
     connection.execute_batch(STEPS[form - FIRST])?;
     connection.pragma_update(None, "user_version", form as u32)
@@ -96,23 +97,22 @@ fn version(connection: &Connection) -> rusqlite::Result<usize> {
 }
 
 fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
-    // Another process may have applied the steps since the version was read; their number comes with
-    // them.
+    // Another process may have migrated it since the version was read; then the version is set now.
     let sql = "SELECT (SELECT count(*) FROM sqlite_schema) = 0 OR (SELECT user_version FROM pragma_user_version) > 0";
     connection.query_row(sql, [], |row| row.get(0))
 }
 
 impl Refusal {
-    fn about(&self, file: &Path) -> StoreError {
+    fn into_store_error(self, file: &Path) -> StoreError {
         let name = file.display();
         StoreError::Unusable(match self {
             Refusal::TooNew(version) => format!(
-                "the database {name} was made by a newer version of this program (its form is {version}, \
+                "the database {name} was made by a newer version of this program (its schema version is {version}, \
                  the newest known here is {NEWEST}); update the program"
             ),
             Refusal::TooOld(version) => format!(
                 "the database {name} was made by an older version of this program, and its facts can't be \
-                 read by this one (its form is {version}, the oldest known here is {FIRST}); move it away"
+                 read by this one (its schema version is {version}, the oldest known here is {FIRST}); move it away"
             ),
             Refusal::OfAnotherProgram => {
                 format!("{name} is a database of another program; move it away")
@@ -129,8 +129,8 @@ mod tests {
 
     use super::*;
 
-    /// A step that was changed afterwards would leave databases behind that no program makes.
-    /// `QUORUM_BLESS=1` writes the form of a step that is new, and of no other.
+    /// Changing a step afterwards would leave databases that no version of the program creates.
+    /// `QUORUM_BLESS=1` writes the golden file of a new step only.
     #[test]
     fn steps_are_added_never_changed() {
         let connection = Connection::open_in_memory().unwrap();
@@ -141,16 +141,16 @@ mod tests {
                 fs::write(&file, &made).unwrap();
             }
             let expected = fs::read_to_string(&file).unwrap_or_default();
-            assert_eq!(made, expected, "step {form} does not make the form in {}", file.display());
+            assert_eq!(made, expected, "step {form} doesn't create the schema in {}", file.display());
         }
-        assert!(!golden(NEWEST + 1).exists(), "a step was taken away");
+        assert!(!golden(NEWEST + 1).exists(), "a step was removed");
     }
 
     fn golden(form: usize) -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/form-{form}.sql"))
     }
 
-    /// Everything that was made, by name, and what stands in it.
+    /// Everything in the schema by name, and all rows.
     fn shape(connection: &Connection) -> String {
         let things = "SELECT type || ' ' || name, sql FROM sqlite_schema ORDER BY type, name";
         let tables =

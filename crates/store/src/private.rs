@@ -1,4 +1,4 @@
-//! Files and folders for their owner alone: discussions may hold what others must not read.
+//! Files and folders that only their owner can access: discussions may contain secrets.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-/// Makes a file that must not be there yet.
+/// Creates a file that must not exist yet.
 pub(crate) fn new_file(file: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -15,7 +15,7 @@ pub(crate) fn new_file(file: &Path) -> io::Result<File> {
     options.open(file)
 }
 
-/// Makes a folder and those above it, where they are missing.
+/// Creates a folder and its missing parents.
 pub(crate) fn folder(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -24,8 +24,9 @@ pub(crate) fn folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Takes the rights of others away from a file or folder of ours. Where that is not possible, because
-/// it belongs to somebody else or can't be written, it stays as it is; `ax doctor` tells.
+/// Removes the permissions of others from a file or folder of ours. If that is not possible,
+/// because it has another owner or can't be written, it stays as it is; the health check of the
+/// program reports it.
 #[cfg(unix)]
 pub(crate) fn narrow(path: &Path) {
     use std::os::unix::fs::PermissionsExt;
@@ -35,6 +36,6 @@ pub(crate) fn narrow(path: &Path) {
     }
 }
 
-/// Elsewhere there are no such rights.
+/// Other systems have no such permissions.
 #[cfg(not(unix))]
 pub(crate) fn narrow(_path: &Path) {}

@@ -1,4 +1,5 @@
-//! Reading, off the threads that run discussions and never in the writer's way.
+//! The pool of reading connections, used on blocking threads so that reads delay neither
+//! discussions nor the writer.
 
 use std::{
     path::PathBuf,
@@ -11,10 +12,10 @@ use tokio::sync::Semaphore;
 
 use crate::{
     connection::{self, Access, Options},
-    error::Trouble,
+    error::JobError,
 };
 
-/// How many read at the same time; the disk gets no faster by more.
+/// The number of parallel reads; the disk is no faster with more.
 const READERS: usize = 4;
 
 #[derive(Clone)]
@@ -34,31 +35,31 @@ impl Readers {
         Readers(Arc::new(Inner { file, options, access, idle, places }))
     }
 
-    /// Looks something up.
+    /// Runs a read on a blocking thread.
     pub(crate) async fn read<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: FnOnce(&Connection) -> Result<T, Trouble> + Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, JobError> + Send + 'static,
     {
         let inner = self.0.clone();
         let place = inner.places.clone().acquire_owned().await;
         let looked_up = tokio::task::spawn_blocking(move || {
             let _place = place;
-            inner.look_up(work).map_err(|trouble| trouble.about(&inner.file))
+            inner.look_up(work).map_err(|error| error.into_store_error(&inner.file))
         });
-        let gone = |_| StoreError::Unavailable("the program is ending; nothing is read any more".to_owned());
+        let gone = |_| StoreError::Unavailable("the program is ending; no more reads".to_owned());
         looked_up.await.map_err(gone)?
     }
 }
 
 impl Inner {
-    fn look_up<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Trouble>) -> Result<T, Trouble> {
+    fn look_up<T>(&self, work: impl FnOnce(&Connection) -> Result<T, JobError>) -> Result<T, JobError> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let connection =
             idle.map_or_else(|| connection::to_read(&self.file, &self.options, self.access), Ok)?;
         let found = work(&connection);
-        // One that broke is not used again.
-        if !matches!(found, Err(Trouble::Broken(_))) {
+        // A connection that failed is not reused.
+        if !matches!(found, Err(JobError::Database(_))) {
             self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
         }
         found

@@ -1,4 +1,4 @@
-//! The record: discussions begin, facts are added and read.
+//! The record: creating discussions, adding and reading facts.
 
 use std::sync::Arc;
 
@@ -17,31 +17,33 @@ use uuid::Uuid;
 use crate::{
     cache::{Cached, Holder, Run},
     claims::Claimant,
-    error::{Trouble, unreadable},
+    error::{JobError, unreadable},
+    list_status::{self, ListStatus},
     seeds::{self, Seats},
-    standing::{self, Standing},
     write_context::WriteContext,
 };
 
-/// Facts as they are kept, one behind the other. Made by the caller's thread, since there is only one that writes.
+/// Facts as JSON, concatenated. Serialised on the caller's thread, because there is only one writer
+/// thread.
 pub(crate) struct Bodies {
     all: String,
     ends: Vec<usize>,
 }
 
-/// What a fact takes beside the words of a turn.
+/// The usual size of a fact's JSON without the text of a turn.
 const USUAL_BODY: usize = 512;
 
 impl Bodies {
     pub(crate) fn of(facts: &[Fact]) -> Result<Self, StoreError> {
         let fault = |error| StoreError::Unusable(format!("a fact can't be written as JSON: {error}"));
-        // With room for everything from the beginning: growing took as long as writing.
-        let (mut all, mut ends) = (Vec::with_capacity(room(facts)), Vec::with_capacity(facts.len()));
+        // Reserve all memory at the start: growing the buffer took as long as writing it.
+        let (mut all, mut ends) =
+            (Vec::with_capacity(estimated_size(facts)), Vec::with_capacity(facts.len()));
         for fact in facts {
             serde_json::to_writer(&mut all, &fact.event).map_err(fault)?;
             ends.push(all.len());
         }
-        let not_text = |error| StoreError::Unusable(format!("a fact's JSON is no text: {error}"));
+        let not_text = |error| StoreError::Unusable(format!("a fact's JSON is not UTF-8: {error}"));
         Ok(Bodies { all: String::from_utf8(all).map_err(not_text)?, ends })
     }
 
@@ -51,8 +53,8 @@ impl Bodies {
     }
 }
 
-/// About what these facts come to; more is made where it is not enough.
-fn room(facts: &[Fact]) -> usize {
+/// An estimate of the JSON's size; the buffer grows if it is too small.
+fn estimated_size(facts: &[Fact]) -> usize {
     let words = |fact: &Fact| match &fact.event {
         Event::TurnCompleted { turn } => turn.text.len() + turn.text.len() / 16,
         Event::Decided { decision } => decision.synthesis.len() + decision.synthesis.len() / 16,
@@ -61,19 +63,19 @@ fn room(facts: &[Fact]) -> usize {
     facts.iter().map(|fact| USUAL_BODY + words(fact)).sum()
 }
 
-/// The first facts of a discussion, as they are and as they are kept.
+/// The first facts of a discussion, as values and as JSON.
 pub(crate) struct Opening {
     pub(crate) id: DiscussionId,
     pub(crate) facts: Vec<Fact>,
     pub(crate) bodies: Bodies,
 }
 
-/// Puts a new discussion there with its first facts, claimed where somebody begins it at once.
+/// Creates a discussion with its first facts, claimed if there is a claimant.
 pub(crate) fn create(
     context: &mut WriteContext,
     opening: &Opening,
     claimant: Option<&Claimant>,
-) -> Result<Created, Trouble> {
+) -> Result<Created, JobError> {
     let Opening { id, facts, bodies } = opening;
     let id = *id;
     if context.find(id)?.is_some() {
@@ -81,20 +83,21 @@ pub(crate) fn create(
     }
     check_numbers(id, Seq::START, facts)?;
     let Some(Fact { at, event: opened @ Event::Opened { spec, lineage, .. }, .. }) = facts.first() else {
-        let message = format!("discussion {id} doesn't begin with what was ordered");
+        let message = format!("discussion {id} doesn't start with an `opened` fact");
         return Err(StoreError::Unusable(message).into());
     };
-    check_belongings(context, spec, lineage.as_ref())?;
+    check_references(context, spec, lineage.as_ref())?;
     let root = lineage.as_ref().map_or(id, |it| it.root);
-    let standing = Standing::OPENED.after(facts);
+    let list_status = ListStatus::OPENED.after(facts);
     let holder = claimant.map(|claimant| claimant.as_holder(context));
     let (opened_at, holder) = (*at, holder.as_ref());
-    let number = New { id, root, spec, opened_at, standing, holder }.insert(&context.connection)?;
+    let number =
+        NewDiscussion { id, root, spec, opened_at, list_status, holder }.insert(&context.connection)?;
     let (last, seats) = (facts.last().map_or(Seq::START, |it| it.seq), Arc::new(Seats::of(opened)));
     insert_facts(&context.connection, number, facts, bodies)?;
     seeds::open(&context.connection, id, facts, &seats)?;
     let (run, fence, holder) = (Run::Runnable, u64::from(holder.is_some()), holder.cloned());
-    context.learn(id, Cached { number, root, run, standing, last, fence, holder, seats: Some(seats) });
+    context.cache(id, Cached { number, root, run, list_status, last, fence, holder, seats: Some(seats) });
     Ok(Created::New)
 }
 
@@ -102,11 +105,11 @@ fn exists(connection: &Connection, id: DiscussionId) -> rusqlite::Result<bool> {
     connection.prepare_cached("SELECT 1 FROM discussions WHERE id = ?1")?.exists([id.to_string()])
 }
 
-fn check_belongings(
+fn check_references(
     context: &mut WriteContext,
     spec: &Spec,
     lineage: Option<&Lineage>,
-) -> Result<(), Trouble> {
+) -> Result<(), JobError> {
     if let Some(root) = lineage.map(|it| it.root) {
         context.root(root)?;
     }
@@ -123,18 +126,18 @@ fn check_belongings(
     Ok(())
 }
 
-/// A discussion that was just ordered.
-struct New<'a> {
+/// A discussion to insert.
+struct NewDiscussion<'a> {
     id: DiscussionId,
     root: DiscussionId,
     spec: &'a Spec,
     opened_at: Timestamp,
-    standing: Standing,
+    list_status: ListStatus,
     holder: Option<&'a Holder>,
 }
 
-impl New<'_> {
-    /// Returns its number.
+impl NewDiscussion<'_> {
+    /// Inserts it and returns its number.
     fn insert(&self, connection: &Connection) -> rusqlite::Result<i64> {
         let mut statement = connection.prepare_cached(
             "INSERT INTO discussions
@@ -142,10 +145,10 @@ impl New<'_> {
               fence, owner, runner, lease_until)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'runnable', ?1 = ?2, ?10, ?11, ?12, ?13, ?14)",
         )?;
-        let New { id, root, spec, opened_at, standing, holder } = self;
+        let NewDiscussion { id, root, spec, opened_at, list_status, holder } = self;
         let (id, root, session) = (id.to_string(), root.to_string(), spec.session.map(|it| it.to_string()));
         let (key, is_simulated) = (key(&spec.topic), spec.simulation.is_some());
-        let (Spec { pattern, topic, .. }, status) = (spec, standing.status.name());
+        let (Spec { pattern, topic, .. }, status) = (spec, list_status.status.name());
         let (at, tenant) = (opened_at.0, spec.tenant.name());
         let (owner, runner) = (holder.map(|it| &it.owner), holder.map(|it| &it.runner));
         let (fence, lease_until) = (holder.is_some(), holder.map(|it| it.lease_until.0));
@@ -168,7 +171,7 @@ impl New<'_> {
     }
 }
 
-/// INV-DISC-630: discussions of the same topic share their key.
+/// The key that discussions with the same topic share (INV-DISC-630).
 fn key(topic: &str) -> String {
     format!("discussion:{}", Uuid::new_v5(&Uuid::NAMESPACE_OID, topic.trim().as_bytes()).simple())
 }
@@ -190,13 +193,13 @@ fn insert_facts(
     Ok(())
 }
 
-/// The name of what happened: the first thing in its JSON, where serde puts the tag.
+/// The event's type: the first field of its JSON, where serde puts the tag.
 fn kind(body: &str) -> &str {
     body.strip_prefix("{\"type\":\"").unwrap_or(body).split('"').next().unwrap_or_default()
 }
 
-/// Adds facts, what follows from them, and what becomes of the claim.
-pub(crate) fn append(context: &mut WriteContext, append: &Append, bodies: &Bodies) -> Result<Seq, Trouble> {
+/// Adds facts, the rows derived from them, and the change to the claim.
+pub(crate) fn append(context: &mut WriteContext, append: &Append, bodies: &Bodies) -> Result<Seq, JobError> {
     let Append { claim, id, expected, facts, .. } = append;
     let mut cached = context.find(*id)?.ok_or(StoreError::Unknown(*id))?;
     let is_newest = if cached.root == *id {
@@ -213,20 +216,24 @@ pub(crate) fn append(context: &mut WriteContext, append: &Append, bodies: &Bodie
     check_numbers(*id, *expected, facts)?;
     let seats = if seeds::needs_seats(facts) { Some(context.seats(*id, &mut cached)?) } else { None };
     insert_facts(&context.connection, cached.number, facts, bodies)?;
-    seeds::follow(&context.connection, *id, facts, seats.as_deref().unwrap_or(&Seats(Vec::new())))?;
-    move_on(context, append, cached)?;
+    seeds::apply(&context.connection, *id, facts, seats.as_deref().unwrap_or(&Seats(Vec::new())))?;
+    update_discussion(context, append, cached)?;
     Ok(facts.last().map_or(*expected, |fact| fact.seq))
 }
 
-/// What becomes of the discussion and its claim. Most facts change neither, and then nothing is written here.
-fn move_on(context: &mut WriteContext, append: &Append, mut cached: Cached) -> Result<(), Trouble> {
+/// Updates the discussion's row and claim. Most facts change neither; then nothing is written.
+fn update_discussion(
+    context: &mut WriteContext,
+    append: &Append,
+    mut cached: Cached,
+) -> Result<(), JobError> {
     let Append { id, facts, then, .. } = append;
-    let (run, standing) = (cached.run, cached.standing);
-    cached.standing = standing.after(facts);
+    let (run, list_status) = (cached.run, cached.list_status);
+    cached.list_status = list_status.after(facts);
     cached.last = facts.last().map_or(cached.last, |fact| fact.seq);
     cached.run = match then {
         Then::Done => Run::Over,
-        _ if cached.standing.is_over() => Run::Over,
+        _ if cached.list_status.is_over() => Run::Over,
         Then::Park { seen } if !has_newer_command(&context.connection, *id, seen.0)? => Run::Parked,
         Then::Continue | Then::Park { .. } => Run::Runnable,
     };
@@ -234,13 +241,13 @@ fn move_on(context: &mut WriteContext, append: &Append, mut cached: Cached) -> R
     if ends_the_claim {
         cached.holder = None;
     }
-    let synthesis = standing::synthesis(facts);
-    if cached.standing != standing || synthesis.is_some() {
+    let synthesis = list_status::synthesis(facts);
+    if cached.list_status != list_status || synthesis.is_some() {
         let mut statement = context.connection.prepare_cached(
             "UPDATE discussions SET status = ?2, success = ?3, ended_at = ?4, synthesis = ifnull(?5, synthesis)
              WHERE number = ?1",
         )?;
-        let Standing { status, success, ended_at } = cached.standing;
+        let ListStatus { status, success, ended_at } = cached.list_status;
         statement.execute(params![
             cached.number,
             status.name(),
@@ -253,23 +260,23 @@ fn move_on(context: &mut WriteContext, append: &Append, mut cached: Cached) -> R
         set_run(&context.connection, &cached, *id)?;
     }
     match cached.run {
-        Run::Over => context.forget(*id),
-        Run::Runnable | Run::Parked => context.learn(*id, cached),
+        Run::Over => context.uncache(*id),
+        Run::Runnable | Run::Parked => context.cache(*id, cached),
     }
     Ok(())
 }
 
-/// Whether it could go on, and who has it; where it stands still, its words are to be indexed.
+/// Writes whether it can run and who has it. A discussion that stops is marked for indexing.
 fn set_run(connection: &Connection, cached: &Cached, id: DiscussionId) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
         "UPDATE discussions SET run = ?2, owner = ?3, runner = ?4, lease_until = ?5, unindexed = max(unindexed, ?6)
          WHERE number = ?1",
     )?;
-    let stands_still = cached.run != Run::Runnable && cached.root == id;
+    let has_stopped = cached.run != Run::Runnable && cached.root == id;
     let Cached { number, run, holder, .. } = cached;
     let (owner, runner) = (holder.as_ref().map(|it| &it.owner), holder.as_ref().map(|it| &it.runner));
     let lease_until = holder.as_ref().map(|it| it.lease_until.0);
-    statement.execute(params![number, run.name(), owner, runner, lease_until, stands_still]).map(drop)
+    statement.execute(params![number, run.name(), owner, runner, lease_until, has_stopped]).map(drop)
 }
 
 fn has_newer_command(connection: &Connection, id: DiscussionId, seen: u64) -> rusqlite::Result<bool> {
@@ -289,7 +296,7 @@ pub(crate) fn read(
     id: DiscussionId,
     after: Seq,
     limit: usize,
-) -> Result<Vec<Fact>, Trouble> {
+) -> Result<Vec<Fact>, JobError> {
     let mut statement = connection.prepare_cached(
         "SELECT seq, at, active_ms, step, body FROM facts
          WHERE discussion = (SELECT number FROM discussions WHERE id = ?1) AND seq > ?2 ORDER BY seq LIMIT ?3",
@@ -307,8 +314,8 @@ pub(crate) fn read(
     Ok(facts)
 }
 
-/// A fact from a row of its number, time, active time, step and body.
-pub(crate) fn fact(id: DiscussionId, row: &Row<'_>) -> Result<Fact, Trouble> {
+/// A fact from a row with number, time, active time, step and body.
+pub(crate) fn fact(id: DiscussionId, row: &Row<'_>) -> Result<Fact, JobError> {
     let seq = Seq(row.get::<_, i64>(0)? as u64);
     let step: Option<String> = row.get(3)?;
     let body: String = row.get(4)?;

@@ -1,4 +1,4 @@
-//! Retention: hides old discussions, removes them later, and brings them back (INV-DISC-632).
+//! Retention: hides old discussions, removes them later, and restores them (INV-DISC-632).
 //!
 //! This file has the only statements that delete anything.
 
@@ -8,7 +8,7 @@ use quorum_core::{
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::{claims, error::Trouble, write_context::WriteContext};
+use crate::{claims, error::JobError, write_context::WriteContext};
 
 /// Deletes everything that belongs to a root and the discussions below it, children before parents.
 const BELONGINGS: &[&str] = &[
@@ -22,13 +22,13 @@ const BELONGINGS: &[&str] = &[
     "DELETE FROM reservations WHERE discussion = ?1",
 ];
 
-/// Deletes old audit entries, and idempotency keys of orders that never came.
+/// Deletes old audit entries, and idempotency keys whose discussion was never created.
 const LEFTOVERS: &[&str] = &[
     "DELETE FROM deeds WHERE at < ?1",
     "DELETE FROM reservations WHERE at < ?1 AND discussion NOT IN (SELECT id FROM discussions)",
 ];
 
-/// Begins the grace period anew for discussions that a wrong clock hid in the future.
+/// Restarts the grace period of discussions that a wrong clock hid in the future.
 const CORRECT_MARKS: &str = "UPDATE discussions SET hidden_at = ?1 WHERE hidden_at > ?2";
 
 const SHOW_AGAIN: &str = "UPDATE discussions SET hidden_at = NULL WHERE hidden_at IS NOT NULL
@@ -39,8 +39,8 @@ const DUE: &str = "SELECT id FROM discussions WHERE hidden_at <= ?1 AND (owner I
 const HIDE: &str = "UPDATE discussions SET hidden_at = ?1 WHERE root = id AND hidden_at IS NULL
     AND ended_at < ?2 AND (restored_at IS NULL OR restored_at < ?2) AND (owner IS NULL OR lease_until <= ?3)";
 
-/// Hides discussions that have been kept long enough, and removes those whose grace period is over.
-pub(crate) fn expire(context: &mut WriteContext, retention: Retention) -> Result<Expired, Trouble> {
+/// Hides discussions whose retention has ended, and removes those whose grace period is over.
+pub(crate) fn expire(context: &mut WriteContext, retention: Retention) -> Result<Expired, JobError> {
     let Some(newest) = newest_fact(&context.connection)? else { return Ok(Expired::default()) };
     let cutoffs = match retention.measure(newest) {
         Ok(cutoffs) => cutoffs,
@@ -58,8 +58,8 @@ pub(crate) fn expire(context: &mut WriteContext, retention: Retention) -> Result
     Ok(Expired { hidden, removed: due.len() as u64, reappeared, leap: None })
 }
 
-/// When the fact that was written last was recorded. Rows are numbered as they are written, so this
-/// does not depend on any clock.
+/// The time of the fact that was written last. Row ids grow with every write, so this doesn't
+/// depend on any clock.
 fn newest_fact(connection: &Connection) -> rusqlite::Result<Option<Timestamp>> {
     let mut statement = connection.prepare_cached("SELECT at FROM facts ORDER BY rowid DESC LIMIT 1")?;
     statement.query_row([], |row| row.get(0).map(Timestamp)).optional()
@@ -71,16 +71,16 @@ fn due(context: &WriteContext, cutoffs: &Cutoffs) -> rusqlite::Result<Vec<String
     rows.collect()
 }
 
-/// Shows a hidden discussion again, and keeps it as long as if it had ended at `now`.
-pub(crate) fn restore(context: &mut WriteContext, id: DiscussionId, now: Timestamp) -> Result<(), Trouble> {
+/// Shows a hidden discussion again and restarts its retention as if it had ended at `now`.
+pub(crate) fn restore(context: &mut WriteContext, id: DiscussionId, now: Timestamp) -> Result<(), JobError> {
     let number = context.root(id)?.number;
     let sql = "UPDATE discussions SET hidden_at = NULL, restored_at = ?2 WHERE number = ?1";
     context.connection.prepare_cached(sql)?.execute(params![number, now.0])?;
     Ok(())
 }
 
-/// Removes one discussion that is not being run, at once.
-pub(crate) fn remove(context: &mut WriteContext, id: DiscussionId) -> Result<(), Trouble> {
+/// Removes one discussion at once, unless it is running.
+pub(crate) fn remove(context: &mut WriteContext, id: DiscussionId) -> Result<(), JobError> {
     if let Some(holder) = claims::holder(context, id)? {
         return Err(StoreError::Held { id, owner: holder.to_string() }.into());
     }
@@ -91,7 +91,7 @@ fn erase(
     context: &mut WriteContext,
     roots: &[String],
     logged_before: Option<Timestamp>,
-) -> Result<(), Trouble> {
+) -> Result<(), JobError> {
     let connection = &context.connection;
     set_forgetting(connection, true)?;
     for root in roots {
@@ -103,11 +103,11 @@ fn erase(
         connection.prepare_cached(sql)?.execute([moment.0])?;
     }
     set_forgetting(connection, false)?;
-    context.forget_all();
+    context.clear_cache();
     Ok(())
 }
 
-/// Lets this transaction past the triggers that forbid deleting.
+/// Disables the triggers that forbid deleting, for this transaction.
 fn set_forgetting(connection: &Connection, forgetting: bool) -> rusqlite::Result<()> {
     connection.prepare_cached("UPDATE maintenance SET forgetting = ?1")?.execute([forgetting]).map(drop)
 }

@@ -1,4 +1,4 @@
-//! The store over one SQLite file: writes go to the one writer, reads to the readers.
+//! The store in one SQLite file: writes go to the one writer, reads to the readers.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ use crate::{
     checkpointer::Checkpointer,
     claims::{self, Claimant},
     connection::{self, Access, Options},
-    error::{explain, no_place},
+    error::{cant_create, explain},
     idempotency, inbox,
     liveness::{self, Liveness},
     migrate,
@@ -34,37 +34,37 @@ use crate::{
     writer::Writer,
 };
 
-/// Discussions in one file. Open it once in a process and share it; other processes may have it open too.
+/// A store in one file. Open it once per process and share it; other processes may open it too.
 ///
-/// Dropping it finishes what was asked of it, ends its threads, and gives back what it had claimed.
+/// Dropping it finishes pending writes, ends its threads and releases its claims.
 pub struct SqliteStore {
-    // They are dropped in this order: the last connection to close checkpoints.
+    // Dropped in this order: the last connection to close checkpoints.
     watch: Watch,
     readers: Readers,
     writer: Writer,
 }
 
 impl SqliteStore {
-    /// Opens the database in this file; makes it, and the folders above it, where they are missing.
-    /// A database that can't be written can be read all the same, and refuses every write.
+    /// Opens the database in this file, and creates it and its folders if they are missing. A
+    /// database that can't be written is opened read-only and refuses every write.
     pub fn open(file: impl AsRef<Path>) -> Result<Self, StoreError> {
         SqliteStore::open_with(file, Options::default())
     }
 
-    /// The same with other than the usual options.
+    /// The same with these options.
     pub fn open_with(file: impl AsRef<Path>, options: Options) -> Result<Self, StoreError> {
         let file = file.as_ref();
         match connection::prepare(file)? {
             Access::Write => match Liveness::start(file) {
                 Ok(liveness) => SqliteStore::open_to_write(file, options, liveness),
                 Err(error) if connection::forbids(&error) => SqliteStore::open_to_read(file, options),
-                Err(error) => Err(no_place(&liveness::folder(file), &error)),
+                Err(error) => Err(cant_create(&liveness::folder(file), &error)),
             },
             Access::ReadOnly => SqliteStore::open_to_read(file, options),
         }
     }
 
-    /// Opens a database to look at it: nothing is written, not even a lock, and every write is refused.
+    /// Opens a database read-only: nothing is written, not even a lock, and every write is refused.
     pub fn open_to_read(file: impl AsRef<Path>, options: Options) -> Result<Self, StoreError> {
         let file = file.as_ref();
         let connection = connection::to_read(file, &options, Access::ReadOnly);
@@ -88,15 +88,15 @@ impl SqliteStore {
         Ok(SqliteStore { watch, readers, writer: Writer::start(context, checkpointer).map_err(no_thread)? })
     }
 
-    /// Brings the index of words up to date.
-    async fn index_words(&self) -> Result<(), StoreError> {
-        if self.readers.read(search::is_behind).await? {
-            while self.writer.write(search::catch_up).await? == search::AT_ONCE {}
+    /// Brings the search index up to date.
+    async fn update_index(&self) -> Result<(), StoreError> {
+        if self.readers.read(search::is_stale).await? {
+            while self.writer.write(search::index_batch).await? == search::BATCH {}
         }
         Ok(())
     }
 
-    /// What is wrong with the file, as SQLite says it; `None` when it is whole.
+    /// What is wrong with the file according to SQLite; `None` if it is intact.
     pub async fn damage(&self) -> Result<Option<String>, StoreError> {
         let check = |connection: &rusqlite::Connection| {
             Ok(connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))?)
@@ -148,7 +148,7 @@ impl Store for SqliteStore {
     fn send(&self, id: DiscussionId, command: Command) -> BoxFuture<'_, Result<CommandId, StoreError>> {
         Box::pin(async move {
             let sent = self.writer.write(move |context| inbox::send(context, id, &command)).await?;
-            self.watch.tell(id);
+            self.watch.notify(id);
             Ok(sent)
         })
     }
@@ -190,7 +190,7 @@ impl Store for SqliteStore {
     }
 
     fn watch(&self) -> BoxStream<'static, DiscussionId> {
-        self.watch.listen()
+        self.watch.subscribe()
     }
 }
 
@@ -208,7 +208,7 @@ impl Archive for SqliteStore {
         Box::pin(async move {
             let search = match self.writer.access() {
                 Access::Write => {
-                    self.index_words().await?;
+                    self.update_index().await?;
                     archive::search
                 }
                 Access::ReadOnly => archive::search_read_only,

@@ -11,12 +11,12 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension};
 use crate::{
     cache::{self, Cached},
     connection::Options,
-    error::{Trouble, unreadable},
+    error::{JobError, unreadable},
     liveness::Liveness,
     seeds::Seats,
 };
 
-/// How many discussions are cached; others are read again when they are needed.
+/// The maximum number of cached discussions.
 const DISCUSSIONS: usize = 4_096;
 
 /// How long the lock of another program is waited for once it was waited for in vain.
@@ -45,7 +45,7 @@ impl WriteContext {
         (self.options.now)()
     }
 
-    /// Runs the work in one transaction: all of it is written, or nothing.
+    /// Runs the work in one transaction.
     pub(crate) fn in_transaction(
         &mut self,
         work: impl FnOnce(&mut WriteContext) -> rusqlite::Result<()>,
@@ -57,7 +57,7 @@ impl WriteContext {
             if !self.connection.is_autocommit() {
                 drop(self.execute("ROLLBACK"));
             }
-            self.forget_all();
+            self.clear_cache();
             Unwritten::RolledBack(error)
         })
     }
@@ -78,55 +78,55 @@ impl WriteContext {
         self.connection.prepare_cached(sql)?.execute([]).map(drop)
     }
 
-    /// Empties the cache if another connection has written since the last transaction. Until this
-    /// one ends, none can.
+    /// Clears the cache if another connection has written since the last transaction. None can
+    /// write until this one ends.
     fn check_version(&mut self) -> rusqlite::Result<()> {
         let version =
             self.connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
         if version != self.version {
             self.version = version;
-            self.forget_all();
+            self.clear_cache();
         }
         Ok(())
     }
 
-    /// A discussion, from the cache or the database; `None` when there is none of that id.
-    pub(crate) fn find(&mut self, id: DiscussionId) -> Result<Option<Cached>, Trouble> {
+    /// A discussion from the cache or the database; `None` if the id is unknown.
+    pub(crate) fn find(&mut self, id: DiscussionId) -> Result<Option<Cached>, JobError> {
         if let Some(cached) = self.cache.get(&id) {
             return Ok(Some(cached.clone()));
         }
         let found = cache::find(&self.connection, id)?;
         if let Some(cached) = &found {
-            self.learn(id, cached.clone());
+            self.cache(id, cached.clone());
         }
         Ok(found)
     }
 
-    /// The same for a root; sub-discussions have neither a claim nor an inbox.
-    pub(crate) fn root(&mut self, id: DiscussionId) -> Result<Cached, Trouble> {
-        self.find(id)?.filter(|cached| cached.root == id).ok_or(Trouble::Refused(StoreError::Unknown(id)))
+    /// The same for a root; sub-discussions have no claim and no inbox.
+    pub(crate) fn root(&mut self, id: DiscussionId) -> Result<Cached, JobError> {
+        self.find(id)?.filter(|cached| cached.root == id).ok_or(JobError::Refused(StoreError::Unknown(id)))
     }
 
     /// Caches a discussion as this transaction leaves it.
-    pub(crate) fn learn(&mut self, id: DiscussionId, cached: Cached) {
+    pub(crate) fn cache(&mut self, id: DiscussionId, cached: Cached) {
         if self.cache.len() >= DISCUSSIONS {
-            self.forget_all();
+            self.clear_cache();
         }
         self.cache.insert(id, cached);
     }
 
-    /// Drops one discussion from the cache: nothing more is written to it.
-    pub(crate) fn forget(&mut self, id: DiscussionId) {
+    /// Drops a discussion from the cache because nothing more is written to it.
+    pub(crate) fn uncache(&mut self, id: DiscussionId) {
         self.cache.remove(&id);
     }
 
-    /// Empties the cache, which may be wrong.
-    pub(crate) fn forget_all(&mut self) {
+    /// Clears the cache, which may be outdated.
+    pub(crate) fn clear_cache(&mut self) {
         self.cache.clear();
     }
 
     /// The seats of this discussion.
-    pub(crate) fn seats(&mut self, id: DiscussionId, cached: &mut Cached) -> Result<Arc<Seats>, Trouble> {
+    pub(crate) fn seats(&mut self, id: DiscussionId, cached: &mut Cached) -> Result<Arc<Seats>, JobError> {
         if let Some(seats) = &cached.seats {
             return Ok(seats.clone());
         }
@@ -134,7 +134,7 @@ impl WriteContext {
         let mut statement = self.connection.prepare_cached(sql)?;
         let body: Option<String> = statement.query_row([cached.number], |row| row.get(0)).optional()?;
         let event = serde_json::from_str(&body.unwrap_or_default());
-        let event: Event = event.map_err(|error| unreadable(id, "the order", error))?;
+        let event: Event = event.map_err(|error| unreadable(id, "the first fact", error))?;
         let seats = Arc::new(Seats::of(&event));
         cached.seats = Some(seats.clone());
         Ok(seats)

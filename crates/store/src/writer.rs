@@ -1,5 +1,5 @@
-//! The one thread that writes. It takes what waits, writes it in one transaction, and answers when that is durable: one wait
-//! for the disk, however many wrote.
+//! The writer thread. It writes all waiting requests in one transaction and answers them when that
+//! is durable: one disk flush for many writes.
 
 use std::{
     path::PathBuf,
@@ -13,18 +13,18 @@ use tokio::sync::{mpsc, oneshot};
 use crate::{
     checkpointer::Checkpointer,
     connection::Access,
-    error::{Trouble, explain, unwritable},
+    error::{JobError, explain, unwritable},
     write_context::{Unwritten, WriteContext},
 };
 
-/// How many requests are written at once at most.
+/// The maximum number of requests per transaction.
 const BATCH: usize = 512;
 
-/// How many may wait; whoever comes then waits for a place.
+/// The maximum number of waiting requests; further callers wait to enqueue theirs.
 const WAITING: usize = 2 * BATCH;
 
 pub(crate) struct Writer {
-    /// `None` while the store is being dropped, and where the database can't be written.
+    /// `None` while the store is being dropped, and in a read-only store.
     requests: Option<mpsc::Sender<Box<dyn Job>>>,
     thread: Option<JoinHandle<()>>,
     file: PathBuf,
@@ -32,7 +32,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Refuses everything: the database can't be written.
+    /// A writer that refuses everything, for a read-only database.
     pub(crate) fn refusing(file: PathBuf) -> Self {
         Writer { requests: None, thread: None, file, access: Access::ReadOnly }
     }
@@ -49,25 +49,26 @@ impl Writer {
         Ok(Writer { requests: Some(requests), thread: Some(thread), file, access: Access::Write })
     }
 
-    /// Has this done, together with what others want done. When it is answered it is durable.
+    /// Runs this work in a transaction, batched with other requests. It is durable when this
+    /// returns.
     pub(crate) async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: FnMut(&mut WriteContext) -> Result<T, Trouble> + Send + 'static,
+        F: FnMut(&mut WriteContext) -> Result<T, JobError> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
         let job = Box::new(Request { work, result: None, reply });
-        let requests = self.requests.as_ref().ok_or_else(|| self.stopped())?;
-        requests.send(job).await.map_err(|_| self.stopped())?;
-        answer.await.unwrap_or_else(|_| Err(self.stopped()))
+        let requests = self.requests.as_ref().ok_or_else(|| self.stopped_error())?;
+        requests.send(job).await.map_err(|_| self.stopped_error())?;
+        answer.await.unwrap_or_else(|_| Err(self.stopped_error()))
     }
 
-    fn stopped(&self) -> StoreError {
+    fn stopped_error(&self) -> StoreError {
         let file = self.file.display();
         match self.access {
-            Access::Write => StoreError::Unusable(format!(
-                "nothing is written to {file} any more; start the program again"
-            )),
+            Access::Write => {
+                StoreError::Unusable(format!("the writer of {file} has stopped; restart the program"))
+            }
             Access::ReadOnly => unwritable(&self.file),
         }
     }
@@ -75,10 +76,10 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // Without a sender the thread finishes what waits, and ends.
+        // Without a sender, the thread finishes the waiting requests and ends.
         self.requests = None;
         if let Some(thread) = self.thread.take() {
-            // A writer that panicked has told everyone who waited.
+            // If the writer panicked, every caller has got an error.
             drop(thread.join());
         }
     }
@@ -97,15 +98,15 @@ fn write_all(
                 let done = job.run(context);
                 batch.push(job);
                 done?;
-                let has_room = batch.len() < BATCH && began.elapsed() < pace.working();
+                let has_room = batch.len() < BATCH && began.elapsed() < pace.batch_time();
                 next = has_room.then(|| waiting.try_recv().ok()).flatten();
             }
-            pace.commits();
+            pace.commit_started();
             Ok(())
         });
-        pace.has_committed();
+        pace.commit_finished();
         batch.extend(next);
-        checkpointer.tell(batch.len());
+        checkpointer.count_writes(batch.len());
         answer(&mut context, batch, written);
     }
 }
@@ -113,7 +114,7 @@ fn write_all(
 fn answer(context: &mut WriteContext, batch: Vec<Box<dyn Job>>, written: Result<(), Unwritten>) {
     match written {
         Ok(()) => batch.into_iter().for_each(|job| job.answer(Ok(()))),
-        // One of them spoilt it for all; alone, only that one fails.
+        // One request failed the whole batch; run alone, only that one fails.
         Err(Unwritten::RolledBack(_)) if batch.len() > 1 => {
             batch.into_iter().for_each(|job| write_alone(context, job));
         }
@@ -129,14 +130,15 @@ fn write_alone(context: &mut WriteContext, mut job: Box<dyn Job>) {
     answer(context, vec![job], written);
 }
 
-/// How long to work before it is worth waiting for the disk.
+/// Limits how long a batch collects requests before it commits.
 ///
-/// Whoever is in a batch waits for all of it. A hundred who come at the same moment and are answered at the same moment will
-/// come at the same moment again, and wait for all of it again; answered a few at a time, they are spread out, and no one waits
-/// for long a second time. So a batch takes about twice the time the disk needs for it, and a third of all time at most is
-/// spent on the disk.
+/// A request waits for its whole batch. If a hundred callers arrive together and are answered
+/// together, they will arrive together again, and each waits for the whole batch again. If they are
+/// answered a few at a time, they spread out and don't wait as long the next time. So a batch
+/// collects for about twice the time of a commit, and at most a third of all time is spent on the
+/// disk.
 struct Pace {
-    /// What the disk needed lately.
+    /// The moving average of the commit time.
     commit: Duration,
     committing: Option<Instant>,
 }
@@ -147,34 +149,34 @@ impl Default for Pace {
     }
 }
 
-/// Less than that is not worth counting.
+/// The minimum; shorter times don't matter.
 const SHORTEST: Duration = Duration::from_micros(250);
 
-/// However slow the disk is, nobody waits longer for what others write.
+/// The maximum, so that a slow disk doesn't make requests wait even longer for each other.
 const LONGEST: Duration = Duration::from_millis(20);
 
 impl Pace {
-    fn working(&self) -> Duration {
+    fn batch_time(&self) -> Duration {
         (2 * self.commit).clamp(SHORTEST, LONGEST)
     }
 
-    fn commits(&mut self) {
+    fn commit_started(&mut self) {
         self.committing = Some(Instant::now());
     }
 
-    /// The newest counts for a quarter, so that one slow commit changes little.
-    fn has_committed(&mut self) {
+    /// Updates the average; the newest commit counts a quarter, so one slow commit changes little.
+    fn commit_finished(&mut self) {
         if let Some(began) = self.committing.take() {
             self.commit = (3 * self.commit + began.elapsed()) / 4;
         }
     }
 }
 
-/// Something to be written, and somebody who waits for it.
+/// A request to the writer, with its caller.
 trait Job: Send {
-    /// Does it, inside a transaction; perhaps again in another one.
+    /// Runs it inside a transaction; may be called again in another one.
     fn run(&mut self, context: &mut WriteContext) -> rusqlite::Result<()>;
-    /// Tells how it went, once the transaction is over.
+    /// Answers the caller after the transaction.
     fn answer(self: Box<Self>, written: Result<(), StoreError>);
 }
 
@@ -184,26 +186,26 @@ struct Request<T, F> {
     reply: oneshot::Sender<Result<T, StoreError>>,
 }
 
-impl<T: Send, F: FnMut(&mut WriteContext) -> Result<T, Trouble> + Send> Job for Request<T, F> {
+impl<T: Send, F: FnMut(&mut WriteContext) -> Result<T, JobError> + Send> Job for Request<T, F> {
     fn run(&mut self, context: &mut WriteContext) -> rusqlite::Result<()> {
         let before = context.connection.total_changes();
         self.result = match (self.work)(context) {
             Ok(value) => Some(Ok(value)),
-            Err(Trouble::Refused(refusal)) => {
+            Err(JobError::Refused(refusal)) => {
                 debug_assert_eq!(
                     before,
                     context.connection.total_changes(),
-                    "what is refused changes nothing"
+                    "a refused request must change nothing"
                 );
                 Some(Err(refusal))
             }
-            Err(Trouble::Broken(error)) => return Err(error),
+            Err(JobError::Database(error)) => return Err(error),
         };
         Ok(())
     }
 
     fn answer(self: Box<Self>, written: Result<(), StoreError>) {
-        // Whoever does not wait any more does not need the answer.
+        // If the caller has stopped waiting, the answer is dropped.
         match (written, self.result) {
             (Ok(()), Some(result)) => drop(self.reply.send(result)),
             (Err(error), _) => drop(self.reply.send(Err(error))),

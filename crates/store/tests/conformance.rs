@@ -1,4 +1,4 @@
-//! The store over SQLite does what every store does.
+//! Runs the conformance suite of stores on the SQLite store.
 
 #![expect(clippy::unwrap_used, reason = "a test whose store can't be opened can only stop")]
 

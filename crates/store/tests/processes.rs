@@ -1,4 +1,4 @@
-//! More than one process over one file: who may run what, who hears of what, and what becomes of the dead.
+//! Several processes on one file: claims, commands, and takeover after a crash.
 
 #![expect(clippy::unwrap_used, reason = "a test that has lost its processes can only stop")]
 
@@ -23,7 +23,7 @@ use quorum_testkit::conformance::store::fixture::{LEASE_MS, Writer, ending, open
 
 mod common;
 
-/// Where the process that is to be killed finds its database.
+/// The variable with the database of the process to be killed.
 const DATABASE: &str = "QUORUM_TEST_DATABASE";
 
 fn locks(folder: &Folder) -> usize {
@@ -31,17 +31,17 @@ fn locks(folder: &Folder) -> usize {
 }
 
 #[tokio::test]
-async fn what_one_process_runs_no_other_takes() {
+async fn a_discussion_that_one_process_runs_cant_be_claimed_by_another() {
     let folder = Folder::new();
     let one = SqliteStore::open(folder.database()).unwrap();
     let two = SqliteStore::open(folder.database()).unwrap();
     let id = open(&one, "tabs or spaces?", second(1)).await;
     let mut writer = Writer::claiming(&one, id, "ax").await;
-    // The same name in another process is somebody else.
+    // The same owner name in another process is another owner.
     let held = StoreError::Held { id, owner: "ax".to_owned() };
     assert_eq!(two.claim(id, "ax", LEASE_MS).await, Err(held));
     assert_eq!(two.claim_any(9, "other", LEASE_MS).await, Ok(Vec::new()));
-    // It may read and send commands all the same.
+    // The other process may still read and send commands.
     writer.write(second(2), vec![said("ann", 1, "tabs")], Then::Continue).await.unwrap();
     assert_eq!(two.read(id, Seq(3), 9).await.unwrap().len(), 1);
     assert_eq!(two.send(id, Command::Pause).await, Ok(CommandId(1)));
@@ -49,7 +49,7 @@ async fn what_one_process_runs_no_other_takes() {
 }
 
 #[tokio::test]
-async fn what_a_process_remembers_gives_way_to_what_another_wrote() {
+async fn a_cached_discussion_is_read_again_after_another_process_wrote() {
     let folder = Folder::new();
     let one = SqliteStore::open(folder.database()).unwrap();
     let two = SqliteStore::open(folder.database()).unwrap();
@@ -67,7 +67,7 @@ async fn what_a_process_remembers_gives_way_to_what_another_wrote() {
 }
 
 #[tokio::test]
-async fn a_store_that_is_closed_leaves_its_claims_to_others() {
+async fn closing_a_store_releases_its_claims() {
     let folder = Folder::new();
     let one = SqliteStore::open(folder.database()).unwrap();
     let two = SqliteStore::open(folder.database()).unwrap();
@@ -82,7 +82,7 @@ async fn a_store_that_is_closed_leaves_its_claims_to_others() {
 }
 
 #[tokio::test]
-async fn of_two_processes_exactly_one_wins() {
+async fn of_two_concurrent_claims_exactly_one_succeeds() {
     let folder = Folder::new();
     let stores = [0, 1].map(|_| SqliteStore::open(folder.database()).unwrap());
     for _ in 0..20 {
@@ -94,14 +94,14 @@ async fn of_two_processes_exactly_one_wins() {
 }
 
 #[tokio::test]
-async fn commands_of_another_process_are_heard() {
+async fn commands_of_another_process_are_noticed() {
     let folder = Folder::new();
     let one = SqliteStore::open(folder.database()).unwrap();
     let two = SqliteStore::open(folder.database()).unwrap();
     let id = open(&one, "tabs or spaces?", second(1)).await;
     let mut news = one.watch();
     two.send(id, Command::Abort).await.unwrap();
-    // 200 ms are promised; a busy machine may take longer to run us at all.
+    // 200 ms are promised, but a busy machine may take longer to run this process at all.
     let heard = tokio::time::timeout(Duration::from_secs(20), news.next()).await;
     assert_eq!(heard, Ok(Some(id)));
     drop(one);
@@ -110,7 +110,7 @@ async fn commands_of_another_process_are_heard() {
 }
 
 #[test]
-fn many_may_open_a_new_database_at_once() {
+fn many_processes_may_open_a_new_database_at_once() {
     let folder = Folder::new();
     let opened: Vec<bool> = std::thread::scope(|scope| {
         let open = || scope.spawn(|| SqliteStore::open(folder.database()).map(drop));
@@ -124,7 +124,7 @@ fn many_may_open_a_new_database_at_once() {
 }
 
 #[tokio::test]
-async fn the_locks_of_the_dead_are_swept() {
+async fn locks_of_dead_processes_are_removed() {
     let folder = Folder::new();
     let store = SqliteStore::open(folder.database()).unwrap();
     std::fs::write(folder.database().with_extension("db.runners").join("dead.lock"), "").unwrap();
@@ -150,7 +150,7 @@ async fn the_claim_of_a_killed_process_is_taken_over_at_once() {
 }
 
 #[tokio::test]
-async fn c06_what_was_acknowledged_before_a_crash_is_there_after_it() {
+async fn c06_acknowledged_facts_survive_a_crash() {
     let folder = Folder::new();
     let store = SqliteStore::open(folder.database()).unwrap();
     let id = open(&store, "tabs or spaces?", second(1)).await;
@@ -167,7 +167,7 @@ async fn c06_what_was_acknowledged_before_a_crash_is_there_after_it() {
     assert!(facts.len() as u64 >= acknowledged, "{} facts, {acknowledged} acknowledged", facts.len());
 }
 
-/// Starts one of the two below in a process of its own, and hears what it says.
+/// Starts one of the two tests below in its own process and returns the lines it prints.
 fn start(what: &str, database: &Path) -> (Child, impl Iterator<Item = String> + use<>) {
     let mut process = Process::new(std::env::current_exe().unwrap())
         .args(["--exact", what, "--nocapture"])
@@ -176,7 +176,7 @@ fn start(what: &str, database: &Path) -> (Child, impl Iterator<Item = String> + 
         .spawn()
         .unwrap();
     let lines = BufReader::new(process.stdout.take().unwrap()).lines().map_while(Result::ok);
-    // The test's own frame talks too; what is ours begins with a sign of ours.
+    // The test harness prints too; our lines start with a marker.
     (process, lines.filter_map(|line| line.split_once("> ").map(|(_, said)| said.to_owned())))
 }
 

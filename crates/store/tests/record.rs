@@ -1,4 +1,4 @@
-//! What stands in the database: requirement C's tables, and a record that stays as it is.
+//! The contents of the database: requirement C's tables, and an immutable record.
 
 #![expect(clippy::unwrap_used, reason = "a test whose database can't be asked can only stop")]
 
@@ -34,7 +34,7 @@ fn begin() -> (Folder, SqliteStore, Connection) {
     (folder, store, raw)
 }
 
-/// The rows of a query, their columns side by side.
+/// The rows of a query, with their columns joined.
 fn rows(raw: &Connection, sql: &str) -> Vec<String> {
     let mut statement = raw.prepare(sql).unwrap();
     let columns = statement.column_count();
@@ -165,7 +165,7 @@ async fn c06_structured_replies_are_rows_of_their_kind() {
         "year||1|2|stated",
         "casting|gave out the positions|1|2|stated",
     ];
-    assert_eq!(rows(&raw, sql), expected, "the position, else the reasons, else the line that tells of it");
+    assert_eq!(rows(&raw, sql), expected, "the position, else the reasons, else the line for people");
     let sql = "SELECT metadata -> 'reading' FROM discussion_logs WHERE metadata ->> 'kind' = 'ballot'";
     let written = json!({
         "kind": "ballot", "value": { "summary": "ann won", "reasoning": "" }, "told": "gave out the positions",
@@ -175,7 +175,7 @@ async fn c06_structured_replies_are_rows_of_their_kind() {
 }
 
 #[tokio::test]
-async fn c06_a_turn_and_its_row_are_one_transaction_and_others_are_not_spoilt() {
+async fn c06_a_turn_and_its_row_are_one_transaction_and_a_failure_spares_the_rest_of_the_batch() {
     let (_folder, store, raw) = begin();
     raw.execute_batch(
         "CREATE TRIGGER spoil BEFORE INSERT ON discussion_logs WHEN NEW.content = 'spoilt'
@@ -271,7 +271,7 @@ async fn inv_disc_631_most_relevant_first_without_regard_to_accents_and_endings(
 }
 
 #[tokio::test]
-async fn inv_disc_632_retention_leaves_nothing_behind_and_closes_the_door_again() {
+async fn inv_disc_632_retention_deletes_everything_and_enables_the_triggers_again() {
     let (_folder, store, raw) = begin();
     let old = open(&store, "old", second(1)).await;
     store.create(old.derived("sub1"), opening(about("below"), second(1), below(old))).await.unwrap();
@@ -314,7 +314,7 @@ async fn inv_disc_300_a_session_must_exist() {
 }
 
 #[tokio::test]
-async fn a_kind_of_fact_from_a_newer_program_is_kept_and_passed_over() {
+async fn a_fact_of_an_unknown_type_is_kept_and_ignored() {
     let (folder, store, raw) = begin();
     let id = open(&store, "tabs or spaces?", second(1)).await;
     let body = r#"{"type":"telepathy","thought":{"of":"tabs"}}"#;

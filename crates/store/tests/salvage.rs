@@ -1,4 +1,4 @@
-//! A damaged database: what can be read of it is saved, and it is left as it is.
+//! Salvage of damaged databases, which are themselves not changed.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't damage its database can only stop")]
 
@@ -21,13 +21,13 @@ use uuid::Uuid;
 
 mod common;
 
-/// How many discussions with a sub-discussion each are in a database to be damaged.
+/// How many discussions, each with a sub-discussion, are in a database to be damaged.
 const DISCUSSIONS: usize = 30;
 
-/// Facts of a root and of its child.
+/// The numbers of facts of a root and of its child.
 const FACTS: [u64; 2] = [26, 4];
 
-/// A database of many pages, closed properly.
+/// Creates a database of many pages and closes it properly.
 async fn filled(file: &Path) -> Vec<DiscussionId> {
     let store = SqliteStore::open(file).unwrap();
     let session = Session {
@@ -65,7 +65,7 @@ async fn filled(file: &Path) -> Vec<DiscussionId> {
     ids
 }
 
-/// Overwrites these pages of 4 KiB.
+/// Overwrites these 4 KiB pages.
 fn damage(file: &Path, pages: &[usize]) {
     let mut bytes = fs::read(file).unwrap();
     for page in pages {
@@ -74,7 +74,7 @@ fn damage(file: &Path, pages: &[usize]) {
     fs::write(file, bytes).unwrap();
 }
 
-/// Pages of this table or index that hold rows, and no others below them.
+/// The leaf pages of this table or index.
 fn leaves(file: &Path, name: &str) -> Vec<usize> {
     let raw = Connection::open(file).unwrap();
     let sql = "SELECT pageno FROM dbstat WHERE name = ?1 AND pagetype = 'leaf' ORDER BY pageno";
@@ -89,7 +89,7 @@ async fn whole(file: &Path, id: DiscussionId) -> Vec<quorum_core::model::event::
 const TOTAL: u64 = DISCUSSIONS as u64 * (FACTS[0] + FACTS[1]);
 
 #[tokio::test]
-async fn a_whole_database_is_saved_whole() {
+async fn an_intact_database_is_recovered_completely() {
     let folder = Folder::new();
     let (old, new) = (folder.database(), folder.database().with_extension("new"));
     let ids = filled(&old).await;
@@ -97,7 +97,7 @@ async fn a_whole_database_is_saved_whole() {
     let saved = salvage(&old, &new).await.unwrap();
     let discussions = 2 * DISCUSSIONS as u64;
     assert_eq!(saved, Salvaged { discussions, facts: TOTAL, ..Salvaged::default() });
-    assert_eq!(fs::read(&old).unwrap(), before, "the damaged database is left as it is");
+    assert_eq!(fs::read(&old).unwrap(), before, "the damaged database is not changed");
     for id in [ids[0], ids[0].derived("sub1"), ids[DISCUSSIONS - 1]] {
         assert_eq!(whole(&new, id).await, whole(&old, id).await);
     }
@@ -107,26 +107,26 @@ async fn a_whole_database_is_saved_whole() {
     assert_eq!(one.deeds(Tenant::default(), 9).await, other.deeds(Tenant::default(), 9).await);
     let found = other.search("question 7", Wanted { limit: 1, ..Wanted::default() }).await.unwrap();
     assert_eq!(found[0].id, ids[7]);
-    // Nothing is claimed, and nothing waits to be run and paid for.
+    // Nothing is claimed, and nothing would run and cost money.
     assert_eq!(other.claim_any(9, "any", LEASE_MS).await, Ok(Vec::new()));
     assert_eq!(other.remove(ids[0]).await, Ok(()));
 }
 
 #[tokio::test]
-async fn a_new_database_is_never_written_over_another() {
+async fn an_existing_file_is_never_overwritten() {
     let folder = Folder::new();
     let (old, new) = (folder.database(), folder.database().with_extension("new"));
     filled(&old).await;
     fs::write(&new, "something someone may still need").unwrap();
     for taken in [&new, &old] {
         let Err(StoreError::Unusable(message)) = salvage(&old, taken).await else { panic!("it was written") };
-        assert!(message.contains("is there already"), "{message}");
+        assert!(message.contains("exists already"), "{message}");
     }
     assert_eq!(fs::read_to_string(&new).unwrap(), "something someone may still need");
 }
 
 #[tokio::test]
-async fn f10_pages_of_facts_that_cant_be_read_cost_those_facts_alone() {
+async fn f10_unreadable_pages_of_facts_lose_those_facts_only() {
     let folder = Folder::new();
     let (old, new) = (folder.database(), folder.database().with_extension("new"));
     let ids = filled(&old).await;
@@ -166,7 +166,7 @@ async fn f10_discussions_keep_their_ids_when_their_table_cant_be_read() {
 }
 
 #[tokio::test]
-async fn f10_indexes_that_cant_be_read_cost_nothing() {
+async fn f10_unreadable_indexes_lose_nothing() {
     let folder = Folder::new();
     let (old, new) = (folder.database(), folder.database().with_extension("new"));
     filled(&old).await;
@@ -179,7 +179,7 @@ async fn f10_indexes_that_cant_be_read_cost_nothing() {
 }
 
 #[tokio::test]
-async fn what_is_no_database_of_this_program_can_not_be_salvaged() {
+async fn a_file_that_is_not_our_database_cant_be_salvaged() {
     let folder = Folder::new();
     let (old, new) = (folder.database(), folder.database().with_extension("new"));
     let recipe = "Take two eggs and a pound of flour. ".repeat(200);

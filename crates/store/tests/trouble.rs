@@ -1,4 +1,4 @@
-//! Databases that can't be used: each says which file, what is wrong, and what to do.
+//! Unusable databases: each error names the file, what is wrong, and what to do.
 
 #![cfg_attr(unix, expect(clippy::unwrap_used, reason = "a test that can't make trouble can only stop"))]
 
@@ -19,7 +19,7 @@ use rusqlite::Connection;
 
 mod common;
 
-/// Opening this file fails for good, and the sentence has these words in it.
+/// Checks that opening this file fails for good with a message that contains these words.
 fn check(file: &Path, expected: &[&str]) {
     let Err(StoreError::Unusable(message) | StoreError::Damaged(message)) = SqliteStore::open(file).map(drop)
     else {
@@ -31,7 +31,7 @@ fn check(file: &Path, expected: &[&str]) {
 }
 
 #[test]
-fn a_database_from_a_newer_program_is_refused_and_left_alone() {
+fn a_database_from_a_newer_program_is_refused_and_not_changed() {
     let folder = Folder::new();
     drop(SqliteStore::open(folder.database()).unwrap());
     let raw = Connection::open(folder.database()).unwrap();
@@ -42,18 +42,18 @@ fn a_database_from_a_newer_program_is_refused_and_left_alone() {
 }
 
 #[test]
-fn a_database_from_an_older_program_is_refused_and_left_alone() {
+fn a_database_from_an_older_program_is_refused_and_not_changed() {
     let folder = Folder::new();
     drop(SqliteStore::open(folder.database()).unwrap());
     let raw = Connection::open(folder.database()).unwrap();
     raw.pragma_update(None, "user_version", 4).unwrap();
-    check(&folder.database(), &["quorum.db", "older version", "its form is 4", "move it away"]);
+    check(&folder.database(), &["quorum.db", "older version", "its schema version is 4", "move it away"]);
     let version: u32 = raw.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
     assert_eq!(version, 4);
 }
 
 #[test]
-fn a_database_of_another_program_is_refused_and_left_alone() {
+fn a_database_of_another_program_is_refused_and_not_changed() {
     let folder = Folder::new();
     let raw = Connection::open(folder.database()).unwrap();
     raw.execute_batch("CREATE TABLE recipes (name TEXT)").unwrap();
@@ -63,11 +63,11 @@ fn a_database_of_another_program_is_refused_and_left_alone() {
 }
 
 #[test]
-fn what_is_no_database_is_refused_and_left_alone() {
+fn a_file_that_is_not_a_database_is_refused_and_not_changed() {
     let folder = Folder::new();
     let recipe = "Take two eggs and a pound of flour. ".repeat(200);
     fs::write(folder.database(), &recipe).unwrap();
-    check(&folder.database(), &["quorum.db", "no database"]);
+    check(&folder.database(), &["quorum.db", "not a database"]);
     assert_eq!(fs::read_to_string(folder.database()).unwrap(), recipe);
 }
 
@@ -82,7 +82,7 @@ fn a_folder_in_place_of_the_file_is_refused() {
 fn a_file_in_place_of_the_folder_is_refused() {
     let folder = Folder::new();
     fs::write(folder.database(), "").unwrap();
-    check(&folder.database().join("inner").join("quorum.db"), &["quorum.db", "can't be made"]);
+    check(&folder.database().join("inner").join("quorum.db"), &["quorum.db", "can't be created"]);
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn missing_folders_are_made() {
     assert!(file.is_file());
 }
 
-/// Takes away the right to write there; `false`, with the reason, where that changes nothing.
+/// Removes the write permission; returns `false`, and prints why, if that has no effect.
 #[cfg(unix)]
 fn forbid_writing(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
@@ -110,7 +110,8 @@ fn forbid_writing(path: &Path) -> bool {
     true
 }
 
-/// Opening this finds the discussion, by list and by search, and says why nothing can be written.
+/// Checks that the discussion can be listed and searched, and that writes are refused with the
+/// reason.
 async fn reads_and_refuses_to_write(file: &Path, id: DiscussionId) {
     let store = SqliteStore::open(file).unwrap();
     reads_only(&store, id).await;
@@ -176,7 +177,7 @@ async fn f10_a_read_only_database_can_be_searched_though_it_cant_be_indexed() {
 }
 
 #[tokio::test]
-async fn f10_a_read_only_database_that_another_process_writes_shows_what_it_wrote() {
+async fn f10_a_read_only_database_shows_what_another_process_writes() {
     let folder = Folder::new();
     let writing = SqliteStore::open(folder.database()).unwrap();
     let reading = SqliteStore::open_to_read(folder.database(), Options::default()).unwrap();
@@ -190,10 +191,10 @@ fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
-/// Every file beside the database is its owner's alone while it is open.
+/// Every file next to the database is accessible to its owner only while it is open.
 #[cfg(unix)]
 #[tokio::test]
-async fn files_of_a_database_are_for_their_owner_alone_and_wider_ones_are_narrowed() {
+async fn files_of_a_database_are_private_and_wider_permissions_are_removed() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new();
     let file = folder.database().with_extension("").join("quorum.db");
@@ -235,7 +236,7 @@ async fn f10_a_folder_that_cant_be_written_can_be_read() {
     let inner = folder.database().with_extension("");
     fs::create_dir(&inner).unwrap();
     if forbid_writing(&inner) {
-        check(&inner.join("quorum.db"), &["quorum.db", "can't be made", "permissions of its folder"]);
+        check(&inner.join("quorum.db"), &["quorum.db", "can't be created", "permissions of its folder"]);
         fs::set_permissions(&inner, fs::Permissions::from_mode(0o755)).unwrap();
         let id = with_one_discussion(&inner.join("quorum.db")).await;
         forbid_writing(&inner);
@@ -245,7 +246,7 @@ async fn f10_a_folder_that_cant_be_written_can_be_read() {
 }
 
 #[tokio::test]
-async fn a_full_disk_is_said_and_passes() {
+async fn a_full_disk_is_reported_and_recovered_from() {
     let folder = Folder::new();
     let small = Options { max_pages: Some(100), ..Options::default() };
     let store = SqliteStore::open_with(folder.database(), small).unwrap();
@@ -271,7 +272,7 @@ async fn a_full_disk_is_said_and_passes() {
 }
 
 #[tokio::test]
-async fn another_writer_who_stays_too_long_is_said_and_passes() {
+async fn a_lock_held_too_long_by_another_program_is_reported_and_recovered_from() {
     let folder = Folder::new();
     let impatient = Options { busy_timeout: Duration::from_millis(20), ..Options::default() };
     let store = SqliteStore::open_with(folder.database(), impatient).unwrap();
@@ -283,7 +284,7 @@ async fn another_writer_who_stays_too_long_is_said_and_passes() {
     let refused = writer.write(second(2), turn(), Then::Continue).await;
     let Err(StoreError::Unavailable(message)) = refused else { panic!("{refused:?}") };
     assert!(message.contains("locked by another program") && message.contains("quorum.db"), "{message}");
-    // Who only reads is not in anyone's way.
+    // A reader blocks nobody.
     assert_eq!(store.read(id, Seq::START, 9).await.map(|facts| facts.len()), Ok(3));
     raw.execute_batch("COMMIT").unwrap();
     assert_eq!(writer.write(second(2), turn(), Then::Continue).await, Ok(Seq(4)));

@@ -232,7 +232,7 @@ async function decided(page, server, label, ruling) {
     simulate: { latencyMs: 0, dead: ['grok'] },
   });
   await page.goto(`${server.base}/d/${id}`);
-  await page.waitForSelector('.person >> text=Say what becomes of the seat of a judge that failed');
+  await page.waitForSelector('.person >> text=Decide who replaces a judge that failed');
   assert.equal(await page.textContent('.chip.state'), 'a decision is awaited');
   await page.click(`.person button >> text=${label}`);
   await page.waitForFunction(() => quorum.whole.conclusion);

@@ -80,8 +80,8 @@ fn refused(desk: &Desk, id: &str, args: &[&str], expected: &str) {
 fn d13_what_is_refused_changes_nothing() {
     let desk = Desk::new();
     let id = waiting(&desk);
-    refused(&desk, &id, &["swap", "qwen"], "qwen is no candidate; candidates are claude, glm");
-    refused(&desk, &id, &["swap", "nobody"], "nobody is no candidate");
+    refused(&desk, &id, &["swap", "qwen"], "qwen is not a candidate; candidates are claude, glm");
+    refused(&desk, &id, &["swap", "nobody"], "nobody is not a candidate");
     refused(&desk, &id, &["swap"], "ax judge ID swap NAME");
     refused(&desk, &id, &["none", "glm"], "go-without takes no name");
     refused(&desk, &id, &["perhaps"], "invalid value 'perhaps'");

@@ -96,7 +96,7 @@ pub(crate) static PATTERN: Pattern = Pattern {
             view: View::Numbers { number: "/days", unit: None },
             of: |state| {
                 let read = state.readings.iter().filter(|it| it.reading.kind == "estimate");
-                let row = |it: &quorum::model::state::Heard| json!({ "round": it.round, "participant": it.participant, "days": it.reading.value["days"] });
+                let row = |it: &quorum::model::state::RecordedReading| json!({ "round": it.round, "participant": it.participant, "days": it.reading.value["days"] });
                 Some(read.map(row).collect())
             },
         },

@@ -1,10 +1,12 @@
-//! Where a tokenizer would cut a text: a census of words, numbers, signs and scripts, made in one pass.
+//! Counts the features of a text that a tokenizer splits at (words, numbers, signs, scripts), in
+//! one pass.
 
-/// What is counted.
-pub(crate) const KINDS: usize = 18;
+/// The number of features.
+pub(crate) const FEATURES: usize = 18;
 
-/// The first so many kinds are of Latin words, which are longer than their tokens in other languages than English.
-pub(crate) const OF_WORDS: usize = 6;
+/// How many features, the first ones, are about Latin words. Words of languages other than English
+/// make more tokens.
+pub(crate) const WORD_FEATURES: usize = 6;
 
 const WORDS: usize = 0;
 const BEYOND_FOUR: usize = 1;
@@ -25,11 +27,11 @@ const KATAKANA: usize = 15;
 const ALPHABET_WORDS: usize = 16;
 const HAN_AMID_KANA: usize = 17;
 
-/// The census of one text.
+/// The feature counts of one text.
 #[derive(Default)]
 pub(crate) struct Census {
-    pub(crate) counts: [f64; KINDS],
-    /// Little words of English, and of its neighbours.
+    pub(crate) counts: [f64; FEATURES],
+    /// The number of short function words of English, and of other European languages.
     english: u32,
     foreign: u32,
 }
@@ -57,30 +59,31 @@ impl Census {
             while let Some((_, next)) = class_at(text, end).filter(|it| it.0 == class) {
                 end = next;
             }
-            census.take(class, &text[start..end], &text[end..]);
+            census.count_run(class, &text[start..end], &text[end..]);
             start = end;
         }
-        // Japanese has characters and readings of its own, for which the vocabularies have less room.
+        // Japanese text gets fewer vocabulary entries per character than Chinese, so its kanji
+        // count separately.
         if census.counts[KANA] > 0.0 {
             census.counts.swap(HAN, HAN_AMID_KANA);
         }
         census
     }
 
-    /// Whether its Latin words are rather not English.
+    /// Whether its Latin words are probably not English.
     pub(crate) fn is_foreign(&self) -> bool {
         self.foreign > self.english
     }
 
-    fn take(&mut self, class: Class, run: &str, after: &str) {
+    fn count_run(&mut self, class: Class, run: &str, after: &str) {
         if class == Class::Latin {
-            return self.words(run);
+            return self.count_words(run);
         }
         let characters = run.chars().count() as f64;
         match class {
             Class::Latin => {}
             Class::Digit => self.counts[NUMBERS] += (characters / 3.0).ceil(),
-            // One space belongs to the word after it; more of them are a gap of their own.
+            // A single space belongs to the word after it; several are a gap of their own.
             Class::Space => self.counts[GAPS] += f64::from(u8::from(characters > 1.0)),
             Class::Line => self.counts[GAPS] += f64::from(u8::from(!after.is_empty())),
             Class::Han => self.counts[HAN] += characters,
@@ -100,25 +103,25 @@ impl Census {
         }
     }
 
-    /// A run of letters; `camelCase` is two words.
-    fn words(&mut self, run: &str) {
-        // Most words are plain, and this is done for everything that is said.
+    /// Counts a run of letters; `camelCase` is two words.
+    fn count_words(&mut self, run: &str) {
+        // A fast path for plain words: this runs over every turn.
         if run.is_ascii() && !run.bytes().skip(1).any(|it| it.is_ascii_uppercase()) {
-            return self.word(run);
+            return self.count_word(run);
         }
         let mut start = 0;
         let mut was_lower = false;
         for (index, letter) in run.char_indices() {
             if was_lower && letter.is_uppercase() {
-                self.word(&run[start..index]);
+                self.count_word(&run[start..index]);
                 start = index;
             }
             was_lower = letter.is_lowercase();
         }
-        self.word(&run[start..]);
+        self.count_word(&run[start..]);
     }
 
-    fn word(&mut self, word: &str) {
+    fn count_word(&mut self, word: &str) {
         let letters = if word.is_ascii() { word.len() } else { word.chars().count() };
         let beyond = |most: usize| letters.saturating_sub(most) as f64;
         self.counts[WORDS] += 1.0;
@@ -130,20 +133,20 @@ impl Census {
         }
         let after_first = word.bytes().skip(word.chars().next().map_or(0, char::len_utf8));
         self.counts[CAPITALS] += after_first.filter(u8::is_ascii_uppercase).count() as f64;
-        if word.len() <= LITTLE {
-            match little(pack(word)) {
-                Some(Tongue::English) => self.english += 1,
-                Some(Tongue::Foreign) => self.foreign += 1,
+        if word.len() <= LONGEST_FUNCTION_WORD {
+            match language_of(pack(word)) {
+                Some(Language::English) => self.english += 1,
+                Some(Language::Foreign) => self.foreign += 1,
                 None => {}
             }
         }
     }
 }
 
-/// The longest of the little words, in bytes.
-const LITTLE: usize = 5;
+/// The length of the longest function word in bytes.
+const LONGEST_FUNCTION_WORD: usize = 5;
 
-/// A little word as a number: comparing texts took most of the time of a census.
+/// A short word packed into an integer, because comparing strings took most of the time.
 const fn pack(word: &str) -> u64 {
     let bytes = word.as_bytes();
     let (mut packed, mut index) = (0, 0);
@@ -175,62 +178,62 @@ const FOREIGN: [u64; 56] = packed(&[
     "os", "het", "een", "van", "niet", "dat", "och", "att", "det", "som", "nie",
 ]);
 
-/// Whose little word something is.
+/// The language of a function word.
 #[derive(Clone, Copy)]
-enum Tongue {
+enum Language {
     English,
     Foreign,
 }
 
-/// Where a little word is to be found: at its place, or behind it up to the next gap.
-const LITTLE_WORDS: [(u64, Tongue); PLACES] = {
-    let mut table = [(0, Tongue::English); PLACES];
+/// A hash table of the function words, with linear probing.
+const FUNCTION_WORDS: [(u64, Language); SLOTS] = {
+    let mut table = [(0, Language::English); SLOTS];
     let mut index = 0;
     while index < ENGLISH.len() + FOREIGN.len() {
-        let (word, tongue) = if index < ENGLISH.len() {
-            (ENGLISH[index], Tongue::English)
+        let (word, language) = if index < ENGLISH.len() {
+            (ENGLISH[index], Language::English)
         } else {
-            (FOREIGN[index - ENGLISH.len()], Tongue::Foreign)
+            (FOREIGN[index - ENGLISH.len()], Language::Foreign)
         };
-        let mut place = place_of(word);
-        while table[place].0 != 0 {
-            place = (place + 1) % PLACES;
+        let mut slot = slot_of(word);
+        while table[slot].0 != 0 {
+            slot = (slot + 1) % SLOTS;
         }
-        table[place] = (word, tongue);
+        table[slot] = (word, language);
         index += 1;
     }
     table
 };
 
-const PLACES: usize = 256;
+const SLOTS: usize = 256;
 
-const fn place_of(word: u64) -> usize {
+const fn slot_of(word: u64) -> usize {
     (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize
 }
 
-fn little(word: u64) -> Option<Tongue> {
-    let mut place = place_of(word);
-    while LITTLE_WORDS[place].0 != 0 {
-        if LITTLE_WORDS[place].0 == word {
-            return Some(LITTLE_WORDS[place].1);
+fn language_of(word: u64) -> Option<Language> {
+    let mut slot = slot_of(word);
+    while FUNCTION_WORDS[slot].0 != 0 {
+        if FUNCTION_WORDS[slot].0 == word {
+            return Some(FUNCTION_WORDS[slot].1);
         }
-        place = (place + 1) % PLACES;
+        slot = (slot + 1) % SLOTS;
     }
     None
 }
 
-/// The class of the character at this byte, and where the next one begins; `None` at the end.
+/// The class of the character at this byte, and the index of the next one; `None` at the end.
 fn class_at(text: &str, at: usize) -> Option<(Class, usize)> {
     let byte = *text.as_bytes().get(at)?;
     if byte.is_ascii() {
-        return Some((PLAIN[usize::from(byte)], at + 1));
+        return Some((ASCII[usize::from(byte)], at + 1));
     }
     let character = text[at..].chars().next()?;
     Some((class_of(character), at + character.len_utf8()))
 }
 
-/// The classes of ASCII, since nearly everything is.
-const PLAIN: [Class; 128] = {
+/// The classes of ASCII characters, as a table because nearly all text is ASCII.
+const ASCII: [Class; 128] = {
     let mut table = [Class::Sign; 128];
     let mut byte: u8 = 0;
     while byte < 128 {
@@ -246,7 +249,7 @@ const PLAIN: [Class; 128] = {
     table
 };
 
-/// The class of what is not ASCII.
+/// The class of a non-ASCII character.
 fn class_of(character: char) -> Class {
     match character {
         '\u{c0}'..='\u{24f}' => Class::Latin,

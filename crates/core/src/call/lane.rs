@@ -1,4 +1,5 @@
-//! Waiting for a turn at a provider: so many calls at once, so many a minute, none while it told us to wait.
+//! Lanes: limits on concurrent calls, calls per minute and tokens per minute to a provider,
+//! including its rate-limit waits.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -22,39 +23,39 @@ pub struct Lane {
 struct Times {
     /// When the next slot is free.
     free: Option<Instant>,
-    /// Until when the provider told us to wait.
+    /// Until when the provider asked us to wait.
     closed: Option<Instant>,
 }
 
-/// How wide a lane is.
+/// The limits of a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Width {
-    /// Calls at once.
+    /// Concurrent calls.
     pub concurrency: usize,
-    /// Calls a minute; `None` is without limit.
+    /// Calls per minute; `None` means no limit.
     pub per_minute: Option<u32>,
-    /// Tokens a minute, read and written; `None` is without limit.
+    /// Tokens per minute, prompt and completion; `None` means no limit.
     pub tokens_per_minute: Option<u64>,
 }
 
 impl Width {
-    /// So many at once, and no other limit.
+    /// So many concurrent calls and no other limit.
     #[must_use]
     pub const fn at_once(concurrency: usize) -> Self {
         Width { concurrency, per_minute: None, tokens_per_minute: None }
     }
 }
 
-/// A place in a lane; dropping it frees it.
+/// A place in a lane; freed when dropped.
 #[derive(Debug)]
 pub struct Place(#[expect(dead_code, reason = "held for its drop")] OwnedSemaphorePermit);
 
-/// The provider asked us to wait for so long that nobody does.
+/// The provider asked us to wait longer than our limit; the value is the wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Closed(pub Duration);
 
 impl Lane {
-    /// A lane of this width.
+    /// A lane with these limits.
     #[must_use]
     pub fn new(width: Width) -> Self {
         let spacing = width.per_minute.map_or(Duration::ZERO, |calls| Duration::from_secs(60) / calls.max(1));
@@ -66,7 +67,8 @@ impl Lane {
         }
     }
 
-    /// Waits for a place for a call of so many tokens; not in a lane that stays closed for longer than anyone waits.
+    /// Waits for a place for a call of so many tokens. Fails if the lane stays closed for longer
+    /// than our limit.
     pub async fn enter(&self, tokens: u64) -> Result<Place, Closed> {
         #[expect(clippy::expect_used, reason = "the semaphore is private and nothing closes it")]
         let permit = self.places.clone().acquire_owned().await.expect("never closed");
@@ -74,7 +76,8 @@ impl Lane {
             self.check_closed()?;
             let Some(slot) = self.next_slot(tokens) else { break };
             sleep_until(slot).await;
-            // If it was closed meanwhile, another slot is taken, so that not all come at once when it opens.
+            // If it was closed meanwhile, take another slot, so that not all calls start at once
+            // when it opens.
             if self.closed_for().is_zero() {
                 break;
             }
@@ -82,7 +85,7 @@ impl Lane {
         Ok(Place(permit))
     }
 
-    /// Keeps everyone out for so long: a provider asked us to wait.
+    /// Closes the lane for so long, because the provider asked us to wait.
     pub fn close_for(&self, wait: Duration) {
         let until = Instant::now() + wait;
         let mut times = self.times();
@@ -98,7 +101,8 @@ impl Lane {
         self.times().closed.map_or(Duration::ZERO, |until| until.saturating_duration_since(Instant::now()))
     }
 
-    /// Takes the next free slot; `None` when it is now. The slot after it is as far away as this call is large.
+    /// Takes the next free slot; `None` if that is now. The larger this call, the later the slot
+    /// after it.
     fn next_slot(&self, tokens: u64) -> Option<Instant> {
         let now = Instant::now();
         let spacing = self.spacing.max(self.time_of(tokens));
@@ -108,7 +112,7 @@ impl Lane {
         (slot > now).then_some(slot)
     }
 
-    /// How long the provider's allowance takes to bring in so many tokens.
+    /// How long the provider's allowance takes to refill by so many tokens.
     fn time_of(&self, tokens: u64) -> Duration {
         let Some(per_minute) = self.tokens_per_minute else { return Duration::ZERO };
         Duration::from_secs(60).mul_f64((tokens as f64 / per_minute.max(1) as f64).min(1.0))
@@ -151,7 +155,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn only_so_many_at_once() {
+    async fn concurrency_is_limited() {
         let lane = Lane::new(Width::at_once(1));
         let place = lane.enter(0).await;
         let second = tokio::time::timeout(Duration::from_secs(1), lane.enter(0));
@@ -161,7 +165,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn f5_a_lane_that_closes_keeps_out_who_waits_for_a_slot_already() {
+    async fn f5_a_lane_that_closes_also_delays_calls_already_waiting_for_a_slot() {
         let lane = Lane::new(Width { per_minute: Some(60), ..Width::at_once(9) });
         let _place = lane.enter(0).await;
         let began = Instant::now();

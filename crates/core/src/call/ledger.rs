@@ -1,4 +1,5 @@
-//! Budgets as reservations: nothing starts whose worst case does not fit, here and in every discussion above.
+//! Budgets as reservations: a call starts only if its worst case fits here and in every discussion
+//! above.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,7 +9,7 @@ use crate::model::{
     spec::Limits,
 };
 
-/// The account of one discussion. Its reservations count in every ledger above it, too.
+/// The budget account of one discussion. Its reservations also count in every ledger above it.
 #[derive(Debug)]
 pub struct Ledger {
     limits: Limits,
@@ -20,25 +21,26 @@ pub struct Ledger {
 struct Account {
     /// Spent or reserved.
     taken: Spent,
-    /// Kept back for deciding and concluding.
+    /// Held back for deciding and concluding.
     kept: Spent,
 }
 
 impl Ledger {
-    /// An account that has already taken so much.
+    /// A ledger of which so much is already used.
     #[must_use]
     pub fn new(limits: Limits, taken: Spent, above: Option<Arc<Ledger>>) -> Self {
         Ledger { limits, account: Mutex::new(Account { taken, kept: Spent::default() }), above }
     }
 
-    /// Says how much must stay for the end.
+    /// Sets how much to hold back for deciding and concluding.
     pub fn keep_back(&self, kept: Spent) {
         self.account().kept = kept;
     }
 
-    /// Takes `wanted` from here and all above, or nothing from any and says what is short.
+    /// Reserves `wanted` here and in all ledgers above, or in none; the error names the budget that
+    /// is short.
     pub fn reserve(&self, wanted: Spent) -> Result<(), WindUp> {
-        // Upper ledgers are locked after lower ones, always, so two discussions can't block each other.
+        // Lower ledgers are always locked before upper ones, so two discussions can't deadlock.
         let mut account = self.account();
         let mut all = wanted;
         all += account.taken;
@@ -51,7 +53,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Gives back what was reserved and takes what was used, be it more.
+    /// Replaces a reservation with the actual usage, which may be larger.
     pub fn settle(&self, reserved: Spent, used: Spent) {
         {
             let mut account = self.account();
@@ -96,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn inv_disc_620_a_child_takes_from_every_ledger_above_or_from_none() {
+    fn inv_disc_620_a_child_reserves_in_every_ledger_above_or_in_none() {
         let limits = Limits { calls: Some(3), ..Limits::default() };
         let root = Arc::new(Ledger::new(limits, calls(1), None));
         let child = Ledger::new(Limits::default(), Spent::default(), Some(root.clone()));
@@ -106,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_back_is_not_for_talking() {
+    fn held_back_calls_are_not_available_to_the_talk() {
         let ledger = Ledger::new(Limits { calls: Some(3), ..Limits::default() }, Spent::default(), None);
         ledger.keep_back(calls(2));
         assert_eq!(ledger.reserve(calls(1)), Ok(()));

@@ -1,25 +1,26 @@
-//! Whether a failed attempt is repeated, and after how long (D12, A13).
+//! Retries: whether a failed attempt is repeated, and after how long (D12, A13).
 
 use std::collections::BTreeMap;
 
 use crate::model::error::{ErrorClass, ProviderError};
 
 const FIRST_WAIT_MS: u64 = 1_000;
-/// Nobody waits longer for a provider.
+/// The longest wait for a provider.
 pub(crate) const LONGEST_WAIT_MS: u64 = 60_000;
 const JITTER_MS: u64 = 1_000;
 
-/// How often a step is tried again.
+/// How often a step is retried.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Retries {
-    /// As the class of the error says.
+    /// According to the error class.
     #[default]
     ByClass,
-    /// As the class says, but so often at most: 2 for a dialogue's turn, 1 for its votes.
+    /// According to the error class, but at most so often: 2 for a dialogue's turn, 1 for its
+    /// votes.
     AtMost(u32),
 }
 
-/// The failures of one step so far. Read from the record, so that a restart doesn't renew the retries.
+/// The failures of one step so far. Folded from the record, so a restart doesn't reset the retries.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Failures {
     by_class: BTreeMap<ErrorClass, u32>,
@@ -30,17 +31,19 @@ impl Failures {
         *self.by_class.entry(class).or_default() += 1;
     }
 
-    /// Whether the request was too long at some attempt.
+    /// Whether any attempt was too long for the provider.
     pub(crate) fn overflowed(&self) -> bool {
         self.by_class.contains_key(&ErrorClass::ContextOverflow)
     }
 
-    /// Whether the request was too long for the first time just now, so that a smaller one is worth a try.
+    /// Whether the request was too long for the first time just now, so a smaller one is worth an
+    /// attempt.
     pub(crate) fn may_shrink(&self) -> bool {
         self.by_class.get(&ErrorClass::ContextOverflow) == Some(&1)
     }
 
-    /// How long to wait before the next attempt after `error`, which is already counted; `None` when there is none.
+    /// The wait before the next attempt after `error`, which is already counted; `None` if there is
+    /// no further attempt.
     pub(crate) fn wait_ms(&self, error: &ProviderError, retries: Retries, draw: u64) -> Option<u64> {
         let of_class = self.by_class.get(&error.class).copied().unwrap_or_default();
         let in_all: u32 = self.by_class.values().sum();
@@ -51,7 +54,7 @@ impl Failures {
         let told = error.retry_after_ms.or((error.class == ErrorClass::RateLimit).then_some(LONGEST_WAIT_MS));
         match told {
             _ if !allowed => None,
-            // Never earlier than told; and nobody waits longer than a minute.
+            // Never retry earlier than the provider asked, and never wait longer than the limit.
             Some(told) if told > LONGEST_WAIT_MS => None,
             Some(told) => Some(told),
             None => Some(back_off(of_class, draw)),
@@ -59,7 +62,8 @@ impl Failures {
     }
 }
 
-/// One second, doubling, at most a minute, with up to a second of jitter so that nobody marches in step.
+/// Exponential back-off from one second to a minute, with up to a second of jitter so that clients
+/// don't retry in step.
 fn back_off(failures: u32, draw: u64) -> u64 {
     let doubled =
         FIRST_WAIT_MS.saturating_mul(1_u64.checked_shl(failures.saturating_sub(1)).unwrap_or(u64::MAX));
@@ -96,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn retry_after_is_obeyed_or_given_up_never_cut_short() {
+    fn retry_after_is_obeyed_in_full_or_the_step_is_given_up() {
         let told =
             |ms| ProviderError { retry_after_ms: Some(ms), ..ProviderError::new(ErrorClass::RateLimit, "") };
         let failures = failures(ErrorClass::RateLimit, 1);

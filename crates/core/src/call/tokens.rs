@@ -1,16 +1,18 @@
-//! How many tokens a text has, for windows, budgets and providers that don't say.
+//! Token counts of texts, for context windows, budgets and providers that report none.
 //!
-//! A family's figure is a weighted census of the text: words by length, signs, numbers, characters by script. The weights were fitted
-//! to OpenAI's own tokenizers over prose, messages and code in eleven languages, and `tests/tokens.rs` measures them against
-//! those. Anthropic's and Google's tokenizers can't be had offline: for them there is a factor and no measurement. What a provider
-//! reports corrects all of it while a discussion runs.
+//! A family's estimate is a weighted sum of text features: words by length, signs, numbers,
+//! characters by script. The weights were fitted to OpenAI's own tokenizers on prose, messages and
+//! code in eleven languages, and `tests/tokens.rs` measures them against those. Anthropic's and
+//! Google's tokenizers aren't available offline, so their estimates are OpenAI's times a factor
+//! that is not measured. While a discussion runs, the counts that a provider reports correct its
+//! estimates.
 
 use crate::{
-    call::census::{Census, KINDS, OF_WORDS},
+    call::census::{Census, FEATURES, WORD_FEATURES},
     model::participant::Participant,
 };
 
-/// A fair guess for voices of no known family: four bytes a token.
+/// An estimate for voices of no known family: four bytes per token.
 #[must_use]
 pub fn estimate(text: &str) -> u64 {
     estimate_bytes(text.len())
@@ -21,28 +23,28 @@ pub(crate) fn estimate_bytes(bytes: usize) -> u64 {
     (bytes as u64).div_ceil(4)
 }
 
-/// A cautious guess, for what may be spent at the worst.
+/// A cautious estimate, for the worst-case cost.
 #[must_use]
 pub fn at_worst(bytes: usize) -> u64 {
     (bytes as u64).div_ceil(3)
 }
 
-/// Models that cut texts alike.
+/// Models with similar tokenizers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Family {
     /// OpenAI's newer models; measured.
     O200k,
     /// OpenAI's older models; measured.
     Cl100k,
-    /// Anthropic's; a factor over OpenAI's older ones.
+    /// Anthropic's models; the estimate for OpenAI's older ones times a factor.
     Claude,
-    /// Google's; a factor over OpenAI's newer ones.
+    /// Google's models; the estimate for OpenAI's newer ones times a factor.
     Gemini,
-    /// All others, whose vocabularies are mostly smaller than OpenAI's.
+    /// All others; most have smaller vocabularies than OpenAI's.
     Other,
 }
 
-/// What in a model's or a provider's name tells the family; the first that is found counts.
+/// Parts of model and provider names that tell the family; the first match counts.
 const NAMES: &[(&str, Family)] = &[
     ("claude", Family::Claude),
     ("anthropic", Family::Claude),
@@ -61,21 +63,21 @@ const NAMES: &[(&str, Family)] = &[
 ];
 
 impl Family {
-    /// The family of whoever answers for this seat: by the model's name, else by the provider's.
+    /// The family of this participant's model, by the model's name, else by the provider's.
     #[must_use]
     pub fn of(who: &Participant) -> Family {
         let names = who.model.iter().chain([&who.provider]);
-        let families = names.filter_map(|name| named(&name.to_lowercase()));
+        let families = names.filter_map(|name| family_of_name(&name.to_lowercase()));
         families.into_iter().next().unwrap_or(Family::Other)
     }
 
-    /// How many tokens a model of this family makes of a text.
+    /// The estimated number of tokens of a text for a model of this family.
     #[must_use]
     pub fn estimate(self, text: &str) -> u64 {
         let (weights, factor) = match self {
             Family::O200k => (&O200K, 1.0),
             Family::Cl100k => (&CL100K, 1.0),
-            // Cautious, and not measured: its own counts are known only from what it bills.
+            // Cautious and not measured: its counts are only known from its bills.
             Family::Claude => (&CL100K, 1.2),
             Family::Gemini => (&O200K, 1.05),
             Family::Other => (&CL100K, 1.1),
@@ -84,15 +86,15 @@ impl Family {
     }
 }
 
-fn named(name: &str) -> Option<Family> {
+fn family_of_name(name: &str) -> Option<Family> {
     NAMES.iter().find(|(part, _)| name.contains(part)).map(|it| it.1)
 }
 
-/// What each kind of the census weighs in tokens.
+/// The weight of each feature in tokens.
 struct Weights {
-    plain: [f64; KINDS],
-    /// In place of the first ones, where the words are not English.
-    foreign: [f64; OF_WORDS],
+    plain: [f64; FEATURES],
+    /// Replacements for the first weights, if the words are not English.
+    foreign: [f64; WORD_FEATURES],
 }
 
 const O200K: Weights = Weights {
@@ -115,7 +117,7 @@ impl Weights {
     fn of(&self, census: &Census) -> f64 {
         let mut weights = self.plain;
         if census.is_foreign() {
-            weights[..OF_WORDS].copy_from_slice(&self.foreign);
+            weights[..WORD_FEATURES].copy_from_slice(&self.foreign);
         }
         let tokens: f64 = census.counts.iter().zip(weights).map(|(count, weight)| count * weight).sum();
         tokens.max(0.0)

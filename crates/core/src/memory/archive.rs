@@ -1,4 +1,4 @@
-//! The list of discussions in memory, and the search in it.
+//! Listing and searching discussions in memory.
 
 use std::{cmp::Reverse, collections::BTreeSet};
 
@@ -13,23 +13,23 @@ use crate::{
     seams::{Archive, Deed, Expired, Reservation, Retention, Session, StoreError, Summary, Wanted},
 };
 
-/// How much a word counts in the topic, in the synthesis, and in what was said.
+/// The weights of a word in the topic, in the synthesis and in the turns.
 const WEIGHTS: [f64; 3] = [10.0, 5.0, 1.0];
 
 impl Archive for MemoryStore {
     fn list(&self, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
         Box::pin(async move {
-            let shelf = self.shelf();
-            Ok(listed(shelf.discussions.values().filter(|it| it.hidden_at.is_none()), &wanted))
+            let contents = self.lock();
+            Ok(listed(contents.discussions.values().filter(|it| it.hidden_at.is_none()), &wanted))
         })
     }
 
     fn search(&self, given: &str, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
         let given: BTreeSet<String> = words(given).into_iter().collect();
         Box::pin(async move {
-            let shelf = self.shelf();
-            let is_meant = |it: &&Discussion| it.is_root() && it.hidden_at.is_none() && it.is_of(&wanted);
-            let roots: Vec<_> = shelf.discussions.values().filter(is_meant).collect();
+            let contents = self.lock();
+            let is_listed = |it: &&Discussion| it.is_root() && it.hidden_at.is_none() && it.matches(&wanted);
+            let roots: Vec<_> = contents.discussions.values().filter(is_listed).collect();
             let pages: Vec<[Vec<String>; 3]> = roots.iter().map(|it| it.words()).collect();
             let scores = scores(&pages, &given);
             let limit = if wanted.limit == 0 { usize::MAX } else { wanted.limit };
@@ -40,64 +40,64 @@ impl Archive for MemoryStore {
     }
 
     fn expire(&self, retention: Retention) -> BoxFuture<'_, Result<Expired, StoreError>> {
-        Box::pin(async move { Ok(self.shelf().expire(retention)) })
+        Box::pin(async move { Ok(self.lock().expire(retention)) })
     }
 
     fn hidden(&self, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
         Box::pin(async move {
-            let shelf = self.shelf();
-            Ok(listed(shelf.discussions.values().filter(|it| it.hidden_at.is_some()), &wanted))
+            let contents = self.lock();
+            Ok(listed(contents.discussions.values().filter(|it| it.hidden_at.is_some()), &wanted))
         })
     }
 
     fn restore(&self, id: DiscussionId, now: Timestamp) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(async move { self.shelf().restore(id, now) })
+        Box::pin(async move { self.lock().restore(id, now) })
     }
 
     fn remove(&self, id: DiscussionId) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            let mut shelf = self.shelf();
-            let discussion = shelf.root(id)?;
+            let mut contents = self.lock();
+            let discussion = contents.root(id)?;
             if let Some(holder) = discussion.holder.as_ref().filter(|_| discussion.is_held()) {
                 return Err(StoreError::Held { id, owner: holder.owner.clone() });
             }
-            shelf.remove(&BTreeSet::from([id]));
+            contents.remove(&BTreeSet::from([id]));
             Ok(())
         })
     }
 
     fn reserve(&self, wanted: Reservation) -> BoxFuture<'_, Result<Reservation, StoreError>> {
         Box::pin(async move {
-            let mut shelf = self.shelf();
+            let mut contents = self.lock();
             let is_same = |it: &&Reservation| it.tenant == wanted.tenant && it.key == wanted.key;
-            if let Some(standing) = shelf.reservations.iter().find(is_same) {
+            if let Some(standing) = contents.reservations.iter().find(is_same) {
                 return Ok(standing.clone());
             }
-            shelf.reservations.push(wanted.clone());
+            contents.reservations.push(wanted.clone());
             Ok(wanted)
         })
     }
 
     fn log(&self, deed: Deed) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            self.shelf().deeds.push(deed);
+            self.lock().deeds.push(deed);
             Ok(())
         })
     }
 
     fn deeds(&self, tenant: Tenant, limit: usize) -> BoxFuture<'_, Result<Vec<Deed>, StoreError>> {
         Box::pin(async move {
-            let shelf = self.shelf();
-            let deeds = shelf.deeds.iter().rev().filter(|it| it.tenant == tenant);
+            let contents = self.lock();
+            let deeds = contents.deeds.iter().rev().filter(|it| it.tenant == tenant);
             Ok(deeds.take(limit).cloned().collect())
         })
     }
 
     fn create_session(&self, session: Session) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            let mut shelf = self.shelf();
-            if !shelf.sessions.iter().any(|it| it.id == session.id) {
-                shelf.sessions.push(session);
+            let mut contents = self.lock();
+            if !contents.sessions.iter().any(|it| it.id == session.id) {
+                contents.sessions.push(session);
             }
             Ok(())
         })
@@ -105,16 +105,16 @@ impl Archive for MemoryStore {
 
     fn sessions(&self) -> BoxFuture<'_, Result<Vec<Session>, StoreError>> {
         Box::pin(async move {
-            let mut sessions = self.shelf().sessions.clone();
+            let mut sessions = self.lock().sessions.clone();
             sessions.sort_by_key(|it| Reverse((it.created_at, it.id)));
             Ok(sessions)
         })
     }
 }
 
-/// Those of these that are wanted, newest first.
+/// The summaries of the discussions that match the filter, newest first.
 fn listed<'d>(discussions: impl Iterator<Item = &'d Discussion>, wanted: &Wanted) -> Vec<Summary> {
-    let roots = discussions.filter(|it| it.is_root() && it.is_of(wanted));
+    let roots = discussions.filter(|it| it.is_root() && it.matches(wanted));
     let mut found: Vec<Summary> = roots.map(Discussion::summary).collect();
     found.retain(|it| wanted.session.is_none() || it.session == wanted.session);
     found.retain(|it| wanted.prefix.as_ref().is_none_or(|prefix| it.id.to_string().starts_with(prefix)));
@@ -124,7 +124,7 @@ fn listed<'d>(discussions: impl Iterator<Item = &'d Discussion>, wanted: &Wanted
 }
 
 impl Discussion {
-    fn is_of(&self, wanted: &Wanted) -> bool {
+    fn matches(&self, wanted: &Wanted) -> bool {
         wanted.tenant.as_ref().is_none_or(|tenant| self.state.spec.tenant == *tenant)
     }
 
@@ -146,7 +146,7 @@ impl Discussion {
         }
     }
 
-    /// The words of the topic, of the synthesis, and of what was said.
+    /// The words of the topic, of the synthesis and of the turns.
     fn words(&self) -> [Vec<String>; 3] {
         let synthesis = self.state.decision.as_ref().map_or("", |it| it.synthesis.as_str());
         let said = self.state.turns.iter().flat_map(|turn| words(&turn.text)).collect();
@@ -161,7 +161,7 @@ fn words(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// How well each page fits the words: how often they occur, rare words counting for more.
+/// The relevance of each discussion: how often the words occur, with rare words counting more.
 fn scores(pages: &[[Vec<String>; 3]], wanted: &BTreeSet<String>) -> Vec<f64> {
     let mut scores = vec![0.0; pages.len()];
     for word in wanted {

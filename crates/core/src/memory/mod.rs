@@ -1,4 +1,4 @@
-//! A store that keeps everything in memory: for tests, and for programs that need no record beyond their own life.
+//! A store in memory: for tests, and for programs that need no record after they exit.
 
 mod archive;
 mod retention;
@@ -31,19 +31,19 @@ use crate::{
     seams::{Append, Claim, Created, Deed, Reservation, Session, Store, StoreError, Then, admit},
 };
 
-/// The longest lease there is: longer ones only overflow the clock.
+/// The maximum lease; longer ones would overflow the clock.
 const YEAR_MS: u64 = 365 * 24 * 60 * 60 * 1_000;
 
-/// Discussions in memory. Leases run by tokio's clock, so that virtual time ends them too.
+/// A store in memory. Leases use tokio's clock, so virtual time can expire them.
 #[derive(Default)]
 pub struct MemoryStore {
-    shelf: Mutex<Shelf>,
+    contents: Mutex<Contents>,
 }
 
 #[derive(Default)]
-struct Shelf {
+struct Contents {
     discussions: BTreeMap<DiscussionId, Discussion>,
-    /// How many writes there were.
+    /// The number of writes so far.
     writes: u64,
     sessions: Vec<Session>,
     reservations: Vec<Reservation>,
@@ -58,15 +58,15 @@ struct Discussion {
     run: Run,
     fence: u64,
     holder: Option<Holder>,
-    /// The number of the last write to it.
+    /// The number of the last write to this discussion.
     written: u64,
     /// When retention hid it.
     hidden_at: Option<Timestamp>,
-    /// When it was brought back; it is kept as if it had ended then.
+    /// When it was restored; its retention restarts then.
     restored_at: Option<Timestamp>,
 }
 
-/// Whether a discussion could go on.
+/// Whether a discussion can run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Run {
     Runnable,
@@ -86,14 +86,14 @@ impl MemoryStore {
         MemoryStore::default()
     }
 
-    fn shelf(&self) -> MutexGuard<'_, Shelf> {
-        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Contents> {
+        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Store for MemoryStore {
     fn create(&self, id: DiscussionId, facts: Vec<Fact>) -> BoxFuture<'_, Result<Created, StoreError>> {
-        Box::pin(async move { self.shelf().create(id, facts) })
+        Box::pin(async move { self.lock().create(id, facts) })
     }
 
     fn begin<'a>(
@@ -104,16 +104,16 @@ impl Store for MemoryStore {
         lease_ms: u64,
     ) -> BoxFuture<'a, Result<Option<Claim>, StoreError>> {
         Box::pin(async move {
-            let mut shelf = self.shelf();
-            match shelf.create(id, facts)? {
-                Created::New => shelf.root(id)?.claim(owner.to_owned(), lease_ms).map(Some),
+            let mut contents = self.lock();
+            match contents.create(id, facts)? {
+                Created::New => contents.root(id)?.claim(owner.to_owned(), lease_ms).map(Some),
                 Created::Existed => Ok(None),
             }
         })
     }
 
     fn append(&self, append: Append) -> BoxFuture<'_, Result<Seq, StoreError>> {
-        Box::pin(async move { self.shelf().append(append) })
+        Box::pin(async move { self.lock().append(append) })
     }
 
     fn read(
@@ -123,15 +123,15 @@ impl Store for MemoryStore {
         limit: usize,
     ) -> BoxFuture<'_, Result<Vec<Fact>, StoreError>> {
         Box::pin(async move {
-            let shelf = self.shelf();
-            let discussion = shelf.discussions.get(&id).ok_or(StoreError::Unknown(id))?;
+            let contents = self.lock();
+            let discussion = contents.discussions.get(&id).ok_or(StoreError::Unknown(id))?;
             let skipped = usize::try_from(after.0).unwrap_or(usize::MAX);
             Ok(discussion.facts.iter().skip(skipped).take(limit).cloned().collect())
         })
     }
 
     fn send(&self, id: DiscussionId, command: Command) -> BoxFuture<'_, Result<CommandId, StoreError>> {
-        Box::pin(async move { self.shelf().send(id, command) })
+        Box::pin(async move { self.lock().send(id, command) })
     }
 
     fn commands(
@@ -140,8 +140,8 @@ impl Store for MemoryStore {
         after: CommandId,
     ) -> BoxFuture<'_, Result<Vec<(CommandId, Command)>, StoreError>> {
         Box::pin(async move {
-            let mut shelf = self.shelf();
-            let commands = shelf.root(id)?.commands.iter().cloned();
+            let mut contents = self.lock();
+            let commands = contents.root(id)?.commands.iter().cloned();
             let numbered = commands.zip(1..).map(|(command, number)| (CommandId(number), command));
             Ok(numbered.filter(|(number, _)| *number > after).collect())
         })
@@ -154,7 +154,7 @@ impl Store for MemoryStore {
         lease_ms: u64,
     ) -> BoxFuture<'_, Result<Claim, StoreError>> {
         let owner = owner.to_owned();
-        Box::pin(async move { self.shelf().root(id)?.claim(owner, lease_ms) })
+        Box::pin(async move { self.lock().root(id)?.claim(owner, lease_ms) })
     }
 
     fn claim_any(
@@ -165,8 +165,9 @@ impl Store for MemoryStore {
     ) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>> {
         let owner = owner.to_owned();
         Box::pin(async move {
-            let mut shelf = self.shelf();
-            let mut waiting: Vec<_> = shelf.discussions.values_mut().filter(|it| it.is_waiting()).collect();
+            let mut contents = self.lock();
+            let mut waiting: Vec<_> =
+                contents.discussions.values_mut().filter(|it| it.is_waiting()).collect();
             waiting.sort_by_key(|it| (it.state.opened_at, it.state.id));
             waiting.into_iter().take(max).map(|it| it.claim(owner.clone(), lease_ms)).collect()
         })
@@ -174,8 +175,8 @@ impl Store for MemoryStore {
 
     fn extend(&self, claims: Vec<Claim>, lease_ms: u64) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>> {
         Box::pin(async move {
-            let mut shelf = self.shelf();
-            let is_lost = |claim: &Claim| match shelf.held(claim) {
+            let mut contents = self.lock();
+            let is_lost = |claim: &Claim| match contents.holder_of(claim) {
                 Some(holder) => {
                     holder.until = lease_end(lease_ms);
                     false
@@ -188,9 +189,9 @@ impl Store for MemoryStore {
 
     fn release(&self, claim: Claim) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            let mut shelf = self.shelf();
-            if shelf.held(&claim).is_some() {
-                shelf.root(claim.id)?.holder = None;
+            let mut contents = self.lock();
+            if contents.holder_of(&claim).is_some() {
+                contents.root(claim.id)?.holder = None;
             }
             Ok(())
         })
@@ -198,12 +199,12 @@ impl Store for MemoryStore {
 
     fn watch(&self) -> BoxStream<'static, DiscussionId> {
         let (sender, mut receiver) = unbounded_channel();
-        self.shelf().watchers.push(sender);
+        self.lock().watchers.push(sender);
         stream::poll_fn(move |cx| receiver.poll_recv(cx)).boxed()
     }
 }
 
-impl Shelf {
+impl Contents {
     fn create(&mut self, id: DiscussionId, facts: Vec<Fact>) -> Result<Created, StoreError> {
         if self.discussions.contains_key(&id) {
             return Ok(Created::Existed);
@@ -240,7 +241,7 @@ impl Shelf {
         let Append { claim, id, expected, facts, then } = append;
         let discussion = self.discussions.get(&id).ok_or(StoreError::Unknown(id))?;
         let (root, last, run) = (discussion.root_id(), discussion.state.seq, discussion.run);
-        if root != claim.id || self.held(&claim).is_none() || last != expected {
+        if root != claim.id || self.holder_of(&claim).is_none() || last != expected {
             return Err(StoreError::Fenced(id));
         }
         if run == Run::Over {
@@ -250,7 +251,7 @@ impl Shelf {
         self.writes += 1;
         let discussion = self.discussions.get_mut(&id).ok_or(StoreError::Unknown(id))?;
         discussion.written = self.writes;
-        Ok(discussion.take(facts.to_vec(), then))
+        Ok(discussion.append(facts.to_vec(), then))
     }
 
     fn send(&mut self, id: DiscussionId, command: Command) -> Result<CommandId, StoreError> {
@@ -259,8 +260,8 @@ impl Shelf {
             return Err(StoreError::Over(id));
         }
         match &command {
-            Command::Say(say) => discussion.expects(&say.participant)?,
-            Command::Rule(ruling) => admit(id, discussion.ruling(), ruling)?,
+            Command::Say(say) => discussion.check_turn_of(&say.participant)?,
+            Command::Rule(ruling) => admit(id, discussion.awaited_ruling(), ruling)?,
             Command::Pause | Command::Resume | Command::Stop | Command::Abort | Command::Note(_) => {}
         }
         discussion.commands.push(command);
@@ -270,14 +271,16 @@ impl Shelf {
         Ok(number)
     }
 
-    /// A discussion somebody started; those below it have neither a claim nor an inbox of their own.
+    /// The discussion with this id, unless it is a sub-discussion: those have no claim and no
+    /// inbox.
     fn root(&mut self, id: DiscussionId) -> Result<&mut Discussion, StoreError> {
         let found = self.discussions.get_mut(&id).filter(|it| it.is_root());
         found.ok_or(StoreError::Unknown(id))
     }
 
-    /// The holder, if this claim is the newest. A lease that ran out is still good as long as nobody else came.
-    fn held(&mut self, claim: &Claim) -> Option<&mut Holder> {
+    /// The holder, if this claim is the newest. An expired lease stays valid until another owner
+    /// claims the discussion.
+    fn holder_of(&mut self, claim: &Claim) -> Option<&mut Holder> {
         let discussion = self.discussions.get_mut(&claim.id)?;
         let is_newest = discussion.fence == claim.fence;
         discussion.holder.as_mut().filter(|holder| is_newest && holder.owner == claim.owner)
@@ -285,9 +288,9 @@ impl Shelf {
 }
 
 impl Discussion {
-    /// Refuses who is not awaited, or has spoken already and was not heard yet.
-    fn expects(&self, participant: &str) -> Result<(), StoreError> {
-        let spoke: Vec<&str> = self.unheard().filter_map(Command::speaker).collect();
+    /// Fails unless it is this participant's turn and no turn of it is already in the inbox.
+    fn check_turn_of(&self, participant: &str) -> Result<(), StoreError> {
+        let spoke: Vec<&str> = self.unread_commands().filter_map(Command::speaker).collect();
         let names = self.state.awaiting.iter().map(|it| it.participant.as_str());
         let awaited: Vec<&str> = names.filter(|name| !spoke.contains(name)).collect();
         if awaited.contains(&participant) {
@@ -297,13 +300,13 @@ impl Discussion {
         Err(StoreError::NotAwaited { participant: participant.to_owned(), awaited })
     }
 
-    /// The decision that is awaited, unless it was made already and not taken in yet.
-    fn ruling(&self) -> Option<&RulingAwaited> {
-        let is_made = self.unheard().any(|it| matches!(it, Command::Rule(_)));
+    /// The ruling that is awaited, unless one is already in the inbox.
+    fn awaited_ruling(&self) -> Option<&RulingAwaited> {
+        let is_made = self.unread_commands().any(|it| matches!(it, Command::Rule(_)));
         self.state.ruling.as_ref().filter(|_| !is_made)
     }
 
-    fn unheard(&self) -> impl Iterator<Item = &Command> {
+    fn unread_commands(&self) -> impl Iterator<Item = &Command> {
         self.commands.iter().skip(usize::try_from(self.state.seen.0).unwrap_or(usize::MAX))
     }
 
@@ -333,7 +336,7 @@ impl Discussion {
         Ok(Claim { id, owner, fence: self.fence })
     }
 
-    fn take(&mut self, facts: Vec<Fact>, then: Then) -> Seq {
+    fn append(&mut self, facts: Vec<Fact>, then: Then) -> Seq {
         facts.iter().for_each(|fact| self.state.apply(fact));
         self.facts.extend(facts);
         let newest = self.commands.len() as u64;

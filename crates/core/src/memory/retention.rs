@@ -1,14 +1,14 @@
-//! Retention in memory: what is hidden, removed and brought back.
+//! Retention in memory: hiding, removing and restoring discussions.
 
 use std::collections::BTreeSet;
 
 use crate::{
-    memory::{Discussion, Shelf},
+    memory::{Contents, Discussion},
     model::{id::DiscussionId, time::Timestamp},
     seams::{Cutoffs, Expired, Retention, StoreError},
 };
 
-impl Shelf {
+impl Contents {
     pub(super) fn expire(&mut self, retention: Retention) -> Expired {
         let Some(newest) = self.newest_fact() else { return Expired::default() };
         let cutoffs = match retention.measure(newest) {
@@ -23,7 +23,7 @@ impl Shelf {
         Expired { hidden, removed, reappeared, leap: None }
     }
 
-    /// When the fact that was written last was recorded.
+    /// The time of the fact that was written last.
     fn newest_fact(&self) -> Option<Timestamp> {
         let last = self.discussions.values().max_by_key(|it| it.written)?;
         last.facts.last().map(|fact| fact.at)
@@ -36,7 +36,7 @@ impl Shelf {
         young.map(|it| it.hidden_at = None).count() as u64
     }
 
-    /// Begins the grace period anew for what a wrong clock hid in the future.
+    /// Restarts the grace period of discussions that a wrong clock hid in the future.
     fn correct_marks(&mut self, cutoffs: &Cutoffs) {
         let marks = self.discussions.values_mut().filter_map(|it| it.hidden_at.as_mut());
         marks.filter(|at| **at > cutoffs.latest_mark()).for_each(|at| *at = cutoffs.now);

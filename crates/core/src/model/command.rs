@@ -1,4 +1,4 @@
-//! What people ask of a discussion while it exists.
+//! Commands that people send to a discussion while it exists.
 
 use std::fmt;
 
@@ -6,44 +6,45 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::ruling::Ruling;
 
-/// A command in a discussion's inbox. Whoever runs the discussion takes it and records that.
+/// A command in a discussion's inbox. The process that runs the discussion takes it and records
+/// that.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "command")]
 pub enum Command {
-    /// Let calls under way finish, then hold.
+    /// Finish the calls under way, then pause.
     Pause,
-    /// Go on after a pause.
+    /// Continue after a pause.
     Resume,
-    /// Let calls under way finish, ask nobody else, conclude.
+    /// Finish the calls under way, make no new ones, conclude.
     Stop,
-    /// Drop everything at once.
+    /// End at once and drop the calls under way.
     Abort,
-    /// A person's turn, for a seat that is awaited.
+    /// A person's turn, for a seat whose turn it is.
     Say(Say),
-    /// A decision of people, where one is awaited.
+    /// A decision by people, where one is awaited.
     Rule(Ruling),
-    /// A remark that everyone asked from now on is shown; nobody's turn.
+    /// A remark that is shown in every later prompt. It is not a turn.
     Note(Note),
 }
 
-/// What a person says.
+/// A person's turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Say {
-    /// For which seat.
+    /// The seat it speaks for.
     pub participant: String,
-    /// What is said.
+    /// The text of the turn.
     pub text: String,
 }
 
-/// A remark from outside the table.
+/// A remark from outside the panel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
-    /// What is remarked.
+    /// The text of the remark.
     pub text: String,
 }
 
 impl Command {
-    /// For whom it speaks, if it is a turn.
+    /// The seat it speaks for, if it is a turn.
     #[must_use]
     pub fn speaker(&self) -> Option<&str> {
         match self {
@@ -78,7 +79,7 @@ impl fmt::Display for Command {
     }
 }
 
-/// A command's place in its discussion's inbox, from 1.
+/// A command's number in its discussion's inbox, from 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CommandId(pub u64);

@@ -1,20 +1,20 @@
-//! What can go wrong, as facts with codes; one table says what each code means for the user.
+//! Error codes and error types. One table says which codes are worth a retry.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// An illegal move in a lifecycle or a phase table.
+/// A transition that the lifecycle or the pattern's phase table doesn't allow.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a discussion can't go from {from} to {to}")]
 pub struct StateInvalid {
-    /// Where it stood.
+    /// The state it was in.
     pub from: String,
-    /// Where it was to go.
+    /// The state it should have entered.
     pub to: String,
 }
 
-/// Every code a result or refusal can carry.
+/// Every error code of a result or a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Code {
     /// A field of the request is out of bounds.
@@ -23,70 +23,70 @@ pub enum Code {
     /// No such pattern.
     #[serde(rename = "DISCUSSION_INVALID_PATTERN")]
     InvalidPattern,
-    /// A debate without its roles.
+    /// A debate whose required roles nobody has.
     #[serde(rename = "DISCUSSION_INVALID_ROLES")]
     InvalidRoles,
-    /// Fewer than needed were there, or stayed.
+    /// Too few providers were available or stayed available.
     #[serde(rename = "DISCUSSION_INSUFFICIENT_PROVIDERS")]
     InsufficientProviders,
-    /// A provider ran out of its time and nobody may fail.
+    /// A provider timed out, and the spec tolerates no failure.
     #[serde(rename = "DISCUSSION_PROVIDER_TIMEOUT")]
     ProviderTimeout,
-    /// A provider failed and nobody may fail.
+    /// A provider failed, and the spec tolerates no failure.
     #[serde(rename = "DISCUSSION_PROVIDER_FAILED")]
     ProviderFailed,
-    /// Nobody answered.
+    /// Every provider failed.
     #[serde(rename = "DISCUSSION_ALL_PROVIDERS_FAILED")]
     AllProvidersFailed,
     /// The method found no consensus.
     #[serde(rename = "DISCUSSION_CONSENSUS_FAILED")]
     ConsensusFailed,
-    /// Nobody could write the synthesis.
+    /// No participant could write the synthesis.
     #[serde(rename = "DISCUSSION_SYNTHESIS_FAILED")]
     SynthesisFailed,
-    /// A sub-discussion would repeat one it is part of.
+    /// A sub-discussion has the same topic as one above it.
     #[serde(rename = "DISCUSSION_CIRCULAR_DISCUSSION")]
     CircularDiscussion,
-    /// A sub-discussion would be too deep.
+    /// A sub-discussion is nested too deeply.
     #[serde(rename = "DISCUSSION_MAX_DEPTH_EXCEEDED")]
     MaxDepthExceeded,
-    /// The money is spent.
+    /// The cost budget is used up.
     #[serde(rename = "DISCUSSION_COST_BUDGET_EXCEEDED")]
     CostBudgetExceeded,
-    /// The calls are spent.
+    /// The call budget is used up.
     #[serde(rename = "DISCUSSION_CALL_BUDGET_EXCEEDED")]
     CallBudgetExceeded,
-    /// The tokens are spent.
+    /// The token budget is used up.
     #[serde(rename = "DISCUSSION_TOKEN_BUDGET_EXCEEDED")]
     TokenBudgetExceeded,
-    /// The time is spent.
+    /// The discussion ran out of time.
     #[serde(rename = "DISCUSSION_TIMEOUT")]
     DiscussionTimeout,
-    /// A person stopped it.
+    /// A person aborted it.
     #[serde(rename = "DISCUSSION_ABORTED")]
     Aborted,
-    /// The session named does not exist.
+    /// The session doesn't exist.
     #[serde(rename = "DISCUSSION_UNKNOWN_SESSION")]
     UnknownSession,
-    /// It could not be started.
+    /// The discussion couldn't be started.
     #[serde(rename = "INITIALIZATION_FAILED")]
     InitializationFailed,
     /// A dialogue's turn failed.
     #[serde(rename = "TURN_FAILED")]
     TurnFailed,
-    /// A dialogue's turn ran out of time.
+    /// A dialogue's turn timed out.
     #[serde(rename = "TURN_TIMEOUT")]
     TurnTimeout,
     /// A consensus reply could not be read.
     #[serde(rename = "CONSENSUS_PARSE_FAILED")]
     ConsensusParseFailed,
-    /// A provider said no.
+    /// A provider returned an error.
     #[serde(rename = "PROVIDER_ERROR")]
     ProviderError,
-    /// An illegal move.
+    /// An illegal transition.
     #[serde(rename = "STATE_INVALID")]
     StateInvalid,
-    /// The record has a step the pattern no longer takes.
+    /// The record has a step that the pattern no longer takes.
     #[serde(rename = "RECORD_DIVERGED")]
     RecordDiverged,
     /// Anything else.
@@ -135,25 +135,25 @@ impl fmt::Display for Code {
     }
 }
 
-/// What went wrong with a discussion: the `error` of its result.
+/// The error of a discussion: the `error` field of its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
-    /// Which kind.
+    /// The error code.
     pub code: Code,
-    /// A sentence: what happened, to whom.
+    /// What happened, as a sentence.
     pub message: String,
-    /// Whether trying again may help.
+    /// Whether a retry may help.
     pub retryable: bool,
-    /// Whose turn it was.
+    /// The participant it happened to, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub participant: Option<String>,
-    /// In which round.
+    /// The round it happened in, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round: Option<u32>,
 }
 
 impl Problem {
-    /// A problem that is nobody's in particular.
+    /// A problem that concerns no particular participant.
     #[must_use]
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Problem {
@@ -172,14 +172,14 @@ impl fmt::Display for Problem {
     }
 }
 
-/// One thing wrong with a request; all of them come back at once.
+/// One thing wrong with a request. All refusals of a request are returned together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
-    /// The field, by its name in the request.
+    /// The field's name in the request.
     pub field: String,
-    /// Which kind.
+    /// The error code.
     pub code: Code,
-    /// What is wrong and what would be right.
+    /// What is wrong, and what would be right.
     pub message: String,
 }
 
@@ -197,7 +197,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// The kinds of provider failure (D12).
+/// The classes of provider errors (D12).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorClass {
@@ -205,7 +205,7 @@ pub enum ErrorClass {
     Network,
     /// Too many requests.
     RateLimit,
-    /// The provider's own trouble.
+    /// The provider had an internal error.
     ApiError,
     /// No answer in time.
     Timeout,
@@ -213,14 +213,14 @@ pub enum ErrorClass {
     ContextOverflow,
     /// The key is missing or refused.
     Authentication,
-    /// The request is not acceptable.
+    /// The provider rejected the request.
     Validation,
-    /// The answer makes no sense.
+    /// The response couldn't be understood.
     InvalidResponse,
 }
 
 impl ErrorClass {
-    /// All of them.
+    /// All classes.
     pub const ALL: [ErrorClass; 8] = [
         ErrorClass::Network,
         ErrorClass::RateLimit,
@@ -232,7 +232,7 @@ impl ErrorClass {
         ErrorClass::InvalidResponse,
     ];
 
-    /// How often a call is repeated after this (D12).
+    /// How many retries follow an error of this class (D12).
     #[must_use]
     pub fn retries(self) -> u32 {
         match self {
@@ -244,7 +244,7 @@ impl ErrorClass {
         }
     }
 
-    /// What the user can do about it, in words that hold wherever they are read.
+    /// What the user can do about it. Names no command, flag or page, so every surface can show it.
     #[must_use]
     pub fn advice(self) -> &'static str {
         match self {
@@ -275,20 +275,20 @@ impl ErrorClass {
     }
 }
 
-/// A provider's failure.
+/// An error of a provider.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ProviderError {
-    /// Which kind.
+    /// The error class.
     pub class: ErrorClass,
-    /// What it said; no keys, no addresses.
+    /// The provider's message, without keys and addresses.
     pub message: String,
-    /// How long it asked us to wait.
+    /// The wait that the provider asked for, in milliseconds.
     pub retry_after_ms: Option<u64>,
 }
 
 impl ProviderError {
-    /// A failure of this kind.
+    /// An error of this class.
     #[must_use]
     pub fn new(class: ErrorClass, message: impl Into<String>) -> Self {
         ProviderError { class, message: message.into(), retry_after_ms: None }

@@ -1,7 +1,8 @@
-//! What happened: facts, appended once, never changed. Every view of a discussion is a fold of these.
+//! Facts: what happened in a discussion, appended once and never changed. All state is folded from
+//! them.
 //!
-//! This is a disk format: variants and fields are added, never renamed or removed, and every one has a golden line in
-//! `tests/golden/facts.jsonl`.
+//! This is a disk format: variants and fields are added, never renamed or removed, and each has a
+//! golden line in `tests/golden/facts.jsonl`.
 
 mod call;
 mod ending;
@@ -30,14 +31,14 @@ pub use call::{Abandoned, Broken, FailedTurn, Placed};
 pub use ending::{Conclusion, SubConcluded, WindUp};
 pub use origin::{Ancestor, Fork, Lineage};
 
-/// A fact in its place.
+/// A numbered event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Fact {
-    /// Its number; the only order there is.
+    /// Its number; facts are ordered by this alone.
     pub seq: Seq,
-    /// When, by the wall clock.
+    /// The wall-clock time.
     pub at: Timestamp,
-    /// How long the discussion had really been running.
+    /// The discussion's active time: how long it had run, without pauses and dead processes.
     pub active_ms: u64,
     /// The step it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -47,242 +48,244 @@ pub struct Fact {
     pub event: Event,
 }
 
-/// What can happen.
+/// The kinds of events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
-    /// The discussion was ordered.
+    /// The discussion was created.
     Opened {
-        /// As what.
+        /// The full description of the discussion.
         spec: Arc<Spec>,
-        /// The version of the pattern's flow; another version refuses to continue.
+        /// The version of the pattern's flow. A pattern of another version refuses to continue it.
         flow: u32,
-        /// Where it comes from, for a sub-discussion.
+        /// The discussions above it, for a sub-discussion.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         lineage: Option<Lineage>,
-        /// Which discussion it goes on from in another way, for a fork.
+        /// The discussion it was forked from, for a fork.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fork: Option<Fork>,
     },
-    /// It moved on.
+    /// The lifecycle state changed.
     LifecycleChanged {
-        /// From here.
+        /// The old state.
         from: Lifecycle,
-        /// To here.
+        /// The new state.
         to: Lifecycle,
     },
-    /// The health check is over: this is who sits at the table.
+    /// The health checks are done, and the panel is fixed.
     PanelSeated {
-        /// Those present.
+        /// The participants that are present.
         seated: Vec<String>,
-        /// Those who are not, and why.
+        /// The participants that are absent, with the reasons.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         absent: Vec<Absent>,
     },
     /// A round began.
     RoundOpened {
-        /// Which.
+        /// The round's number.
         round: u32,
     },
     /// A round is over.
     RoundClosed {
-        /// Which.
+        /// The round's number.
         round: u32,
     },
     /// The pattern entered a phase.
     PhaseEntered {
-        /// Which.
+        /// The phase's name.
         phase: String,
-        /// In which round.
+        /// The round it was entered in.
         round: u32,
     },
-    /// A call is about to be made; from here on it may have been paid.
+    /// A call is about to be made; from here on it may cost money.
     CallPlaced(Placed),
     /// An attempt failed.
     CallFailed {
-        /// Which attempt.
+        /// The attempt's number, from 1.
         attempt: u32,
-        /// Whose.
+        /// The participant that was called.
         participant: String,
-        /// The kind of failure.
+        /// The error class.
         class: ErrorClass,
-        /// What the provider said.
+        /// The provider's message.
         message: String,
-        /// When it is tried again; absent when it is not.
+        /// Milliseconds until the next attempt; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retry_in_ms: Option<u64>,
-        /// What had come of the answer until then.
+        /// The part of the answer that had arrived.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         broken: Option<Broken>,
     },
-    /// A call was left behind; what was reserved for it counts as spent.
+    /// A call was given up; its reservation counts as spent.
     CallAbandoned {
-        /// Which attempt.
+        /// The attempt's number, from 1.
         attempt: u32,
-        /// Whose.
+        /// The participant that was called.
         participant: String,
-        /// Why.
+        /// The reason.
         why: Abandoned,
     },
-    /// Someone spoke.
+    /// A participant finished a turn.
     TurnCompleted {
-        /// What was said.
+        /// The turn.
         turn: Arc<Turn>,
     },
-    /// Someone failed for good and is not asked again.
+    /// A participant failed for good and is not asked again.
     TurnFailed(FailedTurn),
-    /// A parallel group ended before everyone had answered.
+    /// A group of parallel calls ended before everyone had answered.
     GroupClosed {
-        /// Whose answers count.
+        /// The participants whose answers count.
         taken: Vec<String>,
-        /// Who was let go.
+        /// The participants whose calls were given up.
         dropped: Vec<String>,
     },
     /// A structured reply was read.
     ReplyRead {
-        /// Whose reply.
+        /// The participant that replied.
         participant: String,
-        /// In which round.
+        /// The round of the reply.
         round: u32,
-        /// How it was understood.
+        /// How the reply was understood.
         source: Source,
-        /// What it says.
+        /// The content of the reply.
         reading: Reading,
     },
-    /// A pattern or a method recorded something of its own.
+    /// A pattern or a method recorded a value of its own.
     Noted(Noted),
     /// An order was drawn by lot.
     OrderDrawn {
-        /// The places, each once: first who is first.
+        /// Positions in the original list, each once, in the drawn order.
         order: Vec<usize>,
     },
-    /// The speeches of a round were compared with earlier ones by meaning, or could not be.
+    /// The speeches of a round were compared by meaning with earlier ones, or couldn't be.
     Compared(Comparison),
-    /// A decision of people is awaited; nothing waits in memory for it.
+    /// A decision by people is awaited. No task runs meanwhile.
     RulingAwaited(RulingAwaited),
     /// People decided.
     Ruled(Ruled),
     /// The talk ended by its pattern's own rules.
     TalkEnded(TalkEnd),
-    /// What was said has come near the size of someone's window, for the first time.
+    /// For the first time, the talk nearly fills a participant's context window.
     WindowTight(Tight),
-    /// What was said earlier was summed up for everyone whose window has no room for it, or could not be.
+    /// Earlier turns were summarised for participants whose window has no room for them, or
+    /// couldn't be.
     Summarised(Summarised),
-    /// A reply asked for a sub-discussion before it goes on.
+    /// A reply asked for a sub-discussion before it continues.
     SubRequested {
-        /// The reply so far, paid for.
+        /// The reply so far, already paid for.
         turn: Arc<Turn>,
-        /// What the sub-discussion shall be about.
+        /// The topic of the sub-discussion.
         topic: String,
     },
-    /// A person's turn has come; nothing waits in memory for it.
+    /// It is a person's turn. No task runs meanwhile.
     PersonAwaited(Awaited),
-    /// A sub-discussion is over, or was refused.
+    /// A sub-discussion ended or was refused.
     SubConcluded(SubConcluded),
     /// A command was taken from the inbox.
     CommandTaken {
-        /// Its place there.
+        /// Its number in the inbox.
         id: CommandId,
-        /// What it was.
+        /// The command.
         #[serde(flatten)]
         command: Command,
     },
-    /// Deliberation ends here; what was said is concluded.
+    /// Deliberation ended early; the discussion concludes with what was said.
     WoundUp {
-        /// Why.
+        /// The reason.
         reason: WindUp,
     },
-    /// A decision was made.
+    /// A consensus method or the pattern made a decision.
     Decided {
-        /// Which.
+        /// The decision.
         decision: Arc<Decision>,
     },
     /// The discussion is over.
     Concluded(Conclusion),
-    /// It could not go on.
+    /// The discussion failed.
     Failed {
-        /// Who could not take a seat, where that is why.
+        /// The participants that were absent, where that is the reason.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         absent: Vec<Absent>,
-        /// Why.
+        /// The reason.
         problem: Problem,
     },
-    /// After an error, a new run over the same record.
+    /// A new run started over the same record after an error.
     Retried,
-    /// A kind this version does not know; kept and passed over.
+    /// An event type that this version doesn't know. It is kept and ignored.
     #[serde(other)]
     Unknown,
 }
 
-/// A person whose turn has come.
+/// A person whose turn it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Awaited {
-    /// Who.
+    /// The participant's name.
     pub participant: String,
-    /// The step their answer will have.
+    /// The step their answer will be recorded under.
     pub answers: Step,
-    /// In which round.
+    /// The round of the turn.
     pub round: u32,
-    /// In which phase.
+    /// The phase of the turn.
     pub phase: String,
-    /// What they are asked.
+    /// The question to them.
     pub prompt: String,
-    /// The form their answer should have, where it should have one: `ballot`.
+    /// The form their answer should have, if any: `ballot`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<String>,
-    /// A short name for everything they were shown and asked, so that a fork need not ask it again.
+    /// A digest of everything they were shown and asked, so that a fork can reuse the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
 }
 
-/// A participant who was not there when the discussion began.
+/// A participant that was not available when the discussion began.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Absent {
-    /// Who.
+    /// The participant's name.
     pub participant: String,
-    /// The kind of failure.
+    /// The error class.
     pub class: ErrorClass,
-    /// What the check said.
+    /// The message of the health check.
     pub message: String,
 }
 
-/// A window that what was said nearly fills.
+/// A context window that the talk nearly fills.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tight {
-    /// Whose.
+    /// The participant whose window it is.
     pub participant: String,
-    /// How much of the room there is for it what was said would take; over 100 when it no longer fits.
+    /// How much of the available room the talk would take, in per cent; over 100 when it no longer
+    /// fits.
     pub percent: u32,
 }
 
-/// A summary of what was said earlier, the same for everyone.
+/// A summary of earlier turns, the same for everyone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summarised {
-    /// Of how many turns, from the first one on.
+    /// How many turns it covers, from the first one on.
     pub covers: u32,
-    /// How many there were when it was made.
+    /// How many turns there were when it was made.
     pub heard: u32,
-    /// What it says and what it cost; absent when it could not be had.
+    /// The summary and its cost; absent when none could be made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<Arc<Turn>>,
 }
 
-/// Something a pattern or a method recorded, in terms of its own.
+/// A value that a pattern or a method recorded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Noted {
-    /// What it is: `cast`, `detection`.
+    /// The kind of value: `cast`, `detection`.
     pub kind: String,
-    /// In which round.
+    /// The round it was recorded in.
     pub round: u32,
-    /// The thing itself.
+    /// The value.
     pub value: Value,
-    /// The same in one line for people, where it is worth one.
+    /// The same in one line for people, if it is worth showing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told: Option<String>,
 }
 
 impl Noted {
-    /// The value as the type it was made of; `None` where it is of another kind.
+    /// The value as the type it was recorded from; `None` if it is of another kind.
     #[must_use]
     pub fn read<T: serde::de::DeserializeOwned>(&self, kind: &str) -> Option<T> {
         if self.kind != kind {
@@ -295,13 +298,13 @@ impl Noted {
 /// A talk that ended by its pattern's own rules.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TalkEnd {
-    /// After which round.
+    /// The round after which it ended.
     pub round: u32,
-    /// Why: one of the endings its pattern declares.
+    /// The name of one of the endings that its pattern declares.
     pub why: String,
-    /// What else is to be said about it: the detector that ended it, for instance.
+    /// A detail of the ending: the detector that caused it, for instance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// What results give as the stopping reason.
+    /// The stopping reason that results show.
     pub stopping: StoppingReason,
 }

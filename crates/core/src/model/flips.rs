@@ -1,5 +1,4 @@
-//! Who held what in which round, and who changed its mind when and why: folded from the positions on
-//! record.
+//! Positions by round and changes of mind, folded from the record.
 
 use std::collections::BTreeMap;
 
@@ -8,56 +7,56 @@ use serde::{Deserialize, Serialize};
 use crate::model::{
     phase::DECIDING,
     reading::Source,
-    state::{Heard, State},
+    state::{RecordedReading, State},
 };
 
-/// What stands for a reason that was not given.
+/// The reason shown for a change of mind that was not explained.
 pub const UNEXPLAINED: &str = "unexplained";
 
-/// What one participant held in one round.
+/// The position of one participant in one round.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
-    /// Which round.
+    /// The round's number.
     pub round: u32,
-    /// Who.
+    /// The participant's name.
     pub participant: String,
-    /// What it held.
+    /// The position.
     pub position: String,
 }
 
 /// A change of mind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flip {
-    /// Who.
+    /// The participant's name.
     pub participant: String,
-    /// In which round it was first seen.
+    /// The round in which the new position was first seen.
     pub round: u32,
-    /// What it held before.
+    /// The earlier position.
     pub from: String,
-    /// What it holds now.
+    /// The new position.
     pub to: String,
-    /// Why, in its own words, or `unexplained`.
+    /// The participant's reason in its own words, or `unexplained`.
     pub reason: String,
 }
 
-/// How far they agreed after a round.
+/// How far the participants agreed after a round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RoundAgreement {
-    /// Which round.
+    /// The round's number.
     pub round: u32,
-    /// What most hold; one of the most where several have it, empty where nobody agrees on anything.
+    /// The position with the most weight; one of them on a tie, empty if no agreement counts.
     pub leading: String,
-    /// The share of the weight behind it, 0 to 1.
+    /// Its share of the total weight, 0 to 1.
     pub agreement: f64,
 }
 
-/// What everyone held, round by round and in seating order.
+/// Everyone's positions, by round and seating order.
 #[must_use]
 pub fn positions_by_round(state: &State) -> Vec<Position> {
     let seat = |name: &str| state.spec.participants.iter().position(|it| it.name == name);
-    let mut held: Vec<Held<'_>> = positions(state).collect();
+    let mut held: Vec<WeightedPosition<'_>> = positions(state).collect();
     held.sort_by_key(|it| (it.round, seat(it.participant)));
-    let position = |it: Held<'_>| Position {
+    let position = |it: WeightedPosition<'_>| Position {
         round: it.round,
         participant: it.participant.to_owned(),
         position: it.position,
@@ -65,7 +64,7 @@ pub fn positions_by_round(state: &State) -> Vec<Position> {
     held.into_iter().map(position).collect()
 }
 
-/// Every change of mind, in the order it was recorded.
+/// Every change of mind, in the order of the record.
 #[must_use]
 pub fn flips(state: &State) -> Vec<Flip> {
     let mut last: BTreeMap<&str, String> = BTreeMap::new();
@@ -85,18 +84,18 @@ pub fn flips(state: &State) -> Vec<Flip> {
     flips
 }
 
-/// How far they agreed after each round in which positions were taken.
+/// The agreement after each round in which positions were taken.
 #[must_use]
 pub fn agreement_by_round(state: &State) -> Vec<RoundAgreement> {
-    let mut rounds: BTreeMap<u32, Vec<Held<'_>>> = BTreeMap::new();
+    let mut rounds: BTreeMap<u32, Vec<WeightedPosition<'_>>> = BTreeMap::new();
     for held in positions(state) {
         rounds.entry(held.round).or_default().push(held);
     }
     rounds.into_iter().map(|(round, held)| agreement(round, &held)).collect()
 }
 
-/// What one participant held in one round.
-struct Held<'s> {
+/// A position with its weight and reason.
+struct WeightedPosition<'s> {
     participant: &'s str,
     round: u32,
     position: String,
@@ -105,16 +104,16 @@ struct Held<'s> {
     joins: bool,
 }
 
-/// The positions taken in the talk. What was only assumed of a participant is no position, and the
-/// method's vote is another question.
-fn positions(state: &State) -> impl Iterator<Item = Held<'_>> {
+/// The positions taken during the talk. Positions that were only assumed don't count, and neither
+/// do the votes of the consensus method, which answer another question.
+fn positions(state: &State) -> impl Iterator<Item = WeightedPosition<'_>> {
     let taken = state.readings.iter().filter(|it| it.source != Source::Assumed && !is_deciding(it));
     taken.filter_map(|heard| {
         let stance = heard.reading.stance.as_ref()?;
         let participant = heard.participant.as_str();
-        // How sure a voter is counts; whether two partners agree is a plain yes or no.
+        // A voter's confidence counts; whether two partners agree is a plain yes or no.
         let sure = if stance.chooses { stance.confidence } else { 1.0 };
-        Some(Held {
+        Some(WeightedPosition {
             participant,
             round: heard.round,
             position: stance.position.clone(),
@@ -125,11 +124,11 @@ fn positions(state: &State) -> impl Iterator<Item = Held<'_>> {
     })
 }
 
-fn is_deciding(heard: &Heard) -> bool {
+fn is_deciding(heard: &RecordedReading) -> bool {
     heard.step.as_ref().is_some_and(|step| step.as_str().split('/').nth(1) == Some(DECIDING))
 }
 
-fn agreement(round: u32, held: &[Held<'_>]) -> RoundAgreement {
+fn agreement(round: u32, held: &[WeightedPosition<'_>]) -> RoundAgreement {
     let mut weights: BTreeMap<&str, f64> = BTreeMap::new();
     for it in held {
         *weights.entry(&it.position).or_default() += it.weight;
@@ -143,7 +142,7 @@ fn agreement(round: u32, held: &[Held<'_>]) -> RoundAgreement {
     RoundAgreement { round, leading: leading.0.to_owned(), agreement: rounded(share) }
 }
 
-/// To three decimals, so that a sum of floats is the number a person would write.
+/// Rounds to three decimals, so that a sum of floats is the number a person would write.
 #[must_use]
 pub fn rounded(value: f64) -> f64 {
     (value * 1_000.0).round() / 1_000.0
@@ -162,7 +161,7 @@ mod tests {
         state::tests::after,
     };
 
-    /// A reading of a form nobody here knows.
+    /// A reading of a form that this crate doesn't know.
     fn held(who: &str, round: u32, stance: Stance, reason: &str) -> (Option<Step>, Event) {
         let reading = Reading {
             kind: "estimate".to_owned(),
@@ -243,13 +242,13 @@ mod tests {
     }
 
     #[test]
-    fn nobody_who_is_sure_of_anything_is_no_agreement() {
+    fn no_confidence_at_all_is_no_agreement() {
         let events = vec![held("ann", 1, chosen("tabs", 0.0), "")];
         assert_eq!(agreement_by_round(&after(order(), events)), [agreed(1, "", 0.0)]);
     }
 
     #[test]
-    fn what_is_assumed_decided_or_without_a_stance_is_no_position() {
+    fn assumed_readings_decisions_and_readings_without_a_stance_are_not_positions() {
         let change = |(step, event): (Option<Step>, Event), how: fn(&mut Source, &mut Reading)| {
             let Event::ReplyRead { participant, round, mut source, mut reading } = event else {
                 unreachable!("a reading was made")
@@ -270,6 +269,6 @@ mod tests {
             (vec![], vec![], vec![])
         );
         let guessed = vec![change(tabs(), |source, _| *source = Source::Inferred)];
-        assert_eq!(positions_by_round(&after(order(), guessed)).len(), 1, "what was guessed is one");
+        assert_eq!(positions_by_round(&after(order(), guessed)).len(), 1, "an inferred position counts");
     }
 }

@@ -1,24 +1,25 @@
-//! Names of things: a discussion, a fact's place in it, a step.
+//! Identifiers: of a discussion, a tenant, a fact, a step.
 
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// A discussion's id, always a UUIDv7: ids sort by the time they were made.
+/// A discussion's id. Always a UUIDv7, so ids sort by creation time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct DiscussionId(Uuid);
 
 impl DiscussionId {
-    /// A new id, from now and chance.
+    /// A new id from the current time and random bits.
     #[must_use]
     pub fn fresh() -> Self {
         DiscussionId(Uuid::now_v7())
     }
 
-    /// The id of what belongs to this discussion under that name: a sub-discussion, a turn. The same name always
-    /// gives the same id, so that a restart finds what it began. It keeps the parent's time and the UUIDv7 form.
+    /// The id of something that belongs to this discussion, such as a sub-discussion or a turn. The
+    /// same name always gives the same id, so a restart finds what it started. The result keeps the
+    /// parent's timestamp and the UUIDv7 format.
     #[must_use]
     pub fn derived(self, name: &str) -> Self {
         let hashed = Uuid::new_v5(&self.0, name.as_bytes());
@@ -43,7 +44,7 @@ impl FromStr for DiscussionId {
     }
 }
 
-/// Whose a discussion is, where several share one server. The machine's own user has no name.
+/// The owner of a discussion, where several share one server. The local user has no name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Tenant(String);
@@ -55,20 +56,20 @@ impl Tenant {
         Tenant(name.to_owned())
     }
 
-    /// The name; nothing for the machine's own user.
+    /// The name; empty for the local user.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.0
     }
 
-    /// Whether it is the machine's own user.
+    /// Whether it is the local user.
     #[must_use]
     pub fn is_own(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// A fact's place in its discussion; the first fact is number 1.
+/// A fact's number in its discussion; the first is 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Seq(pub u64);
@@ -90,10 +91,10 @@ impl fmt::Display for Seq {
     }
 }
 
-/// How a summary's step begins, where others have their round.
+/// The first part of a summary's step, in place of the round.
 const SUMMARY: &str = "summary";
 
-/// What stands for the phase where speeches are compared.
+/// The phase part of a comparison's step.
 const COMPARING: &str = "comparing";
 
 /// The name of one effect, the same on every replay: `round/phase/participant[/purpose]`.
@@ -102,7 +103,7 @@ const COMPARING: &str = "comparing";
 pub struct Step(String);
 
 impl Step {
-    /// The step of what happens in this phase of this round, `what` being a participant or the thing done.
+    /// The step in this phase of this round; `what` is a participant or an action.
     #[must_use]
     pub fn new(round: u32, phase: &str, what: &str) -> Self {
         // A participant may be called `claude/opus`; its slash must not look like a purpose.
@@ -115,7 +116,7 @@ impl Step {
         Step(format!("{}/{purpose}", self.0))
     }
 
-    /// The step of a summary of the first so many turns: nobody's turn, and of no round.
+    /// The step of a summary of the first `turns` turns. It belongs to no participant and no round.
     #[must_use]
     pub fn summary(turns: usize) -> Self {
         Step(format!("{SUMMARY}/{turns}"))
@@ -128,13 +129,14 @@ impl Step {
         Step(format!("{round}/{COMPARING}/*"))
     }
 
-    /// Whether what is asked here is asked on the side, and nobody's turn.
+    /// Whether this step is a side call (a summary or a comparison) rather than a participant's
+    /// turn.
     #[must_use]
     pub fn is_aside(&self) -> bool {
         self.is_summary() || self.0.split('/').nth(1) == Some(COMPARING)
     }
 
-    /// Whether it is that of a summary.
+    /// Whether this is the step of a summary.
     #[must_use]
     pub fn is_summary(&self) -> bool {
         self.0.split('/').next() == Some(SUMMARY)
@@ -174,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slash_in_a_name_is_no_purpose() {
+    fn a_slash_in_a_name_does_not_start_a_purpose() {
         assert_eq!(Step::new(1, "speaking", "claude/opus").as_str(), "1/speaking/claude:opus");
     }
 }

@@ -1,4 +1,4 @@
-//! The life of a discussion as one small table, for every pattern.
+//! The lifecycle of a discussion: one transition table for every pattern.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::error::StateInvalid;
 
-/// Where a discussion stands. The phase inside [`Lifecycle::Running`] belongs to the pattern.
+/// The lifecycle state of a discussion. The phases inside [`Lifecycle::Running`] are the pattern's.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Lifecycle {
@@ -15,26 +15,26 @@ pub enum Lifecycle {
     Configuring,
     /// Its spec is being checked.
     Validating,
-    /// Checked; may start.
+    /// Checked and ready to start.
     Ready,
-    /// Finding out who is there.
+    /// Checking which providers are available.
     Initializing,
     /// Talking.
     Running,
-    /// Held by a person: no task, no memory, only the record.
+    /// Paused by a person: no task, nothing in memory, only the record.
     Paused,
     /// Deciding and concluding.
     Completing,
-    /// Over, with a result.
+    /// Ended with a result.
     Completed,
-    /// Could not go on; may be tried again.
+    /// Failed; may be retried.
     Error,
-    /// Ended by a person, without another call.
+    /// Aborted by a person, without further calls.
     Aborted,
 }
 
 impl Lifecycle {
-    /// All of them, in the order of a life.
+    /// All states, in the order they usually occur.
     pub const ALL: [Lifecycle; 10] = [
         Lifecycle::Configuring,
         Lifecycle::Validating,
@@ -48,7 +48,7 @@ impl Lifecycle {
         Lifecycle::Aborted,
     ];
 
-    /// Whether the table has this move.
+    /// Whether the table allows this transition.
     #[must_use]
     pub fn may_become(self, next: Lifecycle) -> bool {
         use Lifecycle::{
@@ -69,7 +69,7 @@ impl Lifecycle {
         onward.contains(&next)
     }
 
-    /// The move, or why it is illegal.
+    /// The next state, or an error if the transition is illegal.
     pub fn become_next(self, next: Lifecycle) -> Result<Lifecycle, StateInvalid> {
         if self.may_become(next) {
             Ok(next)
@@ -78,7 +78,7 @@ impl Lifecycle {
         }
     }
 
-    /// Whether something is going on or could go on without a new run being asked for.
+    /// Whether it runs or would continue without a new start.
     #[must_use]
     pub fn is_active(self) -> bool {
         match self {
@@ -92,7 +92,7 @@ impl Lifecycle {
         }
     }
 
-    /// Whether it has ended; an error may still be tried again.
+    /// Whether it has ended. After an error it may still be retried.
     #[must_use]
     pub fn is_terminal(self) -> bool {
         match self {
@@ -107,7 +107,7 @@ impl Lifecycle {
         }
     }
 
-    /// The name in state and events.
+    /// The name in states and events.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

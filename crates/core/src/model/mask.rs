@@ -1,18 +1,18 @@
-//! Masks: participants under labels, so that the one who reads a talk can't favour anybody by name.
+//! Masks: labels in place of participants' names, so a judge can't favour anyone by name.
 
 use std::{cmp::Reverse, collections::BTreeMap, sync::Arc};
 
 use crate::model::{participant::Participant, transcript::Turn};
 
-/// What stands for a word that gives away a provider without saying whose it is.
+/// Replaces a word that reveals a provider but not which participant is meant.
 const SOMEONE: &str = "a participant";
 
-/// Labels for a whole table. What is covered by it can be uncovered again.
+/// Labels for a whole panel. Masked text can be unmasked again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mask {
-    /// Names and labels, in the order in which they are shown.
+    /// Names and labels, in display order.
     labels: Vec<(String, String)>,
-    /// What is replaced, and by what; longer words first, so that a model's name goes before its maker's.
+    /// Replacements, longest word first, so that a model's name is replaced before its vendor's.
     covers: Vec<Word>,
     reveals: Vec<Word>,
 }
@@ -24,20 +24,20 @@ struct Word {
 }
 
 impl Mask {
-    /// A mask that shows each of them under a label, in this order.
+    /// A mask with a label for each participant, in this display order.
     #[must_use]
     pub fn new(labels: &[(&Participant, &str)]) -> Self {
         let mut words: BTreeMap<String, String> = BTreeMap::new();
         for (who, label) in labels {
             for word in [&who.provider].into_iter().chain(&who.model).chain(&who.aliases) {
                 let becomes = words.entry(word.to_lowercase()).or_insert_with(|| (*label).to_owned());
-                // Two voices of one provider: the word no longer says which of them is meant.
+                // Two participants of one provider: the word doesn't say which of them is meant.
                 if becomes != label {
                     SOMEONE.clone_into(becomes);
                 }
             }
         }
-        // A name says who is meant, whatever else goes by it.
+        // A participant's own name wins over any other word spelled the same.
         words.extend(labels.iter().map(|(who, label)| (who.name.to_lowercase(), (*label).to_owned())));
         let pairs = labels.iter().map(|(who, label)| (who.name.clone(), (*label).to_owned()));
         let labels: Vec<(String, String)> = pairs.collect();
@@ -45,7 +45,7 @@ impl Mask {
         Mask { covers: longest_first(words), reveals: longest_first(reveals), labels }
     }
 
-    /// The labels in the order in which they are shown, each with the name behind it.
+    /// The labels in display order, each with the name behind it.
     #[must_use]
     pub fn labels(&self) -> Vec<(String, String)> {
         self.labels.iter().map(|(name, label)| (label.clone(), name.clone())).collect()
@@ -57,38 +57,38 @@ impl Mask {
         self.labels.iter().find(|it| it.0 == name).map(|it| it.1.as_str())
     }
 
-    /// The name behind this label, whatever the case of its letters.
+    /// The name behind this label, ignoring case.
     #[must_use]
     pub fn name(&self, label: &str) -> Option<&str> {
         let label = label.trim().to_lowercase();
         self.labels.iter().find(|it| it.1.to_lowercase() == label).map(|it| it.0.as_str())
     }
 
-    /// The text with labels in the place of names, providers and models.
+    /// The text with labels in place of names, providers and models.
     #[must_use]
     pub fn cover(&self, text: &str) -> String {
         replaced(text, &self.covers)
     }
 
-    /// The text with names in the place of labels.
+    /// The text with names in place of labels.
     #[must_use]
     pub fn reveal(&self, text: &str) -> String {
         replaced(text, &self.reveals)
     }
 
-    /// The place of a label in the order.
+    /// The label's position in display order.
     pub(crate) fn place(&self, label: &str) -> usize {
         self.labels.iter().position(|it| it.1 == label).unwrap_or(usize::MAX)
     }
 
-    /// The turn as it is shown under this mask.
+    /// The turn with masked speaker and text.
     pub(crate) fn over(&self, turn: &Turn) -> Arc<Turn> {
         let participant = self.label(&turn.participant).unwrap_or(SOMEONE).to_owned();
         Arc::new(Turn { participant, text: self.cover(&turn.text).into(), ..turn.clone() })
     }
 }
 
-/// The text with names in the place of these labels.
+/// The text with names in place of these labels.
 #[must_use]
 pub fn reveal(text: &str, labels: &[(String, String)]) -> String {
     let words = labels.iter().map(|(label, name)| (label.to_lowercase(), name.clone()));
@@ -103,7 +103,7 @@ fn longest_first(words: impl IntoIterator<Item = (String, String)>) -> Vec<Word>
     words
 }
 
-/// Replaces whole words, whatever the case of their letters. Looks only where a word begins.
+/// Replaces whole words, ignoring case. Looks only where a word begins.
 fn replaced(text: &str, words: &[Word]) -> String {
     let mut out = String::with_capacity(text.len());
     let (mut copied, mut before) = (0, ' ');
@@ -112,7 +112,7 @@ fn replaced(text: &str, words: &[Word]) -> String {
         if at < copied || is_joined(last, letter) {
             continue;
         }
-        // Most words are no names, and their first letter says so.
+        // Most words are not names, and comparing the first letter rules them out quickly.
         let (rest, first) = (&text[at..], letter.to_lowercase().next());
         let mut alike = words.iter().filter(|it| it.letters.first().copied() == first);
         let found = alike.find_map(|it| Some((it.length_at(rest)?, &it.becomes)));
@@ -127,7 +127,8 @@ fn replaced(text: &str, words: &[Word]) -> String {
 }
 
 impl Word {
-    /// How many bytes of the text this word takes, if the text begins with it and it does not go on there.
+    /// How many bytes this word takes at the start of the text, if the text starts with it as a
+    /// whole word.
     fn length_at(&self, text: &str) -> Option<usize> {
         let mut letters = self.letters.iter();
         let mut characters = text.chars();
@@ -147,7 +148,7 @@ fn is_joined(one: char, other: char) -> bool {
     [one, other].into_iter().all(|it| it.is_alphanumeric() && !is_written_without_spaces(it))
 }
 
-/// Scripts that put no space between words: there a name may stand right beside another word.
+/// Scripts that write no spaces between words, so a name may directly follow another word.
 fn is_written_without_spaces(letter: char) -> bool {
     matches!(letter, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{2e80}'..='\u{ffef}')
         || '\u{20000}' <= letter

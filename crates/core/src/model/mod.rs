@@ -1,7 +1,7 @@
-//! The nouns of a discussion: what was asked for, what happened, and what can be read from it.
+//! The data types of a discussion: the request, the facts, the state folded from them, the result.
 //!
-//! Reading order: [`spec`] what was asked for, [`event`] what happened, [`state`] what that amounts to,
-//! [`outcome`] what the user gets.
+//! Reading order: [`spec`] (what was asked for), [`event`] (what happened), [`state`] (the facts
+//! folded so far), [`outcome`] (what the user gets).
 
 pub mod command;
 pub mod error;
@@ -24,7 +24,7 @@ pub mod state;
 pub mod time;
 pub mod transcript;
 
-/// Whether a count need not be written, because nothing was counted.
+/// Whether a count is zero and can be left out of the JSON.
 pub(crate) fn is_zero<T: Default + PartialEq>(count: &T) -> bool {
     *count == T::default()
 }

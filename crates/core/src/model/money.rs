@@ -1,4 +1,4 @@
-//! Tokens and what they cost.
+//! Tokens and their cost.
 
 use std::{
     fmt,
@@ -7,35 +7,35 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-/// An amount of US dollars in billionths, so that sums are exact.
+/// An amount in US dollars, kept in billionths so that sums are exact.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Usd(u64);
 
 impl Usd {
-    /// Nothing.
+    /// Zero.
     pub const ZERO: Usd = Usd(0);
 
-    /// From dollars; a negative or absurd amount is `None`.
+    /// From dollars; `None` if negative or absurdly large.
     #[must_use]
     pub fn from_dollars(dollars: f64) -> Option<Self> {
         let fits = (0.0..=1e9).contains(&dollars);
         fits.then(|| Usd((dollars * 1e9).round() as u64))
     }
 
-    /// In dollars, for showing.
+    /// In dollars, for display.
     #[must_use]
     pub fn dollars(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
-    /// What is left of this after `spent`, never less than nothing.
+    /// This minus `spent`, at least zero.
     #[must_use]
     pub fn less(self, spent: Usd) -> Usd {
         Usd(self.0.saturating_sub(spent.0))
     }
 
-    /// So many times this.
+    /// This times `count`.
     #[must_use]
     pub fn times(self, count: u64) -> Usd {
         Usd(self.0.saturating_mul(count))
@@ -61,26 +61,26 @@ impl fmt::Display for Usd {
     }
 }
 
-/// What a provider asks for a million tokens.
+/// A provider's price for a million tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Price {
     /// For a million prompt tokens.
     pub input: Usd,
     /// For a million completion tokens.
     pub output: Usd,
-    /// For a million prompt tokens that the provider remembered; as `input` where it says nothing.
+    /// For a million cached prompt tokens; `None` means the same as `input`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached: Option<Usd>,
 }
 
 impl Price {
-    /// A price without a discount.
+    /// A price without a discount for cached tokens.
     #[must_use]
     pub const fn new(input: Usd, output: Usd) -> Self {
         Price { input, output, cached: None }
     }
 
-    /// What so many tokens cost, rounded up so that a reservation is never too small.
+    /// The cost of this usage, rounded up so that a reservation is never too small.
     #[must_use]
     pub fn of(self, usage: Usage) -> Usd {
         let cached = usage.cached.min(usage.prompt);
@@ -98,22 +98,22 @@ pub struct Usage {
     pub prompt: u64,
     /// Tokens the model wrote.
     pub completion: u64,
-    /// How many of those read the provider remembered from before.
+    /// How many of the prompt tokens the provider had cached.
     #[serde(default, skip_serializing_if = "crate::model::is_zero")]
     pub cached: u64,
-    /// How many of those written were thought and not said.
+    /// How many of the completion tokens were hidden reasoning.
     #[serde(default, skip_serializing_if = "crate::model::is_zero")]
     pub reasoning: u64,
 }
 
 impl Usage {
-    /// So many read and so many written.
+    /// Usage of so many prompt and completion tokens.
     #[must_use]
     pub const fn new(prompt: u64, completion: u64) -> Self {
         Usage { prompt, completion, cached: 0, reasoning: 0 }
     }
 
-    /// Both together.
+    /// Prompt and completion tokens together.
     #[must_use]
     pub fn total(self) -> u64 {
         self.prompt.saturating_add(self.completion)
@@ -129,7 +129,7 @@ impl AddAssign for Usage {
     }
 }
 
-/// What was taken from the budgets: by a call, a discussion, a whole tree of them.
+/// What was used of the budgets: by a call, a discussion or a whole tree of discussions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
     /// Calls placed.
@@ -149,7 +149,7 @@ impl AddAssign for Spent {
 }
 
 impl Spent {
-    /// This much less, never below nothing: gives a reservation back.
+    /// This minus `other`, at least zero: releases a reservation.
     #[must_use]
     pub fn less(self, other: Spent) -> Spent {
         Spent {
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn d10_what_was_remembered_costs_its_own_price() {
+    fn d10_cached_tokens_cost_their_own_price() {
         let usd = |dollars| Usd::from_dollars(dollars).unwrap();
         let price = Price { cached: Some(usd(0.3)), ..Price::new(usd(3.0), usd(15.0)) };
         let usage = Usage { cached: 900_000, ..Usage::new(1_000_000, 0) };

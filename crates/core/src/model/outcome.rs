@@ -1,4 +1,4 @@
-//! What the user gets: the decision, and the result document with the field names of requirement B04.
+//! Results: the decision, and the result document with the field names of requirement B04.
 
 mod consensus;
 mod integrity;
@@ -22,33 +22,33 @@ pub use consensus::{ConsensusReport, DissentReport};
 pub use integrity::{Integrity, Missing};
 pub use metadata::{CostSummary, Metadata, ProviderCost};
 
-/// What a consensus method, or the talk itself, made of a discussion.
+/// The decision that a consensus method or the pattern itself made.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Decision {
-    /// The considered answer; never empty when anyone said anything.
+    /// The considered answer; never empty if anyone said anything.
     pub synthesis: String,
-    /// Who wrote it, where someone did.
+    /// The participant that wrote it, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub synthesizer: Option<String>,
-    /// How far they agree, 0 to 1.
+    /// The degree of agreement, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agreement: Option<f64>,
-    /// What they agree on.
+    /// The points they agree on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agreements: Vec<String>,
-    /// Who holds something else (INV-DISC-201).
+    /// The minority views (INV-DISC-201).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dissent: Vec<Dissent>,
     /// The arguments on the table.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<Claim>,
-    /// What else the method found, by name.
+    /// Further findings of the method, by name.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub found: Map<String, Value>,
-    /// Why this is not the consensus the method demands.
+    /// Why this is not the consensus that the method requires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<Problem>,
-    /// Whether it had to be made of less than was meant.
+    /// Whether less went into it than was meant to.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub degraded: bool,
 }
@@ -56,50 +56,50 @@ pub struct Decision {
 /// A minority view.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Dissent {
-    /// Whose.
+    /// The participant that holds it.
     pub participant: String,
-    /// What it is.
+    /// The position it holds.
     pub position: String,
 }
 
-/// One argument on the table.
+/// One argument made in the discussion.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
-    /// What is claimed.
+    /// The claim.
     pub text: String,
-    /// Who supports it.
+    /// The participants that support it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub supported_by: Vec<String>,
-    /// Who attacks it.
+    /// The participants that attack it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attacked_by: Vec<String>,
-    /// Whether nobody answered it.
+    /// Whether it was never answered.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unanswered: bool,
 }
 
-/// Why a discussion ended: requirement A04's reasons and ours. Patterns may add their own.
+/// Why a discussion ended: the reasons of requirement A04 and our own. Patterns may add more.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct StoppingReason(Cow<'static, str>);
 
 impl StoppingReason {
-    /// The pattern went through to its end.
+    /// The pattern ran to its end.
     pub const COMPLETED: StoppingReason = StoppingReason::named("completed");
     /// A person asked for the conclusion.
     pub const USER_STOP: StoppingReason = StoppingReason::named("user_stop");
     /// A person ended it.
     pub const USER_ABORT: StoppingReason = StoppingReason::named("user_abort");
-    /// A budget is spent.
+    /// A budget is used up.
     pub const BUDGET: StoppingReason = StoppingReason::named("budget");
-    /// The time is spent.
+    /// The time is up.
     pub const TIMEOUT: StoppingReason = StoppingReason::named("timeout");
-    /// Too few are left to talk.
+    /// Too few participants are left.
     pub const MODEL_UNAVAILABLE: StoppingReason = StoppingReason::named("model_unavailable");
-    /// It could not go on.
+    /// The discussion failed.
     pub const ERROR: StoppingReason = StoppingReason::named("error");
 
-    /// The reason of this name.
+    /// The reason with this name.
     #[must_use]
     pub const fn named(name: &'static str) -> Self {
         StoppingReason(Cow::Borrowed(name))
@@ -112,15 +112,15 @@ impl StoppingReason {
     }
 }
 
-/// The result document. Absent values are left out, never null.
+/// The result document. Absent values are omitted, never null.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Outcome {
-    /// Which discussion.
+    /// The discussion's id.
     pub discussion_id: DiscussionId,
-    /// Where it stands.
+    /// The lifecycle state.
     pub status: Lifecycle,
-    /// Whether it did what it was asked for.
+    /// Whether the discussion achieved what was asked.
     pub success: bool,
     /// Whether the voices were simulated.
     pub simulated: bool,
@@ -128,50 +128,50 @@ pub struct Outcome {
     pub pattern: String,
     /// The question.
     pub topic: String,
-    /// Who took part.
+    /// The participants that spoke.
     pub participating_providers: Vec<String>,
-    /// Who was meant to and did not, or did not to the end.
+    /// The participants that failed or never took part.
     pub failed_providers: Vec<String>,
-    /// Everything that was said.
+    /// Every round with its responses.
     pub rounds: Vec<Round>,
     /// The considered answer.
     pub synthesis: String,
-    /// How it was reached.
+    /// How the answer was reached.
     pub consensus: ConsensusReport,
-    /// What everyone held in each round, where the pattern has positions.
+    /// Everyone's position in each round, for patterns with positions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub positions_by_round: Vec<Position>,
-    /// Every change of mind, where the pattern has positions.
+    /// Every change of mind, for patterns with positions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flips: Vec<Flip>,
-    /// How far they agreed after each round, where the pattern has positions.
+    /// The agreement after each round, for patterns with positions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agreement_by_round: Vec<RoundAgreement>,
-    /// Discussions convened on the way.
+    /// Its sub-discussions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sub_discussions: Vec<SubReport>,
-    /// How the talk ended by its pattern's own rules, where it did.
+    /// How the talk ended, if it ended by its pattern's own rules.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<TalkEnd>,
-    /// Why it ended; absent while it goes on.
+    /// Why the discussion ended; absent while it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopping_reason: Option<StoppingReason>,
     /// Active time in milliseconds.
     pub total_duration_ms: u64,
-    /// When, how much, for how much.
+    /// Times, tokens and costs.
     pub metadata: Metadata,
-    /// Whether this is all that was asked for, and if not, what is missing.
+    /// Whether anything is missing from the result, and what.
     pub integrity: Integrity,
-    /// What went wrong.
+    /// The error, if it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Problem>,
-    /// The fields that the pattern and the method add, by name.
+    /// Fields added by the pattern and the method, by name.
     #[serde(flatten)]
     pub fields: Map<String, Value>,
 }
 
 impl Outcome {
-    /// The names of its own fields, which no pattern or method may give to one it adds.
+    /// The names of the built-in fields. A pattern or method can't reuse them.
     pub const FIELDS: &[&str] = &[
         "discussionId",
         "status",
@@ -197,15 +197,15 @@ impl Outcome {
     ];
 }
 
-/// One round with every response.
+/// One round with all its responses.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Round {
-    /// From 1.
+    /// The round's number, from 1.
     pub round_number: u32,
-    /// In the order of the talk, seating order where they spoke at once.
+    /// The responses in the order of the talk; in seating order where they were parallel.
     pub responses: Vec<Response>,
-    /// A summary, where one was made.
+    /// A summary, if one was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
     /// How long the round took (INV-DISC-501).
@@ -216,24 +216,24 @@ pub struct Round {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Response {
-    /// Who.
+    /// The participant's name.
     pub provider: String,
-    /// What was said; empty when it failed.
+    /// The text; empty if the participant failed.
     pub content: String,
-    /// In which round.
+    /// The round's number.
     pub round: u32,
-    /// In which phase of the pattern.
+    /// The phase of the pattern.
     pub phase: String,
-    /// In which part.
+    /// The participant's role.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
-    /// How sure, where it said so.
+    /// Its stated confidence, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
-    /// For what it voted.
+    /// Its vote, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vote: Option<String>,
-    /// When it began to speak; ISO 8601, UTC.
+    /// When the answering call was placed; ISO 8601, UTC.
     pub timestamp: String,
     /// How long it took.
     pub duration_ms: u64,
@@ -241,7 +241,7 @@ pub struct Response {
     /// its token limit and was cut there), `refused` or `convene`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<String>,
-    /// What went wrong.
+    /// The error, if it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -259,17 +259,17 @@ impl Response {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SubReport {
-    /// Its id; absent when it was refused.
+    /// Its id; absent if it was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub discussion_id: Option<DiscussionId>,
-    /// Who asked for it.
+    /// The participant that asked for it.
     pub requested_by: String,
-    /// What about.
+    /// Its topic.
     pub topic: String,
-    /// What it found.
+    /// Its answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub synthesis: Option<String>,
-    /// Why there is nothing.
+    /// Why there is no answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Problem>,
 }

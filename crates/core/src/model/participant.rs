@@ -1,47 +1,47 @@
-//! Who sits at the table.
+//! The participants of a discussion.
 
 use std::{borrow::Cow, collections::BTreeSet, fmt};
 
 use serde::{Deserialize, Serialize};
 
-/// The longest name of a seat, in characters. Some providers that serve models of others name them by a
-/// whole path.
+/// The longest name of a seat, in characters. Some providers name the models of others by a whole
+/// path.
 pub const LONGEST_NAME: usize = 128;
 
-/// One seat: a name at the table and the voice behind it.
+/// One seat: a name in the panel and the voice behind it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Participant {
-    /// Unique at this table; what others call it and what results show.
+    /// Its name, unique in the panel; used by the other participants and in results.
     pub name: String,
-    /// Which provider answers for it.
+    /// The provider that answers for it.
     pub provider: String,
-    /// What else its provider is called; whoever may not know who it is must not hear that either.
+    /// Other names of its provider. A masked view hides these too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<String>,
-    /// Which of the provider's models, where it is not the default one.
+    /// The provider's model, if not the default one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Its part in the discussion.
+    /// Its role in the discussion.
     #[serde(default)]
     pub role: Role,
-    /// How much its vote weighs; 1 for a plain provider.
+    /// The weight of its vote; 1 for a plain provider.
     pub weight: f64,
-    /// Instructions for this one alone.
+    /// Instructions for this participant alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brief: Option<String>,
-    /// Set when a person sits here, not a model.
+    /// Set if a person sits here rather than a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<Person>,
-    /// Set where it takes no turns in the talk: a judge, for instance.
+    /// Set if it takes no turns in the talk, like a judge.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub aside: bool,
-    /// What its provider is good at; decides who synthesises when nobody was named.
+    /// What its provider is good at; decides who synthesises if the request names nobody.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub strengths: Vec<String>,
 }
 
 impl Participant {
-    /// A seat of plain weight, named after its provider.
+    /// A seat of weight 1, named after its provider.
     #[must_use]
     pub fn of(provider: &str) -> Self {
         Participant {
@@ -64,7 +64,7 @@ impl Participant {
         Participant { person: Some(Person::default()), ..Participant::of(name) }
     }
 
-    /// This name, or the same with the first number that nobody at the table has.
+    /// This name, with the first free number appended if the panel already has it.
     #[must_use]
     pub fn free_name(table: &[Participant], name: &str) -> String {
         let taken: BTreeSet<&str> = table.iter().map(|it| it.name.as_str()).collect();
@@ -79,7 +79,7 @@ impl Participant {
         self.person.is_some()
     }
 
-    /// The same seat in another part.
+    /// The same seat with this role.
     #[must_use]
     pub fn playing(self, role: Role) -> Self {
         Participant { role, ..self }
@@ -92,27 +92,27 @@ impl Participant {
     }
 }
 
-/// A person at the table.
+/// A person in the panel.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Person {
-    /// Who may speak for this seat; anybody who can reach the discussion, where nobody is named.
+    /// The user who may speak for this seat; `None` means anyone who can reach the discussion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
 }
 
-/// A part to play at the table. Patterns declare the roles they tell apart.
+/// A role in the panel. Patterns declare the roles they distinguish.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Role(Cow<'static, str>);
 
 impl Role {
-    /// No particular part.
+    /// The default role.
     pub const SPEAKER: Role = Role::named("speaker");
 
-    /// A person for whom the discussion is held.
+    /// The person for whom the discussion is held.
     pub const USER: Role = Role::named("user");
 
-    /// The role of this name.
+    /// The role with this name.
     #[must_use]
     pub const fn named(name: &'static str) -> Self {
         Role(Cow::Borrowed(name))

@@ -1,23 +1,23 @@
-//! Phases inside a running discussion, and the table that says which may follow which.
+//! The phases of a running discussion, and the table of their transitions.
 
-/// The phase in which a consensus method works, after every pattern.
+/// The phase in which a consensus method works, after the pattern's own phases.
 pub const DECIDING: &str = "deciding";
 
-/// A named stretch of a pattern, such as `speaking`.
+/// A named stage of a pattern, such as `speaking`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Phase(pub &'static str);
 
-/// The moves a pattern may make; the floor refuses all others with `STATE_INVALID`.
+/// The transitions a pattern may make. The floor rejects all others with `STATE_INVALID`.
 #[derive(Debug, Clone, Copy)]
 pub struct PhaseTable {
-    /// Where it may begin.
+    /// The phases it may start in.
     pub first: &'static [Phase],
-    /// Where it may go from each phase.
+    /// The phases that may follow each phase.
     pub next: &'static [(Phase, &'static [Phase])],
 }
 
 impl PhaseTable {
-    /// Whether the table has this move; `from` is `None` at the beginning.
+    /// Whether the table allows this transition; `from` is `None` at the start.
     #[must_use]
     pub fn allows(&self, from: Option<&str>, to: Phase) -> bool {
         match from {

@@ -1,4 +1,4 @@
-//! What a structured reply says, in terms that need no knowledge of its form.
+//! Readings: the content of structured replies, usable without knowing their form.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,16 +9,16 @@ use serde_json::Value;
 pub enum Source {
     /// Read as asked for.
     Stated,
-    /// Guessed from phrases; results say so.
+    /// Guessed from phrases; results mark it as inferred.
     Inferred,
-    /// Nothing could be read, so the cautious answer was taken.
+    /// Unreadable, so the cautious answer was assumed.
     Assumed,
 }
 
-/// A structured reply as it is recorded: the kind of its form, and the value in that form.
+/// A structured reply as it is recorded: the kind of its form, and its value.
 ///
-/// The line for people and the position are recorded with it, so that a program without the form
-/// can still show the record and count the positions.
+/// The line for people and the position are recorded too, so a program without the form can still
+/// show the record and count the positions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
     /// The form's kind: `ballot`.
@@ -26,15 +26,15 @@ pub struct Reading {
     /// The form's version.
     #[serde(default = "first", skip_serializing_if = "is_first")]
     pub version: u32,
-    /// What was read.
+    /// The value that was read.
     pub value: Value,
     /// The same in one line for people, without the participant's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told: Option<String>,
-    /// Where the value has the participant's reasons: a JSON pointer.
+    /// A JSON pointer to the participant's reasons within the value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason_at: Option<String>,
-    /// The position it takes, where it takes one.
+    /// The position it takes, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stance: Option<Stance>,
 }
@@ -50,15 +50,16 @@ fn is_first(version: &u32) -> bool {
 /// The position that a structured reply takes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Stance {
-    /// What is held; the same words for the same position.
+    /// The position; equal positions have equal text.
     pub position: String,
-    /// How sure it is, 0 to 1.
+    /// The confidence in it, 0 to 1.
     pub confidence: f64,
-    /// Whether it is a choice among options. Whether somebody finds that there is agreement is none.
+    /// Whether it is a choice among options. A finding on whether there is agreement is not a
+    /// choice.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub chooses: bool,
-    /// Whether those who share this position agree on something. Two partners who both find that
-    /// there is no consensus do not.
+    /// Whether participants that share this position agree on something. Two partners that both
+    /// find there is no consensus don't.
     #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
     pub joins: bool,
 }
@@ -68,14 +69,14 @@ fn yes() -> bool {
 }
 
 impl Reading {
-    /// The participant's reasons in its own words; empty where it gave none.
+    /// The participant's reasons in its own words; empty if it gave none.
     #[must_use]
     pub fn reason(&self) -> &str {
         let reason = self.reason_at.as_deref().and_then(|at| self.value.pointer(at));
         reason.and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// The value as the form's own type; `None` where it is of another kind or version.
+    /// The value as the form's own type; `None` if it is of another kind or version.
     #[must_use]
     pub fn read<T: serde::de::DeserializeOwned>(&self, kind: &str) -> Option<T> {
         if self.kind != kind {

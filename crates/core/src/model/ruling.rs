@@ -1,10 +1,10 @@
-//! A decision that people make in the middle of a talk, and the wait for it.
+//! Rulings: decisions that people make during a talk.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::id::Step;
 
-/// A decision that is awaited. Nothing waits in memory for it.
+/// A ruling that is awaited. No task runs meanwhile.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RulingAwaited {
     /// The kind of decision, as its pattern declares it: `judge`.
@@ -13,63 +13,63 @@ pub struct RulingAwaited {
     pub about: String,
     /// The step under which it will be recorded.
     pub answers: Step,
-    /// In which round.
+    /// The round it is made in.
     pub round: u32,
     /// Why it is needed.
     pub reason: String,
-    /// What may be decided.
+    /// The possible choices.
     pub choices: Vec<AwaitedChoice>,
-    /// The participants who may be named, the first choice first.
+    /// The participants that may be named, best first.
     pub candidates: Vec<String>,
 }
 
-/// One thing that may be decided.
+/// One possible choice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AwaitedChoice {
-    /// Its name.
+    /// The choice's name.
     pub name: String,
-    /// Whether it names one of the candidates.
+    /// Whether one of the candidates must be named with it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub takes_candidate: bool,
 }
 
-/// A decision.
+/// A decision by people.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ruling {
     /// The kind of decision: `judge`.
     pub kind: String,
-    /// What was decided: `swap`.
+    /// The choice made: `swap`.
     pub choice: String,
-    /// The participant named, where the choice names one.
+    /// The participant named, if the choice requires one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub candidate: Option<String>,
 }
 
-/// A decision that was taken in.
+/// A ruling that was accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ruled {
     /// The participant it is about.
     pub about: String,
-    /// In which round.
+    /// The round it was made in.
     pub round: u32,
-    /// What was decided.
+    /// The decision.
     #[serde(flatten)]
     pub ruling: Ruling,
 }
 
-/// Why a decision can't be taken in.
+/// Why a ruling is not accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unfit {
     /// No decision of this kind is awaited.
     NotAwaited,
-    /// This is none of the choices.
+    /// There is no such choice.
     NoSuchChoice,
-    /// The choice needs a candidate, and none of them was named.
+    /// The choice needs a candidate, and the name given is not one.
     NoSuchCandidate,
 }
 
 impl RulingAwaited {
-    /// Whether this decision can be taken in here.
+    /// Whether this ruling is acceptable here.
     pub fn admits(&self, ruling: &Ruling) -> Result<(), Unfit> {
         if self.kind != ruling.kind {
             return Err(Unfit::NotAwaited);
@@ -84,7 +84,7 @@ impl RulingAwaited {
         fits.then_some(()).ok_or(Unfit::NoSuchCandidate)
     }
 
-    /// What becomes of it by this decision.
+    /// The accepted ruling.
     #[must_use]
     pub fn decided(&self, ruling: &Ruling) -> Ruled {
         Ruled { about: self.about.clone(), round: self.round, ruling: ruling.clone() }

@@ -1,12 +1,12 @@
-//! The options that were given for a discussion, by name.
+//! The option values given for a discussion, by name.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The options that were given, checked against their declarations. What is not here has its
-/// default.
+/// The option values that were given, checked against their declarations. Options not listed here
+/// have their default.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Settings(BTreeMap<String, Value>);
@@ -30,18 +30,18 @@ impl Settings {
         self
     }
 
-    /// Keeps the options whose names pass.
+    /// Keeps only the options for which `keep` returns true.
     pub fn retain(&mut self, keep: impl Fn(&str) -> bool) {
         self.0.retain(|name, _| keep(name));
     }
 
-    /// Whether nothing was given.
+    /// Whether no option was given.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Everything given, by name.
+    /// All given values with their names.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
     }

@@ -1,4 +1,4 @@
-//! What was asked for: one discussion, fully described and checked, before anything ran.
+//! The specification of a discussion, complete and checked before anything runs.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -10,158 +10,161 @@ use crate::model::{
     settings::Settings,
 };
 
-/// The time kept for the synthesis at every level (INV-DISC-611).
+/// The time reserved for the synthesis at every level (INV-DISC-611).
 pub const SYNTHESIS_RESERVE_MS: u64 = 10_000;
 
-/// A discussion as it was ordered. Made by checking a request once; trusted from then on, and part of the record.
+/// The specification of a discussion. Checked once when it is made from a request, then trusted;
+/// part of the record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
     /// The question.
     pub topic: String,
-    /// What everyone should know beforehand.
+    /// Background that every participant is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background: Option<String>,
     /// The pattern's name.
     pub pattern: String,
-    /// How many rounds at most.
+    /// The maximum number of rounds.
     pub rounds: u32,
-    /// The table, in seating order.
+    /// The participants in seating order.
     pub participants: Vec<Participant>,
-    /// What may be voted for; empty when the votes are on a proposal.
+    /// The options of a vote; empty if the votes are on a proposal.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<String>,
-    /// How a decision is made of what was said.
+    /// How a decision is reached.
     pub consensus: ConsensusSpec,
-    /// How freely and how long they speak.
+    /// The temperature and length of turns.
     pub manner: Manner,
-    /// How long things may take.
+    /// The time limits.
     pub timing: Timing,
-    /// How much failure is borne.
+    /// How many failures are tolerated.
     pub tolerance: Tolerance,
-    /// How much may be spent, children included.
+    /// The budgets, including sub-discussions.
     #[serde(default)]
     pub limits: Limits,
-    /// Whether and how sub-discussions may be convened.
+    /// The limits of sub-discussions; `None` if none may be convened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recursion: Option<Recursion>,
-    /// Stop asking a group once an answer is this confident (INV-DISC-622); never before the minimum of providers.
+    /// The confidence of an answer at which a group stops early (INV-DISC-622), though never before
+    /// the minimum number of providers has answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub early_exit: Option<f64>,
-    /// The options that were given, by name; what they mean is declared by who reads them.
+    /// The option values given, by name. The pattern, method or strategy that reads an option
+    /// declares it.
     #[serde(default, skip_serializing_if = "Settings::is_empty")]
     pub settings: Settings,
-    /// How a talk that outgrows a model's window is shown (D09).
+    /// How the talk is fitted into a context window (D09).
     pub window: WindowSpec,
     /// The session it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<Uuid>,
-    /// Whose it is, where several share one server.
+    /// The owner, where several share one server.
     #[serde(default, skip_serializing_if = "Tenant::is_own")]
     pub tenant: Tenant,
-    /// Set when the voices are simulated; then every result says so.
+    /// Set if the voices are simulated; results then say so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simulation: Option<Simulation>,
 }
 
 impl Spec {
-    /// Everyone who takes turns in the talk.
+    /// Everyone that takes turns in the talk.
     #[must_use]
     pub fn speakers(&self) -> Vec<Participant> {
         self.participants.iter().filter(|it| !it.aside).cloned().collect()
     }
 
-    /// Everyone who plays this part.
+    /// Everyone with this role.
     #[must_use]
     pub fn playing(&self, role: &Role) -> Vec<Participant> {
         self.participants.iter().filter(|it| it.role == *role).cloned().collect()
     }
 
-    /// The seat of that name.
+    /// The participant with this name.
     #[must_use]
     pub fn seat(&self, name: &str) -> Option<&Participant> {
         self.participants.iter().find(|it| it.name == name)
     }
 }
 
-/// How a decision is made.
+/// How a decision is reached.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ConsensusSpec {
     /// The method's name.
     pub method: String,
-    /// Whether minority views are part of the result.
+    /// Whether the result includes minority views.
     pub include_dissent: bool,
 }
 
-/// How freely and how long participants speak.
+/// The temperature and length of turns.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Manner {
-    /// 0 to 2.
+    /// The sampling temperature, 0 to 2.
     pub temperature: f64,
-    /// Tokens a turn at most.
+    /// The maximum number of tokens of a turn.
     pub max_tokens: u32,
 }
 
-/// How long things may take. All of it is active time: pauses and dead processes don't count.
+/// The time limits, in active time: pauses and dead processes don't count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timing {
     /// One step of one participant, its retries and back-offs included (INV-DISC-102).
     pub step_ms: u64,
-    /// The whole discussion, sub-discussions included.
+    /// The whole discussion, including sub-discussions.
     pub total_ms: u64,
-    /// Kept of the total for deciding.
+    /// The part of the total reserved for deciding.
     pub reserve_ms: u64,
 }
 
-/// How much failure is borne.
+/// How many failures are tolerated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tolerance {
-    /// Whether the others go on when one fails.
+    /// Whether the discussion continues when a participant fails.
     pub go_on: bool,
-    /// How many must have taken part for a success.
+    /// How many participants must have spoken for a success.
     pub min_providers: u32,
 }
 
-/// Budgets; `None` is without limit.
+/// The budgets; `None` means no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// Calls to providers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<u32>,
-    /// Tokens, read and written.
+    /// Tokens, prompt and completion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// Money.
+    /// Cost in US dollars.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usd: Option<Usd>,
-    /// Whether voices without a known price may speak under a budget of money.
+    /// Whether voices without a known price may be used under a cost budget.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub allow_unpriced: bool,
 }
 
-/// How sub-discussions are bounded.
+/// The limits of sub-discussions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recursion {
     /// The deepest level allowed; the root is level 0.
     pub max_depth: u32,
-    /// How the time is shared between levels.
+    /// How the time is divided among levels.
     pub strategy: TimeoutStrategy,
 }
 
-/// How the total time is shared between the levels of a recursive discussion.
+/// How the total time is divided among the levels of nested discussions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimeoutStrategy {
-    /// Each level the same.
+    /// The same for each level.
     Fixed,
-    /// Each level half of the one above.
+    /// For each level half as much as for the one above.
     #[default]
     Cascade,
-    /// Earlier levels more, each 60 % of the one above, all of it shared out.
+    /// For each level 60 % of the one above; together they use all of the time.
     Budget,
 }
 
 impl TimeoutStrategy {
-    /// All of them.
+    /// All strategies.
     pub const ALL: [TimeoutStrategy; 3] =
         [TimeoutStrategy::Fixed, TimeoutStrategy::Cascade, TimeoutStrategy::Budget];
 
@@ -175,7 +178,7 @@ impl TimeoutStrategy {
         }
     }
 
-    /// The time of one level out of `total_ms` (INV-DISC-613: the same rule at every level).
+    /// The time for one level out of `total_ms` (INV-DISC-613: the same rule at every level).
     #[must_use]
     pub fn level_ms(self, total_ms: u64, max_depth: u32, depth: u32) -> u64 {
         let total = total_ms as f64;
@@ -191,33 +194,34 @@ impl TimeoutStrategy {
     }
 }
 
-/// How a talk that outgrows a model's window is shown (D09).
+/// How the talk is fitted into a context window (D09).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WindowSpec {
     /// The context strategy's name.
     pub strategy: String,
-    /// What follows when a provider says that a request is too long all the same (D12): the name of
-    /// the strategy for one more try with half the room, or [`WindowSpec::END`].
+    /// What happens if a provider still rejects a request as too long (D12): the name of the
+    /// strategy for one more attempt with half the room, or [`WindowSpec::END`].
     pub overflow: String,
 }
 
 impl WindowSpec {
-    /// The talk is wound up when a request is too long.
+    /// Ends the talk when a request is too long.
     pub const END: &'static str = "end";
 }
 
-/// How simulated voices behave. Part of the record, so that a resumed discussion hears the same voices.
+/// The behaviour of simulated voices. Part of the record, so a resumed discussion has the same
+/// voices.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Simulation {
-    /// Same seed, same discussion.
+    /// The random seed: the same seed gives the same discussion.
     pub seed: u64,
-    /// How long a reply takes.
+    /// How long a reply takes, in milliseconds.
     pub latency_ms: u64,
-    /// The share of replies that fail for a moment, 0 to 1.
+    /// The share of replies that fail transiently, 0 to 1.
     pub failure: f64,
     /// How rarely a voice changes its mind, 0 (always open) to 1 (never).
     pub stubbornness: f64,
-    /// Providers that are dead.
+    /// Providers that are simulated as unavailable.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dead: Vec<String>,
 }
@@ -226,7 +230,7 @@ pub struct Simulation {
 pub(crate) mod tests {
     use super::*;
 
-    /// An order for ann, bob and cyd, for the tests of this crate.
+    /// A spec with ann, bob and cyd, for the tests of this crate.
     pub(crate) fn order() -> Spec {
         Spec {
             topic: "tabs or spaces?".to_owned(),
@@ -255,7 +259,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn inv_disc_613_the_strategies_have_the_printed_figures() {
+    fn inv_disc_613_the_strategies_have_the_published_figures() {
         assert_eq!(levels(TimeoutStrategy::Fixed), [60_000, 60_000, 60_000]);
         assert_eq!(levels(TimeoutStrategy::Cascade), [90_000, 45_000, 22_500]);
         assert_eq!(levels(TimeoutStrategy::Budget), [91_836, 55_102, 33_061]);

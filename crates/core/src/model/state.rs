@@ -1,4 +1,4 @@
-//! What a discussion amounts to so far: a pure fold over its facts, for status, history, results and pages alike.
+//! The state of a discussion: a pure fold over its facts, for status, history, results and pages.
 
 mod fold;
 
@@ -26,177 +26,177 @@ use crate::model::{
     transcript::Turn,
 };
 
-/// The read model. Built with [`State::opened`], kept up with [`State::apply`].
+/// The state of a discussion. Created by [`State::opened`], updated by [`State::apply`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
-    /// Which discussion.
+    /// The discussion's id.
     pub id: DiscussionId,
-    /// What was ordered.
+    /// Its specification.
     pub spec: Arc<Spec>,
-    /// The version of the pattern's flow it was begun with.
+    /// The version of the pattern's flow it was started with.
     pub flow: u32,
-    /// Where it comes from, for a sub-discussion.
+    /// The discussions above it, for a sub-discussion.
     pub lineage: Option<Lineage>,
-    /// Which discussion it was forked from.
+    /// The discussion it was forked from.
     pub fork: Option<Fork>,
-    /// Where it stands.
+    /// The lifecycle state.
     pub lifecycle: Lifecycle,
     /// The phase inside `running`.
     pub phase: Option<String>,
-    /// The round, from 1; 0 before the first.
+    /// The round's number, from 1; 0 before the first.
     pub round: u32,
-    /// Every move so far, with its time (A03).
+    /// Every transition so far, with its time (A03).
     pub transitions: Vec<Transition>,
-    /// Who sat down; `None` before the health check.
+    /// The participants that are seated; `None` before the health checks.
     pub seated: Option<Vec<String>>,
-    /// Who was not there at the beginning.
+    /// The participants that were absent at the start.
     pub absent: Vec<Absent>,
-    /// Everything said, in the order it was recorded.
+    /// Every turn, in the order of the record.
     pub turns: Vec<Arc<Turn>>,
-    /// Everyone who failed for good.
+    /// The participants that failed for good.
     pub failures: Vec<FailedTurn>,
-    /// Every structured reply as it was read.
-    pub readings: Vec<Heard>,
-    /// What the pattern and the method recorded in terms of their own, in order.
+    /// Every structured reply that was read.
+    pub readings: Vec<RecordedReading>,
+    /// Values recorded by the pattern and the method, in order.
     pub noted: Vec<Noted>,
-    /// What an embedding model found alike, round by round.
+    /// The results of embedding comparisons, by round.
     pub comparisons: Vec<Comparison>,
-    /// How the talk ended by its pattern's own rules.
+    /// How the talk ended, if it ended by its pattern's own rules.
     pub ended: Option<TalkEnd>,
-    /// The decision of people that is awaited.
+    /// The ruling that is awaited.
     pub ruling: Option<RulingAwaited>,
-    /// The decisions of people so far.
+    /// The rulings so far.
     pub ruled: Vec<Ruled>,
-    /// The labels that stood for names in what was shown, by the step of the call.
+    /// The labels that replaced names in each masked prompt, by the step of the call.
     pub labels: BTreeMap<Step, Vec<(String, String)>>,
-    /// Orders drawn by lot, by their step.
+    /// The orders drawn by lot, by step.
     pub orders: BTreeMap<Step, Vec<usize>>,
     /// The people whose turn it is.
     pub awaiting: Vec<Awaited>,
-    /// Remarks from outside the table, in order.
+    /// Remarks from outside the panel, in order.
     pub notes: Vec<Arc<str>>,
-    /// Summaries of what was said, tried ones included, in order.
+    /// Summaries of earlier turns, including failed attempts, in order.
     pub summaries: Vec<Summarised>,
-    /// Windows that became tight.
+    /// The context windows that became tight.
     pub tight: Vec<Tight>,
-    /// What we took a request's size to be, and what its provider said.
+    /// The estimated and the actual size of each request.
     pub counts: BTreeMap<Step, Counted>,
-    /// Sub-discussions asked for, by their step.
+    /// The sub-discussions asked for, by step.
     pub subs: BTreeMap<Step, Sub>,
-    /// When each round was open, in active time.
+    /// The rounds with their start and end in active time.
     pub rounds: Vec<Span>,
-    /// What each participant took.
+    /// What each participant used.
     pub spending: BTreeMap<String, Spending>,
-    /// What all of it took from the budgets, sub-discussions included.
+    /// What was used of the budgets, including sub-discussions.
     pub spent: Spent,
-    /// Calls placed that have no end yet.
+    /// Calls that were placed and have not ended.
     pub under_way: BTreeMap<Step, Placed>,
-    /// What went less than well.
+    /// Counts of retries, repeats and losses.
     pub wear: Wear,
-    /// The last command taken.
+    /// The last command taken from the inbox.
     pub seen: CommandId,
-    /// A command taken whose effect is not yet a fact.
+    /// A command that was taken but has not taken effect yet.
     pub wish: Option<Command>,
     /// Why deliberation ended early.
     pub wound_up: Option<WindUp>,
-    /// The decision.
+    /// The decision, once made.
     pub decision: Option<Arc<Decision>>,
-    /// The end.
+    /// The conclusion, once reached.
     pub conclusion: Option<Conclusion>,
-    /// Why it could not go on.
+    /// The error, if it failed.
     pub failed: Option<Problem>,
-    /// When it was ordered.
+    /// When it was created.
     pub opened_at: Timestamp,
     /// When the last fact was recorded.
     pub last_at: Timestamp,
-    /// How long it has really been running.
+    /// The active time so far.
     pub active_ms: u64,
-    /// The last fact's number.
+    /// The number of the last fact.
     pub seq: Seq,
 }
 
-/// One move, of the lifecycle or between phases.
+/// One transition of the lifecycle or between phases.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Transition {
-    /// From here.
+    /// The old state or phase.
     pub from: String,
-    /// To here.
+    /// The new state or phase.
     pub to: String,
-    /// Then.
+    /// The time of the transition.
     pub at: Timestamp,
 }
 
-/// A structured reply as it was read.
+/// A structured reply with its reading.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Heard {
-    /// From which reply.
+pub struct RecordedReading {
+    /// The step of the reading.
     pub step: Option<Step>,
-    /// Whose.
+    /// The participant that replied.
     pub participant: String,
-    /// In which round.
+    /// The round of the reply.
     pub round: u32,
-    /// How it was understood.
+    /// How the reply was understood.
     pub source: Source,
-    /// What it says.
+    /// The reading.
     pub reading: Reading,
-    /// When.
+    /// When it was recorded.
     pub at: Timestamp,
 }
 
 /// A sub-discussion as its parent knows it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sub {
-    /// Who asked for it.
+    /// The participant that asked for it.
     pub participant: String,
-    /// What about.
+    /// Its topic.
     pub topic: String,
     /// How it ended; `None` while it runs.
     pub end: Option<SubConcluded>,
 }
 
-/// The size of one request in tokens.
+/// The prompt size of one request in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counted {
-    /// By our own count.
+    /// Our estimate.
     pub ours: u64,
-    /// By the provider's.
+    /// The provider's figure.
     pub theirs: u64,
 }
 
 /// When a round was open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
-    /// Which.
+    /// The round's number.
     pub round: u32,
-    /// Active time at its beginning.
+    /// The active time at its start.
     pub from_ms: u64,
-    /// Active time at its end; `None` while it is open.
+    /// The active time at its end; `None` while it is open.
     pub to_ms: Option<u64>,
 }
 
-/// What one participant took.
+/// What one participant used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spending {
     /// Calls placed.
     pub calls: u32,
     /// Tokens of finished replies.
     pub usage: Usage,
-    /// What was priced.
+    /// The cost of everything with a known price.
     pub cost: Usd,
-    /// Whether something was not.
+    /// Whether anything has no known price.
     pub unpriced: bool,
 }
 
-/// What went less than well.
+/// Counts of retries, repeats and losses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Wear {
-    /// Attempts that failed and were repeated.
+    /// Attempts that failed and were retried.
     pub retries: u32,
-    /// Calls repeated after the end of a process.
+    /// Calls repeated because a process ended.
     pub repeated: u32,
-    /// Calls let go.
+    /// Calls given up.
     pub abandoned: u32,
-    /// Turns that did not fit a window.
+    /// Turns left out because they didn't fit a context window.
     pub unheard: u32,
 }
 
@@ -251,7 +251,7 @@ impl State {
         })
     }
 
-    /// The state after all of these facts.
+    /// The state after these facts.
     #[must_use]
     pub fn of(id: DiscussionId, facts: &[Fact]) -> Option<State> {
         let (first, rest) = facts.split_first()?;
@@ -260,14 +260,14 @@ impl State {
         Some(state)
     }
 
-    /// Everyone still able to speak: seated, and not failed since.
+    /// Everyone that can still speak: seated and not failed.
     #[must_use]
     pub fn present(&self) -> Vec<&str> {
         let seated = self.seated.iter().flatten().map(String::as_str);
         seated.filter(|name| !self.failures.iter().any(|it| it.participant == *name)).collect()
     }
 
-    /// Everything of this kind that was recorded, in order, as the type it was made of.
+    /// Every recorded value of this kind, in order, as the type it was recorded from.
     pub fn noted<'s, T: serde::de::DeserializeOwned + 's>(
         &'s self,
         kind: &'s str,
@@ -275,7 +275,7 @@ impl State {
         self.noted.iter().filter_map(move |it| it.read(kind))
     }
 
-    /// What was said in this turn, with names in the place of the labels its speaker was shown.
+    /// The text of the turn, with names in place of the labels its speaker was shown.
     #[must_use]
     pub fn unmasked(&self, turn: &Turn) -> String {
         match self.labels.get(&turn.step) {
@@ -284,7 +284,7 @@ impl State {
         }
     }
 
-    /// Why this one is not there any more, in the provider's words.
+    /// Why this participant is absent or failed, in the provider's words.
     #[must_use]
     pub fn why_missing(&self, participant: &str) -> String {
         let failed = self.failures.iter().find(|it| it.participant == participant).map(|it| &it.message);
@@ -292,7 +292,8 @@ impl State {
         failed.or_else(absent).cloned().unwrap_or_default()
     }
 
-    /// The phase under requirement A's names: `idle` before the start, then the pattern's own, then the end.
+    /// The phase under the names of requirement A: `idle` before the start, then the pattern's
+    /// phase, then the end.
     #[must_use]
     pub fn visible_phase(&self) -> &str {
         match self.lifecycle {
@@ -316,7 +317,7 @@ pub(crate) mod tests {
         transcript::{Bill, Finish},
     };
 
-    /// The state of this order after these events, each under its step.
+    /// The state of this spec after these events, each with its step.
     pub(crate) fn after(spec: Spec, events: Vec<(Option<Step>, Event)>) -> State {
         let opened = Event::Opened { spec: Arc::new(spec), flow: 1, lineage: None, fork: None };
         let all = std::iter::once((None, opened)).chain(events).zip(1..);

@@ -1,4 +1,4 @@
-//! What was said.
+//! Turns and their cost.
 
 use std::sync::Arc;
 
@@ -13,18 +13,18 @@ use crate::model::{
 /// One finished reply of one participant.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Turn {
-    /// Where in the discussion it was asked for.
+    /// The step it answers.
     pub step: Step,
-    /// Who spoke.
+    /// The participant that spoke.
     pub participant: String,
-    /// In which round, from 1.
+    /// The round, from 1.
     pub round: u32,
-    /// In which phase.
+    /// The phase.
     pub phase: String,
-    /// The form it was asked for in; absent where it was a speech.
+    /// The form it was asked for in; absent for a speech.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub form: Option<String>,
-    /// What was said.
+    /// The text.
     pub text: Arc<str>,
     /// When the answering call was placed.
     pub started_at: Timestamp,
@@ -34,29 +34,29 @@ pub struct Turn {
     pub finish: Finish,
     /// What it used and cost.
     pub bill: Bill,
-    /// Whether it was given in the discussion this one was forked from, and paid there.
+    /// Whether it was reused from the discussion this one was forked from, and paid there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reused: bool,
 }
 
-/// What one reply used and cost. The price is frozen here: later price lists change nothing.
+/// What one reply used and cost. The price is recorded too, so later price lists change nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bill {
-    /// Tokens read and written.
+    /// The tokens used.
     pub usage: Usage,
     /// Whether the tokens are our estimate because the provider reported none.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub estimated: bool,
-    /// The price it was computed with.
+    /// The price the cost was computed with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
-    /// The cost; absent means unpriced, which is not the same as free.
+    /// The cost; absent means the price is unknown, not that it was free.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Usd>,
 }
 
 impl Bill {
-    /// What one call with this bill took from the budgets.
+    /// What one call with this bill uses of the budgets.
     #[must_use]
     pub fn spent(&self) -> Spent {
         Spent { calls: 1, tokens: self.usage.total(), usd: self.cost.unwrap_or_default() }
@@ -67,15 +67,15 @@ impl Bill {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Finish {
-    /// It was done.
+    /// It was finished.
     Stop,
-    /// It ran into its token limit.
+    /// It reached its token limit.
     Length,
     /// It went on past its token limit, and its answer was cut there.
     Truncated,
     /// It refused or was filtered.
     Refused,
-    /// It asks for a sub-discussion before it goes on.
+    /// It asked for a sub-discussion before continuing.
     Convene,
 }
 

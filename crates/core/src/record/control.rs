@@ -1,4 +1,4 @@
-//! How people's commands reach a running discussion.
+//! Delivers people's commands to a running discussion.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -6,8 +6,8 @@ use tokio::sync::{Notify, watch};
 
 use crate::model::command::Command;
 
-/// Tells a running discussion that its inbox has something new, and its sub-discussions what is
-/// wished.
+/// Notifies a running discussion of new commands in its inbox, and its sub-discussions of the
+/// pending command.
 #[derive(Debug, Default)]
 pub(crate) struct Control {
     poked: AtomicBool,
@@ -18,12 +18,12 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    /// For a discussion whose inbox was not read yet: there may be a command.
+    /// For a discussion whose inbox has not been read yet and may have commands.
     pub(crate) fn unread() -> Self {
         Control { poked: AtomicBool::new(true), ..Control::default() }
     }
 
-    /// There may be a new command.
+    /// Signals that there may be a new command.
     pub(crate) fn poke(&self) {
         self.poked.store(true, Ordering::Release);
         self.wake.notify_one();
@@ -40,18 +40,18 @@ impl Control {
         self.leaving.load(Ordering::Acquire)
     }
 
-    /// Whether there may be a new command; asks once.
+    /// Whether there may be a new command; resets the flag.
     pub(crate) fn is_poked(&self) -> bool {
         self.poked.swap(false, Ordering::AcqRel)
     }
 
-    /// Waits until there may be one. For the root alone: only one waiting task is woken, and only
-    /// the root has an inbox.
+    /// Waits for such a signal. For the root only: `notify_one` wakes a single task, and only the
+    /// root has an inbox.
     pub(crate) async fn woken(&self) {
         self.wake.notified().await;
     }
 
-    /// Says what is wished, to everyone below too.
+    /// Publishes the pending command, also to sub-discussions.
     pub(crate) fn wish(&self, wish: Option<Command>) {
         self.wish.send_if_modified(|wished| {
             let is_new = *wished != wish;
@@ -64,7 +64,7 @@ impl Control {
         self.wish.borrow().clone()
     }
 
-    /// A way for a sub-discussion to hear when something else is wished.
+    /// A receiver for a sub-discussion, notified when the pending command changes.
     pub(crate) fn wishes(&self) -> watch::Receiver<Option<Command>> {
         self.wish.subscribe()
     }

@@ -1,11 +1,11 @@
-//! Why a run can't go on, and no conclusion is possible.
+//! Errors that end a run without a conclusion.
 
 use crate::{
     model::{error::StateInvalid, id::Step},
     seams::StoreError,
 };
 
-/// Why no conclusion is possible.
+/// An error that ends a run without a conclusion.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub(crate) enum Failure {
     #[error(transparent)]

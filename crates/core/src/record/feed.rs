@@ -1,4 +1,4 @@
-//! The feed of a discussion for its subscribers: facts as they are recorded, text as it comes.
+//! The live feed of a discussion: facts as they are recorded, and text as it is streamed.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
@@ -12,39 +12,39 @@ use crate::{
     },
 };
 
-/// How far a subscriber may fall behind before it must read the record again.
+/// How many signals a subscriber may lag behind before it must read the record again.
 const BACKLOG: usize = 256;
 
-/// Something to see.
+/// A message to subscribers.
 #[derive(Debug, Clone)]
 pub enum Signal {
-    /// A fact, recorded.
+    /// A recorded fact.
     Fact {
-        /// Of this discussion, which may be a sub-discussion of the one watched.
+        /// The discussion, which may be a sub-discussion of the one subscribed to.
         discussion: DiscussionId,
         /// The fact.
         fact: Arc<Fact>,
     },
-    /// Some text of a turn under way; not recorded, and void when the attempt fails.
+    /// Some text of a turn under way; not recorded, and void if the attempt fails.
     Piece(Arc<Piece>),
-    /// The store can't be written to at the moment; nothing is lost, it is tried again.
+    /// The store can't be written to at the moment; the write is retried, and nothing is lost.
     Trouble(Arc<str>),
 }
 
 /// Some text of a turn under way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
-    /// Of which discussion.
+    /// The discussion.
     pub discussion: DiscussionId,
-    /// Of which step.
+    /// The step.
     pub step: Step,
-    /// Of which attempt; a new one begins anew.
+    /// The attempt; each starts its text from the beginning.
     pub attempt: u32,
-    /// Whose.
+    /// The participant that speaks.
     pub participant: String,
-    /// In which round.
+    /// The round.
     pub round: u32,
-    /// Where in the text, in bytes.
+    /// The offset of this piece in the text, in bytes.
     pub offset: usize,
     /// The text.
     pub text: String,
@@ -64,7 +64,7 @@ impl Piece {
     }
 }
 
-/// Listens to a feed as long as there is one. An ear that doesn't listen costs nothing.
+/// A handle to subscribe to a feed while it exists. Costs nothing until it is used.
 #[derive(Debug, Clone)]
 pub(crate) struct Ear {
     channel: Weak<Channel>,
@@ -77,14 +77,14 @@ impl Ear {
         Some(channel.sender().get_or_insert_with(|| broadcast::Sender::new(BACKLOG)).subscribe())
     }
 
-    /// The last fact before this run, once that is known.
+    /// The number of the last fact before this run, once it is known.
     pub(crate) fn began(&self) -> Option<Seq> {
         self.began.get().copied()
     }
 }
 
-/// There is a sender only while somebody listens: its backlog would be a third of what a discussion
-/// takes in memory.
+/// The sender exists only while there are subscribers: its buffer would be a third of a
+/// discussion's memory.
 #[derive(Debug, Default)]
 struct Channel(Mutex<Option<broadcast::Sender<Signal>>>);
 
@@ -94,7 +94,8 @@ impl Channel {
     }
 }
 
-/// Where signals go out. Without listeners it costs nothing; a slow listener delays nobody.
+/// The sending side of a feed. Without subscribers it costs nothing, and a slow subscriber delays
+/// nobody.
 #[derive(Debug, Clone)]
 pub(crate) struct Feed {
     channel: Arc<Channel>,
@@ -106,7 +107,8 @@ impl Feed {
         Feed { channel: Arc::default(), began: Arc::default() }
     }
 
-    /// Says after which fact the run begins. The root says it first, and once.
+    /// Sets the number of the last fact before this run. The root sets it first; later calls do
+    /// nothing.
     pub(crate) fn begins_after(&self, seq: Seq) {
         let _ = self.began.set(seq);
     }
@@ -115,7 +117,7 @@ impl Feed {
         self.send(|| Signal::Fact { discussion, fact: Arc::new(fact.clone()) });
     }
 
-    /// A piece is made only where somebody listens.
+    /// Sends a piece of text, which is built only if there are subscribers.
     pub(crate) fn piece(&self, piece: impl FnOnce() -> Piece) {
         self.send(|| Signal::Piece(Arc::new(piece())));
     }
@@ -124,7 +126,7 @@ impl Feed {
         self.send(|| Signal::Trouble(message.into()));
     }
 
-    /// A way to listen that does not keep the feed open.
+    /// A handle to subscribe that doesn't keep the feed open.
     pub(crate) fn ear(&self) -> Ear {
         Ear { channel: Arc::downgrade(&self.channel), began: self.began.clone() }
     }
@@ -135,7 +137,7 @@ impl Feed {
             *sender = None;
         }
         if let Some(sender) = &*sender {
-            // Fails only when the last listener left in between.
+            // Fails only if the last subscriber left in between.
             let _ = sender.send(signal());
         }
     }
@@ -146,13 +148,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_backlog_is_given_up_with_the_last_listener_and_made_anew_for_the_next() {
+    fn the_buffer_is_freed_with_the_last_subscriber_and_recreated_for_the_next() {
         let feed = Feed::new();
         let mut first = feed.ear().listen().unwrap();
         feed.trouble("one");
         assert!(matches!(first.try_recv(), Ok(Signal::Trouble(it)) if &*it == "one"));
         drop(first);
-        feed.trouble("nobody hears this");
+        feed.trouble("has no subscriber");
         assert!(feed.channel.sender().is_none());
         let mut next = feed.ear().listen().unwrap();
         feed.trouble("two");

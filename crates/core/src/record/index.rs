@@ -1,4 +1,4 @@
-//! The facts of a discussion by step, for a replay to look up.
+//! An index of a discussion's facts by step, for replay.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// What a replay looks up.
+/// The facts that a replay looks up.
 #[derive(Default)]
 pub(super) struct Index {
     pub(super) settled: HashMap<Step, Settled>,
@@ -33,7 +33,7 @@ pub(crate) enum Settled {
     Failed,
 }
 
-/// What was tried at a step.
+/// The attempts made at a step.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Past {
     pub(crate) attempts: u32,
@@ -42,12 +42,12 @@ pub(crate) struct Past {
     pub(crate) cut_off: bool,
     /// When the next attempt may be made, after a failure.
     pub(crate) not_before: Option<Timestamp>,
-    /// Whether that is because of the provider's rate limit, which holds for every discussion.
+    /// Whether that is because of the provider's rate limit, which applies to every discussion.
     pub(crate) limited: bool,
 }
 
 impl Index {
-    pub(super) fn learn(&mut self, fact: &Fact) {
+    pub(super) fn add(&mut self, fact: &Fact) {
         let Some(step) = &fact.step else { return };
         match &fact.event {
             Event::CallPlaced(placed) => {

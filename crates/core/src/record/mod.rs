@@ -1,8 +1,8 @@
-//! The record of one discussion: its facts as an index for replay, and the only way to add to them.
+//! The record of one discussion: its facts, indexed for replay, and the only way to add to them.
 //!
-//! Beside it: [`feed`] (how facts and text reach subscribers), [`control`] (how commands reach a
-//! running discussion), [`retry_store`] (waiting for a store that is unavailable) and [`failure`]
-//! (why a run can't go on).
+//! Submodules: [`feed`] (sends facts and text to subscribers), [`control`] (delivers commands to a
+//! running discussion), [`retry_store`] (retries while the store is unavailable) and [`failure`]
+//! (errors that end a run).
 
 pub(crate) mod control;
 pub(crate) mod failure;
@@ -36,42 +36,42 @@ use crate::{
 
 pub(crate) use index::{Past, Settled};
 
-/// How many facts are read at once.
+/// How many facts are read per page.
 const PAGE: usize = 1_000;
 
-/// A fact that has no number yet.
+/// A fact without a number.
 pub(crate) type Entry = (Option<Step>, Event);
 
 pub(crate) struct Record {
-    /// Everything that happened, what is not written yet included.
+    /// The state after all facts, including unwritten ones.
     pub(crate) state: State,
     index: Index,
-    /// Facts that are written with the next append.
+    /// Facts to write with the next append.
     unwritten: Vec<Fact>,
-    /// Whether one of them was paid for; then they are written before anything is waited for.
+    /// Whether one of them was paid for; such facts are written before any wait.
     owing: bool,
-    /// The last number that is durable.
+    /// The number of the last durable fact.
     written: Seq,
     backing: Backing,
     claim: Claim,
     feed: Feed,
-    /// Whether the claim ended with the last fact.
+    /// Whether the claim ended with the last append.
     gave_up_claim: bool,
-    /// Active time before this run, and when this run began.
+    /// The active time before this run, and when this run began.
     before_ms: u64,
     began: Instant,
 }
 
-/// What a record is kept with: the store of its facts, and the clock that dates them.
+/// The store and the clock of a record.
 #[derive(Clone)]
 pub(crate) struct Backing {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<dyn Clock>,
 }
 
-/// Proof that nothing is owed: every fact that was paid for is written. What waits for something
-/// outside asks for it, so that a crash meanwhile can't lose such a fact. Nothing can be added to
-/// the record while it exists.
+/// Proof that every fact that was paid for is written. Code that waits for something outside
+/// requires it, so that a crash meanwhile can't lose such a fact. Nothing can be added to the
+/// record while it exists.
 pub(crate) struct Paid<'r>(PhantomData<&'r mut ()>);
 
 impl Record {
@@ -86,13 +86,13 @@ impl Record {
         let mut record = Record::of(backing, id, claim, feed, &facts).ok_or(StoreError::Unknown(id))?;
         while facts.len() == PAGE {
             facts = record.backing.store.read(id, record.state.seq, PAGE).await?;
-            facts.iter().for_each(|fact| record.take_in(fact));
+            facts.iter().for_each(|fact| record.apply(fact));
         }
         Ok(record.opened())
     }
 
-    /// The record of a discussion that began just now with these facts; `None` where they don't
-    /// begin one.
+    /// The record of a discussion that was just created with these facts; `None` if they don't
+    /// start with [`Event::Opened`].
     pub(crate) fn begun(
         backing: Backing,
         id: DiscussionId,
@@ -119,12 +119,12 @@ impl Record {
             feed,
             began: Instant::now(),
         };
-        record.index.learn(first);
-        rest.iter().for_each(|fact| record.take_in(fact));
+        record.index.add(first);
+        rest.iter().for_each(|fact| record.apply(fact));
         Some(record)
     }
 
-    /// Everything up to here was there before.
+    /// Marks everything so far as written before this run.
     fn opened(self) -> Self {
         let (before_ms, written) = (self.state.active_ms, self.state.seq);
         self.feed.begins_after(written);
@@ -135,7 +135,7 @@ impl Record {
         &self.claim
     }
 
-    /// Whether there is a claim left to give back.
+    /// Whether there is a claim left to release.
     pub(crate) fn has_claim(&self) -> bool {
         self.state.lineage.is_none() && !self.gave_up_claim
     }
@@ -144,7 +144,7 @@ impl Record {
         &self.feed
     }
 
-    /// How long the discussion has really been running.
+    /// The active time of the discussion so far.
     pub(crate) fn active_ms(&self) -> u64 {
         self.before_ms + self.began.elapsed().as_millis() as u64
     }
@@ -153,7 +153,7 @@ impl Record {
         self.index.settled.get(step)
     }
 
-    /// What was said at this step, if it was.
+    /// The turn at this step, if it was completed.
     pub(crate) fn turn(&self, step: &Step) -> Option<Arc<Turn>> {
         match self.settled(step)? {
             Settled::Turn(turn) => Some(turn.clone()),
@@ -165,12 +165,12 @@ impl Record {
         self.index.past.get(step).cloned().unwrap_or_default()
     }
 
-    /// The reply that asked for the sub-discussion at this step, and how that went.
+    /// The reply that asked for the sub-discussion at this step, and the sub-discussion.
     pub(crate) fn sub(&self, step: &Step) -> Option<(&Arc<Turn>, &Sub)> {
         Some((self.index.subs.get(step)?, self.state.subs.get(step)?))
     }
 
-    /// Who was taken when the group of this key was closed early.
+    /// The participants whose answers counted when this group was closed early.
     pub(crate) fn group_closed(&self, key: &Step) -> Option<&[String]> {
         self.index.closed.get(&key.purpose("closed")).map(Vec::as_slice)
     }
@@ -179,7 +179,7 @@ impl Record {
         self.index.marks.contains(step)
     }
 
-    /// A recorded answer that this run of the pattern has not come by.
+    /// A recorded answer that this run of the pattern did not reach.
     pub(crate) fn passed_over(&self, taken: &HashSet<Step>) -> Option<&Step> {
         let is_base = |step: &&Step| !step.as_str().contains("/after");
         self.index.settled.keys().filter(is_base).find(|step| !taken.contains(*step))
@@ -192,39 +192,39 @@ impl Record {
         }
     }
 
-    /// Moves the lifecycle on, if the table has that move.
+    /// Changes the lifecycle state, if the transition is legal.
     pub(crate) fn become_next(&mut self, to: Lifecycle) -> Result<(), Failure> {
         let change = self.change(to)?;
         self.note(vec![change]);
         Ok(())
     }
 
-    /// The fact of a lifecycle's move, to be recorded with others.
+    /// The fact of a lifecycle transition, to be recorded with others.
     pub(crate) fn change(&self, to: Lifecycle) -> Result<Entry, Failure> {
         let from = self.state.lifecycle;
         from.become_next(to)?;
         Ok((None, Event::LifecycleChanged { from, to }))
     }
 
-    /// Takes what is new in the inbox.
+    /// Takes new commands from the inbox.
     pub(crate) async fn take_commands(&mut self) -> Result<(), Failure> {
         self.pay_up().await?;
         let (id, seen) = (self.state.id, self.state.seen);
         let commands = patiently(&self.feed, || self.backing.store.commands(id, seen)).await.0?;
         let mut entries = Vec::new();
         for (id, command) in commands {
-            let answer = self.answer(&command);
+            let answer = self.awaited_fact(&command);
             entries.push((None, Event::CommandTaken { id, command }));
             entries.extend(answer);
         }
         self.append(entries).await
     }
 
-    /// What was waited for, where the command is that.
-    fn answer(&self, command: &Command) -> Option<Entry> {
+    /// The fact that answers a wait, if the command is what was awaited.
+    fn awaited_fact(&self, command: &Command) -> Option<Entry> {
         match command {
             Command::Say(say) => {
-                let turn = self.spoken(say)?;
+                let turn = self.turn_of_person(say)?;
                 Some((Some(turn.step.clone()), Event::TurnCompleted { turn }))
             }
             Command::Rule(ruling) => {
@@ -235,9 +235,9 @@ impl Record {
         }
     }
 
-    /// What a person said as a turn, if that person is awaited. The store refuses a turn that is
-    /// not awaited; the talk may have been wound up since.
-    fn spoken(&self, say: &Say) -> Option<Arc<Turn>> {
+    /// A person's text as a turn, if it is that person's turn. The store refuses turns that are not
+    /// awaited, but the talk may have been wound up since.
+    fn turn_of_person(&self, say: &Say) -> Option<Arc<Turn>> {
         let awaited = self.state.awaiting.iter().find(|it| it.participant == say.participant)?;
         let usage = Usage::default();
         Some(Arc::new(Turn {
@@ -255,17 +255,17 @@ impl Record {
         }))
     }
 
-    /// Adds facts that a restart would find again for nothing: they are written, and seen by
+    /// Adds facts that a restart could recreate for free. They are written, and sent to
     /// subscribers, with the next append.
     pub(crate) fn note(&mut self, entries: Vec<Entry>) {
-        for fact in self.numbered(entries) {
-            self.take_in(&fact);
+        for fact in self.number(entries) {
+            self.apply(&fact);
             self.unwritten.push(fact);
         }
     }
 
-    /// Adds facts that were paid for and that something follows on at once, so that both are
-    /// written together. Waiting for anything else first takes a proof that they are
+    /// Adds facts that were paid for and that will be written together with facts that follow at
+    /// once. Waiting for anything else first requires a proof that they are
     /// [written](Record::pay_up).
     pub(crate) fn owe(&mut self, entries: Vec<Entry>) {
         self.owing |= !entries.is_empty();
@@ -276,7 +276,7 @@ impl Record {
         self.owing
     }
 
-    /// Writes what was paid for, where that has not been done.
+    /// Writes facts that were paid for, if any are unwritten.
     pub(crate) async fn pay_up(&mut self) -> Result<Paid<'_>, Failure> {
         if self.owing {
             self.write(Then::Continue).await?;
@@ -288,8 +288,8 @@ impl Record {
         self.append_then(entries, Then::Continue).await
     }
 
-    /// Adds facts and says what becomes of the claim. When this returns they are durable; nobody
-    /// sees them before.
+    /// Adds facts and says what happens to the claim. They are durable when this returns and
+    /// visible to nobody before.
     pub(crate) async fn append_then(&mut self, entries: Vec<Entry>, then: Then) -> Result<(), Failure> {
         if entries.is_empty() && then == Then::Continue {
             return Ok(());
@@ -305,7 +305,7 @@ impl Record {
             id: self.state.id,
             expected: self.written,
             facts: std::mem::take(&mut self.unwritten).into(),
-            // Only the root has a claim to give up.
+            // Only the root has a claim.
             then: if self.state.lineage.is_some() { Then::Continue } else { then },
         };
         self.store(&append).await?;
@@ -317,12 +317,12 @@ impl Record {
         Ok(())
     }
 
-    fn take_in(&mut self, fact: &Fact) {
-        self.index.learn(fact);
+    fn apply(&mut self, fact: &Fact) {
+        self.index.add(fact);
         self.state.apply(fact);
     }
 
-    fn numbered(&self, entries: Vec<Entry>) -> Vec<Fact> {
+    fn number(&self, entries: Vec<Entry>) -> Vec<Fact> {
         let (at, active_ms) = (self.backing.clock.now(), self.active_ms());
         let mut seq = self.state.seq;
         let number = |(step, event)| {
@@ -332,14 +332,14 @@ impl Record {
         entries.into_iter().map(number).collect()
     }
 
-    /// An answer in hand is not given up because the store is unavailable: storing it is tried
-    /// until it is done, or until another process has taken over.
+    /// Writes with retries: an answer is not given up because the store is unavailable. Stops only
+    /// if another process has taken over.
     async fn store(&self, append: &Append) -> Result<(), StoreError> {
         let (stored, waited) = patiently(&self.feed, || self.backing.store.append(append.clone())).await;
         match (stored, waited) {
             (Ok(_), _) => Ok(()),
             (Err(StoreError::Fenced(id)), Waited::Yes) => {
-                // The acknowledgement may have been lost, not the facts.
+                // The facts may have been written although the acknowledgement was lost.
                 let there = self.backing.store.read(append.id, append.expected, append.facts.len()).await?;
                 if there[..] == append.facts[..] { Ok(()) } else { Err(StoreError::Fenced(id)) }
             }

@@ -1,5 +1,5 @@
-//! Retries for a store that is unavailable: nothing that was paid for is given up because a disk is
-//! full or a database is locked.
+//! Retries for a store that is unavailable, so that a full disk or a locked database loses nothing
+//! that was paid for.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use crate::{record::feed::Feed, seams::StoreError};
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-/// Tries again while the store is unavailable, and tells subscribers. Also says whether it had to:
-/// then an earlier try may have been stored although its acknowledgement was lost.
+/// Retries while the store is unavailable, and tells subscribers. Also returns whether it had to:
+/// then an earlier attempt may have been stored although its acknowledgement was lost.
 pub(crate) async fn patiently<'s, T>(
     feed: &Feed,
     try_once: impl Fn() -> BoxFuture<'s, Result<T, StoreError>>,
@@ -32,7 +32,7 @@ pub(crate) async fn patiently<'s, T>(
     }
 }
 
-/// Whether something had to be tried more than once.
+/// Whether there was more than one attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Waited {
     Yes,

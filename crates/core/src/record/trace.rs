@@ -1,5 +1,5 @@
-//! Facts as trace events, under the names of INV-DISC-301 and one for each response (INV-DISC-015).
-//! No content, no keys.
+//! Facts as trace events, under the names of INV-DISC-301 and one per response (INV-DISC-015). They
+//! contain no content and no keys.
 
 use tracing::{debug, info, warn};
 
@@ -9,7 +9,7 @@ use crate::model::{
 };
 
 pub(crate) fn fact(id: DiscussionId, fact: &Fact) {
-    // Formatted only where somebody listens.
+    // Formatted only if a subscriber is active.
     let (discussion, seq) = (tracing::field::display(id), fact.seq.0);
     match &fact.event {
         Event::PanelSeated { seated, .. } => {

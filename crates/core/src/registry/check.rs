@@ -1,4 +1,4 @@
-//! Whether what was registered fits together, and whether an order fits what was registered.
+//! Checks of a registry, and of a spec against a registry.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// Why a registry can't be used.
+/// Why a registry is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RegistryError {
     /// Two of one kind have the same name.
@@ -28,29 +28,29 @@ pub enum RegistryError {
         name: &'static str,
     },
     /// Two declarations of one option differ.
-    #[error("the option {0} is declared in two ways; whoever shares an option must declare it alike")]
+    #[error("the option {0} is declared in two ways; declarations of a shared option must be equal")]
     OptionsDiffer(&'static str),
-    /// An option has the name of something built in.
+    /// An option has the name of a built-in field.
     #[error("the option {0} has the name of a built-in one")]
     Reserved(&'static str),
     /// Two forms of one kind differ in version.
     #[error("the form {0} is declared in two versions")]
     FormsDiffer(&'static str),
-    /// A pattern's or method's field of the result has the name of something built in.
+    /// A result field of a pattern or method has the name of a built-in one.
     #[error("the result field {0} has the name of a built-in one")]
     ReservedField(&'static str),
-    /// There is no pattern, no method or no strategy at all.
+    /// No pattern, no method or no strategy is registered.
     #[error("there are no {0}")]
     None(&'static str),
 }
 
 impl Registry {
-    /// Whether everything fits together; the names in `reserved` are no options.
+    /// Checks that the registered entries fit together. No option may have a name in `reserved`.
     pub fn validate(&self, reserved: &[&str]) -> Result<(), RegistryError> {
         unique("patterns", self.patterns().iter().map(|it| it.name))?;
         unique("consensus methods", self.methods().iter().map(|it| it.name))?;
         unique("context strategies", self.strategies().iter().map(|it| it.name))?;
-        if let Some(name) = first_twice(self.detectors().iter().map(|it| it.name)) {
+        if let Some(name) = first_duplicate(self.detectors().iter().map(|it| it.name)) {
             return Err(RegistryError::Twice { what: "detectors", name });
         }
         self.validate_options(reserved)?;
@@ -93,14 +93,14 @@ impl Registry {
             if let Some(name) = names.clone().find(|it| Outcome::FIELDS.contains(it)) {
                 return Err(RegistryError::ReservedField(name));
             }
-            if let Some(name) = first_twice(names) {
+            if let Some(name) = first_duplicate(names) {
                 return Err(RegistryError::Twice { what: "result fields", name });
             }
         }
         Ok(())
     }
 
-    /// Everything about the vocabulary of this order that speaks against it.
+    /// Everything wrong with the names and option values of this spec.
     #[must_use]
     pub fn refusals(&self, spec: &Spec) -> Vec<Refusal> {
         let mut refusals = Vec::new();
@@ -127,7 +127,7 @@ impl Registry {
         refusals
     }
 
-    /// What a request that is too long may be followed by: a strategy's name, or the end.
+    /// The possible reactions to a request that is too long: a strategy's name, or the end.
     pub fn overflows(&self) -> impl Iterator<Item = &'static str> {
         let offered = self.strategies().iter().filter(|it| it.overflow != OnOverflow::NotOffered);
         offered.map(|it| it.name).chain([WindowSpec::END])
@@ -149,12 +149,12 @@ impl Registry {
 
     fn option_refusals(&self, spec: &Spec) -> Vec<Refusal> {
         let (pattern, method) = (&spec.pattern, &spec.consensus.method);
-        let counting = self.options_for(pattern, method, &spec.window.strategy);
+        let applicable = self.options_for(pattern, method, &spec.window.strategy);
         let seats: Vec<&str> = spec.participants.iter().map(|it| it.name.as_str()).collect();
         let detectors: Vec<&str> = self.detectors().iter().map(|it| it.name).collect();
         let known = Known { seats: Some(&seats), detectors: &detectors };
         let complaint = |(name, value): (&str, &serde_json::Value)| {
-            let Some(declared) = counting.iter().find(|it| it.name == name) else {
+            let Some(declared) = applicable.iter().find(|it| it.name == name) else {
                 return Some(Refusal::new(name, Code::InvalidRequest, self.misplaced(name)));
             };
             let code = match declared.kind {
@@ -166,21 +166,21 @@ impl Registry {
         spec.settings.iter().filter_map(complaint).collect()
     }
 
-    /// Where an option counts that does not count here.
+    /// Says where an option applies that doesn't apply here.
     fn misplaced(&self, name: &str) -> String {
         let declares =
             |options: crate::registry::Options| options.iter().any(|it| it.declared().name == name);
-        let of = |what: &str, names: Vec<&str>| {
+        let only_with = |what: &str, names: Vec<&str>| {
             let names = names.join(" or ");
             (!names.is_empty()).then(|| format!("counts only with the {what} {names}; leave this out"))
         };
         let patterns = self.patterns().iter().filter(|it| declares(it.options)).map(|it| it.name);
         let methods = self.methods().iter().filter(|it| declares(it.options)).map(|it| it.name);
         let strategies = self.strategies().iter().filter(|it| declares(it.options)).map(|it| it.name);
-        of("pattern", patterns.collect())
-            .or_else(|| of("consensus method", methods.collect()))
-            .or_else(|| of("window strategy", strategies.collect()))
-            .unwrap_or_else(|| "is no option that anything here reads".to_owned())
+        only_with("pattern", patterns.collect())
+            .or_else(|| only_with("consensus method", methods.collect()))
+            .or_else(|| only_with("window strategy", strategies.collect()))
+            .unwrap_or_else(|| "is not a known option".to_owned())
     }
 }
 
@@ -191,10 +191,10 @@ fn unique(
     if names.clone().next().is_none() {
         return Err(RegistryError::None(what));
     }
-    first_twice(names).map_or(Ok(()), |name| Err(RegistryError::Twice { what, name }))
+    first_duplicate(names).map_or(Ok(()), |name| Err(RegistryError::Twice { what, name }))
 }
 
-fn first_twice(names: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+fn first_duplicate(names: impl Iterator<Item = &'static str>) -> Option<&'static str> {
     let mut seen = std::collections::BTreeSet::new();
     names.into_iter().find(|name| !seen.insert(*name))
 }
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_together_is_accepted() {
+    fn a_consistent_registry_is_accepted() {
         assert_eq!(registry().validate(&["topic", "rounds"]), Ok(()));
         let none: Registry = Registry::default();
         check(&none, &[], &RegistryError::None("patterns"), "there are no patterns");
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn one_name_is_there_once() {
+    fn a_name_is_registered_once() {
         let twice = |what, name| RegistryError::Twice { what, name };
         let talks = registry().with_patterns(&PATTERNS[..1]);
         check(&talks, &[], &twice("patterns", "talk"), "there are two patterns named talk");
@@ -299,9 +299,9 @@ mod tests {
     }
 
     #[test]
-    fn two_who_share_an_option_declare_it_alike() {
+    fn declarations_of_a_shared_option_are_equal() {
         static FAST: &[Consensus] = &[Consensus { name: "race", options: &[&FASTER], ..Consensus::PLAIN }];
-        let told = "the option pace is declared in two ways; whoever shares an option must declare it alike";
+        let told = "the option pace is declared in two ways; declarations of a shared option must be equal";
         check(&registry().with_methods(FAST), &[], &RegistryError::OptionsDiffer("pace"), told);
     }
 
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn two_who_share_a_form_mean_the_same_version() {
+    fn declarations_of_a_shared_form_have_the_same_version() {
         static ONE: Form = Form::new("vow");
         static OTHER: Form = Form { version: 2, ..Form::new("vow") };
         static VOWS: &[Pattern] = &[
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_nothing_has_are_refused_with_those_there_are() {
+    fn unknown_names_are_refused_with_the_known_ones() {
         refuses(&order(), &[]);
         let mut spec = Spec { pattern: "riot".to_owned(), ..order() };
         spec.consensus.method = "coin".to_owned();
@@ -381,11 +381,11 @@ mod tests {
     }
 
     #[test]
-    fn an_option_that_counts_elsewhere_is_refused_with_where() {
+    fn an_option_that_applies_elsewhere_is_refused_with_where() {
         refuses(&setting("pace", json!(0.7)), &[]);
         let elsewhere = |name, told| refuses(&setting(name, json!(3)), &[(told, Code::InvalidRequest)]);
         elsewhere("depth", "depth: counts only with the window strategy deep; leave this out");
-        elsewhere("mood", "mood: is no option that anything here reads");
+        elsewhere("mood", "mood: is not a known option");
         let by_lot = |name, told| {
             let mut spec = Spec { pattern: "parade".to_owned(), ..setting(name, json!(3)) };
             spec.consensus.method = "lot".to_owned();
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_checked_against_the_table_and_the_detectors() {
+    fn values_are_checked_against_the_participants_and_the_detectors() {
         refuses(&setting("chair", json!("ann")), &[]);
         let stranger = "chair: eve does not take part; there are ann, bob, cyd";
         refuses(&setting("chair", json!("eve")), &[(stranger, Code::InvalidRoles)]);

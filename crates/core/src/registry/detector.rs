@@ -1,79 +1,79 @@
-//! What a detector is, and the course of a talk as it sees it.
+//! Detectors, and the course of a talk that they examine.
 
 use std::sync::Arc;
 
-/// Something that watches the course of a talk (D08).
+/// A function that examines the course of a talk, for repetition for instance (D08).
 #[derive(Clone, Copy)]
 pub struct Detector {
-    /// What users call it.
+    /// The name in requests.
     pub name: &'static str,
     /// One line for help, schemas and docs.
     pub summary: &'static str,
-    /// What it notices about the latest round. Pure.
+    /// What it detects about the latest round. Pure.
     pub detect: fn(&Course) -> Vec<Detection>,
-    /// When what it noticed may end the talk.
+    /// When a detection may end the talk.
     pub ends: Ends,
 }
 
-/// When what a detector noticed may end a talk.
+/// When a detection may end a talk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ends {
-    /// As soon as it notices something.
+    /// On any detection.
     AtOnce,
-    /// When it notices something about everyone who spoke in the round.
+    /// When there is a detection for everyone that spoke in the round.
     WhenOfAll,
 }
 
-/// The course of a talk as detectors see it.
+/// The course of a talk, for detectors.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Course {
-    /// What was said, the newest last; old speeches are forgotten.
+    /// The speeches, newest last; old ones are dropped.
     pub speeches: Vec<Speech>,
-    /// How rounds were marked, where somebody marks them.
+    /// The scores of rounds, if there are any.
     pub marks: Vec<RoundMarks>,
 }
 
-/// One speech in the course of a talk.
+/// One speech.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Speech {
-    /// Whose.
+    /// The speaker.
     pub participant: String,
-    /// In which round.
+    /// The round's number.
     pub round: u32,
-    /// In the speaker's own words, without quotations.
+    /// The speaker's own words, without quotations.
     pub text: Arc<str>,
-    /// How much of it its speaker said before, 0 to 1, by each measure: `lexical`, `trigrams`,
-    /// `embeddings`.
+    /// How much of it repeats the speaker's earlier words, 0 to 1, by each measure: `lexical`,
+    /// `trigrams`, `embeddings`.
     pub repeats: Vec<(&'static str, f64)>,
 }
 
-/// How a round was marked.
+/// The scores of a round.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoundMarks {
-    /// Which round.
+    /// The round's number.
     pub round: u32,
-    /// The round as a whole, 0 to 10.
+    /// The overall quality, 0 to 10.
     pub quality: f64,
-    /// How new it was, 0 to 10.
+    /// The novelty, 0 to 10.
     pub novelty: Option<f64>,
-    /// How much it was about the question, 0 to 10.
+    /// The relevance to the topic, 0 to 10.
     pub relevance: Option<f64>,
-    /// Whether it was found repetitive.
+    /// Whether the round was judged repetitive.
     pub repetitive: bool,
 }
 
-/// Something a detector noticed.
+/// A detector's finding.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Detection {
-    /// In which round.
+    /// The round's number.
     pub round: u32,
-    /// Which detector.
+    /// The detector's name.
     pub detector: String,
-    /// By which measure: `lexical`, `trigrams`, `embeddings`, `judge`.
+    /// The measure: `lexical`, `trigrams`, `embeddings`, `judge`.
     pub measure: String,
-    /// What it measured.
+    /// The measured value.
     pub value: f64,
-    /// Whose speech, where it is one participant's.
+    /// The speaker, if it concerns one participant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub participant: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What a consensus method is.
+//! Consensus methods.
 
 use futures::future::BoxFuture;
 
@@ -9,10 +9,10 @@ use crate::{
     vocabulary::{form::Form, result::ResultField},
 };
 
-/// A way to turn what was said into one decision.
+/// A way to reach one decision from the talk.
 #[derive(Clone, Copy)]
 pub struct Consensus {
-    /// What users call it.
+    /// The name in requests.
     pub name: &'static str,
     /// One line for help, schemas and docs.
     pub summary: &'static str,
@@ -22,17 +22,17 @@ pub struct Consensus {
     pub forms: &'static [&'static Form],
     /// The fields it adds to the result.
     pub results: &'static [ResultField],
-    /// What is missing in the spec for this method.
+    /// Checks the spec and says what is missing for this method.
     pub check: fn(&Spec) -> Vec<Refusal>,
-    /// How many calls it makes at most when nothing fails; that many are kept back from the budget
-    /// while the talk goes on.
+    /// The maximum number of calls it makes if nothing fails. That many are reserved from the
+    /// budget during the talk.
     pub calls: fn(&Spec) -> u32,
-    /// Decides.
+    /// Makes the decision.
     pub decide: for<'f> fn(&'f mut Floor) -> BoxFuture<'f, Result<Decision, Halt>>,
 }
 
 impl Consensus {
-    /// A method that declares nothing of its own; a base for `..Consensus::PLAIN`.
+    /// A method that declares nothing; a base for `..Consensus::PLAIN`.
     pub const PLAIN: Consensus = Consensus {
         name: "",
         summary: "",

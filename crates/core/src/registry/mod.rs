@@ -1,5 +1,5 @@
-//! What a pattern, a consensus method, a context strategy and a detector are, and the registry of
-//! those there are. Each is a constant: a name, a sentence, what it declares, and functions.
+//! Patterns, consensus methods, context strategies and detectors, and their registry. Each is a
+//! constant with a name, a sentence, declarations and functions.
 
 pub mod check;
 mod detector;
@@ -30,9 +30,9 @@ pub use strategy::{Before, ContextStrategy, Covered, Fit, Length, OnOverflow, Su
 /// The options that something declares.
 pub type Options = &'static [&'static dyn Declares];
 
-/// Everything that was registered, the default of each kind first.
+/// Everything registered, the default of each kind first.
 ///
-/// Cheap to clone; a clone that is added to leaves the others as they are.
+/// Cheap to clone. Adding to a clone doesn't change the original.
 #[derive(Clone, Default)]
 pub struct Registry(Arc<Lists>);
 
@@ -44,7 +44,7 @@ struct Lists {
     detectors: Vec<&'static Detector>,
 }
 
-/// Two registries are the same when they have the same names in the same order.
+/// Registries are equal if they have the same names in the same order.
 impl PartialEq for Registry {
     fn eq(&self, other: &Self) -> bool {
         let names = |it: &Registry| format!("{it:?}");
@@ -117,25 +117,25 @@ impl Registry {
         &self.0.detectors
     }
 
-    /// The pattern of that name.
+    /// The pattern with this name.
     #[must_use]
     pub fn pattern(&self, name: &str) -> Option<&'static Pattern> {
         self.0.patterns.iter().copied().find(|it| it.name == name)
     }
 
-    /// The consensus method of that name.
+    /// The consensus method with this name.
     #[must_use]
     pub fn method(&self, name: &str) -> Option<&'static Consensus> {
         self.0.methods.iter().copied().find(|it| it.name == name)
     }
 
-    /// The context strategy of that name.
+    /// The context strategy with this name.
     #[must_use]
     pub fn strategy(&self, name: &str) -> Option<&'static ContextStrategy> {
         self.0.strategies.iter().copied().find(|it| it.name == name)
     }
 
-    /// Every role that some pattern tells apart, once each.
+    /// Every role that a pattern declares, once each.
     #[must_use]
     pub fn roles(&self) -> Vec<&'static RoleKind> {
         let mut seen = BTreeSet::new();
@@ -143,7 +143,7 @@ impl Registry {
         all.filter(|it| seen.insert(it.name)).collect()
     }
 
-    /// Every option that somebody declares, once each, in the order of registration.
+    /// Every declared option, once each, in the order of registration.
     #[must_use]
     pub fn options(&self) -> Vec<&'static Declared> {
         let mut seen = BTreeSet::new();
@@ -154,7 +154,7 @@ impl Registry {
         all.filter(|it| seen.insert(it.name)).collect()
     }
 
-    /// The options that count in a discussion of this pattern, method and strategy, once each.
+    /// The options that apply to this pattern, method and strategy, once each.
     #[must_use]
     pub fn options_for(&self, pattern: &str, method: &str, strategy: &str) -> Vec<&'static Declared> {
         let mut seen = BTreeSet::new();
@@ -165,19 +165,19 @@ impl Registry {
         all.filter(|it| seen.insert(it.name)).collect()
     }
 
-    /// The option of that name.
+    /// The option with this name.
     #[must_use]
     pub fn option(&self, name: &str) -> Option<&'static Declared> {
         self.options().into_iter().find(|it| it.name == name)
     }
 
-    /// The role of that name.
+    /// The role with this name.
     #[must_use]
     pub fn role(&self, name: &str) -> Option<&'static RoleKind> {
         self.roles().into_iter().find(|it| it.name == name)
     }
 
-    /// Every decision that a pattern may ask people for, once each.
+    /// Every ruling that a pattern declares, once each.
     #[must_use]
     pub fn rulings(&self) -> Vec<&'static RulingKind> {
         let mut seen = BTreeSet::new();
@@ -185,7 +185,7 @@ impl Registry {
         all.filter(|it| seen.insert(it.name)).collect()
     }
 
-    /// Every form that somebody declares, once each.
+    /// Every declared form, once each.
     #[must_use]
     pub fn forms(&self) -> Vec<&'static Form> {
         let mut seen = BTreeSet::new();
@@ -194,7 +194,7 @@ impl Registry {
         patterns.chain(methods).copied().filter(|it| seen.insert(it.kind)).collect()
     }
 
-    /// The fields that this pattern and this method add to a result, once each.
+    /// The result fields that the pattern and the method of this spec add, once each.
     #[must_use]
     pub fn results_of(&self, spec: &Spec) -> Vec<&'static ResultField> {
         let mut seen = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! What a pattern is, and everything it may declare of its own.
+//! Patterns, and everything they can declare.
 
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
@@ -16,43 +16,43 @@ use crate::{
 /// A way to hold a discussion.
 #[derive(Clone, Copy)]
 pub struct Pattern {
-    /// What users call it.
+    /// The name in requests.
     pub name: &'static str,
     /// One line for help, schemas and docs.
     pub summary: &'static str,
-    /// Raised when the flow changes so that old records can't be continued.
+    /// The version of the flow, raised when old records can't be continued any more.
     pub flow: u32,
-    /// What holds where an order says nothing.
+    /// The defaults for requests.
     pub usual: Usual,
     /// The options it reads.
     pub options: Options,
-    /// The roles it tells apart.
+    /// The roles it distinguishes.
     pub roles: &'static [RoleKind],
     /// The structured replies it asks for.
     pub forms: &'static [&'static Form],
-    /// The ways in which its talk may end by its own rules.
+    /// The ways in which its own rules may end the talk.
     pub ends: &'static [Ending],
     /// The decisions it may ask people for.
     pub rulings: &'static [RulingKind],
     /// The fields it adds to the result.
     pub results: &'static [ResultField],
-    /// The moves between its phases.
+    /// The allowed transitions between its phases.
     pub phases: PhaseTable,
-    /// Hands out the roles that an order leaves open, or says what is missing.
+    /// Assigns the roles that a request leaves open, or says what is missing.
     pub seat: fn(&mut Seating<'_>) -> Vec<Refusal>,
-    /// What is missing in the spec for this pattern, before anything is spent.
+    /// Checks the spec and says what is missing for this pattern, before anything is spent.
     pub check: fn(&Spec) -> Vec<Refusal>,
-    /// What makes a finished discussion less than it was meant to be, by name; usually nothing.
+    /// What makes a finished discussion incomplete, by name; usually nothing.
     pub lacks: fn(&State) -> Map<String, Value>,
-    /// What it is called when too many fail.
+    /// The error when too many participants fail.
     pub loss: Loss,
-    /// Holds the discussion. `Some` when the talk itself came to a decision, so that no method need
-    /// be asked.
+    /// Runs the talk. Returns `Some` if the talk itself reached a decision, so that no method is
+    /// needed.
     pub run: for<'f> fn(&'f mut Floor) -> Talk<'f>,
 }
 
 impl Pattern {
-    /// A pattern that declares nothing of its own and says nothing; a base for `..Pattern::PLAIN`.
+    /// A pattern that declares nothing and asks nobody; a base for `..Pattern::PLAIN`.
     pub const PLAIN: Pattern = Pattern {
         name: "",
         summary: "",
@@ -72,52 +72,52 @@ impl Pattern {
         run: |_| Box::pin(async { Ok(None) }),
     };
 
-    /// The ending of that name.
+    /// The ending with this name.
     #[must_use]
     pub fn ending(&self, name: &str) -> Option<&'static Ending> {
         self.ends.iter().find(|it| it.name == name)
     }
 }
 
-/// A pattern at work.
+/// The future of a running pattern.
 pub type Talk<'f> = BoxFuture<'f, Result<Option<Decision>, Halt>>;
 
-/// What holds where an order says nothing.
+/// The defaults for requests that leave something open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Usual {
-    /// How many rounds.
+    /// The number of rounds.
     pub rounds: u32,
-    /// The consensus method; the registry's first where it is empty.
+    /// The consensus method; empty for the registry's first.
     pub method: &'static str,
-    /// How long one step may take, in milliseconds.
+    /// The time limit of a step, in milliseconds.
     pub step_ms: u64,
-    /// The least and the most participants that an order may name.
+    /// The minimum and maximum number of participants.
     pub seats: (usize, usize),
-    /// The providers that are asked; the usual panel where it is empty.
+    /// The default providers; empty for the usual panel.
     pub panel: &'static [&'static str],
 }
 
 impl Usual {
-    /// Two rounds, a minute for each step, two to six participants.
+    /// Two rounds, a minute per step, two to six participants.
     pub const PLAIN: Usual = Usual { rounds: 2, method: "", step_ms: 60_000, seats: (2, 6), panel: &[] };
 }
 
-/// A role that a pattern tells apart.
+/// A role that a pattern distinguishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RoleKind {
     /// The name in requests.
     pub name: &'static str,
-    /// What it does.
+    /// What the role does.
     pub summary: &'static str,
     /// Whether it takes turns in the talk.
     pub speaks: bool,
 }
 
-/// A table whose roles are being handed out.
+/// A panel whose roles are being assigned.
 pub struct Seating<'a> {
-    /// The participants in seating order, with the roles that were given.
+    /// The participants in seating order, with the roles that were requested.
     pub participants: &'a mut Vec<Participant>,
-    /// The options that were given.
+    /// The option values that were given.
     pub settings: &'a Settings,
     /// What to do about roles that nobody has.
     pub missing: MissingRoles,
@@ -126,18 +126,18 @@ pub struct Seating<'a> {
 /// What to do about roles that nobody has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum MissingRoles {
-    /// Say so: a program should know which participant it lets argue for what (INV-DISC-008).
+    /// Refuse: a program should know which participant argues for which side (INV-DISC-008).
     #[default]
     Refuse,
-    /// Hand them out; for people in a hurry.
+    /// Assign them, for people in a hurry.
     Assign,
 }
 
-/// What it is called when a failure leaves too few to go on.
+/// The error when a failure leaves too few participants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loss {
-    /// There are too few providers.
+    /// Too few providers.
     TooFewProviders,
-    /// A turn failed, which nobody else can take (A14).
+    /// A failed turn that no one else can take (A14).
     TurnFailed,
 }

@@ -1,4 +1,4 @@
-//! The result document, made from the state of a discussion, finished or not.
+//! Builds the result from the state of a discussion, finished or not.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,7 +37,7 @@ impl Registry {
             simulated: state.spec.simulation.is_some(),
             pattern: state.spec.pattern.clone(),
             topic: state.spec.topic.clone(),
-            participating_providers: spoke(state),
+            participating_providers: speakers(state),
             failed_providers: missing(state).into_iter().map(|it| it.provider).collect(),
             rounds: rounds(state),
             synthesis: decision.synthesis.clone(),
@@ -56,7 +56,7 @@ impl Registry {
         }
     }
 
-    /// What the pattern finds missing in this discussion, by name.
+    /// What the pattern reports as missing, by name.
     fn lacks(&self, state: &State) -> Map<String, Value> {
         self.pattern(&state.spec.pattern).map(|it| (it.lacks)(state)).unwrap_or_default()
     }
@@ -71,7 +71,7 @@ fn seats(state: &State) -> impl Iterator<Item = &str> {
     state.spec.participants.iter().map(|it| it.name.as_str())
 }
 
-fn spoke(state: &State) -> Vec<String> {
+fn speakers(state: &State) -> Vec<String> {
     let spoke: BTreeSet<&str> = state.turns.iter().map(|turn| turn.participant.as_str()).collect();
     seats(state).filter(|name| spoke.contains(name)).map(str::to_owned).collect()
 }
@@ -92,13 +92,14 @@ fn attempts(number: u32) -> String {
     if number == 1 { "1 attempt".to_owned() } else { format!("{number} attempts") }
 }
 
-/// Rounds in order; in each, phases in order; in each, seats in order, however they arrived.
+/// The rounds in order; within a round, responses by phase and then by seat, whatever order they
+/// arrived in.
 fn rounds(state: &State) -> Vec<Round> {
     let mut rounds = Vec::new();
     for span in &state.rounds {
         let mut responses: Vec<(usize, usize, Response)> = Vec::new();
         let mut phases: Vec<&str> = Vec::new();
-        for turn in last_words(state, span.round) {
+        for turn in final_turns(state, span.round) {
             let place = place_of(&mut phases, &turn.phase);
             responses.push((place, seat_of(state, &turn.participant), response(state, turn)));
         }
@@ -131,18 +132,18 @@ fn rounds(state: &State) -> Vec<Round> {
     rounds
 }
 
-/// The turns of a round without those a reminder replaced.
-fn last_words(state: &State, round: u32) -> Vec<&Turn> {
+/// The turns of a round, without those that a reminder replaced.
+fn final_turns(state: &State, round: u32) -> Vec<&Turn> {
     let of_round = state.turns.iter().filter(|turn| turn.round == round && turn.phase != DECIDING);
-    let mut words: Vec<&Turn> = Vec::new();
+    let mut turns: Vec<&Turn> = Vec::new();
     for turn in of_round {
-        words.retain(|it| without_reminder(&it.step) != without_reminder(&turn.step));
-        words.push(turn);
+        turns.retain(|it| without_reminder(&it.step) != without_reminder(&turn.step));
+        turns.push(turn);
     }
-    words
+    turns
 }
 
-/// The step of the question that was asked first.
+/// The step of the original question.
 fn without_reminder(step: &Step) -> &str {
     let name = step.as_str();
     match name.rsplit_once('/') {
@@ -174,7 +175,7 @@ fn role(state: &State, name: &str) -> Option<String> {
 fn response(state: &State, turn: &Turn) -> Response {
     let reply = turn.step.purpose("read");
     let read = state.readings.iter().find(|it| it.step.as_ref() == Some(&reply));
-    // Those who only find that there is no agreement have chosen nothing.
+    // A finding that there is no agreement is not a vote.
     let stance = read.and_then(|it| it.reading.stance.as_ref()).filter(|it| it.chooses);
     Response {
         provider: turn.participant.clone(),
@@ -263,7 +264,7 @@ fn integrity(state: &State, lacks: Map<String, Value>) -> Integrity {
     let readings = |source| state.readings.iter().filter(|it| it.source == source).count() as u32;
     Integrity {
         expected: seats(state).map(str::to_owned).collect(),
-        spoke: spoke(state),
+        spoke: speakers(state),
         missing: missing(state),
         retries: state.wear.retries,
         repeated_calls: state.wear.repeated,

@@ -1,4 +1,4 @@
-//! A discussion's state together with the vocabulary that its result is made with.
+//! A discussion's state together with the registry that its result is built with.
 
 use std::ops::Deref;
 
@@ -7,7 +7,7 @@ use crate::{
     registry::Registry,
 };
 
-/// The state of a discussion at some moment, able to give its result.
+/// The state of a discussion at some moment, able to build its result.
 #[derive(Clone)]
 pub struct Snapshot {
     state: Box<State>,
@@ -15,19 +15,19 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// This state, read with this vocabulary.
+    /// A snapshot of this state, read with this registry.
     #[must_use]
     pub fn new(state: Box<State>, registry: Registry) -> Self {
         Snapshot { state, registry }
     }
 
-    /// The result, or as much of it as there is.
+    /// The result so far.
     #[must_use]
     pub fn outcome(&self) -> Outcome {
         self.registry.outcome(&self.state)
     }
 
-    /// The vocabulary it is read with.
+    /// The registry it is read with.
     #[must_use]
     pub fn registry(&self) -> &Registry {
         &self.registry
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(
             json!(outcome.fields),
             expected,
-            "the pattern's field wins over the method's of that name"
+            "the pattern's field wins over the method's field of the same name"
         );
         assert_eq!(json!(outcome.integrity.lacks), json!({ "rests": 1 }));
         let written = json!(outcome);
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fields_of_every_result_are_those_that_are_reserved() {
+    fn the_built_in_fields_of_a_result_are_the_reserved_names() {
         let mut outcome = Snapshot::new(noted(None), Registry::default()).outcome();
         outcome.positions_by_round =
             vec![Position { round: 1, participant: String::new(), position: String::new() }];
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_snapshot_is_its_state_whatever_it_is_read_with() {
+    fn snapshots_are_compared_by_state_alone() {
         let (one, other) = (noted(Some(72)), noted(Some(96)));
         let snapshot = Snapshot::new(one.clone(), registry());
         assert_eq!((snapshot.id, snapshot.noted.len()), (one.id, 1));

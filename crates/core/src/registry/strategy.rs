@@ -1,4 +1,4 @@
-//! What a context strategy is: how a talk that outgrows a model's window is shown.
+//! Context strategies: how a talk is fitted into a model's context window.
 
 use crate::{
     floor::ask::Ask,
@@ -7,115 +7,116 @@ use crate::{
     vocabulary::option::{Opt, OptionValue},
 };
 
-/// A way to show a talk that may outgrow a model's window (D09).
+/// A way to fit a talk into a model's context window (D09).
 #[derive(Clone, Copy)]
 pub struct ContextStrategy {
-    /// What users call it.
+    /// The name in requests.
     pub name: &'static str,
     /// One line for help, schemas and docs.
     pub summary: &'static str,
-    /// What is shown of a talk of this length. Pure, and never slower for a longer talk.
+    /// Chooses what is shown of a talk of this length. Pure, and no slower for a longer talk.
     pub fit: fn(&Length<'_>) -> Fit,
     /// The options it reads.
     pub options: Options,
-    /// What it does where a request is too long for the provider all the same.
+    /// The reaction if the provider still rejects a request as too long.
     pub overflow: OnOverflow,
-    /// The question to a participant that sums up what was said, in so many tokens at most.
+    /// The question that asks a participant for a summary of at most so many tokens.
     pub words: fn(&Spec, u32) -> Ask,
 }
 
-/// What a context strategy does where a request is too long for the provider all the same.
+/// The reaction of a context strategy if the provider still rejects a request as too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnOverflow {
-    /// It can't be chosen for that.
+    /// The strategy can't be chosen for this.
     NotOffered,
-    /// One more try at once, with half the room.
+    /// One more attempt at once, with half the room.
     Shrinks,
-    /// One more try with half the room, once what is older is summed up.
+    /// One more attempt with half the room, after older turns are summarised.
     SumsUp,
 }
 
-/// How long a talk is beside the room there is for it, in tokens of one model.
+/// The length of a talk and the room for it, in tokens of one model.
 #[derive(Debug, Clone, Copy)]
 pub struct Length<'a> {
-    /// The size of the first 0, 1, 2 … turns together, so that no strategy ever adds them up.
+    /// The total size of the first 0, 1, 2 … turns, so that no strategy has to add them up.
     pub sums: &'a [u64],
-    /// What is summed up already.
+    /// The existing summary, if any.
     pub summary: Option<Covered>,
-    /// What there is room for.
+    /// The available room.
     pub room: u64,
-    /// The options that were given.
+    /// The option values that were given.
     pub settings: &'a Settings,
 }
 
-/// A summary there is.
+/// An existing summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Covered {
-    /// Of how many turns, from the first one on.
+    /// How many turns it covers, from the first one on.
     pub turns: usize,
     /// Its own size.
     pub size: u64,
 }
 
-/// What a strategy says.
+/// What a strategy decided to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fit {
-    /// What stands before the newest turns.
+    /// What is shown before the newest turns.
     pub before: Before,
-    /// The first of the newest turns; from here on all are shown.
+    /// The index of the first of the newest turns; all turns from here on are shown.
     pub from: usize,
-    /// What should be summed up first; what is shown holds when that can't be had.
+    /// A summary to make first. If it can't be made, the other fields still apply.
     pub sum_up: Option<SumUp>,
-    /// How much of the room the talk would take, in per cent, where that is worth a warning.
+    /// How much of the room the talk would take, in per cent, if that is worth a warning.
     pub tight: Option<u32>,
 }
 
-/// What stands before the newest turns.
+/// What is shown before the newest turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Before {
     /// Nothing.
     Nothing,
     /// The very first turn.
     First,
-    /// The summary there is.
+    /// The existing summary.
     Summary,
 }
 
-/// A summary to be made.
+/// A summary to make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SumUp {
-    /// Of how many turns, from the first one on; those already summed up are taken from the summary there is.
+    /// How many turns it should cover, from the first one on. Turns that the existing summary
+    /// covers are taken from there.
     pub turns: usize,
-    /// How long it may be.
+    /// Its maximum size.
     pub most: u64,
 }
 
 impl Length<'_> {
-    /// The value of this option.
+    /// The option's value.
     #[must_use]
     pub fn option<T: OptionValue + 'static>(&self, option: &Opt<T>) -> T {
         option.of(self.settings)
     }
 
-    /// How many turns there are.
+    /// The number of turns.
     #[must_use]
     pub fn turns(&self) -> usize {
         self.sums.len().saturating_sub(1)
     }
 
-    /// The size of the turns from this one up to, and without, that one.
+    /// The size of the turns from `from` up to, but not including, `to`.
     #[must_use]
     pub fn size(&self, from: usize, to: usize) -> u64 {
         self.sums.get(to).zip(self.sums.get(from)).map_or(0, |(to, from)| to - from)
     }
 
-    /// The size of all turns from this one on.
+    /// The size of all turns from `from` on.
     #[must_use]
     pub fn since(&self, from: usize) -> u64 {
         self.size(from, self.turns())
     }
 
-    /// The first of the newest turns that fit this room together, none before `earliest` among them.
+    /// The index of the first of the newest turns that together fit this room, at least `earliest`.
     #[must_use]
     pub fn newest(&self, earliest: usize, room: u64) -> usize {
         let all = self.sums.last().copied().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Past discussions: the contract of an archive, what it lists, and how long it keeps them.
+//! The archive of past discussions: its interface, its listings, and retention.
 
 use futures::future::BoxFuture;
 use serde::Serialize;
@@ -11,43 +11,44 @@ use crate::model::{
     time::Timestamp,
 };
 
-/// Past discussions: listed, searched, kept for a while (INV-DISC-630 to 632).
+/// The archive of past discussions: listing, search and retention (INV-DISC-630 to 632).
 pub trait Archive: Send + Sync {
-    /// Discussions people started, newest first; without hidden ones.
+    /// Lists discussions that people started, newest first, without hidden ones.
     fn list(&self, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>>;
 
-    /// Those that have to do with these words, most relevant first (INV-DISC-631); without hidden ones.
+    /// Finds discussions that match these words, most relevant first (INV-DISC-631), without hidden
+    /// ones.
     fn search(&self, words: &str, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>>;
 
-    /// Hides finished discussions that have been kept long enough, and removes for good, with
-    /// everything below them, those that have been hidden for [`GRACE_MS`]. Time is what
-    /// [`Retention::measure`] makes of the newest fact, so a clock that leaps removes nothing. A
-    /// hidden discussion that is no longer too old reappears: retention was lengthened, it was run
-    /// again, or a wrong clock had hidden it. A discussion that is being run is left alone.
+    /// Hides finished discussions whose retention has ended, and removes those that have been
+    /// hidden for [`GRACE_MS`], with everything below them. Time is measured by
+    /// [`Retention::measure`] from the newest fact, so a clock that jumps ahead removes nothing. A
+    /// hidden discussion reappears when it is no longer too old: because retention was extended, it
+    /// was run again, or a wrong clock had hidden it. Running discussions are never touched.
     fn expire(&self, retention: Retention) -> BoxFuture<'_, Result<Expired, StoreError>>;
 
-    /// Hidden discussions, newest first. They can be read by their ids, and are in no other list.
+    /// Lists hidden discussions, newest first. They can be read by id but appear in no other list.
     fn hidden(&self, wanted: Wanted) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>>;
 
-    /// Shows a hidden discussion again, and keeps it as long as if it had ended at `now`. One that is
-    /// not hidden is kept as long.
+    /// Shows a hidden discussion again and restarts its retention as if it had ended at `now`. Also
+    /// restarts the retention of one that isn't hidden.
     fn restore(&self, id: DiscussionId, now: Timestamp) -> BoxFuture<'_, Result<(), StoreError>>;
 
-    /// Removes one discussion with everything below it at once, finished or not;
-    /// [`StoreError::Held`] while it is being run.
+    /// Removes one discussion with everything below it at once, finished or not. Returns
+    /// [`StoreError::Held`] while it is running.
     fn remove(&self, id: DiscussionId) -> BoxFuture<'_, Result<(), StoreError>>;
 
-    /// Keeps an id for an order under the sender's key, unless that key has one already. Returns what stands then, whoever came
-    /// first. It is forgotten with the discussion.
+    /// Reserves an id for a request under the sender's idempotency key, unless the key already has
+    /// one. Returns the reservation that holds, new or old. It is deleted with the discussion.
     fn reserve(&self, wanted: Reservation) -> BoxFuture<'_, Result<Reservation, StoreError>>;
 
-    /// Writes down that somebody did something.
+    /// Writes an audit entry.
     fn log(&self, deed: Deed) -> BoxFuture<'_, Result<(), StoreError>>;
 
-    /// What was done by this tenant's people, newest first, at most `limit`.
+    /// Audit entries of this tenant, newest first, at most `limit`.
     fn deeds(&self, tenant: Tenant, limit: usize) -> BoxFuture<'_, Result<Vec<Deed>, StoreError>>;
 
-    /// Makes a session.
+    /// Creates a session.
     fn create_session(&self, session: Session) -> BoxFuture<'_, Result<(), StoreError>>;
 
     /// All sessions, newest first.
@@ -57,10 +58,12 @@ pub trait Archive: Send + Sync {
 /// How long an expired discussion stays hidden before it is removed for good: 7 days.
 pub const GRACE_MS: u64 = 7 * DAY_MS;
 
-/// How far time may have gone on since the newest fact: 1 day. The wall clock counts no further.
+/// How far the wall clock may be ahead of the newest fact and still be used: 1 day. Beyond that,
+/// time counts as one day after the newest fact.
 pub const TOLERANCE_MS: u64 = DAY_MS;
 
-/// A wall clock further ahead of the newest fact than this, and than retention, has leapt.
+/// A wall clock that is further ahead of the newest fact than this and than the retention has
+/// jumped.
 const LEAP_MS: u64 = 30 * DAY_MS;
 
 const DAY_MS: u64 = 86_400_000;
@@ -68,15 +71,15 @@ const DAY_MS: u64 = 86_400_000;
 /// How long finished discussions are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retention {
-    /// How long after their end; `u64::MAX` keeps them for good.
+    /// How long after their end; `u64::MAX` keeps them forever.
     pub keep_ms: u64,
-    /// What the wall clock says, right or wrong.
+    /// The wall-clock time, which may be wrong.
     pub wall: Timestamp,
 }
 
 impl Retention {
-    /// The moments retention goes by, given when the newest fact was recorded. The wall clock alone
-    /// never makes a discussion old: one that is far ahead of the newest fact is refused.
+    /// The cutoff times, given the time of the newest fact. The wall clock alone never makes a
+    /// discussion old: a clock far ahead of the newest fact is an error.
     pub fn measure(&self, newest: Timestamp) -> Result<Cutoffs, Leap> {
         let wall = self.wall;
         if wall > newest.plus_ms(self.keep_ms.max(LEAP_MS)) {
@@ -93,92 +96,92 @@ impl Retention {
     }
 }
 
-/// The moments retention goes by.
+/// The cutoff times of retention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cutoffs {
-    /// What counts as now.
+    /// The time that counts as now.
     pub now: Timestamp,
-    /// Discussions that ended before are hidden.
+    /// Discussions that ended before this are hidden.
     pub ended_before: Timestamp,
-    /// Discussions hidden before, or at this moment, are removed.
+    /// Discussions hidden at this time or before are removed.
     pub hidden_before: Timestamp,
-    /// Audit entries, and keys of orders that never came, from before are removed.
+    /// Audit entries and unused idempotency keys from before this are removed.
     pub logged_before: Timestamp,
 }
 
 impl Cutoffs {
-    /// The latest moment at which a right clock can have hidden something.
+    /// The latest time at which a correct clock can have hidden a discussion.
     #[must_use]
     pub fn latest_mark(&self) -> Timestamp {
         self.now.plus_ms(TOLERANCE_MS)
     }
 }
 
-/// A wall clock too far ahead of the newest fact to be believed.
+/// A wall clock too far ahead of the newest fact to be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Leap {
     /// When the newest fact was recorded.
     pub newest: Timestamp,
-    /// What the wall clock says.
+    /// The wall-clock time.
     pub wall: Timestamp,
 }
 
-/// What retention did.
+/// What a run of retention did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Expired {
-    /// How many discussions were hidden just now.
+    /// How many discussions it hid.
     pub hidden: u64,
-    /// How many that were hidden earlier were removed for good.
+    /// How many previously hidden discussions it removed.
     pub removed: u64,
-    /// How many hidden ones are shown again.
+    /// How many hidden discussions it showed again.
     pub reappeared: u64,
-    /// The wall clock was not believed, and nothing was changed.
+    /// Set if the wall clock was not trusted; then nothing was changed.
     pub leap: Option<Leap>,
 }
 
-/// Which discussions to list.
+/// A filter for listings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// How many at most; 0 is all.
+    /// The maximum number; 0 means all.
     pub limit: usize,
-    /// Only those of this session.
+    /// Only discussions of this session.
     pub session: Option<Uuid>,
-    /// Only those whose id begins so.
+    /// Only discussions whose id starts with this.
     pub prefix: Option<String>,
-    /// Only those of this tenant; `None` is everybody's.
+    /// Only discussions of this tenant; `None` means all tenants.
     pub tenant: Option<Tenant>,
 }
 
-/// An id that was kept for an order, so that sending the order twice orders once.
+/// An id reserved for a request, so that sending the request twice starts one discussion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reservation {
-    /// Whose order.
+    /// The tenant that sent it.
     pub tenant: Tenant,
-    /// The sender's name for it.
+    /// The sender's idempotency key.
     pub key: String,
-    /// A short name for what was ordered: another order under the same key is a mistake.
+    /// A digest of the request, to detect a different request under the same key.
     pub digest: String,
-    /// The discussion it is for, begun or not.
+    /// The discussion's id, started or not.
     pub id: DiscussionId,
 }
 
-/// Something that somebody did to a discussion, for those who must answer for it.
+/// An audit entry: what somebody did to a discussion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Deed {
-    /// When.
+    /// The time.
     #[serde(skip)]
     pub at: Timestamp,
-    /// Whose people.
+    /// The tenant of the user.
     #[serde(skip)]
     pub tenant: Tenant,
-    /// Who, by the name of their token and never by the token.
+    /// The user, by the name of their token, never the token itself.
     pub who: String,
-    /// What: `pause`, `delete`.
+    /// The action: `pause`, `delete`.
     pub action: String,
-    /// To which discussion.
+    /// The discussion.
     pub discussion: DiscussionId,
-    /// What came of it.
+    /// The outcome of the action.
     pub result: String,
 }
 
@@ -187,19 +190,19 @@ pub struct Deed {
 pub struct Summary {
     /// Its id.
     pub id: DiscussionId,
-    /// What it was about.
+    /// Its topic.
     pub topic: String,
     /// Its pattern.
     pub pattern: String,
-    /// Where it stands.
+    /// Its lifecycle state.
     pub status: Lifecycle,
-    /// When it was ordered.
+    /// When it was created.
     pub opened_at: Timestamp,
     /// When it ended.
     pub ended_at: Option<Timestamp>,
-    /// Whether it did what it was asked for; absent while it goes on.
+    /// Whether it achieved what was asked; absent while it runs.
     pub success: Option<bool>,
-    /// What it found, where it is over.
+    /// Its answer, once it is over.
     pub synthesis: Option<String>,
     /// Whether its voices were simulated.
     pub simulated: bool,
@@ -207,16 +210,16 @@ pub struct Summary {
     pub session: Option<Uuid>,
 }
 
-/// A folder for discussions that belong together (INV-DISC-300).
+/// A group of discussions that belong together (INV-DISC-300).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
     /// Its id.
     pub id: Uuid,
-    /// What people call it.
+    /// Its name.
     pub name: String,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// Whose it is.
+    /// Its owner.
     pub tenant: Tenant,
 }
 
@@ -230,14 +233,15 @@ mod tests {
         Timestamp(number * DAY)
     }
 
-    /// What counts as now, in days, when the newest fact is of day 100 and discussions are kept this many days.
+    /// Checks the time that counts as now, in days, if the newest fact is from day 100 and
+    /// discussions are kept for `keep` days.
     fn check(keep: u64, wall: i64, expected: Result<i64, Leap>) {
         let retention = Retention { keep_ms: keep * DAY_MS, wall: day(wall) };
         assert_eq!(retention.measure(day(100)).map(|it| it.now), expected.map(day), "{keep} {wall}");
     }
 
     #[test]
-    fn f9_a_leap_of_the_clock_is_refused_and_less_than_that_counts_for_a_day_at_most() {
+    fn f9_a_jump_of_the_clock_is_refused_and_a_smaller_one_counts_for_a_day_at_most() {
         let leap = |wall| Err(Leap { newest: day(100), wall: day(wall) });
         check(30, 100, Ok(100));
         check(30, 101, Ok(101));
@@ -248,12 +252,12 @@ mod tests {
         check(90, 191, leap(191));
         check(1, 130, Ok(101));
         check(1, 131, leap(131));
-        // A clock that went back makes nothing older.
+        // A clock that is set back makes nothing older.
         check(30, 3, Ok(3));
     }
 
     #[test]
-    fn the_other_moments_follow_from_now() {
+    fn the_other_cutoffs_follow_from_now() {
         let kept = Retention { keep_ms: 30 * DAY_MS, wall: day(100) };
         let expected =
             Cutoffs { now: day(100), ended_before: day(70), hidden_before: day(93), logged_before: day(63) };

@@ -1,4 +1,4 @@
-//! Where facts are kept: the contract of a store, what it is given, and why it says no.
+//! The store of facts: its interface, its arguments and its errors.
 
 use std::sync::Arc;
 
@@ -12,23 +12,27 @@ use crate::model::{
     ruling::{Ruling, RulingAwaited, Unfit},
 };
 
-/// Where facts are kept, for one machine or many.
+/// A store of facts, for one machine or many.
 ///
-/// - The log is the truth. `append` is atomic: all of the facts and what follows from `then`, or nothing. It refuses with
-///   [`StoreError::Fenced`] when the claim is no longer the newest one, or when `expected` is not the last number: then the
-///   caller stops and writes nothing more. Facts are durable when it returns, and nobody sees them before.
-/// - `create` is idempotent: the same id again answers [`Created::Existed`] and changes nothing. So is `begin`.
-/// - A discussion is claimed by one owner at a time. A claim ends when it is released, when its lease runs out, or when
-///   the store knows that its owner is dead. A sub-discussion is never claimed alone: it is written under the claim of its root.
-/// - After [`Then::Done`] the claim is gone: a further append under it is [`StoreError::Fenced`], by which a lost acknowledgement is
-///   recognised. A claim whose lease ran out is still good as long as nobody else came. A finished discussion may be claimed, to look at it.
+/// - The log is the source of truth. `append` is atomic: it writes all facts and applies `then`, or
+///   does nothing. It fails with [`StoreError::Fenced`] if the claim is no longer the newest, or if
+///   `expected` is not the last number; the caller must then stop and write nothing more. Facts are
+///   durable when it returns and visible to nobody before.
+/// - `create` is idempotent: for an existing id it returns [`Created::Existed`] and changes
+///   nothing. So is `begin`.
+/// - A discussion has one owner at a time. A claim ends when it is released, when its lease
+///   expires, or when the store knows that its owner is dead. A sub-discussion has no claim of its
+///   own: it is written under the claim of its root.
+/// - [`Then::Done`] ends the claim: a further append under it returns [`StoreError::Fenced`], which
+///   is how a lost acknowledgement is recognised. A claim with an expired lease stays valid until
+///   another owner claims the discussion. A finished discussion can be claimed in order to read it.
 /// - Facts of a finished discussion never change (INV-DISC-630).
 pub trait Store: Send + Sync {
-    /// Puts a new discussion there with its first facts; it becomes claimable unless it is a sub-discussion.
+    /// Creates a discussion with its first facts. It can be claimed unless it is a sub-discussion.
     fn create(&self, id: DiscussionId, facts: Vec<Fact>) -> BoxFuture<'_, Result<Created, StoreError>>;
 
-    /// Creates and claims in one step, for whoever begins at once what it opens; a finished begin is claimed from the moment it
-    /// is there. `None` when a discussion of that id was there already: then nothing has changed.
+    /// Creates and claims in one step, for a caller that runs the discussion at once: no other
+    /// owner can claim it in between. Returns `None` and changes nothing if the id already exists.
     fn begin<'a>(
         &'a self,
         id: DiscussionId,
@@ -40,7 +44,8 @@ pub trait Store: Send + Sync {
     /// Adds facts to the claimed discussion or one below it. Returns the new last number.
     fn append(&self, append: Append) -> BoxFuture<'_, Result<Seq, StoreError>>;
 
-    /// The facts after this number, in order, at most `limit`. An unknown discussion is [`StoreError::Unknown`].
+    /// The facts after this number, in order, at most `limit`. Returns [`StoreError::Unknown`] for
+    /// an unknown discussion.
     fn read(
         &self,
         id: DiscussionId,
@@ -48,9 +53,9 @@ pub trait Store: Send + Sync {
         limit: usize,
     ) -> BoxFuture<'_, Result<Vec<Fact>, StoreError>>;
 
-    /// Puts a command into the inbox; refused for an unknown discussion and for one that is over. A person's turn is refused with
-    /// [`StoreError::NotAwaited`] unless that seat is awaited, and again once one was taken in: the check and the writing are one. The same
-    /// holds for a decision of people, which [`admit`] looks at.
+    /// Puts a command into the inbox, unless the discussion is unknown or over. A person's turn is
+    /// refused with [`StoreError::NotAwaited`] unless it is that seat's turn, and again once a turn
+    /// was accepted; check and write are atomic. A ruling is checked in the same way, by [`admit`].
     fn send(&self, id: DiscussionId, command: Command) -> BoxFuture<'_, Result<CommandId, StoreError>>;
 
     /// The commands after this one, in order.
@@ -60,12 +65,13 @@ pub trait Store: Send + Sync {
         after: CommandId,
     ) -> BoxFuture<'_, Result<Vec<(CommandId, Command)>, StoreError>>;
 
-    /// Takes a discussion to run it. [`StoreError::Held`] when another owner has it; the owner of a claim may take it again,
-    /// which fences the earlier one.
+    /// Claims a discussion in order to run it. Returns [`StoreError::Held`] if another owner has
+    /// it. The owner of a claim may claim it again, which fences the earlier claim.
     fn claim(&self, id: DiscussionId, owner: &str, lease_ms: u64)
     -> BoxFuture<'_, Result<Claim, StoreError>>;
 
-    /// Claims up to `max` discussions that could go on and that nobody runs, oldest first: not paused, not over.
+    /// Claims up to `max` runnable discussions (not paused, not over) that nobody runs, oldest
+    /// first.
     fn claim_any(
         &self,
         max: usize,
@@ -73,112 +79,114 @@ pub trait Store: Send + Sync {
         lease_ms: u64,
     ) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>>;
 
-    /// Prolongs these claims; returns those that are lost.
+    /// Extends the leases of these claims. Returns the claims that are lost.
     fn extend(&self, claims: Vec<Claim>, lease_ms: u64) -> BoxFuture<'_, Result<Vec<Claim>, StoreError>>;
 
-    /// Gives a claim back.
+    /// Gives up a claim.
     fn release(&self, claim: Claim) -> BoxFuture<'_, Result<(), StoreError>>;
 
-    /// Tells of discussions with new commands, from this process or another, within 200 ms. May tell too much, never too little.
+    /// A stream of discussions with new commands, from any process, within 200 ms. May report too
+    /// many, never too few.
     fn watch(&self) -> BoxStream<'static, DiscussionId>;
 }
 
-/// What to write.
+/// An append to a discussion.
 #[derive(Debug, Clone)]
 pub struct Append {
-    /// By which right.
+    /// The writer's claim.
     pub claim: Claim,
-    /// To the claimed discussion or one below it.
+    /// The claimed discussion or one below it.
     pub id: DiscussionId,
-    /// The last number the writer knows.
+    /// The last fact number that the writer knows.
     pub expected: Seq,
-    /// The facts, numbered from `expected` on; shared, for an append may be tried more than once.
+    /// The facts, numbered after `expected`; shared, because an append may be retried.
     pub facts: Arc<[Fact]>,
-    /// What becomes of the claim, in the same transaction.
+    /// What happens to the claim, in the same transaction.
     pub then: Then,
 }
 
-/// What becomes of a claim after an append.
+/// What happens to a claim after an append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Then {
-    /// It goes on.
+    /// It continues.
     Continue,
-    /// It ends; the discussion waits for a command. If one newer than `seen` is there already, it stays claimable at once.
+    /// It ends, and the discussion waits for a command. If there is already one newer than `seen`,
+    /// the discussion can be claimed at once.
     Park {
         /// The last command taken.
         seen: CommandId,
     },
-    /// It ends; the discussion is over.
+    /// It ends, and the discussion is over.
     Done,
 }
 
 /// The right to run a discussion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
-    /// Which discussion.
+    /// The discussion.
     pub id: DiscussionId,
-    /// Who has it.
+    /// The owner's name.
     pub owner: String,
-    /// Grows with every claim of the discussion; an older one writes nothing any more.
+    /// A number that grows with every claim of the discussion; older claims can't write any more.
     pub fence: u64,
 }
 
-/// Whether a discussion was there already.
+/// Whether a discussion was created or existed before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Created {
-    /// It is new.
+    /// It was created.
     New,
-    /// It was there; nothing changed.
+    /// It existed; nothing changed.
     Existed,
 }
 
-/// Why a store says no.
+/// An error of a store.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     /// No such discussion.
     #[error("there is no discussion {0}")]
     Unknown(DiscussionId),
-    /// Someone else runs it.
+    /// Another owner runs it.
     #[error("discussion {id} is being run by {owner}")]
     Held {
-        /// Which.
+        /// The discussion.
         id: DiscussionId,
-        /// By whom.
+        /// The owner that runs it.
         owner: String,
     },
-    /// The claim was lost, or another wrote first. Stop, and write nothing.
+    /// The claim was lost, or another process wrote first. The caller must stop and write nothing.
     #[error("discussion {0} has been taken over by another process; this one has stopped writing to it")]
     Fenced(DiscussionId),
     /// It is not that person's turn.
     #[error("{}", not_awaited(.awaited, .participant))]
     NotAwaited {
-        /// Who wanted to speak.
+        /// The participant that wanted to speak.
         participant: String,
-        /// Whose turn it is.
+        /// The participants whose turn it is.
         awaited: Vec<String>,
     },
-    /// No decision of this kind is awaited.
+    /// No ruling of this kind is awaited.
     #[error("no decision of the kind `{kind}` is awaited in discussion {id}; nothing was changed")]
     RulingNotAwaited {
-        /// Which discussion.
+        /// The discussion.
         id: DiscussionId,
-        /// Which kind of decision.
+        /// The kind of ruling.
         kind: String,
     },
-    /// This can't be decided here.
-    #[error("`{choice}` can't be decided here; possible are {}; nothing was changed", .choices.join(", "))]
+    /// This choice doesn't exist.
+    #[error("`{choice}` can't be decided here; the choices are {}; nothing was changed", .choices.join(", "))]
     NoSuchChoice {
-        /// What was to be decided.
+        /// The choice that was sent.
         choice: String,
-        /// What could be.
+        /// The possible choices.
         choices: Vec<String>,
     },
-    /// The participant named is no candidate.
+    /// The participant named is not a candidate.
     #[error("{}; {}; nothing was changed", not_a_candidate(.name.as_deref()), able(.candidates))]
     NoSuchCandidate {
-        /// Who was named.
+        /// The participant named.
         name: Option<String>,
-        /// Who could be.
+        /// The possible candidates.
         candidates: Vec<String>,
     },
     /// The discussion is over.
@@ -187,13 +195,13 @@ pub enum StoreError {
     /// No such session.
     #[error("there is no session {0}")]
     UnknownSession(Uuid),
-    /// The store can't be used now; what was to be written is not written. May work later.
+    /// The store can't be used now; nothing was written. A retry may help.
     #[error("{0}")]
     Unavailable(String),
-    /// What the store has written is damaged. It may be possible to save a part of it.
+    /// The stored data is damaged. Part of it may be recoverable.
     #[error("{0}")]
     Damaged(String),
-    /// The store can't be used at all by this program.
+    /// This program can't use the store at all.
     #[error("{0}")]
     Unusable(String),
 }
@@ -208,7 +216,10 @@ fn not_awaited(awaited: &[String], participant: &str) -> String {
 }
 
 fn not_a_candidate(name: Option<&str>) -> String {
-    name.map_or_else(|| "the choice names no candidate".to_owned(), |name| format!("{name} is no candidate"))
+    name.map_or_else(
+        || "the choice names no candidate".to_owned(),
+        |name| format!("{name} is not a candidate"),
+    )
 }
 
 fn able(candidates: &[String]) -> String {
@@ -218,7 +229,7 @@ fn able(candidates: &[String]) -> String {
     }
 }
 
-/// Whether a decision of people may be taken in; the same for every store.
+/// Checks whether a ruling may be accepted; the same for every store.
 pub fn admit(id: DiscussionId, awaited: Option<&RulingAwaited>, ruling: &Ruling) -> Result<(), StoreError> {
     let not_awaited = || StoreError::RulingNotAwaited { id, kind: ruling.kind.clone() };
     let awaited = awaited.ok_or_else(not_awaited)?;

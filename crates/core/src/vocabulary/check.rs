@@ -1,4 +1,4 @@
-//! Whether a value is one that its option may have.
+//! Checks values against the declarations of their options.
 
 use std::{fmt::Display, ops::RangeInclusive};
 
@@ -7,23 +7,23 @@ use serde_json::{Map, Value};
 use super::option::{Choice, Kind, LONGEST_CELL, MOST_CELL_TEXTS, MOST_SEATS, RowCell, RowCellKind};
 use crate::model::excerpt::in_short;
 
-/// What the value of an option may refer to.
+/// The names that an option's value may refer to.
 #[derive(Debug, Clone, Copy)]
 pub struct Known<'a> {
-    /// The participants by name; where it is not known who takes part, anybody may be named.
+    /// The participants' names; `None` if they are not known yet, so that any name is accepted.
     pub seats: Option<&'a [&'a str]>,
-    /// The detectors by name.
+    /// The detectors' names.
     pub detectors: &'a [&'a str],
 }
 
 impl Kind {
-    /// Says what is wrong with this value, if anything: a phrase that follows the option's name.
+    /// What is wrong with this value, if anything: a phrase that follows the option's name.
     #[must_use]
     pub fn complaint(&self, value: &Value, known: Known<'_>) -> Option<String> {
         self.mistyped(value).or_else(|| self.unfit(value, known))
     }
 
-    /// Says so if the value is of the wrong type. That can be told without a table of participants.
+    /// What is wrong with the value's type, if anything. Needs no list of participants.
     #[must_use]
     pub fn mistyped(&self, value: &Value) -> Option<String> {
         let bounded =
@@ -48,7 +48,7 @@ impl Kind {
         (!fits).then(|| format!("must be {wanted}, not {}", in_short(value)))
     }
 
-    /// Says what is wrong with a value of the right type.
+    /// What is wrong with a value of the right type, if anything.
     fn unfit(&self, value: &Value, known: Known<'_>) -> Option<String> {
         match self {
             Kind::Flag { .. } => None,
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_nobody_has_is_refused_with_those_there_are() {
+    fn an_unknown_name_is_refused_with_the_known_ones() {
         let choice = Kind::Choice { of: OF, default: None };
         check(&choice, &json!("end"), None);
         check(&choice, &json!("ask"), Some("there is no \"ask\"; there are swap, end"));
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_by_seat_are_for_those_at_the_table() {
+    fn texts_by_seat_are_only_for_participants() {
         let stops = Kind::TextsBySeat { most: 1, longest: 3 };
         check(&stops, &json!({ "ann": ["END"], "bob": [] }), None);
         let wrong = "takes up to 1 texts of 1 to 3 characters; those for ann don't fit";

@@ -1,4 +1,4 @@
-//! Forms: structured replies with a name, a schema, a reader and a view.
+//! Forms: kinds of structured replies, with schema, reader and view.
 
 use serde_json::Value;
 
@@ -7,40 +7,41 @@ use crate::{
     vocabulary::{sample::Sample, view::View},
 };
 
-/// A form as every surface knows it.
+/// A form, as far as other crates need to know it.
 #[derive(Clone, Copy)]
 pub struct Form {
-    /// The kind in the record: `ballot`.
+    /// The kind's name in the record: `ballot`.
     pub kind: &'static str,
-    /// Raised when the meaning of the recorded value changes.
+    /// The version, raised when the meaning of the recorded value changes.
     pub version: u32,
-    /// How a recorded value is drawn.
+    /// How a recorded value is displayed.
     pub view: View,
-    /// The value in one line for people, without the participant's name: `votes for tabs (80 %)`.
+    /// Renders the value as one line for people, without the participant's name: `votes for tabs
+    /// (80 %)`.
     pub tell: fn(&Value) -> Option<String>,
-    /// Where a value has the participant's reasons: a JSON pointer; empty for nowhere.
+    /// A JSON pointer to the participant's reasons within the value; empty if there are none.
     pub reason_at: &'static str,
-    /// The position that the value takes, where it takes one.
+    /// The position that the value takes, if any.
     pub stance: fn(&Value) -> Option<Stance>,
-    /// A reply for simulated voices; `None` fills in the schema.
+    /// Makes a reply for simulated voices; `None` fills in the schema.
     pub sample: Option<Sample>,
-    /// The reply of a dry run, after which a talk goes on for as long as it can.
+    /// The reply in a dry run. It keeps the talk going as long as possible.
     pub stub: Stub,
 }
 
-/// The reply of a dry run.
+/// The reply of a form in a dry run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stub {
-    /// The schema, filled in as emptily as it allows.
+    /// The schema, filled in with minimal values.
     Filled,
-    /// The same, with these properties true.
+    /// The same, with these properties set to true.
     FilledWith(&'static [&'static str]),
-    /// This text, with a filler in the place of `{word}`.
+    /// This text, with a filler word in place of `{word}`.
     Text(&'static str),
 }
 
 impl Form {
-    /// A form that is told and drawn as nothing in particular.
+    /// A form without a line for people, a position or a view.
     #[must_use]
     pub const fn new(kind: &'static str) -> Self {
         Form {
@@ -55,37 +56,37 @@ impl Form {
         }
     }
 
-    /// The same, told to people in this line.
+    /// The same with this line for people.
     #[must_use]
     pub const fn tell(self, tell: fn(&Value) -> Option<String>) -> Self {
         Form { tell, ..self }
     }
 
-    /// The same, with the participant's reasons at this place of the value.
+    /// The same with the participant's reasons at this JSON pointer.
     #[must_use]
     pub const fn reason_at(self, reason_at: &'static str) -> Self {
         Form { reason_at, ..self }
     }
 
-    /// The same, drawn like this.
+    /// The same with this view.
     #[must_use]
     pub const fn view(self, view: View) -> Self {
         Form { view, ..self }
     }
 
-    /// The same, taking this position.
+    /// The same with this function for the position.
     #[must_use]
     pub const fn stance(self, stance: fn(&Value) -> Option<Stance>) -> Self {
         Form { stance, ..self }
     }
 
-    /// The same with this reply of a dry run.
+    /// The same with this reply in a dry run.
     #[must_use]
     pub const fn stub(self, stub: Stub) -> Self {
         Form { stub, ..self }
     }
 
-    /// The same with this reply of simulated voices.
+    /// The same with this sample reply for simulated voices.
     #[must_use]
     pub const fn sample(self, sample: Sample) -> Self {
         Form { sample: Some(sample), ..self }

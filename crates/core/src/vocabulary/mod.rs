@@ -1,9 +1,8 @@
-//! What a pattern, a consensus method, a context strategy or a detector may declare of its own:
-//! options, forms, ways to end, rulings it asks people for, and result fields with the view that
-//! draws them.
+//! Everything that a pattern, a consensus method, a context strategy or a detector can declare:
+//! options, forms, endings, rulings, and result fields with their views.
 //!
-//! Every surface (flags, help, schemas, the page, exports) is made from these declarations, so a
-//! pattern in somebody else's crate is as complete as ours.
+//! Flags, help, schemas, the web page and exports are generated from these declarations, so a
+//! pattern from another crate is supported as fully as ours.
 
 pub mod check;
 pub mod ending;

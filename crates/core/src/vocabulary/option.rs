@@ -1,7 +1,7 @@
-//! Options: what a user may set for a pattern, a method, a strategy or a detector.
+//! Options: the settings of a pattern, a method, a strategy or a detector.
 //!
 //! An option is declared once, as a constant beside the code that reads it. The flag, the help, the
-//! configuration key, the request field, the schemas and the page's form field follow from that.
+//! configuration key, the request field, the schemas and the page's form field are derived from it.
 
 use std::{marker::PhantomData, ops::RangeInclusive};
 
@@ -15,99 +15,99 @@ pub struct Opt<T: 'static> {
     value: PhantomData<fn() -> T>,
 }
 
-/// What every surface knows about an option.
+/// The declaration of an option, independent of its value's type.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Declared {
     /// The name in requests: `roundLimit`. The flag is the same with hyphens: `--round-limit`.
     pub name: &'static str,
     /// One sentence for help, schemas and the page, without a full stop.
     pub summary: &'static str,
-    /// What may be written.
+    /// The values it accepts.
     pub kind: Kind,
     /// Whether sub-discussions inherit it.
     pub inherited: bool,
-    /// Whether it is offered everywhere, or only in requests and workflows.
+    /// Whether it is offered everywhere or only in requests and workflows.
     pub on_surfaces: bool,
-    /// Whether it is a number of rounds, which a dry run may shorten.
+    /// Whether it is a number of rounds, which a dry run may reduce.
     pub of_rounds: bool,
 }
 
-/// What may be written for an option.
+/// The values an option accepts.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
-    /// Yes or no.
+    /// A boolean.
     Flag {
-        /// What holds where nothing is given.
+        /// The default.
         default: bool,
     },
     /// A whole number.
     Whole {
-        /// The least and the most.
+        /// The allowed range.
         range: RangeInclusive<u64>,
-        /// What holds where nothing is given.
+        /// The default.
         default: Option<u64>,
     },
     /// A number.
     Number {
-        /// The least and the most.
+        /// The allowed range.
         range: RangeInclusive<f64>,
-        /// What holds where nothing is given.
+        /// The default.
         default: Option<f64>,
     },
-    /// A text.
+    /// A string.
     Text {
-        /// In characters.
+        /// The maximum length in characters.
         longest: usize,
-        /// What stands for it in help: `PROVIDER/MODEL`.
+        /// The placeholder in help: `PROVIDER/MODEL`.
         hint: &'static str,
     },
     /// One of several names.
     Choice {
-        /// Those there are.
+        /// The names.
         of: &'static [Choice],
-        /// What holds where nothing is given.
+        /// The default.
         default: Option<&'static str>,
     },
-    /// Any of the detectors that are registered, by name.
+    /// Names of registered detectors.
     Detectors,
-    /// The name of a participant.
+    /// A participant's name.
     Seat {
-        /// The role that it gets by being named.
+        /// The role that the named participant gets.
         role: Option<&'static str>,
     },
     /// An embedding model, as `provider/model`.
     Embedder,
-    /// A list of rows with named cells; on the command line, a JSON file.
+    /// A list of rows with named cells; a JSON file on the command line.
     Rows {
-        /// What a row may have.
+        /// The cells of a row.
         cells: &'static [RowCell],
-        /// How many rows at most.
+        /// The maximum number of rows.
         most: usize,
     },
-    /// A list of texts for each of some participants.
+    /// A list of strings for each of some participants.
     TextsBySeat {
-        /// How many for each.
+        /// The maximum number of strings for each.
         most: usize,
-        /// In characters.
+        /// The maximum length of each in characters.
         longest: usize,
     },
 }
 
-/// One of several names, with what it stands for.
+/// One of several names, with its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Choice {
-    /// What is written.
+    /// The name.
     pub name: &'static str,
-    /// One line for help; empty where the name says it all.
+    /// One line for help; empty if the name needs no explanation.
     pub summary: &'static str,
 }
 
 /// A named cell of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowCell {
-    /// Its key in the JSON.
+    /// The cell's key in the JSON.
     pub name: &'static str,
-    /// What it holds.
+    /// The type of its value.
     pub kind: RowCellKind,
     /// Whether every row must have it.
     pub required: bool,
@@ -119,21 +119,21 @@ pub const LONGEST_CELL: usize = 1_000;
 /// How many texts one cell of a row may hold.
 pub const MOST_CELL_TEXTS: usize = 10;
 
-/// For how many participants something may be said. No table is larger.
+/// The most participants that a value may name. No panel is larger.
 pub const MOST_SEATS: usize = 100;
 
-/// What a cell of a row holds.
+/// The type of a cell's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowCellKind {
-    /// The name of a participant.
+    /// A participant's name.
     Seat,
-    /// A text.
+    /// A string.
     Text,
-    /// A list of texts.
+    /// A list of strings.
     Texts,
 }
 
-/// Gives an enum the names and summaries of its variants, the default first.
+/// Gives the variants of an enum names and summaries, the default first.
 ///
 /// ```
 /// use quorum_core::{choices, vocabulary::option::Named};
@@ -161,28 +161,29 @@ macro_rules! choices {
     };
 }
 
-/// A value that a declared choice stands for. [`choices!`](crate::choices) implements it.
+/// An enum whose variants are the choices of an option. Implemented by
+/// [`choices!`](crate::choices).
 pub trait Named: Copy + PartialEq + 'static {
-    /// All of them with their names and summaries, the default first.
+    /// All variants with their names and summaries, the default first.
     const ALL: &'static [(Self, Choice)];
 
-    /// The names, for a declaration.
+    /// The names and summaries, for a declaration.
     const CHOICES: &'static [Choice];
 
-    /// The name of this one.
+    /// The variant's name.
     #[must_use]
     fn name(self) -> &'static str {
         Self::ALL.iter().find(|(it, _)| *it == self).map_or("", |(_, choice)| choice.name)
     }
 
-    /// The one of this name.
+    /// The variant with this name.
     #[must_use]
     fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(_, choice)| choice.name == name).map(|(it, _)| *it)
     }
 }
 
-/// Anything that declares an option.
+/// Something with an option's declaration.
 pub trait Declares: Send + Sync {
     /// The declaration.
     fn declared(&self) -> &Declared;
@@ -190,10 +191,10 @@ pub trait Declares: Send + Sync {
 
 /// A type that an option's value can be read as.
 pub trait OptionValue: Sized {
-    /// The value, where it is of this type.
+    /// The value, if it has this type.
     fn read(written: &Value) -> Option<Self>;
 
-    /// The value where nothing is given.
+    /// The value if none is given.
     fn unset(kind: &Kind) -> Self;
 }
 
@@ -211,7 +212,7 @@ impl<T: 'static> Opt<T> {
         Opt { declared: Declared { name, summary, kind, inherited: true, on_surfaces, of_rounds }, value }
     }
 
-    /// The same, for requests alone: no flag, no form field.
+    /// The same, only for requests: no flag, no form field.
     #[must_use]
     pub const fn in_requests_only(self) -> Self {
         let Opt { declared: Declared { name, summary, kind, inherited, of_rounds, .. }, value } = self;
@@ -239,7 +240,7 @@ impl<T: 'static> Declares for Opt<T> {
 }
 
 impl Opt<bool> {
-    /// Yes or no.
+    /// A boolean.
     #[must_use]
     pub const fn flag(name: &'static str, summary: &'static str, default: bool) -> Self {
         Opt::new(name, summary, Kind::Flag { default })
@@ -247,7 +248,7 @@ impl Opt<bool> {
 }
 
 impl Opt<u32> {
-    /// A whole number within these bounds.
+    /// A whole number in this range.
     #[must_use]
     pub const fn whole(
         name: &'static str,
@@ -260,7 +261,7 @@ impl Opt<u32> {
 }
 
 impl Opt<Option<u32>> {
-    /// A whole number within these bounds, or none.
+    /// A whole number in this range, or none.
     #[must_use]
     pub const fn whole_or_none(
         name: &'static str,
@@ -272,7 +273,7 @@ impl Opt<Option<u32>> {
 }
 
 impl Opt<f64> {
-    /// A number within these bounds.
+    /// A number in this range.
     #[must_use]
     pub const fn number(
         name: &'static str,
@@ -285,7 +286,7 @@ impl Opt<f64> {
 }
 
 impl Opt<Option<String>> {
-    /// A text of at most this many characters.
+    /// A string of at most this many characters.
     #[must_use]
     pub const fn text(name: &'static str, summary: &'static str, longest: usize, hint: &'static str) -> Self {
         Opt::new(name, summary, Kind::Text { longest, hint })
@@ -297,7 +298,7 @@ impl Opt<Option<String>> {
         Opt::new(name, summary, Kind::Seat { role: None })
     }
 
-    /// A participant's name, who thereby gets this role.
+    /// A participant's name; the participant gets this role.
     #[must_use]
     pub const fn seat_in_role(name: &'static str, summary: &'static str, role: &'static str) -> Self {
         Opt::new(name, summary, Kind::Seat { role: Some(role) })
@@ -311,7 +312,7 @@ impl Opt<Option<String>> {
 }
 
 impl Opt<Vec<String>> {
-    /// Any of the detectors that are registered.
+    /// Names of registered detectors.
     #[must_use]
     pub const fn detectors(name: &'static str, summary: &'static str) -> Self {
         Opt::new(name, summary, Kind::Detectors)
@@ -319,7 +320,7 @@ impl Opt<Vec<String>> {
 }
 
 impl<T: Named> Opt<Picked<T>> {
-    /// One of the names of this type, the first of them where nothing is given.
+    /// One of this type's names; by default the first.
     #[must_use]
     pub const fn choice(name: &'static str, summary: &'static str) -> Self {
         let default = Some(T::CHOICES[0].name);
@@ -328,7 +329,7 @@ impl<T: Named> Opt<Picked<T>> {
 }
 
 impl<T: Named> Opt<Option<Picked<T>>> {
-    /// One of the names of this type, or none.
+    /// One of this type's names, or none.
     #[must_use]
     pub const fn choice_or_none(name: &'static str, summary: &'static str) -> Self {
         Opt::new(name, summary, Kind::Choice { of: T::CHOICES, default: None })
@@ -349,7 +350,7 @@ impl<T> Opt<Rows<T>> {
 }
 
 impl Opt<std::collections::BTreeMap<String, Vec<String>>> {
-    /// A list of texts for each of some participants.
+    /// A list of strings for each of some participants.
     #[must_use]
     pub const fn texts_by_seat(
         name: &'static str,
@@ -361,16 +362,16 @@ impl Opt<std::collections::BTreeMap<String, Vec<String>>> {
     }
 }
 
-/// A choice as the type it stands for.
+/// A choice, as a variant of its enum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Picked<T>(pub T);
 
-/// Rows as the type they stand for.
+/// Rows, as values of this type.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Rows<T>(pub Vec<T>);
 
 impl<T: OptionValue + 'static> Opt<T> {
-    /// The value that holds under these settings.
+    /// The option's value under these settings.
     #[must_use]
     pub fn of(&self, settings: &Settings) -> T {
         let given = settings.get(self.declared.name).and_then(T::read);
@@ -379,7 +380,7 @@ impl<T: OptionValue + 'static> Opt<T> {
 }
 
 impl Choice {
-    /// A name with what it stands for.
+    /// A name with its meaning.
     #[must_use]
     pub const fn new(name: &'static str, summary: &'static str) -> Self {
         Choice { name, summary }

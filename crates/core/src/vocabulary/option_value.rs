@@ -1,4 +1,4 @@
-//! The types that the value of an option can be read as.
+//! The types that an option's value can be read as.
 
 use std::collections::BTreeMap;
 

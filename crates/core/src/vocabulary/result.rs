@@ -1,19 +1,19 @@
-//! Fields that a pattern or a method adds to the result document.
+//! Fields that a pattern or a method adds to the result.
 
 use serde_json::Value;
 
 use crate::{model::state::State, vocabulary::view::View};
 
-/// A field of the result document, computed from the record.
+/// A field of the result, computed from the state.
 #[derive(Clone, Copy)]
 pub struct ResultField {
     /// The name in the JSON: `verdict`.
     pub name: &'static str,
-    /// The heading people read: `Verdict`.
+    /// The heading for people: `Verdict`.
     pub title: &'static str,
-    /// How it is drawn.
+    /// How it is displayed.
     pub view: View,
-    /// Its value; `None` leaves the field out.
+    /// Computes the value; `None` omits the field.
     pub of: fn(&State) -> Option<Value>,
 }
 

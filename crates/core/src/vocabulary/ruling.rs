@@ -1,4 +1,4 @@
-//! Decisions that a pattern asks people for in the middle of a talk, such as who replaces a judge.
+//! Decisions that a pattern asks people for during a talk, such as who replaces a judge.
 
 /// A kind of decision that a pattern may ask people for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -7,18 +7,18 @@ pub struct RulingKind {
     pub name: &'static str,
     /// One sentence for help and schemas.
     pub summary: &'static str,
-    /// What may be decided.
+    /// The possible choices.
     pub choices: &'static [RulingChoice],
 }
 
-/// One thing that may be decided.
+/// One possible choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RulingChoice {
     /// The name on the command line and in requests: `swap`.
     pub name: &'static str,
-    /// What follows from it.
+    /// Its effect, in one line.
     pub summary: &'static str,
-    /// Whether it names one of the candidates.
+    /// Whether one of the candidates must be named with it.
     pub takes_candidate: bool,
 }
 

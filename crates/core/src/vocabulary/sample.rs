@@ -1,100 +1,100 @@
-//! What a form's sample reply is made from: a simulated voice as the form sees it.
+//! Sample replies for forms, and the interface of the simulated voices that give them.
 
 use serde_json::Value;
 
-/// A simulated voice that fills in a form. Everything it says follows from its seed, its name, the
-/// topic and what it heard.
+/// A simulated voice that fills in a form. Everything it says is determined by its seed, its name,
+/// the topic and the talk so far.
 pub trait Mind {
-    /// Its name at the table.
+    /// Its name in the panel.
     fn name(&self) -> &str;
 
-    /// The question of the discussion.
+    /// The topic of the discussion.
     fn topic(&self) -> &str;
 
-    /// The round it is asked in.
+    /// The current round.
     fn round(&self) -> u32;
 
-    /// What it is asked now.
+    /// The current question.
     fn asked(&self) -> &str;
 
-    /// The answers to the question that it knows of.
+    /// The possible answers to the topic that it knows.
     fn answers(&self) -> Vec<Answer>;
 
-    /// The one of these answers that it holds.
+    /// The index of the answer it holds.
     fn holds(&self) -> usize;
 
-    /// The answer that a participant is bound to by its role, if it is.
+    /// The index of the answer that a participant's role binds it to, if any.
     fn bound(&self, participant: &str) -> Option<usize>;
 
-    /// Its best argument for the answer it holds.
+    /// Its best argument for its answer.
     fn argument(&self) -> String;
 
-    /// How sure it is, 0 to 1.
+    /// Its confidence, 0 to 1.
     fn confidence(&self) -> f64;
 
     /// How rarely it changes its mind, 0 (always open) to 1 (never).
     fn stubbornness(&self) -> f64;
 
-    /// A number from 0 up to 1 for this purpose, the same whenever this step is taken.
+    /// A pseudo-random number in 0..1 for this purpose, the same whenever this step is replayed.
     fn chance(&self, purpose: &str) -> f64;
 
-    /// A number from 0 up to 1 for this purpose, the same in every step.
+    /// A pseudo-random number in 0..1 for this purpose, the same in every step.
     fn conviction(&self, purpose: &str) -> f64;
 
-    /// The others who spoke, in the order of their first words.
+    /// The other participants that spoke, in the order of their first turns.
     fn others(&self) -> Vec<Voice>;
 
-    /// What it said itself, where it took a position.
+    /// Its own turns so far, if it took a position.
     fn own(&self) -> Option<Voice>;
 
-    /// A sentence from its phrase book under this key, with the places filled in; empty where the
-    /// phrase book has none.
+    /// A sentence from its phrase bank under this key, with the placeholders filled in; empty if
+    /// the bank has none.
     fn phrase(&self, key: &str, with: &[(&str, &str)]) -> String;
 
-    /// A way to look at the question; another one for another number.
+    /// An aspect of the topic to discuss; a different one for each number.
     fn lens(&self, number: usize) -> String;
 
-    /// Names as a list in its language: `ann, bob and cyd`.
+    /// The names as a list in its language: `ann, bob and cyd`.
     fn list(&self, names: &[&str]) -> String;
 
-    /// The value with everything the schema demands beyond it, made up.
+    /// The value, completed with everything else that the schema requires.
     fn completed(&self, value: Value, schema: Option<&Value>) -> Value;
 }
 
-/// An answer to the question of a discussion.
+/// A possible answer to the topic.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// In a few words.
+    /// The answer in a few words.
     pub position: String,
-    /// As a view that somebody holds.
+    /// The answer as an opinion.
     pub view: String,
-    /// What speaks for it.
+    /// Arguments for it.
     pub because: Vec<String>,
-    /// How strong everyone finds it, 0 to 1.
+    /// How convincing it is to everyone, 0 to 1.
     pub strength: f64,
 }
 
-/// A participant as a simulated voice heard it.
+/// A participant as a simulated voice perceives it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Voice {
-    /// What it is called here.
+    /// Its name in this prompt.
     pub name: String,
-    /// Everything it said, in order.
+    /// Its turns, in order.
     pub said: Vec<String>,
-    /// The answer it holds, as far as it said so.
+    /// The index of the answer it holds, if it stated one.
     pub holds: Option<usize>,
-    /// The position it stated last.
+    /// The last position it stated.
     pub position: Option<String>,
-    /// The position it stated first.
+    /// The first position it stated.
     pub first_position: Option<String>,
-    /// Its main point, in its own words.
+    /// Its main point, quoted.
     pub point: Option<String>,
-    /// Everything it said that can stand alone.
+    /// Its sentences that can be quoted on their own.
     pub points: Vec<String>,
 }
 
 impl Voice {
-    /// Whether it spoke of this one by name.
+    /// Whether it mentions this participant by name.
     #[must_use]
     pub fn mentions(&self, name: &str) -> bool {
         let is_part = |it: char| it.is_alphanumeric() || "-_./".contains(it);
@@ -103,5 +103,5 @@ impl Voice {
     }
 }
 
-/// Makes a sample reply; the schema is the one the reply was asked for with.
+/// Makes a sample reply. The schema is the one given with the question.
 pub type Sample = fn(&dyn Mind, Option<&Value>) -> String;

@@ -1,4 +1,4 @@
-//! An option as a JSON schema, for requests, tools and editors.
+//! JSON schemas of options, for requests, tools and editors.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::option::{Declared, Kind, LONGEST_CELL, MOST_CELL_TEXTS, MOST_SEATS, R
 use crate::model::participant::LONGEST_NAME;
 
 impl Declared {
-    /// The schema of a value of this option. The names of detectors are those registered.
+    /// The schema of this option's value, given the names of the registered detectors.
     #[must_use]
     pub fn schema(&self, detectors: &[&str]) -> Value {
         let mut schema = match &self.kind {

@@ -1,13 +1,12 @@
-//! Replies with a form, filled in as emptily as they may be: for dry runs, and for tests without a
-//! script.
+//! Minimal replies to a form, for dry runs and for tests without a script.
 
 use serde_json::{Map, Value, json};
 
 use super::form::{Form, Stub};
 
 impl Form {
-    /// A reply that can be read, and after which the talk goes on for as long as it can. The word
-    /// stands for every text.
+    /// A readable reply that keeps the talk going as long as possible, with `word` for every
+    /// string.
     #[must_use]
     pub fn stubbed(&self, schema: Option<&Value>, word: &str) -> String {
         let filled = |named| schema.map(|it| Filling { word, named }.instance(it, ("", 0)).to_string());
@@ -20,16 +19,16 @@ impl Form {
     }
 }
 
-/// How a schema is filled in.
+/// Fills in a schema.
 struct Filling<'f> {
-    /// What stands for a text.
+    /// The word used for strings.
     word: &'f str,
-    /// The properties that are true.
+    /// The properties to set to true.
     named: &'f [&'f str],
 }
 
 impl Filling<'_> {
-    /// Something that a schema allows; `place` tells the items of a list apart.
+    /// A value that the schema allows; `place` makes the items of a list differ.
     fn instance(&self, schema: &Value, (name, place): (&str, usize)) -> Value {
         if let Some(values) = schema["enum"].as_array() {
             return values.get(place).or(values.first()).cloned().unwrap_or_default();
@@ -56,7 +55,7 @@ fn kind(schema: &Value) -> &str {
     several.unwrap_or(&schema["type"]).as_str().unwrap_or_default()
 }
 
-/// One for each name that an entry may have, where there are such names.
+/// How many items a list gets: one for each name that an item may have, if the schema lists names.
 fn items(schema: &Value) -> usize {
     let names = |field: &Value| field["enum"].as_array().map(Vec::len);
     let fields = schema["items"]["properties"].as_object();
@@ -69,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_schema_is_filled_in_as_emptily_as_it_allows() {
+    fn a_schema_is_filled_in_with_minimal_values() {
         let schema = json!({
             "type": "object",
             "properties": {

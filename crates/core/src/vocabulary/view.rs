@@ -1,59 +1,59 @@
-//! How a value is drawn: a description that terminal, page and exports all follow.
+//! Views: how a value is displayed, for the terminal, the web page and exports alike.
 //!
-//! A view is data, not code, so that the page can follow the same description in the browser.
+//! A view is data rather than code, so the web page can apply it in the browser.
 
 use serde::Serialize;
 
-/// How a value is drawn.
+/// How a value is displayed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum View {
-    /// Not shown to people; programs find it in the JSON.
+    /// Not shown to people, only in the JSON.
     Hidden,
-    /// One text, with Markdown.
+    /// One text in Markdown.
     Text,
     /// A list of texts.
     List,
-    /// One line per fact: a label and a value.
+    /// A label and a value on one line.
     Line {
-        /// What stands before the value.
+        /// The text before the value.
         label: &'static str,
-        /// How the value is written.
+        /// How the value is formatted.
         cell: Cell,
     },
-    /// Rows of the same columns.
+    /// Rows with the same columns.
     Table {
         /// The columns, left to right.
         columns: &'static [Column],
     },
-    /// Marks given to participants, one group per row of the value.
+    /// Scores of participants, one group per row of the value.
     Scores {
-        /// Where the entries are, below the value; one entry for each participant.
+        /// A JSON pointer to the entries; one entry per participant.
         entries: &'static str,
-        /// Where an entry says whose mark it is.
+        /// A JSON pointer within an entry to the participant's name.
         participant: &'static str,
-        /// Where an entry has the mark.
+        /// A JSON pointer within an entry to the score.
         score: &'static str,
-        /// Where the value says who gave the marks, if it says so.
+        /// A JSON pointer to the name of the participant that gave the scores, if any.
         by: Option<&'static str>,
-        /// Where the value has the mark for the whole, if it has one.
+        /// A JSON pointer to the overall score, if any.
         whole: Option<&'static str>,
-        /// The best mark there is.
+        /// The best possible score.
         best: f64,
     },
-    /// How votes fell: an object with `votes` and `weightedVotes` by option, `ballots`, and `winner` or
-    /// `tie`.
+    /// The result of a vote: an object with `votes` and `weightedVotes` by option, `ballots`, and
+    /// `winner` or `tie`.
     Ballots,
-    /// Numbers given by participants, shown with their spread.
+    /// Numbers given by participants, displayed with their spread.
     Numbers {
-        /// Where the value has the number.
+        /// A JSON pointer to the number.
         number: &'static str,
-        /// Where the value has its unit, if anywhere.
+        /// A JSON pointer to its unit, if any.
         unit: Option<&'static str>,
     },
-    /// Several views of parts of the value, one after the other.
+    /// Views of several parts of the value, one below the other.
     Sections {
-        /// In this order.
+        /// The parts, in display order.
         sections: &'static [Section],
     },
 }
@@ -63,9 +63,9 @@ pub enum View {
 pub struct Section {
     /// The heading; empty for none.
     pub title: &'static str,
-    /// Where the part is: a JSON pointer, empty for the value itself.
+    /// A JSON pointer to the part; empty for the whole value.
     pub at: &'static str,
-    /// How it is drawn.
+    /// How it is displayed.
     pub view: &'static View,
 }
 
@@ -74,23 +74,23 @@ pub struct Section {
 pub struct Column {
     /// The heading.
     pub title: &'static str,
-    /// Where a row has the value: a JSON pointer.
+    /// A JSON pointer within a row to the value.
     pub at: &'static str,
-    /// How it is written.
+    /// How it is formatted.
     pub cell: Cell,
 }
 
-/// How a single value is written.
+/// How a single value is formatted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Cell {
-    /// As text; a list with commas between.
+    /// As text; a list is joined with commas.
     Text,
-    /// As a number with two decimals at most.
+    /// A number with at most two decimals.
     Number,
-    /// A share of 1 as a percentage.
+    /// A fraction of 1, as a percentage.
     Share,
-    /// A number of 100 as a percentage.
+    /// A number out of 100, as a percentage.
     Percent,
     /// Yes or no.
     YesNo,
@@ -111,7 +111,7 @@ impl Column {
         Column { title, at, cell: Cell::Text }
     }
 
-    /// A column of values that are written like this.
+    /// A column with this format.
     #[must_use]
     pub const fn of(title: &'static str, at: &'static str, cell: Cell) -> Self {
         Column { title, at, cell }
@@ -119,7 +119,7 @@ impl Column {
 }
 
 impl Cell {
-    /// The value as people read it; empty where there is none.
+    /// The value as text for people; empty if there is none.
     #[must_use]
     pub fn write(self, value: Option<&serde_json::Value>) -> String {
         use serde_json::Value;
@@ -142,7 +142,7 @@ impl Cell {
     }
 }
 
-/// Two decimals at most: `7`, `7.4`, `7.15`.
+/// The number with at most two decimals: `7`, `7.4`, `7.15`.
 fn decimal(number: f64) -> String {
     let text = format!("{number:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

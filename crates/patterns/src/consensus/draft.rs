@@ -1,4 +1,4 @@
-//! Getting one participant to write the synthesis, and what stands in when nobody can.
+//! Has one participant write the synthesis, with a fallback if none can.
 
 use quorum_core::{
     floor::{Floor, halt::Halt, reading::Understood},
@@ -20,7 +20,8 @@ use crate::{
     readers::{Synthesis, synthesis_reader::Syntheses},
 };
 
-/// A synthesis by whoever can write it: the one named first, then the strongest for the task. `None` when nobody could.
+/// A synthesis by the first participant that can write one: the one named in the spec, then the
+/// strongest for the topic. `None` if none could.
 pub(super) async fn draft(floor: &mut Floor) -> Result<Option<Understood<Synthesis>>, Halt> {
     let spec = floor.spec();
     let mut writers = ranking::strongest_first(floor.present(&spec.participants), &spec.topic);
@@ -38,30 +39,31 @@ pub(super) async fn draft(floor: &mut Floor) -> Result<Option<Understood<Synthes
     Ok(None)
 }
 
-/// A synthesis by this one.
+/// A synthesis by this participant.
 pub(super) async fn write(
     floor: &mut Floor,
     writer: &Participant,
     writing: Writing,
 ) -> Result<Option<Understood<Synthesis>>, Halt> {
     let spec = floor.spec();
-    let ask = deciding::synthesis(&spec, writer, writing, &on_record(floor));
+    let ask = deciding::synthesis(&spec, writer, writing, &last_readings(floor));
     floor.ask_for(writer, ask, &Syntheses::of(&spec)).await
 }
 
-/// What nobody heard because it was written and not spoken: the last round's votes, a verdict.
-fn on_record(floor: &Floor) -> Vec<Understood<Reading>> {
+/// Structured replies of the last round, such as votes and verdicts. They are not speeches, so the
+/// transcript doesn't contain them.
+fn last_readings(floor: &Floor) -> Vec<Understood<Reading>> {
     floor.readings(floor.round())
 }
 
-/// The best of what was recorded, in place of a synthesis that nobody could write.
-pub(super) fn stand_in(floor: &Floor, message: &str) -> Decision {
+/// The fallback for a synthesis that nobody could write: the last recorded answer.
+pub(super) fn fallback(floor: &Floor, message: &str) -> Decision {
     let spec = floor.spec();
     let is_aside = |name: &str| spec.seat(name).is_some_and(|it| it.aside);
     let last = floor.transcript().iter().rfind(|turn| !is_aside(&turn.participant));
     let spoken = last.map(|turn| turn.text.to_string());
     Decision {
-        synthesis: spoken.unwrap_or_else(|| minutes(&on_record(floor))),
+        synthesis: spoken.unwrap_or_else(|| minutes(&last_readings(floor))),
         synthesizer: last.map(|turn| turn.participant.clone()),
         problem: Some(Problem::new(Code::SynthesisFailed, message)),
         degraded: true,

@@ -1,4 +1,5 @@
-//! Ways to decide, one file each; what they share is in `draft` (someone writes) and `poll` (everyone votes).
+//! Consensus methods, one file each. Shared parts: `draft` (one participant writes) and `poll`
+//! (everyone votes).
 
 mod draft;
 pub(crate) mod majority;
@@ -14,21 +15,22 @@ use quorum_core::{
     vocabulary::{option::Opt, result::ResultField, view::View},
 };
 
-/// Who synthesises or moderates.
+/// The participant that synthesises or moderates.
 pub(crate) const SYNTHESIZER: Opt<Option<String>> =
     Opt::seat("synthesizer", "The participant that writes the synthesis or moderates").inherited();
 
-/// The share that decides.
+/// The share of the votes that decides.
 pub(crate) const THRESHOLD: Opt<f64> =
     Opt::number("threshold", "The share of the votes that decides", 0.0..=1.0, 0.5).inherited();
 
-/// Instructions for the synthesis in place of ours (B02).
+/// Custom instructions for the synthesis (B02).
 pub(crate) const SYNTHESIS_PROMPT: Opt<Option<String>> =
-    Opt::text("synthesisPrompt", "Instructions for the synthesis in place of the usual ones", 5_000, "TEXT");
+    Opt::text("synthesisPrompt", "Custom instructions for the synthesis", 5_000, "TEXT");
 
-/// What all methods read. Each of them may be followed by votes or by a text, so none refuses any.
+/// The options of all methods. Each method may be combined with votes or with a text, so none
+/// refuses any of them.
 const OPTIONS: Options = &[&SYNTHESIZER, &THRESHOLD, &SYNTHESIS_PROMPT];
 
-/// What all methods add to the result, where there were votes.
+/// The result field that all methods add if there were votes.
 const RESULTS: &[ResultField] =
     &[ResultField { name: "votingResults", title: "Votes", view: View::Ballots, of: tally::voting_results }];

@@ -1,4 +1,4 @@
-//! Moderator: one named participant decides alone (INV-DISC-003); nobody takes its place.
+//! Moderator: one named participant decides alone (INV-DISC-003); no one replaces it.
 
 use quorum_core::{
     floor::{Floor, halt::Halt},
@@ -12,7 +12,7 @@ use quorum_core::{
 
 use super::{
     OPTIONS, RESULTS, SYNTHESIZER,
-    draft::{stand_in, write},
+    draft::{fallback, write},
     poll,
 };
 use crate::{prompts::deciding::Writing, ranking, readers::synthesis_reader};
@@ -32,7 +32,7 @@ fn check(spec: &Spec) -> Vec<Refusal> {
     let message = match spec.option(&SYNTHESIZER) {
         None => "the moderator method needs a synthesizer: name the participant who decides".to_owned(),
         Some(name) if ranking::named(&spec.participants, &name).is_none() => {
-            format!("the moderator `{name}` does not sit at the table; name one who does")
+            format!("the moderator `{name}` is not a participant; name one that is")
         }
         Some(_) => return Vec::new(),
     };
@@ -47,11 +47,12 @@ async fn decide(floor: &mut Floor) -> Result<Decision, Halt> {
         None => None,
     };
     let unwritten = || {
-        let message = format!("the moderator {name} could not decide; the last recorded answer stands in");
-        stand_in(floor, &message)
+        let message =
+            format!("the moderator {name} could not decide; the last recorded answer is used instead");
+        fallback(floor, &message)
     };
     let decision = written.map_or_else(unwritten, |it| it.value.decision(&it.participant));
-    Ok(Decision { found: poll::found(floor), ..decision })
+    Ok(Decision { found: poll::tally_of_talk(floor), ..decision })
 }
 
 #[cfg(test)]
@@ -77,9 +78,6 @@ mod tests {
             None,
             &["synthesizer: the moderator method needs a synthesizer: name the participant who decides"],
         );
-        refuses(
-            Some("eve"),
-            &["synthesizer: the moderator `eve` does not sit at the table; name one who does"],
-        );
+        refuses(Some("eve"), &["synthesizer: the moderator `eve` is not a participant; name one that is"]);
     }
 }

@@ -1,4 +1,5 @@
-//! Deciding by votes: which votes count, who is still to be asked, and what the count decides under a method's rule.
+//! Decides by votes: which votes count, who still has to be asked, and what the count decides under
+//! a method's rule.
 
 use quorum_core::{
     floor::{Floor, halt::Halt, reading::Understood},
@@ -12,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::{
     THRESHOLD,
-    draft::{draft, stand_in},
+    draft::{draft, fallback},
     tally::{self, Count, Measure, count},
 };
 use crate::{
@@ -27,21 +28,22 @@ use crate::{
 const AGREE: &str = "agree";
 const DISAGREE: &str = "disagree";
 
-/// What a method demands of the votes.
+/// A method's requirement for the votes.
 pub(super) struct Rule {
     pub(super) measure: Measure,
-    /// Whether the leading option carries the vote; it is no tie. The number is the threshold.
+    /// Whether the leading option wins, given the threshold. Not called on a tie.
     pub(super) carries: fn(&Count, f64) -> bool,
-    /// What was not reached, as a message says it: `a majority`.
+    /// The requirement's name in messages: `a majority`.
     pub(super) aim: &'static str,
 }
 
-/// Options are looked at here where the pattern itself does not vote on them.
+/// Checks the options, unless the pattern itself votes on them and checks them.
 pub(super) fn check(spec: &Spec) -> Vec<Refusal> {
     if spec.options.is_empty() || votes_itself(spec) { Vec::new() } else { ballot::check(&spec.options) }
 }
 
-/// Nobody is asked again after a vote; else everyone is, on the options or on a draft.
+/// The number of calls: none if the pattern votes; otherwise everyone votes on the options or on a
+/// draft.
 pub(super) fn calls(spec: &Spec) -> u32 {
     let voters = spec.speakers().len() as u32;
     match (votes_itself(spec), spec.options.is_empty()) {
@@ -55,10 +57,10 @@ fn votes_itself(spec: &Spec) -> bool {
     spec.pattern == pattern::voting::PATTERN.name
 }
 
-/// Decides by the votes there are, or else takes them now.
+/// Decides by the votes of the talk, or else asks for votes now.
 pub(super) async fn decide(floor: &mut Floor, rule: &Rule) -> Result<Decision, Halt> {
     let spec = floor.spec();
-    let taken = taken(floor);
+    let taken = ballots_of_talk(floor);
     if !taken.is_empty() {
         return Ok(on_options(floor, rule, taken));
     }
@@ -66,30 +68,31 @@ pub(super) async fn decide(floor: &mut Floor, rule: &Rule) -> Result<Decision, H
         let voters = floor.present(&spec.speakers());
         let ask = |who: &_| deciding::closing_ballot(&spec, who).purpose("vote");
         let votes = floor.ask_all_for(&voters, ask, &Ballots::on(&spec.options)).await?;
-        let cast = cast(floor, votes);
+        let cast = cast_ballots(floor, votes);
         return Ok(on_options(floor, rule, cast));
     }
     match draft(floor).await? {
         Some(proposal) => on_proposal(floor, rule, proposal).await,
         None => {
             let message =
-                "nobody could write a proposal to vote on; the last recorded answer stands in for it";
-            Ok(stand_in(floor, message))
+                "no participant could write a proposal to vote on; the last recorded answer is used instead";
+            Ok(fallback(floor, message))
         }
     }
 }
 
-/// How the votes fell that the talk itself took, for methods that do not decide by them (INV-DISC-202).
-pub(super) fn found(floor: &Floor) -> Map<String, Value> {
-    let (spec, taken) = (floor.spec(), taken(floor));
+/// The tally of the votes taken during the talk, for methods that don't decide by votes
+/// (INV-DISC-202).
+pub(super) fn tally_of_talk(floor: &Floor) -> Map<String, Value> {
+    let (spec, taken) = (floor.spec(), ballots_of_talk(floor));
     if taken.is_empty() {
         return Map::new();
     }
-    tally::found(&count(&spec, &spec.options, taken, Measure::Weight).tally)
+    tally::findings(&count(&spec, &spec.options, taken, Measure::Weight).tally)
 }
 
 /// The ballots of the last round that has any, in seating order.
-fn taken(floor: &Floor) -> Vec<CastBallot> {
+fn ballots_of_talk(floor: &Floor) -> Vec<CastBallot> {
     let spec = floor.spec();
     let of_round = |round| {
         let ballots = floor.readings(round).into_iter().filter_map(|it| {
@@ -103,7 +106,7 @@ fn taken(floor: &Floor) -> Vec<CastBallot> {
     ballots
 }
 
-fn cast(floor: &Floor, votes: Vec<Understood<Ballot>>) -> Vec<CastBallot> {
+fn cast_ballots(floor: &Floor, votes: Vec<Understood<Ballot>>) -> Vec<CastBallot> {
     let round = floor.round();
     let cast = |it: Understood<Ballot>| CastBallot {
         participant: it.participant,
@@ -123,7 +126,7 @@ fn on_options(floor: &Floor, rule: &Rule, ballots: Vec<CastBallot>) -> Decision 
         agreement: (0 < count.cast()).then_some(count.share),
         dissent: count.dissent_from(count.tally.winner.as_deref()),
         problem: (!carried).then(|| rule.problem(&count, &spec.options)),
-        found: tally::found(&count.tally),
+        found: tally::findings(&count.tally),
         ..Decision::default()
     }
 }
@@ -139,14 +142,14 @@ async fn on_proposal(
     let voters = floor.present(&spec.speakers());
     let ask = |who: &_| deciding::ballot_on_proposal(&spec, who, text, &options).purpose("vote");
     let votes = floor.ask_all_for(&voters, ask, &Ballots::on(&options)).await?;
-    let ballots = cast(floor, votes);
+    let ballots = cast_ballots(floor, votes);
     let count = counted(floor, &options, ballots, rule);
     let carried = rule.is_carried(&count, &spec) && count.tally.winner.as_deref() == Some(AGREE);
     Ok(Decision {
         agreement: (0 < count.cast()).then(|| count.share_of(AGREE)),
         dissent: count.dissent_from(Some(AGREE)),
         problem: (!carried).then(|| rule.problem(&count, &options)),
-        found: tally::found(&count.tally),
+        found: tally::findings(&count.tally),
         ..proposal.value.decision(&proposal.participant)
     })
 }
@@ -268,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn b02_calls_are_kept_back_for_those_who_will_be_asked() {
+    fn b02_calls_are_held_back_for_everyone_that_will_be_asked() {
         assert_eq!(calls(&spec("voting")), 0);
         assert_eq!(calls(&spec("synthesis")), 4);
         assert_eq!(calls(&Spec { options: spec("voting").options, ..spec("synthesis") }), 3);

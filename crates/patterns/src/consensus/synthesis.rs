@@ -1,4 +1,4 @@
-//! Synthesis: one participant makes one answer of all perspectives.
+//! Synthesis: one participant combines all perspectives into one answer.
 
 use quorum_core::{
     floor::{Floor, halt::Halt},
@@ -8,14 +8,14 @@ use quorum_core::{
 
 use super::{
     OPTIONS, RESULTS,
-    draft::{draft, stand_in},
+    draft::{draft, fallback},
     poll,
 };
 use crate::readers::synthesis_reader;
 
 pub(crate) const METHOD: Consensus = Consensus {
     name: "synthesis",
-    summary: "One participant makes one answer of all perspectives",
+    summary: "One participant combines all perspectives into one answer",
     options: OPTIONS,
     forms: &[&synthesis_reader::FORM],
     results: RESULTS,
@@ -25,8 +25,9 @@ pub(crate) const METHOD: Consensus = Consensus {
 
 async fn decide(floor: &mut Floor) -> Result<Decision, Halt> {
     let written = draft(floor).await?;
-    let unwritten =
-        || stand_in(floor, "nobody could write the synthesis; the last recorded answer stands in for it");
+    let unwritten = || {
+        fallback(floor, "no participant could write the synthesis; the last recorded answer is used instead")
+    };
     let decision = written.map_or_else(unwritten, |it| it.value.decision(&it.participant));
-    Ok(Decision { found: poll::found(floor), ..decision })
+    Ok(Decision { found: poll::tally_of_talk(floor), ..decision })
 }

@@ -1,4 +1,5 @@
-//! Counting votes: by heads and by weight, who leads, and the account of it in words. Pure.
+//! Counts votes by heads and by weight, finds the leading option, and words the result. Pure
+//! functions.
 
 use std::collections::BTreeMap;
 
@@ -10,15 +11,15 @@ use crate::{
     readers::{CastBallot, Tally},
 };
 
-/// Where a decision keeps how the votes fell.
+/// The key of the tally in a decision's findings.
 const TALLY: &str = "tally";
 
-/// How the votes fell, as a decision keeps it.
-pub(super) fn found(tally: &Tally) -> Map<String, Value> {
+/// The tally as findings of a decision.
+pub(super) fn findings(tally: &Tally) -> Map<String, Value> {
     [(TALLY.to_owned(), json!(tally))].into_iter().collect()
 }
 
-/// How the votes fell under B04's names, every vote included (INV-DISC-202).
+/// The tally under the field names of B04, with every vote (INV-DISC-202).
 pub(super) fn voting_results(state: &State) -> Option<Value> {
     let tally = state.decision.as_ref()?.found.get(TALLY)?;
     let tally: Tally = serde_json::from_value(tally.clone()).ok()?;
@@ -39,10 +40,10 @@ pub(super) fn voting_results(state: &State) -> Option<Value> {
     Some(Value::Object(results))
 }
 
-/// Sums of fractions are compared with this much patience.
-const NEARLY: f64 = 1e-9;
+/// The tolerance for comparing sums of fractions.
+const TOLERANCE: f64 = 1e-9;
 
-/// What makes an option lead.
+/// How votes are weighed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Measure {
     /// One vote each.
@@ -51,13 +52,13 @@ pub(super) enum Measure {
     Weight,
 }
 
-/// Votes, counted.
+/// A counted vote.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Count {
     pub(super) tally: Tally,
-    /// The leading option's share of everything cast, 0 to 1.
+    /// The leading option's share of all votes, 0 to 1.
     pub(super) share: f64,
-    /// Who was there and cast no vote that counts.
+    /// The participants that were present but cast no valid vote.
     pub(super) silent: Vec<String>,
     pub(super) measure: Measure,
 }
@@ -76,11 +77,11 @@ pub(super) fn count(spec: &Spec, options: &[String], ballots: Vec<CastBallot>, m
 }
 
 impl Count {
-    /// Finds who leads among the options somebody voted for; a tie is listed by the alphabet.
+    /// Finds the leading option among those with votes; a tie is listed alphabetically.
     fn with_leaders(mut self) -> Self {
         let voted: Vec<&String> = self.tally.votes.keys().filter(|it| 0 < self.heads(it)).collect();
         let share = voted.iter().map(|it| self.share_of(it)).fold(0.0, f64::max);
-        let leads = |option: &&&String| share - self.share_of(option) < NEARLY;
+        let leads = |option: &&&String| share - self.share_of(option) < TOLERANCE;
         let leaders: Vec<String> = voted.iter().filter(leads).map(|it| (*it).clone()).collect();
         self.share = share;
         match &leaders[..] {
@@ -92,14 +93,14 @@ impl Count {
 
     /// Whether the leading share is at least this.
     pub(super) fn reaches(&self, share: f64) -> bool {
-        share - NEARLY <= self.share
+        share - TOLERANCE <= self.share
     }
 
     pub(super) fn cast(&self) -> usize {
         self.tally.ballots.len()
     }
 
-    /// This option's share of everything cast.
+    /// This option's share of all votes.
     pub(super) fn share_of(&self, option: &str) -> f64 {
         let (part, all) = match self.measure {
             Measure::Heads => (f64::from(self.heads(option)), self.cast() as f64),
@@ -108,10 +109,10 @@ impl Count {
                 (weight, self.tally.weighted.values().sum())
             }
         };
-        if all < NEARLY { 0.0 } else { part / all }
+        if all < TOLERANCE { 0.0 } else { part / all }
     }
 
-    /// Everyone who voted for something else than this, with the reasons; everyone at all when nothing prevailed.
+    /// Everyone that voted for another option, with their reasons; everyone if no option won.
     pub(super) fn dissent_from(&self, prevailed: Option<&str>) -> Vec<Dissent> {
         let others = self.tally.ballots.iter().filter(|it| Some(it.ballot.choice.as_str()) != prevailed);
         let position = |cast: &CastBallot| match cast.ballot.reasoning.trim() {
@@ -121,7 +122,7 @@ impl Count {
         others.map(|it| Dissent { participant: it.participant.clone(), position: position(it) }).collect()
     }
 
-    /// How the votes fell, in one line: `tabs 2, spaces 1`.
+    /// The votes in one line: `tabs 2, spaces 1`.
     pub(super) fn line(&self, options: &[String]) -> String {
         let part = |option: &String| match self.measure {
             Measure::Heads => format!("{option} {}", self.heads(option)),
@@ -133,7 +134,8 @@ impl Count {
         options.iter().map(part).collect::<Vec<_>>().join(", ")
     }
 
-    /// The whole result for people: who leads, and each side with its best reason, the strongest side first.
+    /// The result as text for people: the leading option, then each option with its voters and best
+    /// reason, strongest first.
     pub(super) fn account(&self, options: &[String]) -> String {
         let mut lines = vec![self.headline(options)];
         let mut sides: Vec<&String> = options.iter().filter(|it| 0 < self.heads(it)).collect();
@@ -168,7 +170,7 @@ impl Count {
         self.tally.votes.get(option).copied().unwrap_or_default()
     }
 
-    /// One option, who is for it, and the reason of whoever is surest.
+    /// One option with its voters and the reason of the most confident one.
     fn side(&self, option: &str) -> String {
         let voters: Vec<&CastBallot> =
             self.tally.ballots.iter().filter(|it| it.ballot.choice == option).collect();
@@ -213,7 +215,7 @@ mod tests {
         count(&spec, &owned(&["tabs", "spaces", "both"]), ballots, measure)
     }
 
-    /// `tabs 0.67`, or `tie spaces,tabs 0.50`.
+    /// Checks the leader and its share: `tabs 0.67`, or `tie spaces,tabs 0.50`.
     #[track_caller]
     fn check(votes: &[(&str, &str, f64)], measure: Measure, expected: &str) {
         let count = counting(votes, measure);
@@ -253,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn inv_disc_201_whoever_voted_otherwise_is_dissent() {
+    fn inv_disc_201_other_votes_are_dissent() {
         let count = counting(&[("ann", "tabs", 0.9), ("bob", "spaces", 0.5)], Measure::Heads);
         let position = "bob likes spaces".to_owned();
         assert_eq!(count.dissent_from(Some("tabs")), [Dissent { participant: "bob".into(), position }]);
@@ -273,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn the_account_of_weighed_votes_says_what_they_weigh() {
+    fn the_account_of_weighted_votes_states_their_weight() {
         let count = counting(&[("ann", "tabs", 0.9), ("dan", "spaces", 0.9)], Measure::Weight);
         let account = count.account(&owned(&["tabs", "spaces", "both"]));
         assert!(
@@ -283,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tie_is_said_to_be_a_tie() {
+    fn a_tie_is_reported_as_a_tie() {
         let count = counting(&[("ann", "spaces", 0.9), ("bob", "tabs", 0.5)], Measure::Heads);
         let account = count.account(&owned(&["tabs", "spaces", "both"]));
         assert!(

@@ -1,4 +1,4 @@
-//! Unanimous: everyone present votes, and all for the same.
+//! Unanimous: everyone present votes for the same option.
 
 use quorum_core::registry::Consensus;
 

@@ -1,4 +1,5 @@
-//! Voting: votes weigh by confidence and by the participant's weight; the leading option must reach the threshold.
+//! Voting: votes are weighted by confidence and by the participant's weight; the leading option
+//! must reach the threshold.
 
 use quorum_core::registry::Consensus;
 

@@ -1,4 +1,4 @@
-//! Hybrid: everything while there is plenty of room, then a warning, then what must be.
+//! Hybrid: everything while there is room, then a warning, then a summary or a sliding window.
 
 use quorum_core::{
     registry::{ContextStrategy, Fit, Length, OnOverflow},
@@ -7,17 +7,16 @@ use quorum_core::{
 
 use super::{share, slide, summarise, words};
 
-/// Beyond so much of the room something must give way, in per cent.
+/// The share of the room, in per cent, above which turns are left out.
 const FORCED: u64 = 90;
 
-/// Whether it may pay for summaries.
+/// Whether the strategy may pay for summaries.
 pub(super) const SUMMARIES: Opt<bool> =
-    Opt::flag("windowSummaries", "Let the strategy pay for summaries of what was said earlier", false)
-        .inherited();
+    Opt::flag("windowSummaries", "Let the strategy pay for summaries of earlier turns", false).inherited();
 
 pub(crate) const STRATEGY: ContextStrategy = ContextStrategy {
     name: "hybrid",
-    summary: "Everything up to 80 % of the window, then a warning; summaries where they are switched on, else sliding",
+    summary: "Everything up to 80 % of the window, then a warning; then summaries if switched on, else like slide",
     fit,
     options: &[&SUMMARIES],
     overflow: OnOverflow::NotOffered,

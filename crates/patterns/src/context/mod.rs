@@ -1,5 +1,5 @@
-//! Context strategies: what a participant is shown of a talk that outgrows its model's window (D09). Each is one file and one
-//! line in a list.
+//! Context strategies: what a participant is shown of a talk that no longer fits its model's
+//! context window (D09). Each is one file and one line in a list.
 
 pub(crate) mod hybrid;
 pub(crate) mod slide;
@@ -9,21 +9,21 @@ mod words;
 
 use quorum_core::registry::{Before, Fit, Length};
 
-/// From here on a window is tight, in per cent of the room.
+/// The share of the room, in per cent, above which a window is tight.
 const TIGHT: u64 = 80;
 
-/// So much of the room, in per cent.
+/// This percentage of the room.
 fn share(room: u64, percent: u64) -> u64 {
     (u128::from(room) * u128::from(percent) / 100) as u64
 }
 
-/// How much of the room a talk of this size takes, where that is worth a warning.
+/// How much of the room a talk of this size takes, in per cent, if that is worth a warning.
 fn tight(size: u64, room: u64) -> Option<u32> {
     let percent = u128::from(size) * 100 / u128::from(room.max(1));
     (size > share(room, TIGHT)).then_some(u32::try_from(percent).unwrap_or(u32::MAX))
 }
 
-/// The newest turns from here on, and nothing else.
+/// Only the newest turns, from this index on.
 fn newest(talk: &Length<'_>, from: usize) -> Fit {
     let tight = tight(talk.since(0), talk.room);
     Fit { before: Before::Nothing, from, sum_up: None, tight }
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
     use crate::CONTEXTS;
 
-    /// A talk of ten turns of 10 tokens each.
+    /// Fits a talk of ten turns of 10 tokens each.
     fn fit(strategy: &ContextStrategy, room: u64, summary: Option<(usize, u64)>, summaries: bool) -> Fit {
         let sums: Vec<u64> = (0..=10).map(|turns| turns * 10).collect();
         let summary = summary.map(|(turns, size)| Covered { turns, size });
@@ -94,23 +94,23 @@ mod tests {
         let check = |room, summary, expected| check("summarise", room, summary, false, expected);
         check(125, None, "0..");
         check(120, None, "0.., sum up 5 in 10, 83 %");
-        // What is kept takes half the room at most.
+        // The kept turns take at most half the room.
         check(60, None, "first + 5.., sum up 7 in 12, 166 %");
         check(120, Some((5, 10)), "summary + 5..");
         check(75, Some((5, 10)), "summary + 5..");
         check(74, Some((5, 10)), "summary + 5.., sum up 8 in 8, 81 %");
-        // A summary that has become too long is no help.
+        // A summary that has become too long is not used.
         check(60, Some((5, 40)), "first + 5.., sum up 7 in 12, 166 %");
         check(5, Some((9, 1)), "summary + 10.., 220 %");
     }
 
     #[test]
-    fn d09_hybrid_has_its_marks_at_80_and_90_per_cent() {
+    fn d09_hybrid_has_its_limits_at_80_and_90_per_cent() {
         let off = |room, expected| check("hybrid", room, None, false, expected);
         off(125, "0..");
         off(120, "0.., 83 %");
         off(112, "0.., 89 %");
-        // Forced: a tenth is kept free.
+        // Above 90 per cent, a tenth is kept free.
         off(110, "first + 2.., 90 %");
         let on = |room, summary, expected| check("hybrid", room, summary, true, expected);
         on(125, None, "0..");

@@ -1,4 +1,4 @@
-//! Slide: the first turn, which says what it is about, and the newest turns that fit beside it.
+//! Slide: the first turn, which sets the scene, and the newest turns that fit beside it.
 
 use quorum_core::registry::{Before, ContextStrategy, Fit, Length, OnOverflow};
 
@@ -6,7 +6,7 @@ use super::{newest, words};
 
 pub(crate) const STRATEGY: ContextStrategy = ContextStrategy {
     name: "slide",
-    summary: "The first turn and the newest ones that fit; what is between is left out",
+    summary: "The first turn and the newest turns that fit; those in between are left out",
     fit,
     options: &[],
     overflow: OnOverflow::NotOffered,
@@ -17,7 +17,7 @@ pub(super) fn fit(talk: &Length<'_>) -> Fit {
     within(talk, talk.room)
 }
 
-/// The same in less than all of the room.
+/// The same with less than all of the room.
 pub(super) fn within(talk: &Length<'_>, room: u64) -> Fit {
     let first = talk.size(0, 1);
     if talk.since(0) <= room || first > room {

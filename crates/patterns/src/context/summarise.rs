@@ -1,13 +1,14 @@
-//! Summarise: when the room gets tight, the older half gives way to a summary of at most a fifth of its size.
+//! Summarise: when the room gets tight, the older half is replaced by a summary of at most a fifth
+//! of its size.
 
 use quorum_core::registry::{Before, ContextStrategy, Covered, Fit, Length, OnOverflow, SumUp};
 
 use super::{TIGHT, newest, share, slide, tight, words};
 
-/// A summary takes so much of what it covers at most, and of the room, in per cent.
+/// The maximum size of a summary, in per cent of what it covers and of the room.
 const SUMMARY: u64 = 20;
 
-/// What is kept word for word takes so much of the room at most once the rest is summed up, in per cent.
+/// The maximum size of the turns kept verbatim beside a summary, in per cent of the room.
 const KEPT: u64 = 50;
 
 pub(crate) const STRATEGY: ContextStrategy = ContextStrategy {
@@ -39,7 +40,8 @@ fn after(talk: &Length<'_>, summary: Covered) -> Fit {
     Fit { before: Before::Summary, ..newest(talk, from) }
 }
 
-/// The older half of what is not summed up yet, or more where the rest would take too much; never the last turn.
+/// A summary of the older half of what is not summarised yet, or more if the rest would be too
+/// large; never of the last turn.
 fn sum_up(talk: &Length<'_>, done: usize, done_size: u64) -> Option<SumUp> {
     let half = done + (talk.turns() - done).div_ceil(2);
     let turns = half.max(talk.newest(0, share(talk.room, KEPT))).min(talk.turns().saturating_sub(1));

@@ -1,4 +1,4 @@
-//! Truncate: the newest turns that fit, and nothing of what was said before them.
+//! Truncate: only the newest turns that fit.
 
 use quorum_core::registry::{ContextStrategy, Fit, Length, OnOverflow};
 
@@ -6,7 +6,7 @@ use super::{newest, words};
 
 pub(crate) const STRATEGY: ContextStrategy = ContextStrategy {
     name: "truncate",
-    summary: "The newest turns that fit; what is older is left out",
+    summary: "The newest turns that fit; older ones are left out",
     fit,
     options: &[],
     overflow: OnOverflow::Shrinks,

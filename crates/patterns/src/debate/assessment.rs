@@ -1,61 +1,63 @@
-//! A judge's look at one round (D06): six criteria, a score that is ours, and what counts when it is made in both orders.
+//! A judge's assessment of one round (D06): six criteria, our weighted score, and the comparison of
+//! two orders.
 
 use quorum_core::model::flips::rounded;
 use serde::{Deserialize, Serialize};
 
-/// A judge's look at one round (D06).
+/// A judge's assessment of one round (D06).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Assessment {
     /// Whether another round would be worth it.
     pub should_continue: bool,
-    /// The round as a whole, 0 to 10.
+    /// The quality of the round, 0 to 10.
     pub quality_score: f64,
-    /// How each debater did.
+    /// The assessment of each debater.
     pub assessments: Vec<Rated>,
     /// What the judge noticed.
     pub flags: Flags,
-    /// Why.
+    /// The judge's reasons.
     pub reasoning: String,
     /// What should happen next.
     pub recommendations: String,
 }
 
-/// How one debater did in a round.
+/// The assessment of one debater in a round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Rated {
-    /// Who.
+    /// The participant's name.
     pub participant: String,
-    /// What was good.
+    /// Its strengths.
     pub strengths: Vec<String>,
-    /// What was not.
+    /// Its weaknesses.
     pub weaknesses: Vec<String>,
-    /// 0 to 10: our weighted sum of the criteria where the judge gave them, else the judge's own number.
+    /// The score, 0 to 10: our weighted sum of the criteria if the judge gave them, else the
+    /// judge's own number.
     pub score: f64,
-    /// The six criteria, where the judge gave them.
+    /// The six criteria, if the judge gave them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub criteria: Option<Criteria>,
 }
 
-/// What a judge goes by, each 0 to 10.
+/// The criteria of a judge, each 0 to 10.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Criteria {
-    /// Whether it follows and does not contradict itself.
+    /// Whether the argument is logical and free of contradictions.
     pub logic: f64,
     /// Whether claims are supported.
     pub evidence: f64,
-    /// Whether the others' points are met.
+    /// Whether it answers the others' points.
     pub engagement: f64,
     /// Whether it is new.
     pub novelty: f64,
     /// Whether it is clear and convincing.
     pub clarity: f64,
-    /// Whether it is about the question.
+    /// Whether it is about the topic.
     pub relevance: f64,
 }
 
 impl Criteria {
-    /// Names and weights in per cent, in order.
+    /// The criteria's names and weights in per cent, in order.
     pub const WEIGHTS: [(&'static str, f64); 6] = [
         ("logic", 20.0),
         ("evidence", 20.0),
@@ -95,33 +97,34 @@ impl Criteria {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Flags {
-    /// Arguments come again.
+    /// Arguments are repeated.
     pub repetitive: bool,
-    /// It is no longer about the question.
+    /// The round is no longer about the topic.
     pub drifting: bool,
-    /// Less comes with every round.
+    /// Each round adds less than the one before.
     pub diminishing_returns: bool,
-    /// They have met.
+    /// The debaters have converged.
     pub convergence_reached: bool,
 }
 
-/// A lead smaller than this, in points of ten, is no lead.
+/// A smaller lead than this, on the scale of ten, doesn't count.
 const LEVEL: f64 = 0.5;
 
 impl Assessment {
-    /// How new the round was on average; `None` where no criteria were given.
+    /// The mean novelty of the round; `None` if no criteria were given.
     #[must_use]
     pub fn novelty(&self) -> Option<f64> {
         self.mean_of(|criteria| criteria.novelty)
     }
 
-    /// How much it was about the question on average; `None` where no criteria were given.
+    /// The mean relevance of the round; `None` if no criteria were given.
     #[must_use]
     pub fn relevance(&self) -> Option<f64> {
         self.mean_of(|criteria| criteria.relevance)
     }
 
-    /// Whether the other one, made in the swapped order, has somebody behind whom this one has ahead. Level is neither.
+    /// Whether `other`, made in the swapped order, ranks two debaters the other way round. Equal
+    /// scores don't count.
     #[must_use]
     pub fn contradicts(&self, other: &Assessment) -> bool {
         let pairs = self.assessments.iter().enumerate().flat_map(|(place, one)| {
@@ -134,7 +137,8 @@ impl Assessment {
         })
     }
 
-    /// What both say, when neither contradicts the other: the scores' means, and only what both noticed. Ending needs both.
+    /// The combination of both assessments, unless they contradict each other: mean scores, and
+    /// only flags that both set. Ending the debate needs both.
     #[must_use]
     pub fn confirmed_by(&self, other: &Assessment) -> Option<Assessment> {
         if self.contradicts(other) {
@@ -255,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_swapped_judgement_flips_when_who_was_ahead_is_behind() {
+    fn a_swapped_judgement_contradicts_if_it_reverses_a_ranking() {
         swapped(&[("ann", 8.0), ("bob", 6.0)], &[("bob", 6.5), ("ann", 7.0)], false);
         swapped(&[("ann", 8.0), ("bob", 6.0)], &[("bob", 8.0), ("ann", 6.0)], true);
         swapped(&[("ann", 8.0), ("bob", 6.0)], &[("bob", 7.2), ("ann", 7.0)], false);
@@ -266,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_both_orders_say_counts_and_ending_needs_both() {
+    fn only_what_both_orders_say_counts_and_ending_needs_both() {
         let one = assessment(&[("ann", 8.0), ("bob", 6.0)]);
         let mut other = assessment(&[("ann", 7.0), ("bob", 6.0)]);
         other.should_continue = true;

@@ -1,10 +1,10 @@
-//! The form an assessment is asked for in, as a JSON schema.
+//! The JSON schema of an assessment.
 
 use serde_json::{Value, json};
 
 use crate::debate::Criteria;
 
-/// The form for these debaters, by their labels.
+/// The schema for these debaters, by their labels.
 pub(super) fn schema(labels: &[&str]) -> Value {
     let entries = json!({ "type": "array", "items": entry(labels), "description": "One for each debater" });
     json!({

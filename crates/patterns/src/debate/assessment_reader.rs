@@ -1,4 +1,4 @@
-//! A judge's assessment of one round (D06), and how it is read from behind the mask.
+//! Reads a judge's assessment of one round (D06), and replaces the mask's labels with names.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -24,7 +24,7 @@ use crate::{
 /// The kind of an assessment in the record.
 pub(crate) const ASSESSMENT: &str = "assessment";
 
-/// A judge's look at one round.
+/// A judge's assessment of one round.
 pub(crate) static FORM: Form = Form::new(ASSESSMENT)
     .tell(|value| {
         let round: Assessment = serde_json::from_value(value.clone()).ok()?;
@@ -44,10 +44,10 @@ pub(crate) static FORM: Form = Form::new(ASSESSMENT)
     .sample(crate::samples::assessment::sample)
     .stub(Stub::FilledWith(&["shouldContinue"]));
 
-/// Every number of an assessment is of ten.
+/// The range of every number in an assessment.
 const TEN: std::ops::RangeInclusive<f64> = 0.0..=10.0;
 
-/// The quality of a round that a person judged without marks.
+/// The quality of a round that a person judged without scores.
 const UNSTATED: f64 = 5.0;
 
 const REMINDERS: &[Reminder] = &[Reminder {
@@ -60,12 +60,12 @@ const REMINDERS: &[Reminder] = &[Reminder {
 
 /// Reads assessments of these debaters.
 pub(crate) struct Assessments {
-    /// Those who spoke in the round, by name.
+    /// The debaters that spoke in the round.
     judged: Vec<String>,
     mask: Arc<Mask>,
 }
 
-/// The reply as it is asked for. The criteria may be missing, for a judge that gives a score alone is still understood.
+/// The reply as asked for. The criteria may be missing: a score alone is enough.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Reply {
@@ -91,14 +91,14 @@ impl Assessments {
         Assessments { judged, mask: mask.clone() }
     }
 
-    /// Everyone judged, once each and by a known label.
+    /// The assessment of every debater, once each and by a known label.
     fn rated(&self, entries: Vec<Entry>) -> Result<Vec<Rated>, Misread> {
         let mut rated = Vec::new();
         for entry in entries {
             let stranger = || Misread::new(format!("{:?} is none of the debaters", entry.participant));
             let name = self.mask.name(&entry.participant).ok_or_else(stranger)?.to_owned();
             if !self.judged.contains(&name) {
-                // Someone who has left since is no stranger; there is only nothing to judge.
+                // A debater that has left since is known, but there is nothing to judge.
                 continue;
             }
             rated.push(self.one(name, &entry)?);
@@ -130,7 +130,7 @@ impl Assessments {
         })
     }
 
-    /// Who is meant by a name or a label; people see names.
+    /// The debater meant by a name or a label; people see names.
     fn meant(&self, name: &str) -> Option<String> {
         let by_name = self.judged.iter().find(|it| it.eq_ignore_ascii_case(name)).cloned();
         let by_label = || self.mask.name(name).map(str::to_owned).filter(|it| self.judged.contains(it));
@@ -174,7 +174,7 @@ impl Reader for Assessments {
 
     fn schema(&self) -> Option<Value> {
         let mut labels: Vec<&str> = self.judged.iter().filter_map(|name| self.mask.label(name)).collect();
-        // The seats must not show in the order of the labels.
+        // Sorted, so that the order of labels doesn't reveal the seats.
         labels.sort_unstable();
         Some(form::schema(&labels))
     }
@@ -197,7 +197,7 @@ impl Reader for Assessments {
         })
     }
 
-    /// The form, or plain words with marks where there are any. A debater without a mark has none.
+    /// The form, or plain text with scores, if any. Debaters without a score are left out.
     fn read_from_person(&self, reply: &str) -> Result<Assessment, Misread> {
         self.read(reply).or_else(|wrong| {
             let marks = marks::read(reply, |name| self.meant(name));
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn d06_an_assessment_is_read_by_its_schema_and_names_are_back_in_their_place() {
+    fn d06_an_assessment_is_read_by_its_schema_and_unmasked() {
         let read = reader().read(&format!("Here:\n```json\n{}\n```", reply())).unwrap();
         let scores: Vec<(&str, f64)> =
             read.assessments.iter().map(|it| (it.participant.as_str(), it.score)).collect();
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn d06_without_criteria_the_judges_own_score_stands() {
+    fn d06_without_criteria_the_judges_own_score_counts() {
         let mut reply = reply();
         reply["assessments"][0].as_object_mut().unwrap().remove("criteria");
         let read = reader().read(&reply.to_string()).unwrap();
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn d06_a_person_judges_in_plain_words() {
+    fn d06_a_person_judges_in_plain_text() {
         let read = |text: &str| reader().read_from_person(text).unwrap();
         let marked = read("Ann met the point.\nann 7, Debater A 5\nstop");
         let scores: Vec<(&str, f64)> =
@@ -286,13 +286,13 @@ mod tests {
         let plain = read("Both were dull, Debater A most of all.");
         assert_eq!((plain.quality_score, plain.should_continue, plain.assessments.len()), (5.0, true, 0));
         assert_eq!(plain.reasoning, "Both were dull, bob most of all.");
-        assert_eq!(read("dan 9").reasoning, "dan 9", "who did not speak is not judged");
+        assert_eq!(read("dan 9").reasoning, "dan 9", "a debater that did not speak is not judged");
         assert_eq!(read(&reply().to_string()), reader().read(&reply().to_string()).unwrap());
         assert_eq!(reader().read_from_person(" \n"), Err(no_object()));
     }
 
     #[test]
-    fn d06_scores_of_11_are_not_scores() {
+    fn d06_scores_of_11_are_rejected() {
         unreadable("qualityScore must be from 0 to 10", |it| it["qualityScore"] = json!(11));
         unreadable("qualityScore must be from 0 to 10", |it| it["qualityScore"] = json!(-1));
         let range = "every number must be from 0 to 10";
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn d06_unknown_missing_and_double_participants_are_not_accepted() {
+    fn d06_unknown_missing_and_duplicate_participants_are_rejected() {
         let stranger = "\"Debater Z\" is none of the debaters";
         unreadable(stranger, |it| it["assessments"][0] = entry("Debater Z"));
         unreadable("\"ann\" is none of the debaters", |it| it["assessments"][0] = entry("ann"));

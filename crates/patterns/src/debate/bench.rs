@@ -1,4 +1,5 @@
-//! The bench: who judges, what is asked behind the mask, and what becomes of the seat when a judge fails (D06, D13).
+//! The bench: which participant judges, its masked prompts, and its replacement if it fails (D06,
+//! D13).
 
 use std::sync::Arc;
 
@@ -19,15 +20,15 @@ use crate::{
         judging::{JUDGE_CHANGE, ORDER, SWAPPED, VERDICT_ORDER},
         verdict_reader::Verdicts,
     },
-    prompts::debating::{self, Bar},
+    prompts::debating::{self, JudgeView},
     ranking,
     roles::{self, JUDGE},
 };
 
-/// What people may decide when the judge has failed.
+/// The ruling that people can make after the judge has failed.
 pub(crate) const RULING: RulingKind = RulingKind {
     name: "judge",
-    summary: "Say what becomes of the seat of a judge that failed",
+    summary: "Decide who replaces a judge that failed",
     choices: &[
         RulingChoice {
             name: "swap",
@@ -36,35 +37,35 @@ pub(crate) const RULING: RulingKind = RulingKind {
         },
         RulingChoice {
             name: "go-without",
-            summary: "The debate goes on without a judge",
+            summary: "The debate continues without a judge",
             takes_candidate: false,
         },
         RulingChoice { name: "end", summary: "The debate is concluded", takes_candidate: false },
     ],
 };
 
-/// Who judges, if anyone still does.
+/// The participant that judges, if any is left.
 pub(crate) struct Bench {
     spec: Arc<Spec>,
-    order: DebateSpec,
+    options: DebateSpec,
     parts: Vec<Part>,
     judge: Option<Participant>,
-    /// What was ordered when the last judge was lost.
+    /// The rule that was applied when the last judge failed.
     rule: Option<JudgeFailure>,
 }
 
 impl Bench {
     pub(crate) fn of(spec: &Arc<Spec>, parts: Vec<Part>) -> Self {
         let judge = spec.playing(&JUDGE).into_iter().next();
-        Bench { order: DebateSpec::of(spec), spec: spec.clone(), parts, judge, rule: None }
+        Bench { options: DebateSpec::of(spec), spec: spec.clone(), parts, judge, rule: None }
     }
 
-    /// Whether the judge is lost and the debate is to end with that.
+    /// Whether the judge failed and the debate should end because of it.
     pub(crate) fn ends_it(&self) -> bool {
         self.rule == Some(JudgeFailure::End)
     }
 
-    /// The assessment of the latest round, by whoever judges; `None` when nobody does, or none that counts could be had.
+    /// The assessment of the latest round; `None` if nobody judges or there is no valid assessment.
     pub(crate) async fn assess(
         &mut self,
         floor: &mut Floor,
@@ -80,7 +81,8 @@ impl Bench {
         Ok(None)
     }
 
-    /// The final verdict. Without a judge, or without a verdict that can be read, the debate is concluded all the same.
+    /// Asks for the verdict. Without a judge, or without a readable verdict, the debate is
+    /// concluded all the same.
     pub(crate) async fn verdict(&mut self, floor: &mut Floor) -> Result<(), Halt> {
         while let Some(judge) = self.judge.clone() {
             self.verdict_by(floor, &judge).await?;
@@ -92,7 +94,7 @@ impl Bench {
         Ok(())
     }
 
-    /// The verdict on a debate that was ended early. Nobody waits for a person then.
+    /// The verdict on a debate that ended early. A person is not waited for then.
     pub(crate) async fn last_word(&mut self, floor: &mut Floor) -> Result<(), Halt> {
         if self.judge.as_ref().is_some_and(Participant::is_person) {
             return Ok(());
@@ -107,9 +109,9 @@ impl Bench {
         course: &DebateCourse,
     ) -> Result<Option<Assessment>, Halt> {
         let order = floor.draw_order(judge, ORDER, roles::debaters(&self.spec).len());
-        let first = self.assessment_in(floor, judge, course, Seen::Drawn(&order)).await?;
-        let (true, Some(first)) = (self.checks(judge), &first) else { return Ok(first) };
-        let swapped = self.assessment_in(floor, judge, course, Seen::Swapped(&order)).await?;
+        let first = self.assessment_in(floor, judge, course, ViewOrder::Drawn(&order)).await?;
+        let (true, Some(first)) = (self.judges_twice(judge), &first) else { return Ok(first) };
+        let swapped = self.assessment_in(floor, judge, course, ViewOrder::Swapped(&order)).await?;
         Ok(swapped.and_then(|swapped| first.confirmed_by(&swapped)))
     }
 
@@ -118,16 +120,16 @@ impl Bench {
         floor: &mut Floor,
         judge: &Participant,
         course: &DebateCourse,
-        seen: Seen<'_>,
+        order_seen: ViewOrder<'_>,
     ) -> Result<Option<Assessment>, Halt> {
         let round = floor.round();
         let judged: Vec<String> = course.speakers(round).map(str::to_owned).collect();
-        let noticed = course.noticed(floor.registry().detectors());
-        let mask = self.mask(seen);
-        let ask = debating::assessment(&self.bar(judge, &mask), &judged, &noticed, round);
-        let ask = match seen {
-            Seen::Drawn(_) => ask,
-            Seen::Swapped(_) => ask.purpose(SWAPPED),
+        let noticed = course.detections(floor.registry().detectors());
+        let mask = self.mask(order_seen);
+        let ask = debating::assessment(&self.judge_view(judge, &mask), &judged, &noticed, round);
+        let ask = match order_seen {
+            ViewOrder::Drawn(_) => ask,
+            ViewOrder::Swapped(_) => ask.purpose(SWAPPED),
         };
         let read = floor.ask_for(judge, ask, &Assessments::of(judged, &mask)).await?;
         Ok(read.map(|it| it.value))
@@ -136,41 +138,43 @@ impl Bench {
     async fn verdict_by(&self, floor: &mut Floor, judge: &Participant) -> Result<(), Halt> {
         let debaters = roles::debaters(&self.spec);
         let order = floor.draw_order(judge, VERDICT_ORDER, debaters.len());
-        for (seen, purpose) in [(Seen::Drawn(&order), "verdict"), (Seen::Swapped(&order), "verdict/swapped")]
+        for (order_seen, purpose) in
+            [(ViewOrder::Drawn(&order), "verdict"), (ViewOrder::Swapped(&order), "verdict/swapped")]
         {
-            let mask = self.mask(seen);
-            let ask = debating::verdict(&self.bar(judge, &mask)).purpose(purpose);
+            let mask = self.mask(order_seen);
+            let ask = debating::verdict(&self.judge_view(judge, &mask)).purpose(purpose);
             let read = floor.ask_for(judge, ask, &Verdicts::on(&debaters, &mask)).await?;
-            if read.is_none() || !self.checks(judge) {
+            if read.is_none() || !self.judges_twice(judge) {
                 break;
             }
         }
         Ok(())
     }
 
-    /// Whether this one judges in both orders; people see names, and are asked once.
-    fn checks(&self, judge: &Participant) -> bool {
-        self.order.swap_check && !judge.is_person()
+    /// Whether this participant judges in both orders. A person sees names and is asked only once.
+    fn judges_twice(&self, judge: &Participant) -> bool {
+        self.options.swap_check && !judge.is_person()
     }
 
-    fn bar<'a>(&'a self, judge: &'a Participant, mask: &'a Arc<Mask>) -> Bar<'a> {
-        Bar { spec: &self.spec, parts: &self.parts, judge, mask }
+    fn judge_view<'a>(&'a self, judge: &'a Participant, mask: &'a Arc<Mask>) -> JudgeView<'a> {
+        JudgeView { spec: &self.spec, parts: &self.parts, judge, mask }
     }
 
-    fn mask(&self, seen: Seen<'_>) -> Arc<Mask> {
-        Arc::new(masked(&self.spec, &seen.places()))
+    fn mask(&self, order_seen: ViewOrder<'_>) -> Arc<Mask> {
+        Arc::new(masked(&self.spec, &order_seen.places()))
     }
 
-    /// Puts another on the bench, or nobody, as ordered; where people are to say so, waits for their word.
+    /// Replaces a failed judge, or leaves the seat empty, as the spec says. Waits for a ruling if
+    /// people should decide.
     async fn replace(&mut self, floor: &mut Floor, lost: &Participant) -> Result<(), Halt> {
-        let able = self.able(floor);
-        let (rule, to) = match self.order.judge_failure {
+        let candidates = self.candidates(floor);
+        let (rule, to) = match self.options.judge_failure {
             JudgeFailure::Ask => {
-                let ruling = floor.ruling(&RULING, lost, &able).await?.ruling;
+                let ruling = floor.ruling(&RULING, lost, &candidates).await?.ruling;
                 (JudgeFailure::named(&ruling.choice).unwrap_or_default(), ruling.candidate)
             }
             rule @ (JudgeFailure::Swap | JudgeFailure::GoWithout | JudgeFailure::End) => {
-                (rule, able.first().filter(|_| rule == JudgeFailure::Swap).map(|it| it.name.clone()))
+                (rule, candidates.first().filter(|_| rule == JudgeFailure::Swap).map(|it| it.name.clone()))
             }
         };
         let change = JudgeChange { round: floor.round(), from: lost.name.clone(), to, rule };
@@ -185,9 +189,9 @@ impl Bench {
         Ok(())
     }
 
-    /// Who could judge: first those present who take no side, then the debaters, the strongest first; they do not see which
-    /// speeches are their own.
-    fn able(&self, floor: &Floor) -> Vec<Participant> {
+    /// The candidates for the judge's seat: first participants that take no side, then the
+    /// debaters, strongest first. A debater that judges doesn't see which speeches are its own.
+    fn candidates(&self, floor: &Floor) -> Vec<Participant> {
         let debaters = roles::debaters(&self.spec);
         let present = floor.present(&self.spec.participants);
         let (sided, mut free): (Vec<Participant>, Vec<Participant>) =
@@ -197,26 +201,25 @@ impl Bench {
     }
 }
 
-/// In which order a judge sees the debaters.
+/// The order in which a judge sees the debaters.
 #[derive(Clone, Copy)]
-enum Seen<'o> {
-    /// As it was drawn.
+enum ViewOrder<'o> {
+    /// The drawn order.
     Drawn(&'o [usize]),
-    /// The other way round.
+    /// The reverse order.
     Swapped(&'o [usize]),
 }
 
-impl Seen<'_> {
+impl ViewOrder<'_> {
     fn places(self) -> Vec<usize> {
         match self {
-            Seen::Drawn(order) => order.to_vec(),
-            Seen::Swapped(order) => order.iter().rev().copied().collect(),
+            ViewOrder::Drawn(order) => order.to_vec(),
+            ViewOrder::Swapped(order) => order.iter().rev().copied().collect(),
         }
     }
 }
 
-/// The mask before the judge: the debaters in these places under labels in this order, then those who
-/// speak and take no side, then those who judge.
+/// The judge's mask: the debaters in this order, then other speakers, then judges.
 fn masked(spec: &Spec, places: &[usize]) -> Mask {
     let debaters = roles::debaters(spec);
     let shown = places.iter().filter_map(|place| debaters.get(*place));

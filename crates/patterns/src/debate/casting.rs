@@ -1,4 +1,5 @@
-//! Casting (D05): a model gives out positions and personas, its reply is checked, and where none will do there are ours.
+//! Casting (D05): a model assigns positions and personas. Its reply is checked, and default parts
+//! are the fallback.
 
 use std::collections::BTreeSet;
 
@@ -25,11 +26,11 @@ use crate::{
     roles::{self, JUDGE, PROPONENT},
 };
 
-/// The kind of a casting in the record, as a reply and as what holds.
+/// The kinds in the record: of the model's reply, and of the final cast.
 pub(crate) const CASTING: &str = "casting";
 pub(crate) const CAST: &str = "cast";
 
-/// How parts are drawn.
+/// How parts are displayed.
 pub(crate) const VIEW: View = View::Table {
     columns: &[
         Column::text("participant", "/participant"),
@@ -50,34 +51,36 @@ const REMINDERS: &[Reminder] = &[Reminder {
             keyArguments, no two positions the same; and the reasoning.",
 }];
 
-/// The parts everyone plays: those the user gave, those a model gives out, ours where it can't; none where nobody asked for any.
+/// Everyone's part: given by the user, assigned by a model, or a default if it can't; empty if the
+/// spec asks for none.
 pub(crate) async fn cast(floor: &mut Floor) -> Result<Vec<Part>, Halt> {
     let spec = floor.spec();
-    let order = DebateSpec::of(&spec);
-    let cast = match order.casting {
-        None if order.positions.is_empty() => return Ok(Vec::new()),
-        None => Cast { parts: order.positions, origin: CastOrigin::Given, by: None, reasoning: None },
-        Some(spread) => given_out(floor, &spec, spread).await?,
+    let options = DebateSpec::of(&spec);
+    let cast = match options.casting {
+        None if options.positions.is_empty() => return Ok(Vec::new()),
+        None => Cast { parts: options.positions, origin: CastOrigin::Given, by: None, reasoning: None },
+        Some(spread) => assign(floor, &spec, spread).await?,
     };
     let told = Some("positions were given out".to_owned());
     floor.note(Note { kind: CAST, key: "", round: floor.round(), value: &cast, told })?;
     Ok(cast.parts)
 }
 
-async fn given_out(floor: &mut Floor, spec: &Spec, spread: Diversity) -> Result<Cast, Halt> {
+async fn assign(floor: &mut Floor, spec: &Spec, spread: Diversity) -> Result<Cast, Halt> {
     let readers = Castings::of(spec, spread);
-    let Some(caster) = caster(floor, spec) else { return Ok(readers.ours()) };
+    let Some(caster) = caster(floor, spec) else { return Ok(readers.default_cast()) };
     let given = floor.ask_for(&caster, debating::casting(spec, spread), &readers).await?;
     Ok(match given {
         Some(given) if given.source == Source::Stated => {
             let CastList { parts, reasoning } = given.value;
             Cast { parts, origin: CastOrigin::Assigned, by: Some(caster.name), reasoning }
         }
-        _ => readers.ours(),
+        _ => readers.default_cast(),
     })
 }
 
-/// The judge, who takes no side; else the strongest of those present. Always a model: nobody asks people to fill in forms.
+/// The participant that casts: the judge, who takes no side, else the strongest present. Always a
+/// model, because people aren't asked to fill in forms.
 fn caster(floor: &Floor, spec: &Spec) -> Option<Participant> {
     let mut models = floor.present(&spec.participants);
     models.retain(|it| !it.is_person());
@@ -96,12 +99,12 @@ impl Castings {
         Castings { debaters: roles::debaters(spec), spread }
     }
 
-    fn ours(&self) -> Cast {
-        let parts = fallback(&self.debaters, self.spread);
+    fn default_cast(&self) -> Cast {
+        let parts = default_parts(&self.debaters, self.spread);
         Cast { parts, origin: CastOrigin::Fallback, by: None, reasoning: None }
     }
 
-    /// Right number, right names, nothing empty, no two alike.
+    /// Checks for the right number, the right names and different positions.
     fn checked(&self, mut parts: Vec<Part>) -> Result<Vec<Part>, Misread> {
         let names: BTreeSet<&str> = parts.iter().map(|it| it.participant.as_str()).collect();
         let wanted: BTreeSet<&str> = self.debaters.iter().map(|it| it.name.as_str()).collect();
@@ -149,9 +152,9 @@ impl Reader for Castings {
         REMINDERS
     }
 
-    /// Recorded as assumed, so that the result says what it was made of.
+    /// Recorded as assumed, so that the result shows it.
     fn give_up(&self) -> Option<CastList> {
-        Some(CastList { parts: fallback(&self.debaters, self.spread), reasoning: None })
+        Some(CastList { parts: default_parts(&self.debaters, self.spread), reasoning: None })
     }
 }
 
@@ -183,10 +186,10 @@ fn schema(names: &[&str]) -> Value {
     })
 }
 
-/// Parts that need no model, the same every time.
-fn fallback(debaters: &[Participant], spread: Diversity) -> Vec<Part> {
+/// The default parts, which need no model and are always the same.
+fn default_parts(debaters: &[Participant], spread: Diversity) -> Vec<Part> {
     let mut seats: Vec<&Participant> = debaters.iter().collect();
-    // Proponents stand at the end that is for it, whatever the spread.
+    // Proponents come first, at the end that is in favour.
     seats.sort_by_key(|it| it.role != PROPONENT);
     let parts = seats.iter().enumerate().map(|(place, who)| {
         let (position, persona) = match spread {
@@ -208,30 +211,30 @@ fn side(seats: &[&Participant], place: usize) -> (&'static str, &'static str) {
     if *role == PROPONENT { FOR[before % FOR.len()] } else { AGAINST[before % AGAINST.len()] }
 }
 
-/// A place on the line from one end to the other, evenly spread.
+/// A stance on the scale from one end to the other, evenly spaced.
 fn stance(place: usize, all: usize) -> (&'static str, &'static str) {
     let last = STANCES.len() - 1;
     let steps = all.saturating_sub(1).max(1);
     STANCES[(place * last + steps / 2) / steps]
 }
 
-type Given = (&'static str, &'static str);
+type PartText = (&'static str, &'static str);
 
-const FOR: [Given; 4] = [
+const FOR: [PartText; 4] = [
     ("For what the question proposes, for what it achieves", "An advocate who has seen it work"),
     ("For what the question proposes, for what its absence costs", "An analyst of missed chances"),
     ("For what the question proposes, on principle", "A thinker who argues from values"),
     ("For what the question proposes, for the long run", "A planner who counts in decades"),
 ];
 
-const AGAINST: [Given; 4] = [
+const AGAINST: [PartText; 4] = [
     ("Against what the question proposes, for the harm it does", "A critic who has seen it fail"),
     ("Against what the question proposes, for there is a better way", "A builder of alternatives"),
     ("Against what the question proposes, on principle", "A sceptic who argues from values"),
     ("Against what the question proposes, for the long run", "A guardian of what would be lost"),
 ];
 
-const STANCES: [Given; 7] = [
+const STANCES: [PartText; 7] = [
     ("Wholly for what the question proposes", "A committed advocate"),
     ("For it in most cases", "A practitioner in favour"),
     ("For it under conditions", "A cautious supporter"),
@@ -241,7 +244,7 @@ const STANCES: [Given; 7] = [
     ("Wholly against what the question proposes", "A committed opponent"),
 ];
 
-const LENSES: [Given; 4] = [
+const LENSES: [PartText; 4] = [
     ("What works in practice must decide", "An engineer who has to make it run"),
     ("What it costs and who pays must decide", "An economist"),
     ("What is fair to those concerned must decide", "An ethicist"),
@@ -307,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn d05_parts_come_back_in_seating_order_and_under_the_names_at_the_table() {
+    fn d05_parts_come_back_in_seating_order_and_with_the_panels_names() {
         let reply = json!({ "positions": [part("BOB", "no", "a critic"), part("ann", "yes", "a fan")] });
         let read = reader().read(&reply.to_string()).unwrap();
         let names: Vec<&str> = read.parts.iter().map(|it| it.participant.as_str()).collect();
@@ -315,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn d05_ours_are_complete_distinct_and_the_same_every_time() {
+    fn d05_default_parts_are_complete_distinct_and_always_the_same() {
         let tables: [&[Role]; 4] = [
             &[PROPONENT, OPPONENT],
             &[OPPONENT, PROPONENT, OPPONENT],
@@ -326,16 +329,16 @@ mod tests {
             tables.into_iter().flat_map(|it| Diversity::ALL.iter().map(move |(spread, _)| (it, *spread)))
         {
             let castings = Castings { debaters: debaters(table), spread };
-            let parts = castings.ours().parts;
+            let parts = castings.default_cast().parts;
             assert_eq!(castings.checked(parts.clone()), Ok(parts.clone()), "{table:?} {spread:?}");
             assert!(parts.iter().all(|it| !it.persona.is_empty()));
         }
     }
 
     #[test]
-    fn d05_ours_follow_the_roles_and_spread_evenly() {
+    fn d05_default_parts_follow_the_roles_and_are_evenly_spread() {
         let positions = |roles: &[Role], spread| -> Vec<String> {
-            fallback(&debaters(roles), spread).into_iter().map(|it| it.position).collect()
+            default_parts(&debaters(roles), spread).into_iter().map(|it| it.position).collect()
         };
         let binary = positions(&[OPPONENT, PROPONENT], Diversity::Binary);
         assert!(binary[0].starts_with("Against") && binary[1].starts_with("For"), "{binary:?}");

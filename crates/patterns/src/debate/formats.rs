@@ -1,4 +1,5 @@
-//! The debate's formats (D03): how many rounds there are, what each is for, when it is over, and what may be ordered.
+//! The formats of a debate (D03): the number of rounds, the stage of each, when it ends, and which
+//! specs are valid.
 
 use std::collections::BTreeSet;
 
@@ -17,23 +18,23 @@ use crate::{
     roles,
 };
 
-/// Rounds at most where a format needs a limit and none was given.
+/// The default round limit of formats that need one.
 const LIMIT: u32 = 10;
 
-/// What a round is for.
+/// The stage of a debate that a round belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// Positions and main arguments.
     Opening,
     /// Answers to the others.
     Rebuttal,
-    /// The last word.
+    /// Closing statements.
     Closing,
-    /// Whatever comes next.
+    /// The next turn, without a particular stage.
     Next,
 }
 
-/// How many rounds there are at most.
+/// The maximum number of rounds.
 pub(crate) fn limit(spec: &Spec) -> u32 {
     match order(spec).format {
         Format::StructuredRounds => spec.rounds,
@@ -43,7 +44,7 @@ pub(crate) fn limit(spec: &Spec) -> u32 {
     }
 }
 
-/// What this round is for. Only a structured debate closes, and it does so whenever there is a round to close with.
+/// The stage of this round. Only a structured debate has closings, whenever it has a second round.
 pub(crate) fn stage(spec: &Spec, round: u32) -> Stage {
     match order(spec).format {
         _ if round == 1 => Stage::Opening,
@@ -53,7 +54,7 @@ pub(crate) fn stage(spec: &Spec, round: u32) -> Stage {
     }
 }
 
-/// Whether all speak at once in this round.
+/// Whether everyone speaks in parallel in this round.
 pub(crate) fn at_once(spec: &Spec, round: u32) -> bool {
     let opening = order(spec).format == Format::StructuredRounds && round == 1;
     opening || order(spec).mode == Mode::Simultaneous
@@ -66,10 +67,10 @@ fn order(spec: &Spec) -> DebateSpec {
 /// The ways in which a debate may end before its last round.
 pub(crate) const ENDS: &[Ending] = &[
     Ending::new(JUDGE, "The judge has heard enough"),
-    Ending::new(CONVERGENCE, "The judge finds that the debaters have met"),
-    Ending::new(DIMINISHING_RETURNS, "The judge finds that nothing new comes"),
-    Ending::new(DETECTOR, "A detector that was allowed to ended it"),
-    Ending::new(JUDGE_LOST, "The judge failed, and that was to end it"),
+    Ending::new(CONVERGENCE, "The judge finds that the debaters have converged"),
+    Ending::new(DIMINISHING_RETURNS, "The judge finds that further rounds add little"),
+    Ending::new(DETECTOR, "A detector ended it"),
+    Ending::new(JUDGE_LOST, "The judge failed, and the debate was set to end then"),
     Ending::new(TOO_FEW_DEBATERS, "Fewer than two debaters are left"),
 ];
 
@@ -80,7 +81,7 @@ const DETECTOR: &str = "detector";
 pub(crate) const JUDGE_LOST: &str = "judge-lost";
 pub(crate) const TOO_FEW_DEBATERS: &str = "too-few-debaters";
 
-/// Why it is over after this round, and the detector where one ended it.
+/// Why the debate ends after this round, and the detector if one ended it.
 pub(crate) fn end(
     spec: &Spec,
     course: &DebateCourse,
@@ -101,7 +102,7 @@ pub(crate) fn end(
     })
 }
 
-/// Everything wrong with how the debate was ordered.
+/// Everything wrong with the options of a debate.
 pub(crate) fn check(spec: &Spec) -> Vec<Refusal> {
     [limits(spec), judging(spec), positions(spec)].concat()
 }
@@ -129,16 +130,15 @@ fn judging(spec: &Spec) -> Vec<Refusal> {
     match (debate.format, debate.judging) {
         (Format::FreeForm | Format::ConvergenceSeeking, Judging::VerdictOnly) => {
             let format = debate.format.name();
-            let message = format!(
-                "a {format} debate is ended by what the judge says of each round; let it judge every round"
-            );
+            let message =
+                format!("a {format} debate ends by the judge's assessments; let it judge every round");
             vec![refuse("judging", message)]
         }
         (_, Judging::EveryRound | Judging::VerdictOnly) => Vec::new(),
     }
 }
 
-/// Positions are for every debater and nobody else, and no two are the same.
+/// Positions must be given for every debater and nobody else, and must differ.
 fn positions(spec: &Spec) -> Vec<Refusal> {
     let order = order(spec);
     let given = &order.positions;
@@ -158,7 +158,7 @@ fn positions(spec: &Spec) -> Vec<Refusal> {
     for part in given {
         let who = &part.participant;
         if !debaters.contains(who) {
-            messages.push(format!("`{who}` is no debater here; the debaters are {}", listed(&debaters)));
+            messages.push(format!("`{who}` is not a debater; the debaters are {}", listed(&debaters)));
         }
         if !named.insert(who) {
             messages.push(format!("`{who}` has two positions; give one to each"));
@@ -166,7 +166,7 @@ fn positions(spec: &Spec) -> Vec<Refusal> {
         if part.position.trim().is_empty() {
             messages.push(format!("the position of `{who}` is empty; say what is to be argued"));
         } else if !held.insert(part.position.trim().to_lowercase()) {
-            messages.push(format!("the position of `{who}` is another's as well; give each its own"));
+            messages.push(format!("the position of `{who}` is the same as another's; give each its own"));
         }
     }
     if order.casting.is_some() {
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn d03_a_structured_debate_really_closes() {
+    fn d03_a_structured_debate_has_a_closing_round() {
         use Stage::{Closing, Next, Opening, Rebuttal};
         let stages = |rounds: u32| -> Vec<Stage> {
             let spec = Spec { rounds, ..spec("debate") };
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn d03_only_openings_of_a_structured_debate_are_always_at_once() {
+    fn d03_only_openings_of_a_structured_debate_are_always_parallel() {
         let of = |format, mode| order(&DebateSpec { format, mode, ..DebateSpec::default() });
         let rounds = |spec: &Spec| [1, 2].map(|round| at_once(spec, round));
         assert_eq!(rounds(&of(Format::StructuredRounds, Mode::Sequential)), [true, false]);
@@ -265,12 +265,12 @@ mod tests {
         refuses(
             &order(&debate),
             &[
-                "judging: a free-form debate is ended by what the judge says of each round; let it judge every round",
+                "judging: a free-form debate ends by the judge's assessments; let it judge every round",
                 "positions: there are 2 debaters and 3 positions; give one to each",
                 "positions: the position of `ann` is empty; say what is to be argued",
                 "positions: `ann` has two positions; give one to each",
-                "positions: `cyd` is no debater here; the debaters are ann and bob",
-                "positions: the position of `cyd` is another's as well; give each its own",
+                "positions: `cyd` is not a debater; the debaters are ann and bob",
+                "positions: the position of `cyd` is the same as another's; give each its own",
                 "positions: positions are given, so there is nothing to cast; leave one of the two out",
                 "endOn: there is no \"boredom\"; there are repetition, diminishing-returns, drift",
                 "roundLimit: must be from 1 to 1000, not 0",

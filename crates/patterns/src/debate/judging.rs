@@ -1,4 +1,5 @@
-//! What the judging of a debate comes to: which judgements count, and how often a judge changed its mind with the order.
+//! The outcome of the judging of a debate: which judgements count, and how often a judgement
+//! changed with the order.
 
 use quorum_core::{
     model::{
@@ -6,7 +7,7 @@ use quorum_core::{
         flips::rounded,
         participant::Participant,
         ruling::RulingAwaited,
-        state::{Heard, State},
+        state::{RecordedReading, State},
     },
     registry::Detection,
 };
@@ -18,79 +19,80 @@ use crate::debate::{
     casting::CAST, verdict_reader::VERDICT,
 };
 
-/// The kind of a change on the bench in the record.
+/// The kind of a judge change in the record.
 pub(crate) const JUDGE_CHANGE: &str = "judge-change";
 
-/// The kind of something noticed in the record.
+/// The kind of a detector's finding in the record.
 pub(crate) const DETECTION: &str = "detection";
 
-/// The last part of a step at which a judgement is made again in the swapped order.
+/// The last part of a step that repeats a judgement in the swapped order.
 pub(crate) const SWAPPED: &str = "swapped";
 
-/// The last part of the step at which the order for an assessment is drawn.
+/// The last part of the step that draws the order for an assessment.
 pub(crate) const ORDER: &str = "order";
 
-/// The last part of the step at which the order for a verdict is drawn.
+/// The last part of the step that draws the order for a verdict.
 pub(crate) const VERDICT_ORDER: &str = "verdict-order";
 
 fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
-/// Who argued what, where positions were given out.
+/// The cast, if positions were assigned.
 pub(crate) fn cast(state: &State) -> Option<Cast> {
     state.noted(CAST).last()
 }
 
-/// Everything the detectors noticed.
+/// All findings of the detectors.
 pub(crate) fn detections(state: &State) -> Vec<Detection> {
     state.noted(DETECTION).collect()
 }
 
-/// A debate's judging, round by round.
+/// The judging of a debate, round by round.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JudgingReport {
-    /// The assessments that count.
+    /// The valid assessments.
     pub rounds: Vec<JudgedRound>,
-    /// Rounds without one: nobody judged, nobody could be understood, or the two orders contradicted each other.
+    /// Rounds without one: there was no judge, no readable reply, or the two orders contradicted
+    /// each other.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unassessed_rounds: Vec<u32>,
-    /// Judgements made in both orders.
+    /// The number of judgements made in both orders.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub swap_checked: u32,
-    /// Those of them that came out the other way round.
+    /// How many of them contradicted each other.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub flipped: u32,
-    /// Their share, where any were checked.
+    /// Their share, if any were made in both orders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flip_rate: Option<f64>,
-    /// Every change on the bench.
+    /// Every change of the judge.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub judge_changes: Vec<JudgeChange>,
-    /// The judge's seat, while people are to say what becomes of it.
+    /// The awaited ruling on the judge's seat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub awaits: Option<RulingAwaited>,
-    /// Why it ended before its last round.
+    /// Why the debate ended before its last round.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<TalkEnd>,
 }
 
-/// An assessment that counts.
+/// A valid assessment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JudgedRound {
-    /// Which round.
+    /// The round's number.
     pub round: u32,
-    /// Who judged.
+    /// The judge's name.
     pub judge: String,
-    /// What it came to.
+    /// The assessment.
     #[serde(flatten)]
     pub assessment: Assessment,
 }
 
 impl JudgingReport {
-    /// The judging of this discussion; `None` where there is nothing to say of it.
+    /// The judging of this discussion; `None` if there is nothing to report.
     #[must_use]
     pub fn of(state: &State) -> Option<JudgingReport> {
         let judged = judged(state);
@@ -114,7 +116,7 @@ impl JudgingReport {
     }
 }
 
-/// The judge's final word. Where it was asked for in both orders, only a winner of both is one.
+/// The judge's verdict. If it was asked for in both orders, a winner must win in both.
 #[must_use]
 pub(crate) fn verdict(state: &State) -> Option<Verdict> {
     let verdicts = verdicts(state)?;
@@ -123,7 +125,7 @@ pub(crate) fn verdict(state: &State) -> Option<Verdict> {
     Some(Verdict { winner, ..verdicts.first.clone() })
 }
 
-/// One judge's assessments of one round, in one order and the other.
+/// One judge's assessments of one round, in both orders.
 struct Judged<'s> {
     round: u32,
     judge: &'s str,
@@ -164,8 +166,8 @@ fn judged(state: &State) -> Vec<Judged<'_>> {
     judged
 }
 
-/// What makes a debate less than it was meant to be: rounds that were to be judged and have no
-/// assessment that counts.
+/// What makes a debate incomplete: rounds that should have been judged and have no valid
+/// assessment.
 pub(crate) fn lacks(state: &State) -> Map<String, Value> {
     let rounds = unassessed_rounds(state);
     let lacking = (!rounds.is_empty()).then(|| ("unassessedRounds".to_owned(), json!(rounds)));
@@ -183,7 +185,8 @@ fn unassessed(state: &State, rounds: &[JudgedRound]) -> Vec<u32> {
     over.filter(|round| !rounds.iter().any(|it| it.round == *round)).collect()
 }
 
-/// People read the talk under its names, so there is no order that could sway them, and they are asked once.
+/// Whether judgements by this judge are made in both orders. A person sees names, so no order can
+/// bias it, and is asked once.
 fn is_checked(state: &State, judge: &str) -> bool {
     DebateSpec::of(&state.spec).swap_check && !state.spec.seat(judge).is_some_and(Participant::is_person)
 }
@@ -199,7 +202,8 @@ impl Verdicts<'_> {
         self.swapped.as_ref().is_some_and(|swapped| winner(&self.first) == winner(swapped))
     }
 
-    /// Two winners are a flip; a winner and none are not, but nobody has won then.
+    /// Two different winners are a contradiction. A winner and none aren't, but then nobody has
+    /// won.
     fn flips(&self) -> Option<bool> {
         let swapped = self.swapped.as_ref()?;
         let both = winner(&self.first).zip(winner(swapped));
@@ -222,7 +226,7 @@ fn winner(verdict: &Verdict) -> Option<&str> {
     verdict.winner.as_ref().map(|it| it.participant.as_str())
 }
 
-fn is_swapped(heard: &Heard) -> bool {
+fn is_swapped(heard: &RecordedReading) -> bool {
     let step = heard.step.as_ref().map(|step| step.as_str()).unwrap_or_default();
     step.split('/').skip(3).any(|purpose| purpose == SWAPPED)
 }

@@ -1,5 +1,4 @@
-//! What only a debate has: its order, who argues what, who judges, and how it came to its end
-//! (requirement D).
+//! Debates: options, parts, judging and endings (requirement D).
 
 pub(crate) mod assessment;
 mod assessment_form;
@@ -9,7 +8,7 @@ pub(crate) mod casting;
 pub(crate) mod course;
 pub(crate) mod formats;
 pub(crate) mod judging;
-mod order;
+mod options;
 mod score_lines;
 pub(crate) mod seating;
 pub(crate) mod verdict;
@@ -19,72 +18,72 @@ use serde::{Deserialize, Serialize};
 
 pub use assessment::{Assessment, Criteria, Flags, Rated};
 pub use judging::{JudgedRound, JudgingReport};
-pub use order::{DebateSpec, Diversity, Format, JudgeFailure, Judging, Mode};
-pub(crate) use order::{EMBEDDINGS, HIGHEST_LIMIT, MOST_DEBATERS, OPTIONS};
+pub use options::{DebateSpec, Diversity, Format, JudgeFailure, Judging, Mode};
+pub(crate) use options::{EMBEDDINGS, HIGHEST_LIMIT, MOST_DEBATERS, OPTIONS};
 pub use verdict::{KeyPoints, Verdict, Winner};
 
-/// What one debater argues, and as whom.
+/// What one debater argues, and in which persona.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
-    /// Who.
+    /// The participant's name.
     pub participant: String,
-    /// What it argues.
+    /// The position it argues.
     pub position: String,
-    /// As whom; empty for as itself.
+    /// The persona; empty for none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub persona: String,
-    /// What speaks for it, where somebody has thought of that already.
+    /// Arguments for the position, if given.
     #[serde(default, rename = "keyArguments", skip_serializing_if = "Vec::is_empty")]
     pub key_arguments: Vec<String>,
 }
 
-/// The parts as they were given out.
+/// The parts of all debaters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cast {
-    /// One for each debater.
+    /// One part for each debater.
     pub parts: Vec<Part>,
-    /// Whether a model thought of them, or ours had to do.
+    /// Where the parts come from.
     pub origin: CastOrigin,
-    /// Who thought of them.
+    /// The model's participant that assigned them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// Why these, in the words of who thought of them.
+    /// The reasons of that participant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
 }
 
-/// Where parts come from.
+/// The origin of parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CastOrigin {
-    /// The user said so.
+    /// The user gave them.
     Given,
-    /// A model gave them out.
+    /// A model assigned them.
     Assigned,
-    /// No model could, so they are ours.
+    /// Defaults, because no model could.
     Fallback,
 }
 
-/// A judge who failed, and what became of the seat.
+/// A judge that failed, and its replacement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JudgeChange {
-    /// In which round.
+    /// The round's number.
     pub round: u32,
-    /// Who judged until now.
+    /// The judge that failed.
     pub from: String,
-    /// Who judges now; nobody when it is absent.
+    /// The new judge; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// What was ordered for this case, beforehand or when people were asked.
+    /// The rule that was applied, from the spec or from a ruling.
     pub rule: JudgeFailure,
 }
 
-/// Positions and personas as a model gave them out (D05).
+/// Positions and personas as a model assigned them (D05).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CastList {
-    /// One for each debater.
+    /// One part for each debater.
     pub parts: Vec<Part>,
-    /// Why these.
+    /// The model's reasons.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
 }

@@ -1,18 +1,18 @@
-//! What a person writes who judges a round (D06): marks like `ann 7, bob 5`, `stop`, and for the rest plain words.
+//! Reads a person's judgement of a round (D06): scores like `ann 7, bob 5`, `stop`, and plain text.
 
-/// What ends a debate when it stands alone, or beside marks alone.
+/// Words that end a debate if they stand alone or only with scores.
 const STOPS: [&str; 4] = ["stop", "end", "enough", "end it"];
 
 const TEN: std::ops::RangeInclusive<f64> = 0.0..=10.0;
 
-/// What a person wrote, taken apart.
+/// A person's judgement, parsed.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Marks {
-    /// Who got which mark, in the order of the debaters; whoever got none is missing.
+    /// The scores, in the order they were given; debaters without one are missing.
     pub(crate) scores: Vec<(String, f64)>,
-    /// Whether it is to end.
+    /// Whether the debate should end.
     pub(crate) stops: bool,
-    /// Everything else.
+    /// The remaining text.
     pub(crate) reasoning: String,
 }
 
@@ -21,15 +21,15 @@ enum Mark {
     Stop,
 }
 
-/// Reads what was written; `find` knows the debater behind a name. A line counts as marks only if all of it is marks, so that no
-/// sentence is taken for one.
+/// Parses the text; `find` returns the debater with a name. A line counts as scores only if all of
+/// it is scores, so that no sentence is misread.
 pub(crate) fn read(text: &str, find: impl Fn(&str) -> Option<String>) -> Marks {
     let (mut found, mut words) = (Marks::default(), Vec::new());
     for line in text.lines() {
         let parts = line.split([',', ';']).map(str::trim).filter(|it| !it.is_empty());
         let marks: Option<Vec<Mark>> = parts.map(|part| mark(part, &find)).collect();
         match marks {
-            Some(marks) if !marks.is_empty() => marks.into_iter().for_each(|it| found.take(it)),
+            Some(marks) if !marks.is_empty() => marks.into_iter().for_each(|it| found.add(it)),
             _ => words.push(line),
         }
     }
@@ -50,8 +50,8 @@ fn mark(part: &str, find: impl Fn(&str) -> Option<String>) -> Option<Mark> {
 }
 
 impl Marks {
-    /// Who marks somebody twice means the second mark.
-    fn take(&mut self, mark: Mark) {
+    /// Adds a score. A second score for a debater replaces the first.
+    fn add(&mut self, mark: Mark) {
         match mark {
             Mark::Stop => self.stops = true,
             Mark::Score(name, score) => match self.scores.iter_mut().find(|it| it.0 == name) {
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn d06_marks_are_read_wherever_a_line_is_nothing_else() {
+    fn d06_scores_are_read_from_lines_that_contain_nothing_else() {
         let both = [("ann", 7.0), ("bob-2", 5.0)];
         check("ann 7, bob-2 5", &both, false, "");
         check("ANN: 7/10; Bob-2 = 5\nA fair round.", &both, false, "A fair round.");
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn d06_stop_is_a_word_of_its_own() {
+    fn d06_stop_must_stand_alone() {
         check("stop", &[], true, "");
         check("They repeat themselves.\nEnd!", &[], true, "They repeat themselves.");
         check("Enough.", &[], true, "");
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn d06_whatever_is_no_mark_is_said() {
+    fn d06_anything_that_is_not_a_score_is_text() {
         for words in [
             "ann 11, bob-2 5",
             "zoe 7",

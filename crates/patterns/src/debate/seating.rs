@@ -1,4 +1,4 @@
-//! Who argues for which side and who judges, where the order leaves that open (INV-DISC-008).
+//! Assigns the sides and the judge's seat if the request leaves them open (INV-DISC-008).
 
 use quorum_core::{
     model::{
@@ -14,7 +14,7 @@ use crate::{
     roles::{JUDGE, NEUTRAL, OPPONENT, PROPONENT},
 };
 
-/// Hands out the missing roles, or says which are missing.
+/// Assigns the missing roles, or says which are missing.
 pub(crate) fn seat(table: &mut Seating<'_>) -> Vec<Refusal> {
     match table.missing {
         MissingRoles::Assign => {
@@ -40,8 +40,9 @@ fn is_cast(seats: &[Participant], role: &Role) -> bool {
     seats.iter().any(|it| it.role == *role)
 }
 
-/// First for, second against, third (or the synthesizer) to judge, further ones in turn for and
-/// against. Where nobody is left to judge, the synthesizer, or else the first, takes a second seat.
+/// Assigns the first seat to argue for, the second against, the third (or the synthesizer) to
+/// judge, and further ones in turn for and against. If nobody is left to judge, the synthesizer, or
+/// else the first model, takes a second seat.
 fn assign(table: &mut Seating<'_>) {
     let seats = &mut *table.participants;
     let chair = SYNTHESIZER.of(table.settings);

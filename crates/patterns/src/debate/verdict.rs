@@ -6,20 +6,20 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Verdict {
-    /// What happened, in full.
+    /// The summary of the debate.
     pub summary: String,
-    /// The main arguments of each.
+    /// The main arguments of each debater.
     pub key_points: Vec<KeyPoints>,
-    /// Where they met.
+    /// The points they agree on.
     pub areas_of_agreement: Vec<String>,
-    /// Where they did not.
+    /// The points they disagree on.
     pub areas_of_disagreement: Vec<String>,
-    /// Who argued best, if anyone.
+    /// The debater that argued best, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub winner: Option<Winner>,
-    /// The debate as a whole, 0 to 100.
+    /// The quality of the debate, 0 to 100.
     pub quality_score: f64,
-    /// What was new.
+    /// New insights.
     pub insights: Vec<String>,
 }
 
@@ -27,17 +27,17 @@ pub struct Verdict {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct KeyPoints {
-    /// Who made them.
+    /// The participant's name.
     pub participant: String,
-    /// What they were.
+    /// The arguments.
     pub main_arguments: Vec<String>,
 }
 
-/// Who won and why.
+/// The winner and why it won.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Winner {
-    /// Who.
+    /// The participant's name.
     pub participant: String,
-    /// Why.
+    /// The reasons.
     pub reasoning: String,
 }

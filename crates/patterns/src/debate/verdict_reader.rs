@@ -1,4 +1,4 @@
-//! A judge's final verdict (D07): its form, and how it is read from behind its mask.
+//! Reads a judge's verdict (D07), and replaces the mask's labels with names.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::{
 /// The kind of a verdict in the record.
 pub(crate) const VERDICT: &str = "verdict";
 
-/// How a verdict is drawn, in the record and in results.
+/// How a verdict is displayed, in the record and in results.
 pub(crate) const VIEW: View = View::Sections {
     sections: &[
         Section::new("", "/summary", &View::Text),
@@ -47,7 +47,7 @@ pub(crate) const VIEW: View = View::Sections {
     ],
 };
 
-/// A judge's final word.
+/// A judge's verdict.
 pub(crate) static FORM: Form = Form::new(VERDICT)
     .tell(|value| {
         let winner = value.pointer("/winner/participant").and_then(Value::as_str);
@@ -65,10 +65,10 @@ const REMINDERS: &[Reminder] = &[Reminder {
             A winner must be one of the debaters, by the exact label; leave it out if nobody won.",
 }];
 
-/// What judges write when nobody won.
+/// What judges write if nobody won.
 const NOBODY: &[&str] = &["", "none", "nobody", "no winner", "tie", "draw", "n/a"];
 
-/// The quality of a debate that a person judged in plain words, without a mark.
+/// The quality of a debate that a person judged in plain text without a score.
 const UNSTATED: f64 = 50.0;
 
 /// Reads verdicts on these debaters.
@@ -82,7 +82,7 @@ impl Verdicts {
         Verdicts { debaters: debaters.iter().map(|it| it.name.clone()).collect(), mask: mask.clone() }
     }
 
-    /// The winner by name, if there is one; a stranger can't have won.
+    /// The winner by name, if there is one; it must be a debater.
     fn winner(&self, winner: Option<Winner>) -> Result<Option<Winner>, Misread> {
         let Some(winner) = winner else { return Ok(None) };
         if NOBODY.contains(&winner.participant.trim().to_lowercase().as_str()) {
@@ -97,7 +97,7 @@ impl Verdicts {
         Ok(Some(Winner { participant: participant.to_owned(), reasoning }))
     }
 
-    /// Who is meant by a label, be it with a word of explanation after it; `None` for a stranger.
+    /// The debater meant by a label, possibly followed by an explanation; `None` if unknown.
     fn meant(&self, label: &str) -> Option<String> {
         let exactly = self.mask.name(label).map(str::to_owned);
         exactly.or_else(|| {
@@ -106,10 +106,10 @@ impl Verdicts {
         })
     }
 
-    /// The verdict with names in the place of labels.
+    /// The verdict with names in place of labels.
     fn revealed(&self, verdict: Verdict) -> Result<Verdict, Misread> {
         let reveal = |texts: Vec<String>| texts.iter().map(|it| self.mask.reveal(it)).collect();
-        // Nobody argued who was not there.
+        // Key points of unknown participants are dropped.
         let points = verdict.key_points.into_iter().filter_map(|it| {
             let participant = self.meant(&it.participant)?;
             Some(KeyPoints { participant, main_arguments: reveal(it.main_arguments) })
@@ -135,7 +135,7 @@ impl Reader for Verdicts {
 
     fn schema(&self) -> Option<Value> {
         let mut labels: Vec<&str> = self.debaters.iter().filter_map(|name| self.mask.label(name)).collect();
-        // The seats must not show in the order of the labels.
+        // Sorted, so that the order of labels doesn't reveal the seats.
         labels.sort_unstable();
         Some(schema(&labels))
     }
@@ -151,7 +151,7 @@ impl Reader for Verdicts {
         self.revealed(verdict)
     }
 
-    /// The form, or plain words, which are the summary. A winner is nobody's guess to make.
+    /// The form, or plain text, which is the summary. A winner is never guessed.
     fn read_from_person(&self, reply: &str) -> Result<Verdict, Misread> {
         self.read(reply).or_else(|wrong| {
             let summary = self.mask.reveal(reply.trim());
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn d07_a_persons_plain_words_are_the_summary() {
+    fn d07_a_persons_plain_text_is_the_summary() {
         let read = reader().read_from_person(" Debater A was clearer. ").unwrap();
         assert_eq!((read.summary.as_str(), read.winner), ("Bob was clearer.", None));
         assert_eq!(reader().read_from_person("  "), Err(no_object()));
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn d07_a_stranger_had_key_points() {
+    fn d07_key_points_of_unknown_participants_are_dropped() {
         let point = |label: &str| json!({"participant": label, "mainArguments": ["So it is."]});
         let labels = ["Debater Z", "debater a", "Debater B (for it)", "Ann", ""];
         let read = reader().read(&reply(&json!({"keyPoints": labels.map(point)}))).unwrap();
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn d07_what_lacks_a_part_is_asked_for_once_more_strictly() {
+    fn d07_an_incomplete_verdict_is_asked_for_once_more_strictly() {
         check(&json!({"summary": " "}), Err("the summary is empty"));
         let null = "its JSON does not fit: invalid type: null, expected a sequence";
         check(&json!({"insights": null}), Err(null));

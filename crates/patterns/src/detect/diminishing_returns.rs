@@ -1,10 +1,11 @@
-//! Diminishing returns: over three judged rounds quality and novelty fell, or the judge found the last two repetitive.
+//! Diminishing returns: quality and novelty fell over three judged rounds, or the judge found the
+//! last two repetitive.
 
 use quorum_core::registry::{Course, Detection, Detector, Ends};
 
 pub(crate) const DETECTOR: Detector = Detector {
     name: "diminishing-returns",
-    summary: "Quality and novelty fall over three rounds, or two running are repetitive",
+    summary: "Quality and novelty fall over three rounds, or two rounds in a row are repetitive",
     detect,
     ends: Ends::AtOnce,
 };
@@ -24,7 +25,7 @@ fn detect(course: &Course) -> Vec<Detection> {
     if falling || repetitive { vec![found] } else { Vec::new() }
 }
 
-/// Whether each is less than the one before; what was not measured falls nowhere.
+/// Whether each value is lower than the one before; `false` if any was not measured.
 fn falls(values: [Option<f64>; 3]) -> bool {
     matches!(values, [Some(one), Some(two), Some(three)] if two < one && three < two)
 }
@@ -62,7 +63,7 @@ mod tests {
 
     #[test]
     fn d_seed_bug_the_trend_is_of_numbers() {
-        // The seed compared whole quality objects, which are never less than one another.
+        // The seed compared whole quality objects, of which none is ever less than another.
         check(vec![fresh(9.5, 3.0), fresh(9.25, 2.0), fresh(9.0, 1.0)], &[(3, 9.0)]);
     }
 
@@ -74,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn d08_a_round_without_criteria_has_no_novelty_to_fall() {
+    fn d08_a_round_without_criteria_has_no_novelty_that_could_fall() {
         let bare = |quality| marked(quality, None, false);
         check(vec![bare(8.0), bare(7.0), bare(6.0)], &[]);
     }

@@ -1,8 +1,8 @@
-//! Drift: the judge finds that the last round was hardly about the question any more.
+//! Drift: according to the judge, the last round was hardly about the topic.
 
 use quorum_core::registry::{Course, Detection, Detector, Ends};
 
-/// Below this mean relevance, of ten, a round has drifted.
+/// Below this mean relevance (0 to 10), a round has drifted.
 const DRIFTING: f64 = 5.0;
 
 pub(crate) const DETECTOR: Detector = Detector {

@@ -1,36 +1,37 @@
-//! How alike two texts are, by their words: a weighted cosine over words and over neighbours in a clause, less what one text says
-//! and the other denies or turns around.
+//! Lexical similarity of two texts: a weighted cosine over words and over neighbouring words,
+//! reduced where one text denies or reverses what the other says.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::words::{JOINS, Sentence, Word, sentences};
 
-/// How much words count against their order.
+/// The weight of words, compared with their order.
 const WORDS: f64 = 0.6;
 
-/// How much a word of grammar counts against one with content.
+/// The weight of a function word, compared with a content word.
 const GRAMMAR: f64 = 0.2;
 
-/// Texts whose words are less alike than this have no three quarters of their trigrams in common.
+/// The minimum word similarity; below it, two texts can't share enough trigrams to matter.
 const HALF: f64 = 0.5;
 
-/// Sentences whose words are this alike say something about the same thing.
+/// The word similarity at which two sentences are about the same matter.
 const SAME_MATTER: f64 = 0.75;
 
-/// Sentences of a text that are looked at one by one; nobody speaks that many, and a flood must not hold up everyone.
+/// The maximum number of sentences that are compared one by one, so that a flood of text can't
+/// block others.
 const MOST_SENTENCES: usize = 200;
 
-/// A longer sentence is a list or a flood, and has no two sides.
+/// The maximum length of a sentence to check for reversal; a longer one is a list or a flood.
 const MOST_WORDS: usize = 150;
 
-/// How far to each side of a word its sides reach, in words with content.
+/// How many content words on each side of a word belong to its sides.
 const SIDE: usize = 4;
 
-/// A text, ready to be compared.
+/// A text, prepared for comparison.
 pub(crate) struct Profile {
     words: Features,
     pairs: Features,
-    /// Sorted, each once.
+    /// Sorted and unique.
     trigrams: Vec<u64>,
     sentences: Vec<Sentence>,
 }
@@ -41,38 +42,38 @@ impl Profile {
         sentences.truncate(MOST_SENTENCES);
         let (mut words, mut pairs, mut trigrams) = (Vec::new(), Vec::new(), Vec::new());
         for sentence in &sentences {
-            words.extend(sentence.0.iter().map(|it| (sign(&[it]), weight(it))));
+            words.extend(sentence.0.iter().map(|it| (hash_of(&[it]), weight(it))));
             let content: Vec<&Word> = sentence.content().collect();
             let neighbours = content.windows(2).filter(|pair| pair[0].clause == pair[1].clause);
-            pairs.extend(neighbours.map(|pair| (sign(pair), 1.0)));
+            pairs.extend(neighbours.map(|pair| (hash_of(pair), 1.0)));
             let all: Vec<&Word> = sentence.0.iter().collect();
-            trigrams.extend(all.windows(3).map(sign));
+            trigrams.extend(all.windows(3).map(hash_of));
         }
         trigrams.sort_unstable();
         trigrams.dedup();
         Profile { words: Features::of(words), pairs: Features::of(pairs), trigrams, sentences }
     }
 
-    /// Whether they have so many words in common that anything more can be.
-    pub(crate) fn may_be_alike(&self, other: &Profile) -> bool {
+    /// Whether they share enough words that a closer comparison is worthwhile.
+    pub(crate) fn may_be_similar(&self, other: &Profile) -> bool {
         HALF <= self.words.cosine(&other.words)
     }
 
-    /// How alike they are, 0 to 1; exact only where it may come to `least`.
+    /// The similarity, 0 to 1; exact only if it may reach `least`.
     pub(crate) fn similarity(&self, other: &Profile, least: f64) -> f64 {
         let words = self.words.cosine(&other.words);
         if WORDS * words + 1.0 - WORDS < least {
             return WORDS * words;
         }
-        // Texts too short for pairs have nothing but their words.
+        // Texts too short for word pairs have only their words.
         let short = self.pairs.counted.is_empty() && other.pairs.counted.is_empty();
         let order = if short { words } else { self.pairs.cosine(&other.pairs) };
         let alike = WORDS * words + (1.0 - WORDS) * order;
-        alike * self.standing(other)
+        alike * self.uncontradicted_share(other)
     }
 
-    /// How much of one text the other lets stand: 1 where nothing is denied or turned around.
-    pub(crate) fn standing(&self, other: &Profile) -> f64 {
+    /// How much of one text the other doesn't contradict: 1 if nothing is denied or reversed.
+    pub(crate) fn uncontradicted_share(&self, other: &Profile) -> f64 {
         if self.sentences == other.sentences {
             return 1.0;
         }
@@ -80,7 +81,7 @@ impl Profile {
         1.0 - there.max(denied(&other.sentences, &self.sentences))
     }
 
-    /// The share of all word trigrams that both have.
+    /// The share of all word trigrams that both texts have.
     pub(crate) fn trigram_overlap(&self, other: &Profile) -> f64 {
         let mut there = other.trigrams.iter().peekable();
         let mut is_there = |sign: &&u64| {
@@ -97,13 +98,14 @@ fn weight(word: &Word) -> f64 {
     if word.content { 1.0 } else { GRAMMAR }
 }
 
-/// A number for these words in this order, with what is negated (FNV-1a). Numbers are quicker to compare than texts.
-fn sign(words: &[&Word]) -> u64 {
+/// A hash of these words in order, including negation (FNV-1a). Integers are faster to compare than
+/// strings.
+fn hash_of(words: &[&Word]) -> u64 {
     let bytes = words.iter().flat_map(|it| it.form.bytes().chain([if it.negated { 1 } else { 0 }]));
     bytes.fold(0xcbf2_9ce4_8422_2325, |sign, byte| (sign ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// What is counted in a text, by its number, each with its weight.
+/// Weighted features of a text, by hash.
 struct Features {
     counted: Vec<(u64, f64)>,
     size: f64,
@@ -119,7 +121,7 @@ impl Features {
                 _ => features.push((sign, weight)),
             }
         }
-        // The tenth time says less than the first.
+        // The tenth occurrence says less than the first.
         features.iter_mut().for_each(|it| it.1 = if it.1 <= 1.0 { it.1 } else { 1.0 + it.1.ln() });
         let size = features.iter().map(|it| it.1 * it.1).sum::<f64>().sqrt();
         Features { counted: features, size }
@@ -130,7 +132,7 @@ impl Features {
         if sizes == 0.0 { 0.0 } else { self.product(other) / sizes }
     }
 
-    /// Both are sorted, so that one walk through them is enough.
+    /// The dot product; both are sorted, so one pass is enough.
     fn product(&self, other: &Features) -> f64 {
         let mut there = other.counted.iter().peekable();
         let shared = self.counted.iter().filter_map(|(sign, weight)| {
@@ -141,7 +143,7 @@ impl Features {
     }
 }
 
-/// The share of what is said here that is only denied or turned around there.
+/// The share of what is said here that is only denied or reversed there.
 fn denied(here: &[Sentence], there: &[Sentence]) -> f64 {
     let said = |it: &Sentence| it.content().count() as f64;
     let all: f64 = here.iter().map(said).sum();
@@ -150,7 +152,7 @@ fn denied(here: &[Sentence], there: &[Sentence]) -> f64 {
         let matter = one.matter();
         let same = |other: &&Features| SAME_MATTER <= matter.cosine(other);
         let mut met = there.iter().zip(&matters).filter(|it| same(&it.1)).map(|it| it.0).peekable();
-        met.peek().is_some() && met.all(|other| one.denies(other) || one.turns_around(other))
+        met.peek().is_some() && met.all(|other| one.denies(other) || one.reverses(other))
     });
     let against: f64 = against.map(said).sum();
     if all == 0.0 { 0.0 } else { against / all }
@@ -161,13 +163,13 @@ impl Sentence {
         self.0.iter().filter(|it| it.content)
     }
 
-    /// What it is about, whatever it says of it.
+    /// What it is about, regardless of negation.
     fn matter(&self) -> Features {
         let plain = self.content().map(|it| Word { negated: false, ..it.clone() });
-        Features::of(plain.map(|it| (sign(&[&it]), 1.0)).collect())
+        Features::of(plain.map(|it| (hash_of(&[&it]), 1.0)).collect())
     }
 
-    /// Whether one of the words of both is negated in one and not in the other.
+    /// Whether a word of both is negated in only one of them.
     fn denies(&self, other: &Sentence) -> bool {
         let mut signs: BTreeMap<&str, [BTreeSet<bool>; 2]> = BTreeMap::new();
         for (side, sentence) in [self, other].into_iter().enumerate() {
@@ -178,8 +180,9 @@ impl Sentence {
         signs.values().any(|[here, there]| !here.is_empty() && !there.is_empty() && here.is_disjoint(there))
     }
 
-    /// Whether two things have changed sides around a word of both: *tabs beat spaces*, *spaces beat tabs*.
-    fn turns_around(&self, other: &Sentence) -> bool {
+    /// Whether two things have swapped sides around a common word: *tabs beat spaces*, *spaces beat
+    /// tabs*.
+    fn reverses(&self, other: &Sentence) -> bool {
         if MOST_WORDS < self.0.len().max(other.0.len()) {
             return false;
         }
@@ -192,7 +195,8 @@ impl Sentence {
         })
     }
 
-    /// What stands only before and only after the word at this place; `None` for words that join equals, or stand there twice.
+    /// The words only before and only after the word at this index; `None` if it joins equals or
+    /// occurs twice.
     fn sides(&self, place: usize, pivot: &Word) -> Option<(BTreeSet<&str>, BTreeSet<&str>)> {
         let alone = self.0.iter().filter(|it| it.form == pivot.form).count() == 1;
         if !alone || JOINS.contains(&pivot.form.as_str()) {
@@ -221,23 +225,24 @@ mod tests {
         let there = one_profile.similarity(&other_profile, LEAST);
         let back = other_profile.similarity(&one_profile, LEAST);
         assert_eq!(LEAST <= there, alike, "{there:.3}\n  {one}\n  {other}");
-        assert!((there - back).abs() < 1e-9, "the order of the two makes no difference");
-        let standing = one_profile.standing(&other_profile);
+        assert!((there - back).abs() < 1e-9, "similarity is symmetric");
+        let standing = one_profile.uncontradicted_share(&other_profile);
         assert!(!alike || LEAST <= standing, "{standing:.3}\n  {one}\n  {other}");
         let overlap = one_profile.trigram_overlap(&other_profile);
         assert!(alike || overlap < 0.6, "{overlap:.3} of the trigrams\n  {one}\n  {other}");
     }
 
-    /// Whoever finds both alike, an embedding model for one, is told that one takes back the other.
+    /// Checks that the two texts contradict each other, which also corrects an embedding model that
+    /// finds them similar.
     #[track_caller]
     fn against(one: &str, other: &str) {
         check(one, other, false);
-        let standing = Profile::of(one).standing(&Profile::of(other));
+        let standing = Profile::of(one).uncontradicted_share(&Profile::of(other));
         assert!(standing < LEAST, "{standing:.3}\n  {one}\n  {other}");
     }
 
     #[test]
-    fn d08_hard_pairs_that_say_the_same() {
+    fn d08_hard_pairs_that_mean_the_same() {
         check("Tabs adapt to every reader.", "tabs adapt to every reader!!", true);
         check("We should not adopt tabs.", "We shouldn't adopt tabs.", true);
         check("We cannot afford a second rewrite now.", "We can't afford a second rewrite now.", true);
@@ -309,14 +314,14 @@ mod tests {
     }
 
     #[test]
-    fn d08_other_matters_are_not_alike() {
+    fn d08_other_topics_are_not_similar() {
         check("Tabs adapt to every reader.", "Rents rose in every city.", false);
         check("Tabs adapt to every reader.", "", false);
         check("", "", false);
     }
 
     #[test]
-    fn a_flood_is_compared_in_no_time() {
+    fn a_flood_of_text_is_compared_quickly() {
         let flood = "Not this, but that! ".repeat(50_000);
         let profile = Profile::of(&flood);
         assert!(profile.similarity(&Profile::of(&flood), LEAST) > 0.99);

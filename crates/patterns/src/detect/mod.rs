@@ -1,5 +1,5 @@
-//! Detectors: what can be noticed about a talk without asking anyone (D08). They inform the judge,
-//! are recorded, and end a debate where that was ordered. Each is one file and one line in a list.
+//! Detectors: findings about a talk that need no model (D08). They are recorded, shown to the
+//! judge, and can end a debate if the spec says so. Each is one file and one line in a list.
 
 pub(crate) mod diminishing_returns;
 pub(crate) mod drift;
@@ -11,7 +11,7 @@ mod words;
 mod tests {
     use quorum_core::registry::{Course, RoundMarks};
 
-    /// A round's marks: quality, then novelty and relevance where they were given.
+    /// A round's scores: quality, and novelty and relevance if given.
     pub(super) fn marked(quality: f64, criteria: Option<(f64, f64)>, repetitive: bool) -> RoundMarks {
         let (novelty, relevance) = criteria.unzip();
         RoundMarks { round: 0, quality, novelty, relevance, repetitive }

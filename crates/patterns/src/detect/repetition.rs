@@ -1,27 +1,27 @@
-//! Repetition: a speech says again what its speaker said in an earlier turn, by shared word trigrams,
-//! or by similarity: of meaning where an embedding model was ordered, else of words.
+//! Repetition: a speech repeats what its speaker said in an earlier turn, by shared word trigrams
+//! or by similarity (of meaning if an embedding model is set, otherwise of words).
 
 use quorum_core::registry::{Course, Detection, Detector, Ends, Speech};
 
-/// A speech this similar to an earlier one is a repetition (D08).
-pub(crate) const ALIKE: f64 = 0.85;
+/// The similarity at which a speech counts as a repetition (D08).
+pub(crate) const SIMILAR: f64 = 0.85;
 
-/// A speech that shares this much of both speeches' trigrams is one as well: about three quarters of
-/// each.
+/// The trigram overlap at which a speech counts as a repetition: about three quarters of each
+/// speech.
 const OVERLAPPING: f64 = 0.6;
 
-/// How many of the speaker's own turns are compared, so that a debate of a thousand rounds stays quick
-/// and small.
-pub(crate) const LOOKS_BACK: usize = 20;
+/// How many of the speaker's earlier turns are compared, so that a debate of a thousand rounds
+/// stays fast and small.
+pub(crate) const LOOK_BACK: usize = 20;
 
-/// The measures a speech is compared by.
+/// The measures of repetition.
 pub(crate) const LEXICAL: &str = "lexical";
 pub(crate) const TRIGRAMS: &str = "trigrams";
 pub(crate) const EMBEDDINGS: &str = "embeddings";
 
 pub(crate) const DETECTOR: Detector = Detector {
     name: "repetition",
-    summary: "A speech says again what the same speaker said before",
+    summary: "A speech repeats what the same speaker said before",
     detect,
     ends: Ends::WhenOfAll,
 };
@@ -34,11 +34,12 @@ fn detect(course: &Course) -> Vec<Detection> {
     found
 }
 
-/// What an embedding model says counts before what the words say.
+/// The detections for one speech. An embedding similarity, if there is one, replaces the lexical
+/// one.
 fn repeated(speech: &Speech) -> impl Iterator<Item = Detection> {
     let by = |measure| speech.repeats.iter().find(|it| it.0 == measure).map(|it| it.1);
-    let meant = by(EMBEDDINGS).map(|value| (EMBEDDINGS, value, ALIKE));
-    let alike = meant.unwrap_or((LEXICAL, by(LEXICAL).unwrap_or_default(), ALIKE));
+    let meant = by(EMBEDDINGS).map(|value| (EMBEDDINGS, value, SIMILAR));
+    let alike = meant.unwrap_or((LEXICAL, by(LEXICAL).unwrap_or_default(), SIMILAR));
     let measured = [alike, (TRIGRAMS, by(TRIGRAMS).unwrap_or_default(), OVERLAPPING)];
     let (participant, round) = (speech.participant.clone(), speech.round);
     measured.into_iter().filter(|(_, value, least)| least <= value).map(move |(measure, value, _)| {
@@ -82,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn d08_something_new_is_none_and_neither_is_what_another_said() {
+    fn d08_a_new_speech_is_not_a_repetition_and_neither_is_repeating_another_speaker() {
         assert_eq!(found(&[("ann", 1, FIRST), ("bob", 1, OTHER), ("ann", 2, OTHER)]), [""; 0]);
         assert_eq!(found(&[("ann", 1, FIRST), ("bob", 1, FIRST)]), [""; 0]);
         assert_eq!(found(&[]), [""; 0]);

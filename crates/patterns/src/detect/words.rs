@@ -1,29 +1,29 @@
-//! Words for comparing: split by script, freed of inflection, and marked where they are negated, so that *not better* and *worse*
-//! meet and *better* and *not better* do not.
+//! Splits text into words for comparison: by script, without inflection, and marked if negated, so
+//! that *not better* equals *worse* and differs from *better*.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::LazyLock,
 };
 
-/// One sentence as words in order.
+/// One sentence as a list of words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Sentence(pub(super) Vec<Word>);
 
 /// One word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
-    /// Its plain form; an antonym has the form of its opposite and the other sign.
+    /// Its base form; an antonym has the form of its opposite and the other sign.
     pub(super) form: String,
-    /// Whether it is said that this is not so.
+    /// Whether it is negated.
     pub(super) negated: bool,
-    /// Whether it carries meaning, as opposed to grammar.
+    /// Whether it is a content word rather than a function word.
     pub(super) content: bool,
-    /// Which part of its sentence it stands in, from 0.
+    /// The index of its clause within the sentence, from 0.
     pub(super) clause: usize,
 }
 
-/// A negation reaches so many words with content.
+/// How many content words a negation covers.
 const REACH: usize = 4;
 
 /// The text as sentences.
@@ -38,7 +38,7 @@ fn split_sentences(text: &str) -> Vec<&str> {
     let mut letters = text.char_indices().peekable();
     while let Some((at, letter)) = letters.next() {
         let next = letters.peek().map_or(' ', |it| it.1);
-        // A full stop within 3.5 or example.com ends nothing.
+        // A full stop within 3.5 or example.com doesn't end a sentence.
         let ends = matches!(letter, '!' | '?' | ';' | '\n' | '。' | '！' | '？' | '；')
             || (letter == '.' && next.is_whitespace());
         if ends {
@@ -50,13 +50,13 @@ fn split_sentences(text: &str) -> Vec<&str> {
     pieces
 }
 
-/// Reads one sentence from left to right, keeping track of what is negated.
+/// Reads one sentence from left to right, tracking negation.
 fn sentence(text: &str) -> Sentence {
     let mut reader = Reader::default();
     let pieces = pieces(text);
     for (place, piece) in pieces.iter().enumerate() {
         let next = pieces.get(place + 1).map_or("", |it| it.as_str());
-        reader.take(piece, next);
+        reader.read_piece(piece, next);
     }
     reader.close();
     let mut words = reader.words;
@@ -64,7 +64,7 @@ fn sentence(text: &str) -> Sentence {
     Sentence(words)
 }
 
-/// Tabs and spaces, spaces and tabs: what is joined as equals comes in one order.
+/// Sorts words joined as equals: *tabs and spaces* equals *spaces and tabs*.
 fn order_equals(words: &mut [Word]) {
     for place in 1..words.len().saturating_sub(1) {
         let [one, join, other] = &words[place - 1..=place + 1] else { continue };
@@ -78,7 +78,7 @@ fn order_equals(words: &mut [Word]) {
 #[derive(Default)]
 struct Reader {
     words: Vec<Word>,
-    /// How many more words with content the negation reaches, and how many it has reached.
+    /// How many more content words the negation covers, and how many it has covered.
     left: usize,
     reached: usize,
     negating: bool,
@@ -86,7 +86,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn take(&mut self, piece: &str, next: &str) {
+    fn read_piece(&mut self, piece: &str, next: &str) {
         if piece == "," || TURNS.contains(&piece) {
             self.clause += 1;
             if 0 < self.reached || piece != "," {
@@ -94,7 +94,8 @@ impl Reader {
             }
         } else if NEGATORS.contains(piece) {
             if !is_idiom(piece, next) {
-                // A negation under a negation takes it back; one after the other does not.
+                // A negation within the reach of another cancels it; a new negation after it
+                // doesn't.
                 self.negating = !(self.negating && 0 < self.left && !RENEWING.contains(&piece));
                 (self.left, self.reached) = (REACH, 0);
             }
@@ -109,13 +110,15 @@ impl Reader {
         let negated = content && (opposite ^ (self.negating && 0 < self.left));
         self.words.push(Word { form: form.clone(), negated, content, clause: self.clause });
         if content && 0 < self.left {
-            // In *not better than spaces* only *better* is denied: a word with an opposite takes the negation to itself.
+            // In *not better than spaces* only *better* is denied: a word with an opposite ends the
+            // negation.
             let polar = POLAR.contains(form.as_str());
             (self.left, self.reached) = (if polar { 0 } else { self.left - 1 }, self.reached + 1);
         }
     }
 
-    /// Ends a negation. One that reached nothing stood at the end, as in *I think not*, and is about what came before.
+    /// Ends a negation. If it covered nothing, it came last, as in *I think not*, and negates the
+    /// words before it.
     fn close(&mut self) {
         if self.negating && self.reached == 0 && 0 < self.left {
             let before = self.words.iter_mut().rev().filter(|it| it.content).take(REACH);
@@ -125,7 +128,7 @@ impl Reader {
     }
 }
 
-/// Words and commas, contractions taken apart. Scripts without spaces give a piece for each sign.
+/// Words and commas, with contractions split. Scripts without spaces give one piece per character.
 fn pieces(text: &str) -> Vec<String> {
     let mut pieces: Vec<String> = Vec::new();
     let mut word = String::new();
@@ -154,7 +157,7 @@ fn finish(word: &mut String, pieces: &mut Vec<String>) {
     } else if let Some(verb) = taken.strip_suffix("n't") {
         pieces.extend([verb.to_owned(), "not".to_owned()]);
     } else {
-        // What stands beside an apostrophe is grammar: ann's, we'll, l'eau.
+        // Short parts next to an apostrophe are grammar: ann's, we'll, l'eau.
         let parts = taken.split('\'').enumerate().filter(|(place, part)| {
             if *place == 0 {
                 1 < part.chars().count() || !taken.contains('\'')
@@ -172,7 +175,7 @@ fn is_unspaced(letter: char) -> bool {
             | '\u{2e80}'..='\u{abff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// The plain form, and whether it is the opposite of that form.
+/// The base form, and whether the piece is the opposite of that form.
 fn plain(piece: &str) -> (String, bool) {
     let singular = match piece.strip_suffix('s') {
         Some(stem) if 2 < stem.chars().count() && !stem.ends_with(['s', 'u', 'i']) => stem,
@@ -200,33 +203,33 @@ const CONTRACTIONS: &[(&str, &[&str])] = &[
     ("ain't", &["is", "not"]),
 ];
 
-/// Negators that go on with a negation instead of taking it back.
+/// Negators that continue a negation instead of cancelling it.
 const RENEWING: &[&str] = &["nor", "no", "neither", "weder", "nem"];
 
-/// Words whose two sides may change places without changing the meaning.
+/// Words whose two sides can be swapped without changing the meaning.
 pub(super) const JOINS: &[&str] = &["and", "or", "plus", "und", "oder", "et", "ou", "y", "o", "e"];
 
-/// Words after which a negation no longer holds.
+/// Words that end a negation.
 const TURNS: &[&str] = &[
     "but", "however", "yet", "although", "though", "because", "whereas", "while", "aber", "sondern", "mais",
     "pero", "sino",
 ];
 
-/// Words that say that something is not so, in the languages we know best.
+/// Negating words in the languages we know best.
 static NEGATORS: LazyLock<BTreeSet<&str>> =
     LazyLock::new(|| include_str!("lists/negators.txt").split_whitespace().collect());
 
-/// Grammar, and fillers that add nothing.
+/// Function words, and fillers that add nothing.
 static GRAMMAR: LazyLock<BTreeSet<&str>> =
     LazyLock::new(|| include_str!("lists/grammar.txt").split_whitespace().collect());
 
-/// Opposites, each with the form that stands for both.
+/// Antonyms, each with the form that stands for both.
 static OPPOSITES: LazyLock<BTreeMap<&str, &str>> = LazyLock::new(|| {
     let pairs = include_str!("lists/opposites.txt").lines().filter_map(|line| line.split_once(' '));
     pairs.map(|(form, opposite)| (opposite, form)).collect()
 });
 
-/// Forms that have an opposite.
+/// Forms that have an antonym.
 static POLAR: LazyLock<BTreeSet<&str>> = LazyLock::new(|| OPPOSITES.values().copied().collect());
 
 #[cfg(test)]
@@ -256,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_negated_is_marked() {
+    fn negated_words_are_marked() {
         check("Tabs are not better", "tab ¬better");
         check("Tabs aren't better, spaces win", "tab ¬better space win");
         check("We cannot adopt tabs but we can adopt spaces", "¬adopt ¬tab adopt space");

@@ -1,4 +1,5 @@
-//! Critique: one proposes, the others criticise at once, the author refines; as many rounds as ordered.
+//! Critique: one participant proposes, the others criticise in parallel, the author refines; for as
+//! many rounds as the spec says.
 
 use quorum_core::{
     floor::{Floor, ask::Ask, halt::Halt},
@@ -54,7 +55,8 @@ async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
     Ok(None)
 }
 
-/// Whoever writes, beginning with the first in line: when an author fails, the next one present takes the pen (INV-DISC-400).
+/// The first participant in line that answers. If an author fails, the next one present takes over
+/// (INV-DISC-400).
 async fn first_to_write(
     floor: &mut Floor,
     line: Vec<Participant>,
@@ -79,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn inv_disc_400_the_pen_goes_around_the_table() {
+    fn inv_disc_400_the_next_in_seating_order_takes_over() {
         let table = ["ann", "bob", "cyd"].map(Participant::of);
         let line = from_author_on(table.to_vec(), &table[1]);
         let names: Vec<&str> = line.iter().map(|it| it.name.as_str()).collect();

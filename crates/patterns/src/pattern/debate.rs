@@ -1,4 +1,5 @@
-//! Debate: sides before a judge, in one of four formats; a look at each round, and a verdict at the end (requirement D).
+//! Debate: two sides before a judge, in one of four formats, with an assessment of each round and a
+//! verdict at the end (requirement D).
 
 use quorum_core::{
     floor::{Floor, halt::Halt, notes::Note},
@@ -61,7 +62,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     ..Pattern::PLAIN
 };
 
-/// What a debate adds to the result.
+/// The fields that a debate adds to the result.
 const RESULTS: &[ResultField] = &[
     ResultField {
         name: "verdict",
@@ -83,7 +84,7 @@ const RESULTS: &[ResultField] = &[
     },
     ResultField {
         name: "detections",
-        title: "Noticed",
+        title: "Detections",
         view: View::Table {
             columns: &[
                 Column::of("round", "/round", Cell::Number),
@@ -111,11 +112,7 @@ const JUDGING_VIEW: View = View::Sections {
                 best: 10.0,
             },
         ),
-        Section::new(
-            "",
-            "/unassessedRounds",
-            &View::Line { label: "Rounds nobody assessed", cell: Cell::Number },
-        ),
+        Section::new("", "/unassessedRounds", &View::Line { label: "Unassessed rounds", cell: Cell::Number }),
         Section::new(
             "",
             "/flipRate",
@@ -165,8 +162,8 @@ async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
     }
     let parts = casting::cast(floor).await?;
     let mut bench = Bench::of(&spec, parts.clone());
-    let Err(halt) = hold(floor, &parts, &mut bench).await else { return Ok(None) };
-    // Stopped, or too few to go on: there is a verdict on what there is (D13).
+    let Err(halt) = run_rounds(floor, &parts, &mut bench).await else { return Ok(None) };
+    // After a stop, or with too few debaters, there is still a verdict on what was said (D13).
     floor.last_word(halt)?;
     if !floor.transcript().is_empty() {
         floor.enter(JUDGING, floor.round()).await?;
@@ -175,12 +172,12 @@ async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
     Ok(None)
 }
 
-/// Round after round, and the verdict.
-async fn hold(floor: &mut Floor, parts: &[Part], bench: &mut Bench) -> Result<(), Halt> {
+/// Runs the rounds and the verdict.
+async fn run_rounds(floor: &mut Floor, parts: &[Part], bench: &mut Bench) -> Result<(), Halt> {
     let spec = floor.spec();
     let mut course = DebateCourse::default();
     for round in 1..=formats::limit(&spec) {
-        // One side alone is no debate; the judge gets what there is (D13).
+        // One side alone is no debate; the judge decides on what was said (D13).
         if floor.present(&roles::debaters(&spec)).len() < 2 {
             floor.end(TOO_FEW_DEBATERS, round - 1, None)?;
             break;
@@ -203,7 +200,7 @@ async fn hold(floor: &mut Floor, parts: &[Part], bench: &mut Bench) -> Result<()
     Ok(())
 }
 
-/// Everyone speaks, in turn or at once, and detectors notice who repeats itself.
+/// Everyone speaks, in turn or in parallel; then the detectors look for repetition.
 async fn speak(floor: &mut Floor, parts: &[Part], round: u32, course: &mut DebateCourse) -> Result<(), Halt> {
     let spec = floor.spec();
     let before = floor.transcript().len();
@@ -218,27 +215,27 @@ async fn speak(floor: &mut Floor, parts: &[Part], round: u32, course: &mut Debat
     let debaters = roles::debaters(&spec);
     let argues = |name: &str| debaters.iter().any(|it| it.name == name);
     let speeches = floor.transcript()[before..].iter().filter(|it| argues(&it.participant));
-    speeches.for_each(|turn| course.hear(turn));
+    speeches.for_each(|turn| course.add_speech(turn));
     if let Some(model) = floor.option(&EMBEDDINGS)
         && let Some(found) = floor.compare(&model, &course.to_compare(round)).await?
     {
-        course.compared(round, &found);
+        course.add_similarities(round, &found);
     }
-    notice(floor, course)
+    record_detections(floor, course)
 }
 
-/// The judge looks at the round. Whatever comes of that, nobody has to speak again.
+/// The judge assesses the round. If that fails, nobody has to speak again.
 async fn judge(floor: &mut Floor, bench: &mut Bench, course: &mut DebateCourse) -> Result<(), Halt> {
     if let Some(assessment) = bench.assess(floor, course).await? {
-        course.judge(floor.round(), assessment);
-        notice(floor, course)?;
+        course.add_assessment(floor.round(), assessment);
+        record_detections(floor, course)?;
     }
     Ok(())
 }
 
-/// Records what the detectors notice; the same about the same round once.
-fn notice(floor: &mut Floor, course: &DebateCourse) -> Result<(), Halt> {
-    for found in course.noticed(floor.registry().detectors()) {
+/// Records what the detectors find, once for each round and finding.
+fn record_detections(floor: &mut Floor, course: &DebateCourse) -> Result<(), Halt> {
+    for found in course.detections(floor.registry().detectors()) {
         let of = found.participant.as_deref().unwrap_or("*");
         let key = format!("{of} {} {}", found.detector, found.measure);
         let told = match &found.participant {
@@ -251,7 +248,7 @@ fn notice(floor: &mut Floor, course: &DebateCourse) -> Result<(), Halt> {
     Ok(())
 }
 
-/// Why it is over after this round, if not for want of rounds.
+/// Why the debate ends after this round, unless its rounds are over.
 fn end(
     floor: &Floor,
     bench: &Bench,

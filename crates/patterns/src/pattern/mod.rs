@@ -1,4 +1,4 @@
-//! Ways to hold a discussion, one file each.
+//! Patterns, one file each.
 
 pub(crate) mod critique;
 pub(crate) mod debate;
@@ -13,10 +13,10 @@ use quorum_core::model::{
     spec::Spec,
 };
 
-/// A discussion needs at least two who talk (INV-DISC-005).
+/// Requires at least two speakers (INV-DISC-005).
 fn two_speakers(spec: &Spec) -> Vec<Refusal> {
     let speakers = spec.speakers().len();
-    let message = format!("a {} needs at least 2 participants who speak, not {speakers}", spec.pattern);
+    let message = format!("a {} needs at least 2 participants that speak, not {speakers}", spec.pattern);
     let refusal = Refusal::new("providers", Code::InsufficientProviders, message);
     if speakers < 2 { vec![refusal] } else { Vec::new() }
 }
@@ -28,14 +28,14 @@ mod tests {
     use crate::PATTERNS;
 
     #[test]
-    fn every_pattern_takes_the_table_it_is_meant_for() {
+    fn every_pattern_accepts_its_own_sample_spec() {
         for pattern in PATTERNS {
             assert_eq!((pattern.check)(&spec(pattern.name)), [], "{}", pattern.name);
         }
     }
 
     #[test]
-    fn inv_disc_005_no_pattern_is_held_alone() {
+    fn inv_disc_005_no_pattern_accepts_a_single_speaker() {
         for pattern in PATTERNS {
             let mut spec = spec(pattern.name);
             spec.participants.truncate(1);

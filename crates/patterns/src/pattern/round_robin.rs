@@ -1,4 +1,5 @@
-//! Round-robin: participants speak in seating order, each having heard everyone before (INV-DISC-013).
+//! Round-robin: participants speak in seating order, each having heard everyone before
+//! (INV-DISC-013).
 
 use quorum_core::{
     floor::{Floor, halt::Halt},

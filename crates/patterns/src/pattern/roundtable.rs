@@ -1,4 +1,5 @@
-//! Roundtable: one speaker at a time, in sequence, people among them, round after round (requirement C).
+//! Roundtable: one speaker at a time, in a fixed order, people among them, round after round
+//! (requirement C).
 
 use std::collections::BTreeMap;
 
@@ -18,23 +19,24 @@ use crate::{pattern::two_speakers, prompts::talk, roles};
 
 const SPEAKING: Phase = Phase("speaking");
 
-/// Turns in one go; then it stays active, and the next word or resume goes on (C04).
+/// How many turns run in one go. Then the run ends while the discussion stays active, and the next
+/// turn or resume continues it (C04).
 const TURNS_IN_ONE_GO: u32 = 20;
 
-/// What a speech ends at where the agent's own settings say nothing (C03).
+/// The default stop sequences (C03).
 const STOP: [&str; 3] = ["[", "\n\n", "Speaker:"];
 
-/// What the speeches of single participants end at.
+/// Stop sequences for single participants.
 const STOP_SEQUENCES: Opt<BTreeMap<String, Vec<String>>> = Opt::texts_by_seat(
     "stopSequences",
-    "What the speeches of single participants end at, in place of the usual sequences",
+    "Stop sequences for single participants, in place of the default ones",
     8,
     100,
 );
 
 pub(crate) const PATTERN: Pattern = Pattern {
     name: "roundtable",
-    summary: "One at a time in a fixed order, people among them",
+    summary: "One at a time in a fixed order, with people taking part",
     usual: Usual { rounds: 3, panel: &["claude", "gemini"], ..Usual::PLAIN },
     options: &[&STOP_SEQUENCES],
     roles: roles::AT_A_ROUNDTABLE,

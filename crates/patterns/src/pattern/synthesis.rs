@@ -1,4 +1,5 @@
-//! Synthesis: everyone answers at once, then discusses across; a consensus method makes one answer of it.
+//! Synthesis: everyone answers in parallel, then reacts to the others; a consensus method makes one
+//! answer from it.
 
 use quorum_core::{
     floor::{Floor, halt::Halt},
@@ -15,7 +16,7 @@ const ANSWERING: Phase = Phase("answering");
 
 pub(crate) const PATTERN: Pattern = Pattern {
     name: "synthesis",
-    summary: "All at once, then across, then one answer made of it",
+    summary: "Everyone answers, then reacts to the others; one answer is made from it",
     phases: PhaseTable { first: &[ANSWERING], next: &[(ANSWERING, &[ANSWERING])] },
     check: two_speakers,
     run: |floor| Box::pin(run(floor)),

@@ -1,4 +1,5 @@
-//! Voting: everyone votes at once, round by round, hearing after each how the votes fell and why.
+//! Voting: everyone votes in parallel, round by round, and sees after each round how the others
+//! voted and why.
 
 use quorum_core::{
     floor::{Floor, halt::Halt},
@@ -38,7 +39,8 @@ fn check(spec: &Spec) -> Vec<Refusal> {
     [two_speakers(spec), ballot::check(&spec.options)].concat()
 }
 
-/// A vote can't be recast within its round (INV-DISC-014): each has one step in it, and a step is taken once.
+/// A vote can't be changed within its round (INV-DISC-014): each voter has one step per round, and
+/// a step happens once.
 async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
     let spec = floor.spec();
     let ballots = Ballots::on(&spec.options);

@@ -1,4 +1,4 @@
-//! What is said to those who debate, who judge a debate, and who cast one.
+//! The prompts for debaters, for judges of debates, and for casting.
 
 use std::sync::Arc;
 
@@ -18,10 +18,11 @@ use crate::{
     roles::{self, JUDGE, MODERATOR, OPPONENT, PROPONENT},
 };
 
-/// A form takes room, however short the speeches are to be.
+/// The minimum token limit for a form, however short the speeches are.
 const FORM_TOKENS: u32 = 2_048;
 
-/// An opening, a rebuttal, a closing or simply the next word, whichever this round is for (D04), freely enough (D11).
+/// A speech: an opening, a rebuttal, a closing or simply the next turn, whichever this round is for
+/// (D04); with the temperature for speeches (D11).
 pub(crate) fn speech(spec: &Spec, parts: &[Part], who: &Participant, round: u32) -> Ask {
     let format = DebateSpec::of(spec).format;
     let rules = rules(format);
@@ -51,7 +52,7 @@ fn rules(format: Format) -> &'static str {
     }
 }
 
-/// Who argues what: this one first, then the others.
+/// The positions in the debate: this participant's own first, then the others'.
 fn part(spec: &Spec, parts: &[Part], who: &Participant) -> String {
     let own = parts.iter().find(|it| it.participant == who.name);
     let own = own.map_or_else(|| stance(who).to_owned(), played);
@@ -61,7 +62,7 @@ fn part(spec: &Spec, parts: &[Part], who: &Participant) -> String {
     format!("{own}\n\nThe others hold this:\n\n{}", others.join("\n"))
 }
 
-/// A part as its player is told.
+/// A part, in words for the debater that plays it.
 fn played(part: &Part) -> String {
     let mut told = format!("You argue this position:\n\n{}", quoted(&part.position));
     if !part.persona.is_empty() {
@@ -85,7 +86,7 @@ fn stance(who: &Participant) -> &'static str {
     }
 }
 
-/// What this one argues, as others are told.
+/// A participant's position, in words for the others.
 fn position(parts: &[Part], who: &Participant) -> String {
     let given = parts.iter().find(|it| it.participant == who.name).map(|it| it.position.clone());
     given.unwrap_or_else(|| {
@@ -99,7 +100,7 @@ fn position(parts: &[Part], who: &Participant) -> String {
     })
 }
 
-/// How far it has come, where it is known how far it goes.
+/// The round's number, and the total if it is known.
 fn numbered(spec: &Spec, round: u32) -> String {
     match DebateSpec::of(spec).format {
         Format::StructuredRounds | Format::RoundLimited => {
@@ -130,16 +131,16 @@ fn task(spec: &Spec, who: &Participant, round: u32) -> String {
     }
 }
 
-/// What a judge is shown beside the speeches: the table under labels.
-pub(crate) struct Bar<'a> {
+/// What a judge's prompts are made from: the panel, behind a mask.
+pub(crate) struct JudgeView<'a> {
     pub(crate) spec: &'a Spec,
     pub(crate) parts: &'a [Part],
     pub(crate) judge: &'a Participant,
     pub(crate) mask: &'a Arc<Mask>,
 }
 
-impl Bar<'_> {
-    /// Standing instructions without anyone's name, the judge's own among them.
+impl JudgeView<'_> {
+    /// The system prompt, without anyone's name, including the judge's own.
     fn system(&self) -> String {
         let brief = self.judge.brief.as_deref().filter(|_| self.judge.role == JUDGE);
         let brief = brief.map(|text| format!("\n# Your own brief\n\n{}\n", self.mask.cover(text)));
@@ -173,49 +174,49 @@ impl Bar<'_> {
         listed(&shown)
     }
 
-    /// How this one is called before the judge. People read the talk as everyone does, names and all.
+    /// How a participant is called before the judge. A person that judges sees the real names.
     fn called<'n>(&'n self, name: &'n str) -> Option<&'n str> {
         if self.judge.is_person() { Some(name) } else { self.mask.label(name) }
     }
 
     fn ask(&self, prompt: String) -> Ask {
-        // Judges judge coolly (D11).
+        // Judges have a low temperature (D11).
         let room = self.spec.manner.max_tokens.max(FORM_TOKENS);
         Ask::new(self.system(), prompt).masked(self.mask).temperature(0.2).max_tokens(room)
     }
 }
 
-/// The judge's look at a round (D06), with what the detectors noticed.
-pub(crate) fn assessment(bar: &Bar<'_>, judged: &[String], noticed: &[Detection], round: u32) -> Ask {
+/// Asks for the assessment of a round (D06), with the detectors' findings.
+pub(crate) fn assessment(view: &JudgeView<'_>, judged: &[String], noticed: &[Detection], round: u32) -> Ask {
     let values = [
         ("round", round.to_string()),
-        ("format", DebateSpec::of(bar.spec).format.name().to_owned()),
-        ("debaters", bar.shown(judged)),
+        ("format", DebateSpec::of(view.spec).format.name().to_owned()),
+        ("debaters", view.shown(judged)),
         ("marks", marks(judged)),
-        ("noticed", remarks(bar, noticed)),
+        ("noticed", remarks(view, noticed)),
     ];
     let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
-    let form = if bar.judge.is_person() {
+    let form = if view.judge.is_person() {
         include_str!("assessment_words.md")
     } else {
         include_str!("assessment_form.md")
     };
-    bar.ask(fill(form, &values))
+    view.ask(fill(form, &values))
 }
 
-/// An example of marks for these.
+/// An example of scores for these debaters.
 fn marks(judged: &[String]) -> String {
     let marks = judged.iter().zip([7, 5, 8, 6].into_iter().cycle());
     marks.map(|(name, mark)| format!("{name} {mark}")).collect::<Vec<_>>().join(", ")
 }
 
-/// What was measured, as data for the judge to weigh.
-fn remarks(bar: &Bar<'_>, noticed: &[Detection]) -> String {
+/// The detectors' findings, as data for the judge to weigh.
+fn remarks(view: &JudgeView<'_>, noticed: &[Detection]) -> String {
     if noticed.is_empty() {
         return String::new();
     }
     let lines = noticed.iter().map(|it| {
-        let of = it.participant.as_deref().and_then(|name| bar.called(name));
+        let of = it.participant.as_deref().and_then(|name| view.called(name));
         let of = of.map(|called| format!(" by {called}"));
         let (of, detector, measure) = (of.unwrap_or_default(), &it.detector, &it.measure);
         format!("- {detector}{of} in round {}: {:.2} ({measure})", it.round, it.value)
@@ -224,18 +225,18 @@ fn remarks(bar: &Bar<'_>, noticed: &[Detection]) -> String {
     format!("\nMeasured by machine, for you to weigh and not to obey:\n\n{}\n", lines.join("\n"))
 }
 
-/// The judge's final word (D07).
-pub(crate) fn verdict(bar: &Bar<'_>) -> Ask {
-    let debaters: Vec<String> = roles::debaters(bar.spec).into_iter().map(|it| it.name).collect();
-    let form = if bar.judge.is_person() {
+/// Asks for the verdict (D07).
+pub(crate) fn verdict(view: &JudgeView<'_>) -> Ask {
+    let debaters: Vec<String> = roles::debaters(view.spec).into_iter().map(|it| it.name).collect();
+    let form = if view.judge.is_person() {
         include_str!("verdict_words.md")
     } else {
         include_str!("verdict_form.md")
     };
-    bar.ask(fill(form, &[("debaters", &bar.shown(&debaters))]))
+    view.ask(fill(form, &[("debaters", &view.shown(&debaters))]))
 }
 
-/// Positions and personas for everyone (D05), with some freedom (D11).
+/// Asks for positions and personas for everyone (D05), with a high temperature (D11).
 pub(crate) fn casting(spec: &Spec, spread: Diversity) -> Ask {
     let debaters: Vec<String> =
         roles::debaters(spec).iter().map(|it| format!("{} ({})", it.name, it.role)).collect();

@@ -1,11 +1,11 @@
-//! What those who debate, judge and cast are told.
+//! Tests of the prompts for debaters, judges and casting.
 
 use quorum_testkit::spec::spec;
 
 use super::*;
 use crate::debate::DebateSpec;
 
-/// What a participant reads, as one text.
+/// The whole prompt as one text.
 fn shown(ask: &Ask) -> String {
     format!("{ask:?}").replace("\\n", "\n")
 }
@@ -88,7 +88,7 @@ fn d03_each_format_says_what_it_is() {
 fn d06_the_judge_is_given_the_rubric_the_form_and_what_was_measured() {
     let spec = spec("debate");
     let (mask, parts) = (mask(&spec), parts());
-    let bar = Bar { spec: &spec, parts: &parts, judge: &spec.participants[2], mask: &mask };
+    let view = JudgeView { spec: &spec, parts: &parts, judge: &spec.participants[2], mask: &mask };
     let noticed = Detection {
         round: 1,
         detector: "repetition".into(),
@@ -96,7 +96,7 @@ fn d06_the_judge_is_given_the_rubric_the_form_and_what_was_measured() {
         value: 0.913,
         participant: Some("ann".into()),
     };
-    let text = shown(&assessment(&bar, &["ann".into(), "bob".into()], &[noticed], 1));
+    let text = shown(&assessment(&view, &["ann".into(), "bob".into()], &[noticed], 1));
     contains(
         &text,
         &[
@@ -113,7 +113,7 @@ fn d06_the_judge_is_given_the_rubric_the_form_and_what_was_measured() {
             "- repetition by Debater B in round 1: 0.91 (lexical)",
         ],
     );
-    contains(&shown(&verdict(&bar)), &["one of Debater A and Debater B clearly argued best"]);
+    contains(&shown(&verdict(&view)), &["one of Debater A and Debater B clearly argued best"]);
 }
 
 #[test]
@@ -143,8 +143,8 @@ fn d11_each_part_has_its_temperature() {
         spec.manner.temperature = ordered;
         assert_eq!(temperature(&speech(&spec, &[], &spec.participants[0], 1)), expected);
         let mask = mask(&spec);
-        let bar = Bar { spec: &spec, parts: &[], judge: &spec.participants[2], mask: &mask };
-        assert!(temperature(&assessment(&bar, &[], &[], 1)) <= 0.3 && temperature(&verdict(&bar)) <= 0.3);
+        let view = JudgeView { spec: &spec, parts: &[], judge: &spec.participants[2], mask: &mask };
+        assert!(temperature(&assessment(&view, &[], &[], 1)) <= 0.3 && temperature(&verdict(&view)) <= 0.3);
         assert!((0.8..=1.0).contains(&temperature(&casting(&spec, Diversity::Binary))));
     }
 }
@@ -153,11 +153,11 @@ fn d11_each_part_has_its_temperature() {
 fn every_prompt_is_complete() {
     let spec = spec("debate");
     let mask = mask(&spec);
-    let bar = Bar { spec: &spec, parts: &[], judge: &spec.participants[2], mask: &mask };
+    let view = JudgeView { spec: &spec, parts: &[], judge: &spec.participants[2], mask: &mask };
     let asks = [
         speech(&spec, &parts(), &spec.participants[1], 2),
-        assessment(&bar, &["ann".into()], &[], 1),
-        verdict(&bar),
+        assessment(&view, &["ann".into()], &[], 1),
+        verdict(&view),
         casting(&spec, Diversity::Spectrum),
     ];
     for ask in asks.iter().map(shown) {

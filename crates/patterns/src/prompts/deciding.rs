@@ -1,4 +1,4 @@
-//! What is said to participants who vote, judge, synthesise or moderate.
+//! The prompts for voting, judging, synthesising and moderating.
 
 use quorum_core::{
     floor::{
@@ -13,7 +13,7 @@ use crate::consensus::SYNTHESIS_PROMPT;
 
 const VOTER: &str = "You vote. Decide for yourself, by the reasons and not by who gave them or how many did.";
 
-/// Voting: a ballot on the options, knowing how the votes of the round before fell.
+/// Voting: a ballot on the options, with the votes of the round before.
 pub(crate) fn ballot(spec: &Spec, who: &Participant, before: &[Understood<Reading>]) -> Ask {
     let news = minutes(before);
     let news = (!news.is_empty()).then(|| {
@@ -32,7 +32,7 @@ pub(crate) fn closing_ballot(spec: &Spec, who: &Participant) -> Ask {
     Ask::new(system(spec, who, VOTER), prompt)
 }
 
-/// After the talk: a ballot on what one of them made of it.
+/// After the talk: a ballot on a proposed answer.
 pub(crate) fn ballot_on_proposal(spec: &Spec, who: &Participant, proposal: &str, options: &[String]) -> Ask {
     let prompt = format!(
         "The talk is over. This is the answer proposed to all of you:\n\n{}\n\nDo you agree to it as the common answer? If you \
@@ -49,7 +49,7 @@ fn ballot_form(who: &Participant, options: &[String]) -> String {
     fill(form, &[("options", &options.join("\n"))])
 }
 
-/// Dialogue: whether the two have come to one answer (A10).
+/// Dialogue: whether the two agree on an answer (A10).
 pub(crate) fn consensus_check(spec: &Spec, who: &Participant, partner: &Participant, round: u32) -> Ask {
     let manner = fill(include_str!("consensus_check.md"), &[("partner", &partner.name)]);
     let form =
@@ -58,16 +58,17 @@ pub(crate) fn consensus_check(spec: &Spec, who: &Participant, partner: &Particip
     Ask::new(system(spec, who, &manner), prompt).temperature(0.3).max_tokens(1024)
 }
 
-/// In what part someone writes the synthesis.
+/// The role in which a participant writes the synthesis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Writing {
-    /// Puts together what was said.
+    /// Combines what was said.
     Synthesizer,
     /// Decides alone.
     Moderator,
 }
 
-/// The synthesis of everything said, alphabetically (INV-DISC-012), with what is on record beside the talk.
+/// Asks for the synthesis, with all turns in alphabetical order (INV-DISC-012) and the structured
+/// replies on record.
 pub(crate) fn synthesis(
     spec: &Spec,
     who: &Participant,
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn other_peoples_reasons_are_quoted_and_never_expanded() {
+    fn others_reasons_are_quoted_and_never_expanded() {
         let spec = spec("voting");
         let asked = shown(&ballot(&spec, &spec.participants[0], &[vote("bob")]));
         assert!(
@@ -162,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn b02_a_prompt_of_ones_own_replaces_the_task_and_not_the_form() {
+    fn b02_a_custom_prompt_replaces_the_task_and_not_the_form() {
         let mut spec = spec("synthesis");
         spec.settings.set(SYNTHESIS_PROMPT.name(), "Answer as a {{haiku}}.");
         let asked = shown(&synthesis(&spec, &spec.participants[0], Writing::Synthesizer, &[]));
@@ -171,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn inv_disc_012_and_200_the_synthesizer_hears_all_by_name() {
+    fn inv_disc_012_and_200_the_synthesizer_is_shown_everything_by_name() {
         let spec = spec("voting");
         let asked = shown(&synthesis(&spec, &spec.participants[0], Writing::Synthesizer, &[vote("bob")]));
         assert!(asked.contains("Alphabetically"));
@@ -180,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a10_a_vote_is_cool_and_short() {
+    fn a10_a_vote_has_a_low_temperature_and_a_short_limit() {
         let spec = spec("dialogue");
         let asked = shown(&consensus_check(&spec, &spec.participants[0], &spec.participants[1], 1));
         assert!(asked.contains("temperature: Some(0.3)") && asked.contains("max_tokens: Some(1024)"));

@@ -1,4 +1,4 @@
-//! What is said to participants while they talk, pattern by pattern.
+//! The prompts for speeches, by pattern.
 
 use quorum_core::{
     floor::ask::Ask,
@@ -7,7 +7,7 @@ use quorum_core::{
 
 use super::{fill, system};
 
-/// Round-robin: one after the other.
+/// Round-robin: one speaker after the other.
 pub(crate) fn build_on(spec: &Spec, who: &Participant, round: u32) -> Ask {
     let manner = "Everyone speaks in turn, round after round, having heard all that was said before. Take up what is good, \
                   correct what is not, and add what is missing; do not repeat. Write 150 to 400 words.";
@@ -20,7 +20,7 @@ pub(crate) fn build_on(spec: &Spec, who: &Participant, round: u32) -> Ask {
     Ask::new(system(spec, who, manner), of_rounds(spec, round, task))
 }
 
-/// Synthesis: everyone alone at first, then on what the others said in the rounds before.
+/// Synthesis: at first everyone alone, then reacting to the rounds before.
 pub(crate) fn answer(spec: &Spec, who: &Participant, round: u32) -> Ask {
     let task = if round == 1 {
         "Give your own answer to the question with your reasons. You do not know yet what the others say."
@@ -40,7 +40,7 @@ pub(crate) fn propose(spec: &Spec, who: &Participant) -> Ask {
     Ask::new(system(spec, who, CRITIQUE), task)
 }
 
-/// Critique: what is wrong with it.
+/// Critique: the criticism.
 pub(crate) fn criticise(spec: &Spec, who: &Participant, author: &Participant, round: u32) -> Ask {
     let task = format!(
         "Criticise the latest version of {}'s proposal. Name what is wrong, missing or unclear, worst first, say why it \
@@ -60,7 +60,7 @@ pub(crate) fn refine(spec: &Spec, who: &Participant, round: u32) -> Ask {
 const CRITIQUE: &str = "One participant writes a proposal, the others criticise it, and the author refines it, round after \
                         round. Criticism is about the proposal, never about its author, and is meant to make it better.";
 
-/// Roundtable: the next word in a fixed order, people among the speakers.
+/// Roundtable: the next turn in a fixed order, with people among the speakers.
 pub(crate) fn at_the_table(spec: &Spec, who: &Participant, round: u32) -> Ask {
     let part = match who.role.name() {
         "manager" => "You run the table: keep it to the question, and say what should happen next.",
@@ -76,7 +76,7 @@ pub(crate) fn at_the_table(spec: &Spec, who: &Participant, round: u32) -> Ask {
     Ask::new(system(spec, who, &manner), of_rounds(spec, round, "It is your turn."))
 }
 
-/// Dialogue: the next turn between two partners.
+/// Dialogue: the next turn of two partners.
 pub(crate) fn turn(spec: &Spec, who: &Participant, partner: &Participant, round: u32) -> Ask {
     let opener = spec.speakers().first().map(|it| it.name.clone()).unwrap_or_default();
     let opens = who.name == opener;
@@ -99,7 +99,7 @@ fn of_rounds(spec: &Spec, round: u32, task: &str) -> String {
     format!("Round {round} of {}. {task}", spec.rounds)
 }
 
-/// With early exit on, everyone is asked how sure it is.
+/// With early exit on, the task also asks for a confidence.
 fn with_confidence(spec: &Spec, task: &str) -> String {
     let sure = "\n\nEnd with a line of its own that says how sure you are, from 0 to 1, like this:\nConfidence: 0.75";
     format!("{task}{}", if spec.early_exit.is_some() { sure } else { "" })
@@ -111,7 +111,7 @@ mod tests {
 
     use super::*;
 
-    /// What a participant reads, as one text.
+    /// The whole prompt as one text.
     fn shown(ask: &Ask) -> String {
         format!("{ask:?}")
     }

@@ -1,4 +1,4 @@
-//! Votes for one of several options: what may be offered, the form of a ballot, and how one is read.
+//! Ballots: votes for one of several options, which options are valid, and how a ballot is read.
 
 use std::collections::BTreeSet;
 
@@ -72,7 +72,7 @@ impl Ballots {
         Misread::new(format!("{written:?} is none of the options {}", options.join(", ")))
     }
 
-    /// The option meant. Letters' case is forgiven only where that leaves no doubt.
+    /// The option that is meant. Case is ignored only if that is unambiguous.
     fn option(&self, choice: &str) -> Option<&String> {
         let choice = choice.trim();
         let exact = self.options.iter().find(|it| it.trim() == choice);
@@ -114,7 +114,8 @@ impl Reader for Ballots {
         Ok(Ballot { choice, confidence, reasoning: text(&object, "reasoning").unwrap_or_default() })
     }
 
-    /// The option alone, or on the first line with the reasons below it. Who says nothing else is sure.
+    /// The option alone, or on the first line with the reasons below it. Without a stated
+    /// confidence, a person counts as sure.
     fn read_from_person(&self, reply: &str) -> Result<Ballot, Misread> {
         let reply = reply.trim();
         let (first, rest) = reply.split_once('\n').unwrap_or((reply, ""));
@@ -151,7 +152,7 @@ pub(crate) fn check(options: &[String]) -> Vec<Refusal> {
     }
     let mut seen = BTreeSet::new();
     for twice in options.iter().map(|it| it.trim()).filter(|it| !it.is_empty() && !seen.insert(*it)) {
-        refusals.push(refuse(format!("the option `{twice}` is there twice; name each one once")));
+        refusals.push(refuse(format!("the option `{twice}` is given twice; give each option once")));
     }
     refusals
 }
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn hears(reply: &str, expected: Option<(&str, f64, &str)>) {
+    fn reads_from_person(reply: &str, expected: Option<(&str, f64, &str)>) {
         let reader = Ballots::on(&owned(&["Java", "JavaScript", "go", "Go", " C "]));
         let read = reader.read_from_person(reply).ok();
         let read = read.as_ref().map(|it| (it.choice.as_str(), it.confidence.get(), it.reasoning.as_str()));
@@ -187,19 +188,22 @@ mod tests {
 
     #[test]
     fn a_person_votes_in_plain_words() {
-        hears("Java", Some(("Java", 1.0, "")));
-        hears(" javascript \n", Some(("JavaScript", 1.0, "")));
-        hears("c", Some((" C ", 1.0, "")));
-        hears("Go\n\nIt is small.\nI like that.", Some(("Go", 1.0, "It is small.\nI like that.")));
-        hears("Java\r\nConfidence: 60 %\r\nIt is old.", Some(("Java", 0.6, "It is old.")));
+        reads_from_person("Java", Some(("Java", 1.0, "")));
+        reads_from_person(" javascript \n", Some(("JavaScript", 1.0, "")));
+        reads_from_person("c", Some((" C ", 1.0, "")));
+        reads_from_person(
+            "Go\n\nIt is small.\nI like that.",
+            Some(("Go", 1.0, "It is small.\nI like that.")),
+        );
+        reads_from_person("Java\r\nConfidence: 60 %\r\nIt is old.", Some(("Java", 0.6, "It is old.")));
     }
 
     #[test]
-    fn a_person_who_leaves_doubt_is_asked_again() {
-        hears("GO", None);
-        hears("Java, I think", None);
-        hears("I vote for\nJava", None);
-        hears("", None);
+    fn a_person_whose_vote_is_ambiguous_is_asked_again() {
+        reads_from_person("GO", None);
+        reads_from_person("Java, I think", None);
+        reads_from_person("I vote for\nJava", None);
+        reads_from_person("", None);
     }
 
     #[test]
@@ -210,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn an_option_is_meant_exactly_or_without_doubt() {
+    fn an_option_must_match_exactly_or_unambiguously() {
         reads(r#"{"choice": " javascript ", "confidence": 0.8}"#, Some(("JavaScript", 0.8)));
         reads(r#"{"choice": "JAVA", "confidence": 0.8}"#, Some(("Java", 0.8)));
         reads(r#"{"choice": "C", "confidence": 0.8}"#, Some((" C ", 0.8)));
@@ -223,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn confidence_is_a_share_or_a_percentage_and_stays_in_range() {
+    fn confidence_is_a_fraction_or_a_percentage_and_stays_in_range() {
         let cases = [
             ("0.25", 0.25),
             ("80", 0.8),
@@ -242,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn the_form_offers_exactly_the_options() {
+    fn the_schema_offers_exactly_the_options() {
         let schema = Ballots::on(&owned(&["tabs", "spaces"])).schema().unwrap();
         assert_eq!(schema.pointer("/properties/choice/enum"), Some(&json!(["tabs", "spaces"])));
     }
@@ -284,7 +288,7 @@ mod tests {
         refuses(&[], &["a vote needs at least 2 options, not 0"]);
         refuses(&["a"], &["a vote needs at least 2 options, not 1"]);
         refuses(&["a", " "], &["an option is empty; give every option a name"]);
-        refuses(&["a", "b", "a "], &["the option `a` is there twice; name each one once"]);
+        refuses(&["a", "b", "a "], &["the option `a` is given twice; give each option once"]);
         let many = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"];
         refuses(&many, &["a vote has at most 10 options, not 11"]);
         refuses(&many[..10], &[]);

@@ -1,4 +1,5 @@
-//! How sure a speaker says it is: the last line of its answer, and when that is enough for everyone.
+//! Reads a speaker's confidence from the last line of its answer, and decides when it is enough for
+//! an early exit.
 
 use std::sync::Arc;
 
@@ -6,21 +7,22 @@ use quorum_core::model::{spec::Spec, transcript::Turn};
 
 use crate::readers::Confidence;
 
-/// Whether the others may be let go: enough have answered, and one of them is as sure as was asked for (INV-DISC-622).
+/// Whether the remaining calls can be given up: enough participants have answered, and one of them
+/// is confident enough (INV-DISC-622).
 ///
-/// Answers come in seating order, not in the order of their arrival, so any of them may be the sure one.
+/// Answers come in seating order, not in order of arrival, so any of them may be the confident one.
 pub(crate) fn is_enough(spec: &Spec, stated: &[Option<Confidence>]) -> bool {
     let Some(threshold) = spec.early_exit else { return false };
     let sure = stated.iter().flatten().any(|it| threshold <= it.get());
     spec.tolerance.min_providers as usize <= stated.len() && sure
 }
 
-/// What each of these answers states.
+/// The confidence stated in each of these answers.
 pub(crate) fn stated(turns: &[Arc<Turn>]) -> Vec<Option<Confidence>> {
     turns.iter().map(|turn| in_last_line(&turn.text)).collect()
 }
 
-/// The confidence in the last line, `Confidence: 0.85`, however it is dressed up.
+/// The confidence in the last line, `Confidence: 0.85`, whatever its Markdown.
 pub(crate) fn in_last_line(text: &str) -> Option<Confidence> {
     let last = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
     let plain = last.replace(['*', '_', '`', '#'], "").trim().to_lowercase();
@@ -28,7 +30,7 @@ pub(crate) fn in_last_line(text: &str) -> Option<Confidence> {
     from_text(number)
 }
 
-/// From words like `0.85`, `85 %` or `8/10`.
+/// Parses text like `0.85`, `85 %` or `8/10`.
 pub(crate) fn from_text(text: &str) -> Option<Confidence> {
     let text = text.trim();
     let end = text.find(|it: char| !(it.is_ascii_digit() || it == '.')).unwrap_or(text.len());
@@ -43,7 +45,7 @@ pub(crate) fn from_text(text: &str) -> Option<Confidence> {
     }
 }
 
-/// From a share, or a percentage where it is more than one.
+/// From a fraction, or from a percentage if it is above 1.
 pub(crate) fn from_number(number: f64) -> Confidence {
     Confidence::clamped(if 1.0 < number { number / 100.0 } else { number })
 }

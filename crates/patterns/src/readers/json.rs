@@ -1,16 +1,18 @@
-//! Finding the JSON in a reply: alone, in a block of code, or somewhere in prose.
+//! Finds the JSON in a reply: alone, in a code block, or within prose.
 
 use serde_json::{Deserializer, Map, Value};
 
 use crate::readers::unquoted::own_words;
 
-/// So many opening braces are tried; a reply full of them must not hold up everyone else.
+/// The maximum number of opening braces that are tried, so that a reply full of them can't block
+/// others.
 const MOST_STARTS: usize = 1_000;
 
 /// A JSON object.
 pub(crate) type Object = Map<String, Value>;
 
-/// The last complete object in the speaker's own words that has this key. The last, because models think aloud first.
+/// The last complete object with this key, outside quotations. The last, because models often think
+/// aloud first.
 pub(crate) fn last_object_with(reply: &str, key: &str) -> Option<Object> {
     let own = own_words(reply);
     let mut found = None;
@@ -24,7 +26,7 @@ pub(crate) fn last_object_with(reply: &str, key: &str) -> Option<Object> {
     found
 }
 
-/// The object that begins here, and how far to go on from here.
+/// The object that starts here, and how many bytes to skip.
 fn leading_object(text: &str) -> (Option<Object>, usize) {
     let mut values = Deserializer::from_str(text).into_iter::<Value>();
     match values.next() {
@@ -33,13 +35,13 @@ fn leading_object(text: &str) -> (Option<Object>, usize) {
     }
 }
 
-/// The text under this key, trimmed; `None` when there is none or it is blank.
+/// The trimmed text under this key; `None` if it is missing or blank.
 pub(crate) fn text(object: &Object, key: &str) -> Option<String> {
     let text = object.get(key)?.as_str()?.trim();
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// The texts in the list under this key; whatever else stands there is passed over.
+/// The texts in the list under this key; other values are ignored.
 pub(crate) fn texts(object: &Object, key: &str) -> Vec<String> {
     let list = object.get(key).and_then(Value::as_array).into_iter().flatten();
     list.filter_map(|it| it.as_str().map(|text| text.trim().to_owned())).filter(|it| !it.is_empty()).collect()

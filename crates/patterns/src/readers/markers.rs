@@ -1,4 +1,5 @@
-//! The answer to "have we reached consensus?": what is read from its markers, and what is assumed where there are none (A07, A09).
+//! Reads the answer to "have we reached consensus?" from its markers, with a fallback if there are
+//! none (A07, A09).
 
 mod form;
 
@@ -19,7 +20,7 @@ use form::{Marked, REASONING, SOLUTION};
 /// The kind of a vote on consensus in the record.
 pub(crate) const CONSENSUS_VOTE: &str = "consensus-check";
 
-/// Whether a dialogue has reached consensus.
+/// A vote on whether a dialogue has reached consensus.
 pub(crate) static FORM: Form = Form::new(CONSENSUS_VOTE)
     .tell(|value| {
         let ConsensusVote { agrees, confidence, .. } = serde_json::from_value(value.clone()).ok()?;
@@ -42,13 +43,13 @@ pub(crate) static FORM: Form = Form::new(CONSENSUS_VOTE)
     .sample(crate::samples::consensus_check::sample)
     .stub(Stub::Text("[CONSENSUS_CHECK]\nHAS_CONSENSUS: NO\n[CONFIDENCE]\n0\n[REASONING]\n{word}"));
 
-/// What is assumed of a vote that does not say how sure it is.
+/// The confidence of a vote that states none.
 const UNSTATED: u8 = 50;
 
-/// A person who says yes or no in plain words means it.
+/// The confidence of a person that says yes or no in plain words.
 const CERTAIN: u8 = 100;
 
-/// A solution no longer than this is none.
+/// The length up to which a solution is ignored.
 const TOO_SHORT: usize = 10;
 
 const REMINDERS: &[Reminder] = &[
@@ -65,7 +66,7 @@ const REMINDERS: &[Reminder] = &[
     },
 ];
 
-/// Reads votes on consensus. Only the voter's own words count, never what it quotes.
+/// Reads votes on consensus. Only the voter's own words count, never quotations.
 pub(crate) struct ConsensusChecks;
 
 impl Reader for ConsensusChecks {
@@ -75,7 +76,7 @@ impl Reader for ConsensusChecks {
         &FORM
     }
 
-    /// The form is described in the prompt.
+    /// No schema; the prompt describes the form.
     fn schema(&self) -> Option<Value> {
         None
     }
@@ -95,7 +96,7 @@ impl Reader for ConsensusChecks {
         })
     }
 
-    /// The form, or a plain yes or no as the first word and the reasons after it.
+    /// Reads the form, or a plain yes or no as the first word with the reasons after it.
     fn read_from_person(&self, reply: &str) -> Result<ConsensusVote, Misread> {
         self.read(reply).or_else(|wrong| {
             let (agrees, reasons) = plain_answer(reply.trim()).ok_or(wrong)?;
@@ -106,7 +107,7 @@ impl Reader for ConsensusChecks {
 
     fn infer(&self, reply: &str) -> Option<ConsensusVote> {
         let form = Marked::of(reply);
-        // Someone who answers both yes and no is asked again, not guessed at.
+        // A reply with both yes and no is not guessed; the voter is asked again.
         form.answers().is_empty().then(|| phrases::infer(&form.own)).flatten()
     }
 
@@ -119,12 +120,12 @@ impl Reader for ConsensusChecks {
     }
 }
 
-/// A no of confidence 0 with this reason.
+/// A no with confidence 0 and this reason.
 pub(crate) fn no(reason: &str) -> ConsensusVote {
     ConsensusVote { agrees: false, confidence: 0, reasoning: reason.to_owned(), solution: None }
 }
 
-/// A first word that is yes or no, and what comes after it.
+/// Whether the first word is yes or no, and the text after it.
 fn plain_answer(reply: &str) -> Option<(bool, &str)> {
     let end = reply.find(|it: char| !it.is_alphanumeric()).unwrap_or(reply.len());
     let (word, rest) = reply.split_at(end);
@@ -158,7 +159,7 @@ mod tests {
 
     const SOLUTION_TEXT: &str = "Tabs for everyone.";
 
-    /// The reading as text: `yes 80 "Because." -> solution`, or how it could not be read.
+    /// Checks the reading as text: `yes 80 "Because." -> solution`, or why it is unreadable.
     #[track_caller]
     fn check(reply: &str, expected: &str) {
         let shown = |vote: ConsensusVote| {
@@ -175,7 +176,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn hears(reply: &str, expected: Option<(bool, &str, Option<&str>)>) {
+    fn reads_from_person(reply: &str, expected: Option<(bool, &str, Option<&str>)>) {
         let read = ConsensusChecks.read_from_person(reply);
         let read = read.as_ref().map(|it| (it.agrees, it.reasoning.as_str(), it.solution.as_deref()));
         let unanswered = Misread::new("no line says HAS_CONSENSUS: YES or HAS_CONSENSUS: NO");
@@ -184,13 +185,13 @@ mod tests {
 
     #[test]
     fn a07_a_person_says_yes_or_no() {
-        hears("Yes", Some((true, "", None)));
-        hears("no, not before it was tried.", Some((false, "not before it was tried.", None)));
+        reads_from_person("Yes", Some((true, "", None)));
+        reads_from_person("no, not before it was tried.", Some((false, "not before it was tried.", None)));
         let all = "Tabs for everyone.";
-        hears("YES. Tabs for everyone.", Some((true, all, Some(all))));
-        hears("Nobody knows.", None);
-        hears("Well, yes.", None);
-        hears(&reply("NO", "30", "No consensus yet."), Some((false, "Because.", None)));
+        reads_from_person("YES. Tabs for everyone.", Some((true, all, Some(all))));
+        reads_from_person("Nobody knows.", None);
+        reads_from_person("Well, yes.", None);
+        reads_from_person(&reply("NO", "30", "No consensus yet."), Some((false, "Because.", None)));
     }
 
     #[test]
@@ -204,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a07_markers_may_come_in_any_order_and_any_dress() {
+    fn a07_markers_may_come_in_any_order_and_markdown() {
         let turned = "[REASONING]\nFine.\n[PROPOSED_SOLUTION]\nTabs for all.\n[CONFIDENCE]\n77\n[CONSENSUS_CHECK]\nHAS_CONSENSUS: YES";
         check(turned, "yes 77 \"Fine.\" -> Tabs for all.");
         let dressed =
@@ -236,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a07_a_solution_needs_a_yes_and_something_to_say() {
+    fn a07_a_solution_needs_a_yes_and_some_text() {
         check(&reply("NO", "80", SOLUTION_TEXT), "no 80 \"Because.\"");
         check(&reply("YES", "80", "No consensus yet, sadly."), "yes 80 \"Because.\"");
         check(&reply("YES", "80", "ten chars!"), "yes 80 \"Because.\"");
@@ -257,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a07_quoted_markers_are_nobodys_vote() {
+    fn a07_quoted_markers_are_not_a_vote() {
         let form = reply("YES", "99", SOLUTION_TEXT);
         let quoted: String = form.lines().map(|line| format!("> {line}\n")).collect();
         check(&format!("My partner wrote:\n{quoted}"), UNANSWERED);
@@ -272,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a07_the_form_itself_is_no_answer() {
+    fn a07_the_blank_form_is_not_an_answer() {
         check("[CONSENSUS_CHECK]\nHAS_CONSENSUS: [YES or NO]\n[CONFIDENCE]\n[Number from 0-100]", UNANSWERED);
         check("[CONSENSUS_CHECK]\nHAS_CONSENSUS: YES/NO", UNANSWERED);
         check("[CONSENSUS_CHECK]\nHAS_CONSENSUS: YES, no doubt", "yes 50 \"\"");
@@ -290,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a08_without_markers_phrases_count_as_a_guess() {
+    fn a08_without_markers_phrases_are_inferred() {
         check("I agree with all of it.", "inferred yes 60");
         check("[CONSENSUS_CHECK]\nHAS_CONSENSUS: perhaps\nI concur, more or less.", "inferred yes 60");
         check("HAS_CONSENSUS: YES", UNANSWERED);

@@ -1,4 +1,4 @@
-//! How structured replies are understood, and what they say as typed values.
+//! Readers that parse structured replies, and the types they produce.
 
 pub(crate) mod ballot;
 pub(crate) mod confidence;

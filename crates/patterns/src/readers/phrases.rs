@@ -1,4 +1,5 @@
-//! What a vote without its form seems to say (A08): phrases of agreement and disagreement. A denied agreement is never a yes.
+//! Infers a vote from a reply without markers (A08), by phrases of agreement and disagreement. A
+//! denied agreement is never a yes.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +29,7 @@ const DISAGREEING: &[&str] = &[
     "n't reached consensus",
 ];
 
-/// Before an agreement these deny it, doubt it, or put it into somebody else's mouth.
+/// Words before an agreement that deny it, doubt it, or attribute it to somebody else.
 const BEFORE: &[&str] = &[
     "if", "whether", "unless", "until", "once", "what", "would", "could", "might", "claims", "claimed",
     "says", "said", "thinks", "believes", "suggests", "asserts", "assumes", "argues", "wrote", "writes",
@@ -41,14 +42,14 @@ const DENIALS: &[&str] = &[
     "cant", "wont", "isnt", "havent", "didnt",
 ];
 
-/// Right after an agreement these take it back.
+/// Words right after an agreement that take it back.
 const OPEN: &[&str] =
     &["unclear", "open", "undecided", "unresolved", "incomplete", "missing", "unknown", "still"];
 
-/// What a denial later in the sentence must be about to concern the agreement itself.
+/// Stems that a later denial must concern in order to deny the agreement itself.
 const ACCORD: &[&str] = &["agree", "consensus", "converge", "settle", "decid", "resolv"];
 
-/// What introduces a solution.
+/// Phrases that introduce a solution.
 const SOLUTIONS: &[&str] = &[
     "the solution is",
     "we agree on",
@@ -58,10 +59,10 @@ const SOLUTIONS: &[&str] = &[
     "our final answer is",
 ];
 
-/// A solution this short is only a turn of phrase.
+/// The length up to which a solution is ignored.
 const TOO_SHORT: usize = 20;
 
-/// The vote the voter's own words amount to; `None` when they hold none of the phrases.
+/// The vote that the voter's own words imply; `None` if they contain none of the phrases.
 pub(crate) fn infer(own: &str) -> Option<ConsensusVote> {
     let plain = without_quotes(&own.to_ascii_lowercase().replace('’', "'"));
     let (mut for_it, mut against): (BTreeSet<&str>, BTreeSet<&str>) = Default::default();
@@ -124,20 +125,20 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|it: char| !(it.is_alphanumeric() || it == '\'')).filter(|it| !it.is_empty())
 }
 
-/// Sentences on one line each. A single line break does not end one, a blank line does.
+/// The sentences, each on one line. A blank line ends a sentence; a single line break doesn't.
 fn sentences(text: &str) -> Vec<String> {
     let paragraphs = text.split("\n\n");
     let sentences = paragraphs.flat_map(|it| it.split(['.', '!', '?', ';']));
     sentences.map(|it| it.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
 }
 
-/// The text without what stands between double quotation marks: that is somebody else's.
+/// The text without quotations in double quotation marks.
 fn without_quotes(text: &str) -> String {
     let straight = text.replace(['“', '”'], "\"");
     straight.split('"').step_by(2).collect::<Vec<_>>().join(" ")
 }
 
-/// The sentence that states a solution, where one does.
+/// The sentence that states a solution, if any.
 fn solution(own: &str) -> Option<String> {
     let lower = own.to_ascii_lowercase();
     SOLUTIONS.iter().find_map(|phrase| {
@@ -152,7 +153,7 @@ fn solution(own: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// `Some(true)` is an inferred yes, `None` nothing to go by.
+    /// Checks an inference: `Some(true)` is an inferred yes, `None` means nothing was inferred.
     #[track_caller]
     fn check(reply: &str, expected: Option<bool>) {
         assert_eq!(infer(reply).map(|it| it.agrees), expected, "{reply}");
@@ -237,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a08_a_stated_solution_is_kept_in_the_voters_letters() {
+    fn a08_a_stated_solution_keeps_the_voters_capitalisation() {
         let solution = |reply| infer(reply).and_then(|it| it.solution);
         let stated = solution("I concur. The Solution is: Tabs of Width 8 for everyone. Done.");
         assert_eq!(stated.as_deref(), Some("Tabs of Width 8 for everyone."));

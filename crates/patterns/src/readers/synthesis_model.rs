@@ -1,29 +1,29 @@
-//! A synthesis as it was asked for.
+//! The synthesis as a typed value.
 
 use quorum_core::model::outcome::{Claim, Decision, Dissent};
 use serde::{Deserialize, Serialize};
 
-/// A synthesis as it was asked for: the text, and what the participants agreed and differed on.
+/// A synthesis: the text, and what the participants agreed and differed on.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Synthesis {
     /// The considered answer.
     pub synthesis: String,
-    /// How far the participants agree, 0 to 1; absent when the reply could not be read.
+    /// The degree of agreement, 0 to 1; absent if the reply couldn't be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agreement: Option<f64>,
-    /// What they agree on.
+    /// The points they agree on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agreements: Vec<String>,
-    /// Who holds something else.
+    /// The minority views.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dissent: Vec<Dissent>,
-    /// The arguments, who stands behind them, and what nobody answered.
+    /// The arguments, who supports and attacks them, and which were never answered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<Claim>,
 }
 
 impl Synthesis {
-    /// The decision that is this synthesis by this participant.
+    /// This synthesis as a decision by this participant.
     #[must_use]
     pub fn decision(self, by: &str) -> Decision {
         Decision {

@@ -1,4 +1,4 @@
-//! A synthesis as it is asked for: its form, and how it is read. One that has no form is kept as plain text.
+//! The form of a synthesis, and its reader. A reply without the form is kept as plain text.
 
 use quorum_core::{
     floor::reading::{Misread, Reader, Reminder},
@@ -18,13 +18,13 @@ use crate::readers::{
 /// The kind of a synthesis in the record.
 pub(crate) const SYNTHESIS: &str = "synthesis";
 
-/// The considered answer, with what was agreed on and who differs.
+/// The considered answer, with agreements and dissent.
 pub(crate) static FORM: Form = Form::new(SYNTHESIS)
     .tell(|_| Some("wrote the synthesis".to_owned()))
     .reason_at("/synthesis")
     .sample(crate::samples::synthesis::sample);
 
-/// Reads syntheses of what was said at this table.
+/// Reads syntheses of this panel's talk.
 pub(crate) struct Syntheses {
     seated: Vec<String>,
 }
@@ -34,7 +34,7 @@ impl Syntheses {
         Syntheses { seated: spec.participants.iter().map(|it| it.name.clone()).collect() }
     }
 
-    /// The name as it is at the table; nobody else can hold a view.
+    /// The participant's name as in the panel; `None` for anyone else.
     fn seat(&self, name: &str) -> Option<String> {
         let name = name.trim().to_lowercase();
         self.seated.iter().find(|it| it.to_lowercase() == name).cloned()
@@ -83,12 +83,13 @@ impl Reader for Syntheses {
         })
     }
 
-    /// People write no forms; what they write is the synthesis, and no guess at one.
+    /// A person writes plain text, which counts as stated rather than inferred.
     fn read_from_person(&self, reply: &str) -> Result<Synthesis, Misread> {
         self.read(reply).or_else(|wrong| self.infer(reply).ok_or(wrong))
     }
 
-    /// The text was paid for and says what is needed; asking again for its form would not make it better.
+    /// The reply was paid for and has the needed text; asking again for the form wouldn't improve
+    /// it.
     fn infer(&self, reply: &str) -> Option<Synthesis> {
         let synthesis = reply.trim().to_owned();
         (!synthesis.is_empty()).then(|| Synthesis { synthesis, ..Synthesis::default() })
@@ -99,7 +100,7 @@ impl Reader for Syntheses {
     }
 }
 
-/// In one piece, since what is put into another value is copied.
+/// Built in one piece, because nesting a value in another would copy it.
 fn schema(seated: &[String]) -> Value {
     json!({
         "type": "object",
@@ -185,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_absent() {
+    fn missing_fields_are_absent() {
         let read = reader().read(r#"{"synthesis": "Tabs."}"#);
         assert_eq!(read, Ok(Synthesis { synthesis: "Tabs.".into(), ..Synthesis::default() }));
     }

@@ -1,8 +1,10 @@
-//! Which words of a reply are the speaker's own. Readers look at nothing else, so that nobody votes by being quoted.
+//! Separates the speaker's own words from quotations. Readers use only the own words, so that
+//! nobody's vote can be cast by quoting it.
 //!
-//! What is not own is blanked out, byte by byte, so that places in the blanked text are places in the reply.
+//! Everything else is blanked byte by byte, so positions in the result are positions in the reply.
 
-/// The reply with quotations of others blanked: lines that begin with `>`, and echoes of the fences around others' words.
+/// The reply with quotations blanked: lines that begin with `>`, and echoes of the fences around
+/// others' text.
 pub(crate) fn own_words(reply: &str) -> String {
     let mut echoing = false;
     blanked(reply, |line| {
@@ -14,7 +16,7 @@ pub(crate) fn own_words(reply: &str) -> String {
     })
 }
 
-/// The text with blocks of code blanked: what stands in one may be an example, or somebody else's.
+/// The text with code blocks blanked, because they may contain examples or others' text.
 pub(crate) fn without_code(text: &str) -> String {
     let mut in_code = false;
     blanked(text, |line| {
@@ -24,7 +26,7 @@ pub(crate) fn without_code(text: &str) -> String {
     })
 }
 
-/// What stands inside when the whole text is one block of code; some models wrap every form like that.
+/// The content, if the whole text is one code block; some models wrap every form in one.
 pub(crate) fn unwrapped(text: &str) -> &str {
     let trimmed = text.trim();
     let fences = trimmed.lines().filter(|line| is_code_fence(line)).count();
@@ -60,7 +62,7 @@ mod tests {
     #[track_caller]
     fn check(blank: fn(&str) -> String, reply: &str, expected: &str) {
         let blanked = blank(reply);
-        assert_eq!(blanked.len(), reply.len(), "every place stays where it was");
+        assert_eq!(blanked.len(), reply.len(), "positions don't change");
         let left: Vec<&str> = blanked.lines().map(str::trim_end).filter(|it| !it.is_empty()).collect();
         assert_eq!(left.join("|"), expected);
     }
@@ -75,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn code_is_left_out_unless_it_is_everything() {
+    fn code_is_blanked_unless_it_is_the_whole_text() {
         check(without_code, "a\n```text\nb\n```\nc", "a|c");
         check(without_code, "a\n```\nnever closed", "a");
         assert_eq!(unwrapped("\n```json\nb\nc\n```\n"), "b\nc\n");

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use quorum_core::model::reading::Source;
 use serde::{Deserialize, Serialize};
 
-/// How sure someone is, 0 to 1. Out of range can't be written.
+/// A confidence, 0 to 1; always in range.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Confidence(f64);
 
 impl Confidence {
-    /// What is assumed of someone who doesn't say.
+    /// The confidence of a voter that states none.
     pub const UNSTATED: Confidence = Confidence(0.5);
 
-    /// The nearest confidence to this number; not-a-number is [`Confidence::UNSTATED`].
+    /// The nearest valid confidence; NaN becomes [`Confidence::UNSTATED`].
     #[must_use]
     pub fn clamped(value: f64) -> Self {
         if value.is_nan() { Confidence::UNSTATED } else { Confidence(value.clamp(0.0, 1.0)) }
@@ -32,9 +32,9 @@ impl Confidence {
 pub struct Ballot {
     /// The option, exactly as it was offered.
     pub choice: String,
-    /// How sure the voter is.
+    /// The voter's confidence.
     pub confidence: Confidence,
-    /// Why, in the voter's words.
+    /// The voter's reasons, in its own words.
     #[serde(default)]
     pub reasoning: String,
 }
@@ -42,40 +42,40 @@ pub struct Ballot {
 /// One answer to "have we reached consensus?" (A06).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConsensusVote {
-    /// Yes or no.
+    /// Whether it says yes.
     pub agrees: bool,
-    /// 0 to 100.
+    /// The confidence, 0 to 100.
     pub confidence: u8,
-    /// Why.
+    /// The voter's reasons.
     pub reasoning: String,
     /// The agreed solution; only on a yes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub solution: Option<String>,
 }
 
-/// How the votes fell.
+/// The result of a vote.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
-    /// The option with the most, unless several have it.
+    /// The option with the most votes, unless several have as many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub winner: Option<String>,
-    /// The options that share the most, when there is no winner.
+    /// The options that share the first place, if there is no winner.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tie: Vec<String>,
-    /// Heads for each option.
+    /// The number of votes for each option.
     pub votes: BTreeMap<String, u32>,
-    /// Weight for each option: confidence times the participant's weight.
+    /// The weight for each option: confidence times the participant's weight.
     pub weighted: BTreeMap<String, f64>,
     /// Every single vote.
     pub ballots: Vec<CastBallot>,
 }
 
-/// A vote with the voter's name on it.
+/// A vote with the voter's name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CastBallot {
-    /// Who voted.
+    /// The voter's name.
     pub participant: String,
-    /// In which round.
+    /// The round's number.
     pub round: u32,
     /// How it was understood.
     pub source: Source,

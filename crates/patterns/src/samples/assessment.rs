@@ -1,17 +1,17 @@
-//! A judge's look at one round (D06).
+//! A judge's assessment of one round (D06).
 
 use quorum_core::vocabulary::sample::{Mind, Voice};
 use serde_json::{Map, Value, json};
 
 use super::verdict::{quoted, score};
 
-/// After this many rounds a judge has mostly heard it all.
+/// The round after which the sample judge ends a debate.
 const ENOUGH: u32 = 3;
 
-/// Where the schema names the debaters.
+/// A JSON pointer to the debaters in the schema.
 const LABELS: &str = "/properties/assessments/items/properties/participant/enum";
 
-/// Where the schema names the criteria.
+/// A JSON pointer to the criteria in the schema.
 const CRITERIA: &str = "/properties/assessments/items/properties/criteria/properties";
 
 pub(crate) fn sample(mind: &dyn Mind, schema: Option<&Value>) -> String {
@@ -40,7 +40,7 @@ pub(crate) fn sample(mind: &dyn Mind, schema: Option<&Value>) -> String {
     mind.completed(assessment, schema).to_string()
 }
 
-/// Those who are to be judged, under the labels the judge was shown.
+/// The debaters to be judged, under the labels that the judge was shown.
 fn judged(mind: &dyn Mind, schema: Option<&Value>) -> Vec<Voice> {
     let labels = schema.and_then(|it| it.pointer(LABELS)).and_then(Value::as_array);
     let is_judged = |it: &Voice| labels.is_none_or(|labels| labels.iter().any(|label| *label == it.name));
@@ -57,7 +57,7 @@ fn of_one(mind: &dyn Mind, heard: &Voice, schema: Option<&Value>) -> Value {
     })
 }
 
-/// A mark for each criterion, up to one above or below the score as a whole.
+/// A score for each criterion, up to one point above or below the overall score.
 fn criteria(mind: &dyn Mind, heard: &Voice, schema: Option<&Value>) -> Map<String, Value> {
     let asked = schema.and_then(|it| it.pointer(CRITERIA)).and_then(Value::as_object);
     let mark = |key: &String| {

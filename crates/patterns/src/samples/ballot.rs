@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::json;
 use crate::readers::{Ballot, Confidence};
 
-/// What a yes and a no may be called when a proposal is voted on.
+/// Possible names of yes and no in a vote on a proposal.
 const YES: [&str; 5] = ["agree", "yes", "accept", "approve", "for"];
 const NO: [&str; 5] = ["disagree", "no", "reject", "object", "against"];
 
@@ -41,7 +41,7 @@ fn any_of(offered: &[String], words: &[&str]) -> Option<String> {
     words.iter().find_map(|word| same_words(offered, word))
 }
 
-/// Yes where the proposal is its own answer, else by how easily it gives in.
+/// Yes if the proposal is its own answer, otherwise depending on its stubbornness.
 fn on_proposal(mind: &dyn Mind, yes: String, no: String) -> (String, String) {
     let gives_in = mind.chance("proposal") < 1.0 - mind.stubbornness().powf(1.5);
     match proposed(mind) {
@@ -51,7 +51,7 @@ fn on_proposal(mind: &dyn Mind, yes: String, no: String) -> (String, String) {
     }
 }
 
-/// The answer the proposal names first. The question itself may name them all, so it is taken out.
+/// The answer that the proposal names first. The topic is removed, because it may name them all.
 fn proposed(mind: &dyn Mind) -> Option<usize> {
     let text = mind.asked().replace(mind.topic(), " ").to_lowercase();
     let answers = mind.answers();

@@ -3,7 +3,7 @@
 use quorum_core::vocabulary::sample::Mind;
 use serde_json::{Map, Value, json};
 
-/// Where the schema names the debaters.
+/// A JSON pointer to the debaters in the schema.
 const NAMES: &str = "/properties/positions/items/properties/participant/enum";
 
 pub(crate) fn sample(mind: &dyn Mind, schema: Option<&Value>) -> String {
@@ -16,7 +16,7 @@ pub(crate) fn sample(mind: &dyn Mind, schema: Option<&Value>) -> String {
     json!({ "positions": parts.collect::<Vec<_>>() }).to_string()
 }
 
-/// The side this one is on, and among several on one side a reason of its own.
+/// The side of this debater, with a different reason for each debater on the same side.
 fn position(mind: &dyn Mind, name: &str, place: usize) -> String {
     let answers = mind.answers();
     let Some(answer) = answers.get(mind.bound(name).unwrap_or(place) % answers.len().max(1)) else {

@@ -3,7 +3,7 @@
 use quorum_core::vocabulary::sample::{Mind, Voice};
 use serde_json::Value;
 
-/// After this many rounds even two of middling stubbornness have come together.
+/// The round by which two voices of medium stubbornness agree.
 const ROUNDS_APART: f64 = 3.0;
 
 pub(crate) fn sample(mind: &dyn Mind, _: Option<&Value>) -> String {
@@ -18,8 +18,8 @@ pub(crate) fn sample(mind: &dyn Mind, _: Option<&Value>) -> String {
     )
 }
 
-/// With the same answer at once or after a round, else the later the more stubborn it is; a voice that
-/// never gives in never does.
+/// Whether it agrees with its partner: with the same answer at once or after a round, otherwise
+/// later the more stubborn it is, and never if it never changes its mind.
 fn has_come_together(mind: &dyn Mind, partner: &Voice) -> bool {
     let (round, stubbornness) = (f64::from(mind.round()), mind.stubbornness());
     if partner.holds == Some(mind.holds()) {
@@ -48,7 +48,7 @@ fn reasons(mind: &dyn Mind, partner: Option<&Voice>, agrees: bool) -> (String, S
     }
 }
 
-/// Both name the same answer first: the one that everyone here finds stronger.
+/// A compromise. Both partners name the same answer first: the stronger one.
 fn blend(mind: &dyn Mind, partner: &Voice) -> String {
     let answers = mind.answers();
     let mine = mind.holds();

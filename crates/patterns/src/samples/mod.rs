@@ -1,4 +1,4 @@
-//! Sample replies of simulated voices, one file for each form.
+//! Sample replies of simulated voices, one file per form.
 
 pub(crate) mod assessment;
 pub(crate) mod ballot;
@@ -9,8 +9,8 @@ pub(crate) mod verdict;
 
 use serde::Serialize;
 
-/// The value as JSON. A value that can't be written so would be an empty object; ours are plain
-/// structs.
+/// The value as JSON. Our values are plain structs, so serialising can't fail; an empty object is
+/// the fallback.
 fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "{}".to_owned())
 }

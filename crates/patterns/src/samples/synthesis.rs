@@ -1,5 +1,4 @@
-//! A synthesis of everything heard: a point of every participant, who agrees, who does not
-//! (INV-DISC-200).
+//! A synthesis of the talk: a point of every participant, who agrees, who doesn't (INV-DISC-200).
 
 use quorum_core::{
     model::outcome::{Claim, Dissent},
@@ -26,14 +25,14 @@ pub(crate) fn sample(mind: &dyn Mind, _: Option<&Value>) -> String {
     })
 }
 
-/// All who spoke, the voice itself among them, by name.
+/// Everyone that spoke, including the voice itself, by name.
 fn everyone(mind: &dyn Mind) -> Vec<Voice> {
     let mut everyone: Vec<Voice> = mind.others().into_iter().chain(mind.own()).collect();
     everyone.sort_by(|one, other| one.name.cmp(&other.name));
     everyone
 }
 
-/// The answer with the most behind it; among equals the stronger one.
+/// The answer with the most holders; on ties the stronger one.
 fn leading(mind: &dyn Mind, everyone: &[Voice]) -> Option<usize> {
     let answers = mind.answers();
     let heads = |answer: &usize| everyone.iter().filter(|it| it.holds == Some(*answer)).count();
@@ -93,7 +92,8 @@ fn dissent(everyone: &[Voice], leading: Option<usize>) -> Vec<Dissent> {
     dissent.collect()
 }
 
-/// The point one of them made, with those who hold the same, and those who answered it from elsewhere.
+/// The point that one participant made, with its supporters, and those that answered it from
+/// another position.
 fn claim(everyone: &[Voice], of: &Voice) -> Option<Claim> {
     let text = of.point.clone()?;
     let same = |it: &&Voice| it.name == of.name || (of.holds.is_some() && it.holds == of.holds);

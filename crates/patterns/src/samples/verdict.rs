@@ -27,8 +27,9 @@ pub(crate) fn sample(mind: &dyn Mind, _: Option<&Value>) -> String {
     })
 }
 
-/// How well it argued, 0 to 10: an impression that lasts, a mood, and a bonus for having answered the
-/// others by name. Labels are drawn anew each time, so the impression goes by the first words.
+/// How well it argued, 0 to 10: a lasting impression, a mood, and a bonus for having answered the
+/// others by name. Labels change from call to call, so the impression is derived from the first
+/// turn.
 pub(super) fn score(mind: &dyn Mind, heard: &Voice) -> f64 {
     let answered = mind.others().iter().filter(|it| heard.mentions(&it.name)).count();
     let first_words = heard.said.first().map_or("", String::as_str);
@@ -62,7 +63,7 @@ fn insight(mind: &dyn Mind, heard: &Voice) -> Option<String> {
     Some(mind.phrase("judge.insight", &[("name", &heard.name), ("quote", quote)]))
 }
 
-/// Something it said, or a word in its place.
+/// A quotation of it, or a replacement if there is none.
 pub(super) fn quoted(mind: &dyn Mind, heard: &Voice) -> String {
     heard.point.clone().unwrap_or_else(|| mind.phrase("nothing", &[]))
 }

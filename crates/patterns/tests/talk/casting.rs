@@ -1,4 +1,5 @@
-//! Positions and personas: given by the user, by a model, or by us when no model can (D05).
+//! Positions and personas: given by the user, assigned by a model, or default ones if no model can
+//! (D05).
 
 use quorum_core::{
     engine::handle::Finished,
@@ -37,7 +38,7 @@ fn told(table: &Table, who: &str) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d05_a_model_gives_out_positions_and_everyone_knows_them() {
+async fn d05_a_model_assigns_positions_and_everyone_knows_them() {
     for (spread, _) in Diversity::ALL.iter().copied() {
         let (outcome, table) = cast(panel(), spread).await;
         assert_eq!(casting(&table), ["0/casting/cyd"]);
@@ -70,7 +71,7 @@ async fn d05_the_judge_is_shown_positions_without_names() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d05_a_casting_that_will_not_do_is_asked_for_once_more_and_then_it_is_ours() {
+async fn d05_an_invalid_casting_is_asked_for_once_more_and_then_the_default_is_used() {
     let one =
         json!({"positions": [{"participant": "ann", "position": "yes", "persona": "a fan"}]}).to_string();
     let part =
@@ -88,14 +89,14 @@ async fn d05_a_casting_that_will_not_do_is_asked_for_once_more_and_then_it_is_ou
 }
 
 #[tokio::test(start_paused = true)]
-async fn d05_a_caster_who_fails_is_done_without() {
+async fn d05_without_a_caster_the_default_is_used() {
     let (outcome, _) = cast(panel().fails("cyd", ErrorClass::Validation), Diversity::Spectrum).await;
     assert_eq!(outcome.positions().unwrap().origin, CastOrigin::Fallback);
     assert!(outcome.success, "{:?}", outcome.error);
 }
 
 #[tokio::test(start_paused = true)]
-async fn d05_positions_given_by_the_user_stand_and_nobody_is_asked() {
+async fn d05_positions_given_by_the_user_are_kept_and_nobody_is_asked() {
     let part = |name: &str, position: &str| Part {
         participant: name.into(),
         position: position.into(),

@@ -1,4 +1,4 @@
-//! What each method makes of the same votes.
+//! What each method decides from the same votes.
 
 use quorum_core::model::{
     error::{Code, ErrorClass},
@@ -43,7 +43,7 @@ async fn a_participants_weight_counts_in_voting() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn unanimous_fails_when_one_dissents_and_keeps_what_was_paid_for() {
+async fn unanimous_fails_on_one_dissent_and_keeps_what_was_paid_for() {
     let outcome = vote("unanimous", [("tabs", 0.9), ("tabs", 0.9), ("spaces", 0.1)]).await;
     assert!(!outcome.success);
     assert_eq!(outcome.error.as_ref().unwrap().code, Code::ConsensusFailed);
@@ -66,7 +66,7 @@ async fn the_threshold_decides() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tie_is_said_to_be_a_tie() {
+async fn a_tie_is_reported_as_a_tie() {
     let mut order = Spec { rounds: 1, ..deciding_by(spec("voting"), "majority") };
     order.participants.truncate(2);
     let (outcome, _) =
@@ -92,7 +92,7 @@ async fn a_vote_for_javascript_is_not_one_for_java() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_vote_for_what_was_not_offered_does_not_count_and_is_reminded() {
+async fn a_vote_for_an_unknown_option_is_reminded_and_does_not_count() {
     let table = table(&panel().votes("cyd", "vim", 1.0));
     let (outcome, _) = table.hold(Spec { rounds: 1, ..deciding_by(spec("voting"), "majority") }).await;
     assert_eq!(outcome.voting_results().unwrap().ballots.len(), 2);

@@ -1,4 +1,4 @@
-//! What detectors notice, whom it informs, and what it may end (D08).
+//! What detectors find, how it informs the judge, and when it ends a debate (D08).
 
 use quorum_core::{call::Message, model::outcome::Outcome};
 use quorum_patterns::debate::{DebateSpec, Format};
@@ -60,14 +60,14 @@ fn noticed(outcome: &Outcome) -> Vec<String> {
     told.collect()
 }
 
-/// The round after which a detector ended it, and which one.
+/// The round after which a detector ended the debate, and its name.
 fn ended(outcome: &Outcome) -> Option<(u32, String)> {
     let end = outcome.judging()?.ended?;
     assert_eq!(end.why, "detector");
     Some((end.round, end.detail?))
 }
 
-/// Bob says something new each time.
+/// Bob says something new in every round.
 fn bob_goes_on(panel: Panel) -> Panel {
     panel
         .says_in("bob", 1, "Alignment breaks between editors.")
@@ -86,7 +86,7 @@ async fn d08_repetition_is_recorded_with_its_measure_and_told_to_the_judge() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d08_repetition_ends_a_debate_where_that_was_ordered_and_everyone_repeats() {
+async fn d08_repetition_ends_a_debate_if_the_spec_says_so_and_everyone_repeats() {
     let (outcome, _) = hold(bob_goes_on(panel().says("ann", SPEECH)), 3, &["repetition"]).await;
     assert_eq!((outcome.rounds.len(), ended(&outcome)), (3, None));
     let (outcome, _) = hold(panel().says("*", SPEECH), 9, &["repetition"]).await;
@@ -95,7 +95,7 @@ async fn d08_repetition_ends_a_debate_where_that_was_ordered_and_everyone_repeat
 }
 
 #[tokio::test(start_paused = true)]
-async fn d08_whoever_takes_back_what_it_said_does_not_repeat_itself() {
+async fn d08_taking_back_a_statement_is_not_a_repetition() {
     let turned = bob_goes_on(panel())
         .says_in("ann", 1, "We should adopt tabs across the whole code base.")
         .says_in("ann", 2, "We should not adopt tabs across the whole code base.");
@@ -115,7 +115,7 @@ async fn d08_a_quotation_is_not_the_speakers_own() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d08_diminishing_returns_over_three_rounds_end_it_where_ordered() {
+async fn d08_diminishing_returns_over_three_rounds_end_it_if_the_spec_says_so() {
     let falling = (1..=6).fold(panel(), |panel, round| {
         let quality = 9.0 - f64::from(round);
         panel.writes_in("cyd", round, "assessment", &judged(quality, quality - 1.0, 8.0))
@@ -131,7 +131,7 @@ async fn d08_diminishing_returns_over_three_rounds_end_it_where_ordered() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d08_drift_ends_it_where_ordered() {
+async fn d08_drift_ends_it_if_the_spec_says_so() {
     let drifting = panel().writes_in("cyd", 2, "assessment", &judged(7.0, 7.0, 4.5));
     let (outcome, _) = hold(drifting, 5, &["repetition", "drift"]).await;
     assert_eq!(ended(&outcome), Some((2, "drift".to_owned())));

@@ -135,7 +135,7 @@ async fn a_seed_bug_a_reply_that_begins_with_no_is_a_no() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a11_both_hear_everything_and_the_votes_are_nobodys_speech() {
+async fn a11_both_hear_everything_and_votes_are_not_speeches() {
     let (_, table) = hold(panel(), Spec { rounds: 2, ..spec("dialogue") }).await;
     let second = table.panel.asked().into_iter().find(|it| it.step.as_str() == "2/model-a-turn/ann").unwrap();
     let said: Vec<(bool, &str)> = second
@@ -152,7 +152,7 @@ async fn a11_both_hear_everything_and_the_votes_are_nobodys_speech() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a13_votes_are_asked_coolly_and_shortly() {
+async fn a13_votes_have_a_low_temperature_and_a_short_limit() {
     let (_, table) = hold(panel(), Spec { rounds: 1, ..spec("dialogue") }).await;
     let vote =
         table.panel.asked().into_iter().find(|it| it.step.as_str() == "1/consensus-check-a/ann").unwrap();
@@ -193,7 +193,7 @@ async fn a14_a_dialogue_whose_partner_was_dead_at_seating_listed_nobody_as_faile
     let outcome = alone.run(id).await.unwrap().outcome();
     assert_eq!((outcome.success, outcome.failed_providers), (false, vec!["bob".to_owned()]));
     assert!(outcome.integrity.missing[0].reason.starts_with("not available: "));
-    // Tried again once bob is back, nobody is missing any more.
+    // After a retry with bob back, nobody is missing any more.
     let outcome = Table::over(store, &panel(), registry()).run(id).await.unwrap().outcome();
     assert_eq!((outcome.success, outcome.failed_providers), (true, Vec::new()));
 }

@@ -1,4 +1,5 @@
-//! Repetition by meaning: an embedding model where one was ordered, words where it fails, and never fooled by a denial (D08).
+//! Repetition by meaning: with an embedding model if one is set, by words if it fails, and not
+//! misled by a denial (D08).
 
 use std::sync::Arc;
 
@@ -48,14 +49,14 @@ fn compared_by(model: Option<&str>, rounds: u32) -> DebateSpec {
     }
 }
 
-/// ann says one thing and then another; bob says something new each time.
+/// ann says one thing and then another; bob says something new in every round.
 fn saying(one: &str, other: &str) -> Panel {
     let bob =
         panel().says_in("bob", 1, "Rents rose in every city.").says_in("bob", 2, "Trains are late again.");
     bob.says_in("ann", 1, one).says_in("ann", 2, other).says_in("bob", 3, "Bread is dear.")
 }
 
-/// bob's speeches lie far from each other and from everything else.
+/// bob's speeches are far from each other and from everything else.
 fn apart() -> ScriptedEmbedder {
     let embedder = ScriptedEmbedder::default().sees("Rents rose in every city.", &[0.0, 1.0, 0.0]);
     embedder.sees("Trains are late again.", &[0.0, 0.0, 1.0]).sees("Bread is dear.", &[0.0, -1.0, 0.0])
@@ -79,7 +80,7 @@ const ONE: &str = "Tabs let each reader pick a width.";
 const REWORDED: &str = "Indentation should suit whoever looks at it.";
 
 #[tokio::test(start_paused = true)]
-async fn d08_what_is_said_again_in_other_words_is_a_repetition_by_embeddings() {
+async fn d08_repeating_a_statement_in_other_words_is_a_repetition_by_embeddings() {
     let (outcome, _) = table(&saying(ONE, REWORDED)).hold(ordered(&compared_by(None, 2))).await;
     assert_eq!(measured(&outcome), [""; 0], "words alone do not tell");
     let table = table(&saying(ONE, REWORDED).embeds(apart()));
@@ -91,7 +92,7 @@ async fn d08_what_is_said_again_in_other_words_is_a_repetition_by_embeddings() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d08_a_denial_is_no_repetition_though_the_embedder_finds_everything_alike() {
+async fn d08_a_denial_is_not_a_repetition_though_the_embedder_finds_it_similar() {
     let pairs = [
         (
             "We should adopt tabs across the whole code base.",
@@ -122,7 +123,7 @@ async fn d08_a_denial_is_no_repetition_though_the_embedder_finds_everything_alik
 }
 
 #[tokio::test(start_paused = true)]
-async fn d08_an_embedder_that_fails_is_tried_once_more_and_then_words_have_to_do() {
+async fn d08_a_failing_embedder_is_retried_once_and_then_words_are_compared() {
     for (class, calls) in [(ErrorClass::Network, 2), (ErrorClass::Authentication, 1)] {
         let table = table(&saying(ONE, ONE).embeds(apart().fails_first(class, usize::MAX)));
         let (outcome, facts) = table.hold(order(2)).await;
@@ -151,7 +152,7 @@ async fn an_abort_does_not_wait_for_an_embedder() {
     let table = table(&saying(ONE, ONE).embeds(apart().hangs()));
     let id = table.open(order(2)).await.unwrap();
     let handle = table.engine.run(id).await.unwrap();
-    // Virtual time; it sleeps because the abort must come while the embedder is asked.
+    // Virtual time; it sleeps because the abort must come while the embedder is being asked.
     tokio::time::sleep(tokio::time::Duration::from_secs(5)).await;
     assert_eq!(table.panel.embedded().len(), 1);
     table.engine.send(id, Command::Abort).await.unwrap();
@@ -167,7 +168,7 @@ fn dollar_a_million() -> Price {
 }
 
 #[tokio::test(start_paused = true)]
-async fn s9_comparing_keeps_to_every_budget_and_is_in_the_bill() {
+async fn s9_comparing_stays_within_every_budget_and_is_billed() {
     let panel = saying(ONE, REWORDED).embeds(apart().priced(dollar_a_million())).priced(dollar_a_million());
     let whole = table(&panel.anew());
     let (outcome, _) = whole.hold(order(3)).await;
@@ -193,14 +194,14 @@ async fn s9_comparing_keeps_to_every_budget_and_is_in_the_bill() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_embedder_nobody_has_is_refused_before_anything_is_asked() {
+async fn an_unknown_embedder_is_refused_before_anything_is_asked() {
     let refused = table(&panel()).open(order(2)).await.unwrap_err().to_string();
     let expected = "embeddings: nobody embeds texts as acme/embed-1; leave it out, and words are compared";
     assert_eq!(refused, expected);
 }
 
 #[tokio::test(start_paused = true)]
-async fn f1_comparing_survives_every_death_and_what_was_compared_is_never_asked_again() {
+async fn f1_comparing_survives_every_crash_and_is_never_repeated() {
     let always = || saying(ONE, REWORDED).embeds(apart());
     let failing = || saying(ONE, ONE).embeds(apart().fails_first(ErrorClass::Network, usize::MAX));
     for (panel, least) in [(always(), 16), (failing(), 22)] {
@@ -252,7 +253,7 @@ async fn d15_a_fork_of_a_fork_compared_everything_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_comparison_is_nobodys_turn() {
+async fn a_comparison_is_not_a_turn() {
     let table = table(&saying(ONE, REWORDED).embeds(apart()));
     let (_, facts) = table.hold(order(2)).await;
     let placed = facts.iter().filter(|it| matches!(it.event, Event::CallPlaced(_)));

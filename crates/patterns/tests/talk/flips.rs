@@ -1,4 +1,4 @@
-//! The flip ledger: who changed its mind when, and why.
+//! Changes of mind: who changed position when, and why.
 
 use quorum_core::model::{
     flips::{Flip, RoundAgreement},
@@ -23,7 +23,7 @@ fn agreement(round: u32, leading: &str, agreement: f64) -> RoundAgreement {
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_change_of_a_vote_is_in_the_ledger_with_its_reason() {
+async fn every_changed_vote_is_a_flip_with_its_reason() {
     let voters = panel()
         .writes("*", "ballot", &ballot("tabs", "they adapt"))
         .writes_in("bob", 2, "ballot", &ballot("spaces", "  cyd's point on diffs  "))
@@ -79,7 +79,7 @@ async fn a_change_without_a_reason_is_unexplained() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_dialogues_partners_are_in_the_ledger_by_their_checks() {
+async fn a_dialogues_checks_count_as_positions() {
     let (outcome, _) = table(&panel()).hold(spec("dialogue")).await;
     let expected = [
         flip("ann", 2, ("no consensus", "consensus"), "ann thinks so"),
@@ -91,7 +91,7 @@ async fn a_dialogues_partners_are_in_the_ledger_by_their_checks() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_only_assumed_or_skipped_is_no_position() {
+async fn assumed_and_skipped_checks_are_not_positions() {
     let silent = panel().writes_in("ann", 3, "consensus-check", "Hm.");
     let settings = Settings::default().with("minRoundsBeforeConsensus", 2);
     let yes = "[CONSENSUS_CHECK]\nHAS_CONSENSUS: YES\n[CONFIDENCE]\n80\n[REASONING]\nso";
@@ -103,7 +103,7 @@ async fn what_was_only_assumed_or_skipped_is_no_position() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn patterns_without_positions_have_no_ledger() {
+async fn patterns_without_positions_have_no_flips() {
     for pattern in ["synthesis", "round-robin", "critique", "debate"] {
         let (outcome, _) = table(&panel()).hold(spec(pattern)).await;
         let written = serde_json::to_value(&outcome).unwrap();

@@ -1,4 +1,4 @@
-//! The debate's formats and modes, each as the steps it takes (D03).
+//! The formats and modes of a debate, each as the steps it takes (D03).
 
 use quorum_core::{
     call::Message,
@@ -24,7 +24,7 @@ fn of(format: Format, round_limit: u32) -> DebateSpec {
     DebateSpec { format, round_limit, ..DebateSpec::default() }
 }
 
-/// An assessment that says this, with everyone scored alike.
+/// An assessment with these values and equal scores for everyone.
 pub(crate) fn says(should_continue: bool, flags: &[&str]) -> String {
     let flag = |name: &str| flags.contains(&name);
     let of_one = |label: &str| json!({"participant": label, "strengths": [], "weaknesses": [], "score": 6});
@@ -45,7 +45,7 @@ async fn hold(panel: Panel, debate: DebateSpec) -> (Outcome, Table) {
     (outcome, table)
 }
 
-/// The steps without the deciding, shortened: s for a speech, j for a judgement.
+/// The steps without the deciding, abbreviated: s for a speech, j for a judgement.
 fn flow(table: &Table) -> String {
     let steps = table.panel.steps().into_iter().filter(|step| !step.contains("/deciding/"));
     let short = steps.map(|step| step.replace("awaiting-responses", "s").replace("judging", "j"));
@@ -123,7 +123,7 @@ async fn d03_simultaneous_speakers_do_not_hear_each_other_and_take_no_longer_tha
         let began = Instant::now();
         let debate = DebateSpec { mode, judging: Judging::VerdictOnly, ..DebateSpec::default() };
         let (_, table) = hold(panel().takes("*", 1_000), debate).await;
-        // Two openings at once, two more speeches, the verdict and the synthesis.
+        // Two parallel openings, two more speeches, the verdict and the synthesis.
         assert_eq!(began.elapsed().as_secs(), seconds, "{mode:?}");
         let last = table
             .panel
@@ -137,7 +137,7 @@ async fn d03_simultaneous_speakers_do_not_hear_each_other_and_take_no_longer_tha
 }
 
 #[tokio::test(start_paused = true)]
-async fn d03_in_a_free_form_debate_the_second_speaker_answers_the_first_from_the_beginning() {
+async fn d03_in_a_free_form_debate_the_second_speaker_answers_the_first_from_the_start() {
     let (_, table) = hold(panel(), of(Format::FreeForm, 1)).await;
     let bob =
         table.panel.asked().into_iter().find(|it| it.step.as_str() == "1/awaiting-responses/bob").unwrap();
@@ -145,7 +145,7 @@ async fn d03_in_a_free_form_debate_the_second_speaker_answers_the_first_from_the
 }
 
 #[tokio::test(start_paused = true)]
-async fn d06_a_debate_can_be_judged_at_its_end_alone() {
+async fn d06_a_debate_can_be_judged_only_at_its_end() {
     let debate = DebateSpec { judging: Judging::VerdictOnly, ..DebateSpec::default() };
     let (outcome, table) = hold(panel(), debate).await;
     assert_eq!(flow(&table), "1/s/ann 1/s/bob 2/s/ann 2/s/bob 2/j/cyd/verdict");
@@ -153,7 +153,7 @@ async fn d06_a_debate_can_be_judged_at_its_end_alone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d13_the_rest_go_on_while_two_debaters_remain_in_every_format() {
+async fn d13_a_debate_continues_while_two_debaters_remain_in_every_format() {
     let mut four = spec("debate");
     let mut dan = four.participants[1].clone();
     dan.name = "dan".to_owned();
@@ -170,7 +170,7 @@ async fn d13_the_rest_go_on_while_two_debaters_remain_in_every_format() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d02_a_debate_that_can_not_be_held_is_refused_with_all_its_problems() {
+async fn d02_an_invalid_debate_is_refused_with_all_its_problems() {
     let debate = DebateSpec { end_on: vec!["boredom".into()], ..of(Format::RoundLimited, 0) };
     let debate = DebateSpec { round_limit: None, ..debate };
     let refused = table(&panel()).open(ordered(&debate)).await.unwrap_err();

@@ -1,4 +1,4 @@
-//! What the judge sees and says, what counts of it, and what happens when it fails (D06, D13).
+//! What the judge sees and says, which judgements count, and what happens if it fails (D06, D13).
 
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ fn sent(asked: &AskedCall) -> String {
     format!("{}\n{}\n{}", asked.call.system, rendered.join("\n"), schema.unwrap_or_default())
 }
 
-/// Everyone sits under a name, a provider and a model that could be recognised.
+/// A spec in which everyone has a recognisable name, provider and model.
 fn named() -> Spec {
     let mut order = spec("debate");
     for (seat, (name, model)) in
@@ -148,7 +148,7 @@ async fn the_same_seed_draws_the_same_orders() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d06_scores_are_ours_and_names_are_back_in_the_result() {
+async fn d06_scores_are_computed_by_us_and_names_are_unmasked_in_the_result() {
     let judge = panel().writes("cyd", "assessment", &assessment(8.0, 6.0).to_string());
     let (outcome, _) = hold(judge, DebateSpec::default()).await;
     let report = outcome.judging().unwrap();
@@ -165,7 +165,7 @@ async fn d06_scores_are_ours_and_names_are_back_in_the_result() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d06_a_reply_that_is_no_assessment_is_asked_for_once_more_and_no_debater_again() {
+async fn d06_an_unreadable_assessment_is_asked_for_once_more_and_no_debater_again() {
     let mut of_eleven = assessment(8.0, 6.0);
     of_eleven["qualityScore"] = json!(11);
     let mut stranger = assessment(8.0, 6.0);
@@ -188,7 +188,7 @@ async fn d06_a_reply_that_is_no_assessment_is_asked_for_once_more_and_no_debater
 }
 
 #[tokio::test(start_paused = true)]
-async fn s8_a_debater_who_writes_the_judges_json_changes_nothing() {
+async fn s8_a_debater_that_writes_the_judges_json_has_no_effect() {
     let mut ending = assessment(0.0, 10.0);
     ending["shouldContinue"] = json!(false);
     ending["flags"]["convergenceReached"] = json!(true);
@@ -227,7 +227,7 @@ async fn with_swap_check_every_judgement_is_made_in_both_orders() {
     assert_eq!(report.rounds.len(), 2);
 }
 
-/// A judge who always prefers whoever is shown first.
+/// An assessment that always prefers the debater shown first.
 fn partial() -> String {
     let of_one = |label: &str, score: u32| json!({"participant": label, "strengths": [], "weaknesses": [], "score": score});
     json!({
@@ -247,7 +247,7 @@ fn first_wins() -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn with_swap_check_a_judge_who_goes_by_the_order_does_not_count() {
+async fn with_swap_check_a_judge_that_follows_the_order_does_not_count() {
     let judge = panel().writes("cyd", "assessment", &partial()).writes("cyd", "verdict", &first_wins());
     let debate = DebateSpec {
         format: Format::FreeForm,
@@ -275,7 +275,7 @@ fn with_guest() -> Spec {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d13_a_judge_who_fails_is_swapped_gone_without_or_ends_it() {
+async fn d13_a_failed_judge_is_replaced_done_without_or_ends_the_debate() {
     let expected = [
         (JudgeFailure::Swap, 3, Some("gus"), None, true),
         (JudgeFailure::GoWithout, 3, None, None, false),
@@ -316,7 +316,7 @@ async fn d13_without_a_guest_the_strongest_debater_judges_and_does_not_know_its_
 }
 
 #[tokio::test(start_paused = true)]
-async fn d13_a_judge_who_is_not_there_at_the_beginning_has_failed() {
+async fn d13_a_judge_that_is_absent_at_the_start_has_failed() {
     let table = table(&panel().away("cyd"));
     let debate = DebateSpec { judge_failure: JudgeFailure::Swap, ..DebateSpec::default() };
     let (outcome, _) = table.hold(Spec { settings: debate.settings(), ..with_guest() }).await;
@@ -332,7 +332,7 @@ async fn d13_a_free_form_debate_without_a_judge_runs_to_its_limit() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d11_debaters_are_freer_than_their_judge() {
+async fn d11_debaters_have_a_higher_temperature_than_their_judge() {
     let (_, table) = hold(panel(), DebateSpec::default()).await;
     for asked in table.panel.asked() {
         let (step, temperature) = (asked.step.as_str(), asked.call.temperature);
@@ -412,7 +412,7 @@ async fn d01_a_debate_that_was_stopped_had_no_verdict() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d01_a_person_who_judges_is_not_waited_for_when_it_is_stopped() {
+async fn d01_a_person_that_judges_is_not_waited_for_after_a_stop() {
     let mut order = with_eva();
     order.participants[2] = Participant::person("cyd").playing(JUDGE).aside();
     let table = table(&panel());
@@ -435,7 +435,7 @@ async fn d13_a_debate_with_too_few_left_had_no_verdict() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn s9_a_debate_whose_budget_is_spent_pays_for_no_verdict() {
+async fn s9_a_debate_without_budget_pays_for_no_verdict() {
     let table = table(&panel());
     let limits = Limits { calls: Some(4), ..Limits::default() };
     let (outcome, _) = table.hold(Spec { limits, ..spec("debate") }).await;
@@ -444,7 +444,7 @@ async fn s9_a_debate_whose_budget_is_spent_pays_for_no_verdict() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f1_a_verdict_after_a_stop_survives_every_death() {
+async fn f1_a_verdict_after_a_stop_survives_every_crash() {
     for (reply, least) in [(None, 6), (Some("cyd has no words for it"), 7)] {
         let panel = match reply {
             Some(prose) => panel().writes("cyd", "verdict", prose),

@@ -1,4 +1,5 @@
-//! Killed after every single write, whatever the pattern and the method; a new one is in it as soon as it is registered.
+//! Kills a discussion after every single write, for every pattern and method, including newly
+//! registered ones.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -36,7 +37,7 @@ fn recursive(spec: Spec) -> Spec {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f1_every_pattern_with_every_method_survives_every_death() {
+async fn f1_every_pattern_with_every_method_survives_every_crash() {
     let mut all = 0;
     for pattern in PATTERNS {
         for method in CONSENSUS {
@@ -45,12 +46,12 @@ async fn f1_every_pattern_with_every_method_survives_every_death() {
             all += deaths;
         }
     }
-    // As many as there have been: a moment at which nobody dies any more is noticed.
+    // The expected number of crash points, so that a lost one is noticed.
     assert!(all >= 334, "together they died {all} times only");
 }
 
 #[tokio::test(start_paused = true)]
-async fn f1_every_pattern_with_a_sub_discussion_survives_every_death() {
+async fn f1_every_pattern_with_a_sub_discussion_survives_every_crash() {
     let convening = panel().convenes("ann", "and at what price?");
     for pattern in PATTERNS {
         survives(&convening, recursive(spec(pattern.name))).await;
@@ -58,7 +59,7 @@ async fn f1_every_pattern_with_a_sub_discussion_survives_every_death() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f1_every_pattern_with_a_failing_member_survives_every_death() {
+async fn f1_every_pattern_with_a_failing_member_survives_every_crash() {
     let failing = panel().fails("bob", ErrorClass::Authentication).fails_first("cyd", ErrorClass::Network, 1);
     for pattern in PATTERNS {
         survives(&failing, spec(pattern.name)).await;
@@ -66,7 +67,7 @@ async fn f1_every_pattern_with_a_failing_member_survives_every_death() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f1_early_exit_survives_every_death() {
+async fn f1_early_exit_survives_every_crash() {
     let panel = panel().votes("*", "tabs", 0.95).says("*", "Sure.\n\nConfidence: 0.95").takes("cyd", 900);
     for pattern in ["voting", "synthesis"] {
         survives(&panel, Spec { early_exit: Some(0.9), ..spec(pattern) }).await;
@@ -84,7 +85,7 @@ fn debates() -> impl Iterator<Item = DebateSpec> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d03_every_format_and_mode_survives_every_death() {
+async fn d03_every_format_and_mode_survives_every_crash() {
     let ending = crate::formats::says(false, &["convergenceReached"]);
     let panel =
         panel().writes_in("cyd", 2, "assessment", &ending).says("*", "The same words each and every time.");
@@ -96,7 +97,7 @@ async fn d03_every_format_and_mode_survives_every_death() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d06_swap_checks_castings_and_detectors_survive_every_death() {
+async fn d06_swap_checks_castings_and_detectors_survive_every_crash() {
     for debate in debates() {
         let casting = Some(Diversity::Spectrum);
         let end_on = vec!["repetition".to_owned(), "drift".to_owned()];
@@ -106,7 +107,7 @@ async fn d06_swap_checks_castings_and_detectors_survive_every_death() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d13_a_failing_or_mumbling_judge_survives_every_death() {
+async fn d13_a_failing_or_unreadable_judge_survives_every_crash() {
     let mumbling = panel().writes("cyd", "assessment", "Hm.").writes("cyd", "casting", "Hm.");
     let failing = panel().fails("cyd", ErrorClass::Authentication);
     for (judge_failure, _) in JudgeFailure::ALL.iter().copied() {
@@ -118,11 +119,11 @@ async fn d13_a_failing_or_mumbling_judge_survives_every_death() {
     }
 }
 
-/// A talk that soon outgrows everyone's window.
+/// A talk that soon exceeds everyone's context window.
 fn cramped(pattern: &str, strategy: &str) -> (Panel, Spec) {
     let speech = "the case for it is strong and ".repeat(600 / 7);
     let panel = panel().window("*", 8_000).says("*", &speech).sums_up("*");
-    // Nobody agrees, so that every dialogue goes through its rounds.
+    // Nobody agrees, so that every dialogue runs through all its rounds.
     let disagrees = "[CONSENSUS_CHECK]\nHAS_CONSENSUS: NO\n[CONFIDENCE]\n80\n[REASONING]\nnot yet";
     let panel = panel.writes("*", "consensus-check", disagrees);
     let window = WindowSpec { strategy: strategy.to_owned(), ..spec(pattern).window };
@@ -133,7 +134,7 @@ fn cramped(pattern: &str, strategy: &str) -> (Panel, Spec) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d09_every_pattern_with_summaries_survives_every_death_and_none_is_asked_twice() {
+async fn d09_every_pattern_with_summaries_survives_every_crash_and_none_is_asked_twice() {
     let mut all = 0;
     for strategy in ["summarise", "hybrid"] {
         for pattern in PATTERNS {
@@ -142,7 +143,7 @@ async fn d09_every_pattern_with_summaries_survives_every_death_and_none_is_asked
             let (outcome, _) = table.hold(order.clone()).await;
             let asked: Vec<String> =
                 table.panel.steps().into_iter().filter(|it| it.starts_with("summary/")).collect();
-            // In a vote nobody makes speeches.
+            // A vote has no speeches.
             assert_eq!(
                 asked.is_empty(),
                 pattern.name == "voting",

@@ -1,4 +1,4 @@
-//! Every pattern and every method as people would see them, in virtual time.
+//! Tests of every pattern and method from outside, in virtual time.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
@@ -26,7 +26,7 @@ use quorum_core::memory::MemoryStore;
 use quorum_patterns::registry;
 use quorum_testkit::{panel::Panel, table::Table};
 
-/// A table over a fresh store.
+/// A table with a new store.
 pub(crate) fn table(panel: &Panel) -> Table {
     Table::over(Arc::new(MemoryStore::new()), panel, registry())
 }

@@ -1,4 +1,4 @@
-//! What each pattern does: who is asked what, when, and having heard whom.
+//! The flow of each pattern: who is asked what, when, and after hearing whom.
 
 use quorum_core::{
     call::Message,
@@ -18,12 +18,12 @@ use tokio::time::Instant;
 
 use crate::{results::Results, table};
 
-/// The steps asked, in order, without the round-trip of deciding.
+/// The steps that were asked, in order, without those of deciding.
 fn talk(table: &Table) -> Vec<String> {
     table.panel.steps().into_iter().filter(|step| !step.contains("/deciding/")).collect()
 }
 
-/// Whose words this one was shown, in order.
+/// The speakers whose turns this call contains, in order.
 fn heard(asked: &AskedCall) -> Vec<String> {
     let said = asked.call.messages.iter().filter_map(|message| match message {
         Message::Said { turn, .. } => Some(format!("{}{}", turn.participant, turn.round)),
@@ -88,7 +88,7 @@ async fn inv_disc_002_every_pattern_ends_in_a_synthesis() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn inv_disc_009_a_result_has_a_synthesis_even_when_nobody_can_write_one() {
+async fn inv_disc_009_a_result_has_a_synthesis_even_if_nobody_can_write_one() {
     for pattern in PATTERNS {
         // Everyone speaks, and everyone fails at the structured questions.
         let table = table(&panel().says("*", "what was paid for").writes("*", "synthesis", ""));
@@ -108,7 +108,7 @@ async fn inv_disc_010_a_success_needs_the_minimum_to_have_taken_part() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn inv_disc_011_one_failure_leaves_the_others_answers_alone() {
+async fn inv_disc_011_one_failure_does_not_affect_the_others_answers() {
     let table = table(&panel().fails("bob", ErrorClass::Validation));
     let (outcome, _) = table.hold(Spec { rounds: 1, ..spec("synthesis") }).await;
     let round = &outcome.rounds[0];
@@ -250,7 +250,7 @@ async fn a_debate_of_three_rounds_closes_and_is_judged() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d13_a_debate_goes_on_without_its_judge() {
+async fn d13_a_debate_continues_without_its_judge() {
     let table = table(&panel().fails("cyd", ErrorClass::Authentication));
     let (outcome, _) = table.hold(spec("debate")).await;
     assert!(outcome.success && outcome.integrity.degraded, "{:?}", outcome.error);
@@ -271,7 +271,7 @@ async fn d13_a_debate_with_one_debater_left_ends_with_a_verdict_on_what_there_is
 }
 
 #[tokio::test(start_paused = true)]
-async fn d06_a_judge_who_answers_prose_is_asked_once_more_and_nobody_else() {
+async fn d06_a_judge_that_answers_in_prose_is_asked_once_more_and_nobody_else() {
     let table = table(&panel().writes("cyd", "verdict", "I liked both of them."));
     let (outcome, _) = table.hold(spec("debate")).await;
     let judged: Vec<String> = talk(&table).into_iter().filter(|step| step.contains("/verdict")).collect();

@@ -1,4 +1,5 @@
-//! A person who judges: in plain words, round by round, and asked for nothing that looks like a form (C02, D06).
+//! A person that judges: in plain text, round by round, and never asked to fill in a form (C02,
+//! D06).
 
 use std::sync::Arc;
 
@@ -25,7 +26,7 @@ use crate::{
     table,
 };
 
-/// ann and bob debate, eva is a person and judges.
+/// ann and bob debate; eva, a person, judges.
 fn judged_by_eva() -> Spec {
     let debate = DebateSpec { format: Format::FreeForm, round_limit: Some(5), ..DebateSpec::default() };
     let mut order = ordered(&debate);
@@ -47,7 +48,7 @@ fn word(state: &State) -> Option<Command> {
 #[tokio::test(start_paused = true)]
 async fn d06_a_person_judges_every_round_without_writing_json() {
     judges(judged_by_eva()).await;
-    // Who sees names has no order to be swayed by, and is not asked for the same thing twice.
+    // A person sees names, so the order can't bias her, and she is not asked twice.
     let settings = judged_by_eva().settings.with("swapCheck", true);
     judges(Spec { settings, ..judged_by_eva() }).await;
 }
@@ -86,7 +87,7 @@ async fn judges(order: Spec) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f1_a_person_who_judges_survives_every_death() {
+async fn f1_a_person_that_judges_survives_every_crash() {
     let store = || Arc::new(MemoryStore::new()) as Arc<dyn Store>;
     let deaths = resume_anywhere_answering(store, &panel(), registry(), judged_by_eva(), &word).await;
     assert!(deaths >= 12, "died {deaths} times only");
@@ -107,7 +108,7 @@ async fn c06_an_empty_or_endless_judgement_is_refused_and_changes_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn c02_a_person_whose_vote_can_not_be_read_is_asked_again_in_plain_words() {
+async fn c02_a_person_whose_vote_is_unreadable_is_asked_again_in_plain_words() {
     let mut order = Spec { rounds: 1, ..spec("voting") };
     order.participants[2] = Participant::person("eva");
     let table = table(&panel());

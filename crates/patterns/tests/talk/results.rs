@@ -13,9 +13,9 @@ use quorum_patterns::{
 use quorum_testkit::spec::spec;
 use serde::{Deserialize, de::DeserializeOwned};
 
-/// A result's fields by the names of requirements A, B and D.
+/// A result's fields under the names of requirements A, B and D.
 pub(crate) trait Results {
-    /// The field of this name; `None` where it was left out.
+    /// The field with this name; `None` if it was left out.
     fn field<T: DeserializeOwned>(&self, name: &str) -> Option<T>;
 
     fn verdict(&self) -> Option<Verdict> {
@@ -54,7 +54,7 @@ impl Results for Outcome {
     }
 }
 
-/// How the votes fell (B04).
+/// The votes (B04).
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct VotingResults {
@@ -89,7 +89,7 @@ pub(crate) struct Check {
     pub(crate) solution: Option<String>,
 }
 
-/// What a dialogue agreed on (A16).
+/// The agreed solution of a dialogue (A16).
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct FinalConsensus {
@@ -99,7 +99,7 @@ pub(crate) struct FinalConsensus {
     pub(crate) model_b_contribution: String,
 }
 
-/// The small debate of ann and bob before cyd, ordered like this.
+/// The small debate of ann and bob before cyd, with these options.
 pub(crate) fn ordered(debate: &DebateSpec) -> Spec {
     Spec { settings: debate.settings(), ..spec("debate") }
 }

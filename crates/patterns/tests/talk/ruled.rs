@@ -1,4 +1,5 @@
-//! A judge who fails, and people who say what becomes of the seat: from any process, days later, once (D13).
+//! A judge that fails, and people that decide on a replacement: from any process, days later, once
+//! (D13).
 
 use std::sync::Arc;
 
@@ -83,7 +84,7 @@ async fn rule(table: &Table, id: DiscussionId, ruling: Ruling) -> Result<(), Str
     table.engine.send(id, Command::Rule(ruling)).await.map(drop).map_err(|error| error.to_string())
 }
 
-/// What is awaited once cyd has failed.
+/// The ruling that is awaited after cyd has failed.
 fn vacant() -> RulingAwaited {
     let choice = |name: &str, takes_candidate| AwaitedChoice { name: name.to_owned(), takes_candidate };
     RulingAwaited {
@@ -97,13 +98,13 @@ fn vacant() -> RulingAwaited {
     }
 }
 
-/// How often somebody was asked for a speech.
+/// How many speeches were asked for.
 fn speeches(table: &Table) -> usize {
     table.panel.steps().iter().filter(|it| it.contains("/awaiting-responses/")).count()
 }
 
 #[tokio::test(start_paused = true)]
-async fn d13_a_judge_who_fails_leaves_nothing_in_memory_and_the_word_comes_days_later() {
+async fn d13_after_a_judge_fails_nothing_stays_in_memory_and_the_ruling_may_come_days_later() {
     let expected = [
         (swap("gus"), Some("gus"), 3, None, true),
         (swap("bob"), Some("bob"), 3, None, true),
@@ -134,7 +135,7 @@ async fn d13_a_judge_who_fails_leaves_nothing_in_memory_and_the_word_comes_days_
 }
 
 #[tokio::test(start_paused = true)]
-async fn d13_what_nobody_awaits_is_refused_and_changes_nothing() {
+async fn d13_a_ruling_that_is_not_awaited_is_refused_and_changes_nothing() {
     let table = table(&failing());
     let id = table.open(asking()).await.unwrap();
     let not_awaited =
@@ -143,12 +144,13 @@ async fn d13_what_nobody_awaits_is_refused_and_changes_nothing() {
     waits(&table, id).await;
     let before = table.facts(id).await;
     for name in ["cyd", "zoe", "", "GUS"] {
-        let refused = format!("{name} is no candidate; candidates are gus, ann, bob; nothing was changed");
+        let refused = format!("{name} is not a candidate; candidates are gus, ann, bob; nothing was changed");
         assert_eq!(rule(&table, id, swap(name)).await, Err(refused));
     }
     let unnamed = "the choice names no candidate; candidates are gus, ann, bob; nothing was changed";
     assert_eq!(rule(&table, id, ruling("swap", None)).await, Err(unnamed.to_owned()));
-    let unknown = "`adjourn` can't be decided here; possible are swap, go-without, end; nothing was changed";
+    let unknown =
+        "`adjourn` can't be decided here; the choices are swap, go-without, end; nothing was changed";
     assert_eq!(rule(&table, id, ruling("adjourn", None)).await, Err(unknown.to_owned()));
     waits(&table, id).await;
     let after = table.facts(id).await;
@@ -163,7 +165,7 @@ async fn d13_what_nobody_awaits_is_refused_and_changes_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d13_of_fifty_words_at_once_one_is_taken() {
+async fn d13_of_fifty_concurrent_rulings_one_is_accepted() {
     let table = table(&failing());
     let id = table.open(asking()).await.unwrap();
     waits(&table, id).await;
@@ -181,7 +183,7 @@ async fn d13_of_fifty_words_at_once_one_is_taken() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d13_who_has_failed_is_nobody_to_swap_to() {
+async fn d13_a_failed_participant_is_not_a_candidate() {
     let table = table(&failing().fails("gus", ErrorClass::Authentication));
     let id = table.open(asking()).await.unwrap();
     assert_eq!(waits(&table, id).await.ruling.clone().unwrap().candidates, ["ann", "bob"], "gus failed too");
@@ -204,7 +206,7 @@ async fn d13_a_stop_or_an_abort_does_not_wait_for_a_judge() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d13_a_word_while_it_is_paused_counts_once_it_goes_on() {
+async fn d13_a_ruling_during_a_pause_counts_after_it() {
     let table = table(&failing());
     let id = table.open(asking()).await.unwrap();
     waits(&table, id).await;
@@ -234,7 +236,7 @@ async fn d13_a_judge_lost_at_the_verdict_is_asked_about_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f1_a_word_about_the_judge_survives_every_death() {
+async fn f1_a_ruling_on_the_judge_survives_every_crash() {
     let expected =
         [(swap("gus"), [18, 22]), (swap("ann"), [18, 22]), (go_without(), [14; 2]), (end(), [8; 2])];
     for (ruling, least) in expected {
@@ -250,7 +252,7 @@ async fn f1_a_word_about_the_judge_survives_every_death() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d13_a_word_that_comes_while_a_run_is_about_to_wait_is_heard() {
+async fn d13_a_ruling_that_arrives_just_before_a_run_waits_is_noticed() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let first = Table::over(store.clone(), &failing(), registry());
     let id = first.open(asking()).await.unwrap();
@@ -263,7 +265,7 @@ async fn d13_a_word_that_comes_while_a_run_is_about_to_wait_is_heard() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d13_the_word_is_in_the_record() {
+async fn d13_the_ruling_is_in_the_record() {
     let table = table(&failing());
     let id = table.open(asking()).await.unwrap();
     waits(&table, id).await;

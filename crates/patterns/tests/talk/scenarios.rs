@@ -1,4 +1,4 @@
-//! The scenarios a debate engine was asked to be tested by (D17), each as a debate from beginning to end.
+//! The scenarios of D17, each as a debate from start to end.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -35,7 +35,7 @@ fn of(format: Format, round_limit: u32) -> DebateSpec {
     DebateSpec { format, round_limit: Some(round_limit), ..DebateSpec::default() }
 }
 
-/// The same in windows of this strategy, which may pay for summaries where it makes any.
+/// The same with this window strategy, which may pay for summaries.
 fn in_window(order: Spec, strategy: &str) -> Spec {
     let window = WindowSpec { strategy: strategy.to_owned(), ..order.window.clone() };
     let paying = |settings: Settings| settings.with("windowSummaries", true);
@@ -89,7 +89,7 @@ async fn d17_an_invalid_debate_stays_unopened_and_says_everything_that_is_wrong(
 }
 
 #[tokio::test(start_paused = true)]
-async fn d17_a_debate_that_can_not_begin_is_an_error_and_can_be_tried_again() {
+async fn d17_a_debate_that_cant_start_is_an_error_and_can_be_retried() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let nobody = Table::over(store.clone(), &panel().away("*"), registry());
     let id = nobody.open(free_form(1)).await.unwrap();
@@ -100,7 +100,7 @@ async fn d17_a_debate_that_can_not_begin_is_an_error_and_can_be_tried_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d17_a_debater_whose_provider_is_down_is_tried_as_it_deserves_and_ends_the_debate_with_a_verdict() {
+async fn d17_a_debater_whose_provider_is_down_is_retried_by_error_class_and_the_debate_ends_with_a_verdict() {
     let table = table(&panel().fails("bob", ErrorClass::ApiError));
     let (outcome, _) = table.hold(free_form(3)).await;
     let tries = table.panel.steps().iter().filter(|it| *it == "1/awaiting-responses/bob").count();
@@ -119,7 +119,7 @@ async fn d17_a_rate_limit_is_waited_out() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d17_a_debate_longer_than_its_windows_goes_on_and_warns() {
+async fn d17_a_debate_that_exceeds_its_windows_continues_and_warns() {
     let wordy = panel().window("*", 8_000).says("*", &"Very long response... ".repeat(100)).sums_up("*");
     for (strategy, summaries) in [("hybrid", true), ("slide", false)] {
         let order = in_window(free_form(20), strategy);
@@ -131,7 +131,7 @@ async fn d17_a_debate_longer_than_its_windows_goes_on_and_warns() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d17_everyone_is_asked_to_answer_the_other_by_name_and_shown_what_it_said() {
+async fn d17_everyone_is_asked_to_answer_the_other_by_name_and_shown_its_speech() {
     let table = table(&panel().says("ann", "Tabs adapt.").says("bob", "Spaces last."));
     table.hold(free_form(2)).await;
     for (who, other, said) in [("ann", "bob", "Spaces last."), ("bob", "ann", "Tabs adapt.")] {
@@ -167,7 +167,7 @@ fn placed(facts: &[Fact]) -> impl Iterator<Item = &Placed> {
     facts.iter().filter_map(|it| if let Event::CallPlaced(it) = &it.event { Some(it) } else { None })
 }
 
-/// What a call of this kind reads in these rounds, in the mean.
+/// The mean prompt size of calls of this kind in these rounds.
 fn mean(calls: &[(&AskedCall, u64)], kind: &str, rounds: std::ops::RangeInclusive<u32>) -> f64 {
     let of_kind =
         calls.iter().filter(|it| it.0.step.as_str().contains(kind) && rounds.contains(&it.0.call.round));
@@ -185,7 +185,7 @@ async fn holds_500_rounds(strategy: &str) -> Vec<String> {
     for (asked, counted) in &calls {
         let answer = u64::from(asked.call.max_tokens);
         assert!(counted + answer <= WINDOW, "{strategy} {}: {counted}", asked.step);
-        // Counting all of it once more, as it is sent, takes its time.
+        // Counting all sent text again takes a while.
         if asked.call.round % 100 == 0 {
             let sent = tokens_of(&asked.call);
             assert!(sent + answer <= WINDOW, "{strategy} {}: {sent} are sent", asked.step);
@@ -205,7 +205,7 @@ async fn d09_a_round_limited_debate_of_four_over_500_rounds_slides_through_32k_a
 }
 
 #[tokio::test(start_paused = true)]
-async fn d09_a_round_limited_debate_of_four_over_500_rounds_is_summed_up_and_never_twice() {
+async fn d09_a_round_limited_debate_of_four_over_500_rounds_is_summarised_and_never_twice() {
     let summaries = holds_500_rounds("hybrid").await;
     assert_eq!(summaries.iter().collect::<BTreeSet<_>>().len(), summaries.len(), "none is asked for twice");
     assert!((50..600).contains(&summaries.len()), "{}", summaries.len());

@@ -1,4 +1,4 @@
-//! Stopped by a person at any moment, and killed at any other after it: the same last word.
+//! A debate stopped at any moment and killed at any later one ends with the same verdict.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -20,8 +20,9 @@ use quorum_testkit::{faulty::Faulty, panel::panel, table::Table};
 
 use crate::results::{Results, ordered};
 
-/// Dies after so many writes, is stopped, dies again after so many more, and goes on. How it ends, and whether it died the
-/// second time; `None` where it ended before it could be stopped.
+/// Crashes after `writes` writes, is stopped, crashes again after `later` more writes, and
+/// continues. Returns how it ends and whether it crashed the second time; `None` if it ended before
+/// it could be stopped.
 async fn stopped_and_died(order: &Spec, writes: u64, later: u64) -> Option<(Outcome, bool)> {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let mortal =
@@ -51,7 +52,7 @@ fn told(outcome: &Outcome) -> (Option<Verdict>, String, Option<StoppingReason>) 
 }
 
 #[tokio::test(start_paused = true)]
-async fn f1_a_debate_stopped_at_any_moment_has_the_same_verdict_after_a_death_at_any_other() {
+async fn f1_a_debate_stopped_at_any_moment_has_the_same_verdict_after_a_crash_at_any_other() {
     for calls in [None, Some(4), Some(5), Some(6)] {
         let debate = DebateSpec { swap_check: true, ..DebateSpec::default() };
         let limits = Limits { calls, ..Limits::default() };
@@ -63,7 +64,8 @@ async fn f1_a_debate_stopped_at_any_moment_has_the_same_verdict_after_a_death_at
                 let name = format!("{calls:?} calls, {writes} and {later} writes");
                 match calls {
                     None => assert_eq!(told(&outcome), told(&whole), "{name}"),
-                    // A call that death cut short is spent: there may be none left for the verdict, but never too many.
+                    // A call that the crash cut off counts as spent, so the budget may not allow a
+                    // verdict; but there are never too many calls.
                     Some(most) => assert!(outcome.metadata.cost_summary.total_calls <= most, "{name}"),
                 }
                 if !died {

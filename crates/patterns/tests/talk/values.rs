@@ -1,5 +1,5 @@
-//! What our patterns and methods write into the record, value by value. It is a disk format, so
-//! names stay.
+//! The values that our patterns and methods write into the record. They are a disk format, so names
+//! stay.
 
 use std::fmt::Debug;
 

@@ -135,6 +135,6 @@ async fn s7_a_word_about_the_judge_is_written_down() {
     };
     let deeds: Vec<String> = deeds.as_array().unwrap().iter().map(shown).collect();
     let refused =
-        "ann's laptop rule refused: zoe is no candidate; candidates are claude, glm; nothing was changed";
+        "ann's laptop rule refused: zoe is not a candidate; candidates are claude, glm; nothing was changed";
     assert_eq!(deeds, ["ann's laptop rule done", refused, "ann's laptop start done"]);
 }

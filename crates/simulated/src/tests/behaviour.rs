@@ -1,4 +1,4 @@
-//! How they answer: in pieces, in time, with failures, after a sub-discussion.
+//! Tests of streaming, latency, failures and sub-discussions.
 
 use super::*;
 
@@ -23,7 +23,7 @@ async fn e01_a_voice_convenes_at_most_once_in_a_step_and_quotes_what_was_found()
 }
 
 #[tokio::test]
-async fn nobody_convenes_where_it_is_not_allowed() {
+async fn no_voice_convenes_where_it_is_not_allowed() {
     for seed in 0..30 {
         let mut meeting = meeting(TOPICS[0]).with(|it| it.seed = seed);
         let plain = meeting.chunks(meeting.call(1, "answering", "glm", None)).await.unwrap();
@@ -35,7 +35,7 @@ async fn nobody_convenes_where_it_is_not_allowed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_takes_its_time_and_begins_after_a_third_of_it() {
+async fn an_answer_takes_its_latency_and_begins_after_a_third_of_it() {
     let meeting = meeting(TOPICS[0]).with(|it| it.latency_ms = 1_000);
     let call = Arc::new(meeting.call(1, "answering", "glm", None));
     let provider = Simulated::new(meeting.spec.simulation.unwrap(), &[]);
@@ -51,12 +51,12 @@ async fn an_answer_takes_its_time_and_begins_after_a_third_of_it() {
 #[tokio::test(start_paused = true)]
 async fn without_latency_no_time_passes() {
     let began = Instant::now();
-    meeting(TOPICS[0]).held(2).await;
+    meeting(TOPICS[0]).run(2).await;
     assert_eq!(began.elapsed(), Duration::ZERO);
 }
 
 #[tokio::test]
-async fn the_end_says_what_was_used_and_the_length_is_kept() {
+async fn the_end_reports_usage_and_the_token_limit_holds() {
     let mut meeting = meeting(TOPICS[0]);
     meeting.max_tokens = 10;
     let chunks = meeting.chunks(meeting.call(1, "answering", "glm", None)).await.unwrap();
@@ -66,7 +66,7 @@ async fn the_end_says_what_was_used_and_the_length_is_kept() {
 }
 
 #[tokio::test]
-async fn failures_are_for_a_moment_and_the_same_every_time() {
+async fn failures_are_transient_and_repeatable() {
     let meeting = meeting(TOPICS[0]).with(|it| it.failure = 0.5);
     let mut outcomes = Vec::new();
     for attempt in 1..=40 {

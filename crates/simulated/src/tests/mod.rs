@@ -1,4 +1,4 @@
-//! What simulated voices do, seen from outside: calls in, chunks out.
+//! Black-box tests of simulated voices: calls in, chunks out.
 
 mod behaviour;
 mod shapes;
@@ -37,7 +37,7 @@ use tokio::time::Instant;
 
 use super::{Profile, Simulated, SimulatedVoices, table::position};
 
-/// The providers of these tests as a catalogue describes them.
+/// The providers of these tests, as a catalogue would describe them.
 static STRENGTHS: LazyLock<BTreeMap<&str, Vec<String>>> = LazyLock::new(|| {
     let rows = [
         ("claude", "reasoning synthesis ethics nuance"),
@@ -52,7 +52,7 @@ fn profile(provider: &str) -> Option<Profile> {
     Some(Profile { strengths: STRENGTHS.get(provider)?, window: 1_000_000 })
 }
 
-/// A discussion in the making: who sits there, what was said, what is asked.
+/// A discussion under construction: participants, turns and the question.
 #[derive(Clone)]
 struct Meeting {
     spec: Spec,
@@ -105,7 +105,7 @@ impl Meeting {
         self
     }
 
-    fn hear(&mut self, round: u32, phase: &str, who: &str, text: &str) {
+    fn add_turn(&mut self, round: u32, phase: &str, who: &str, text: &str) {
         self.said.push(Arc::new(turn(round, phase, who, text)));
     }
 
@@ -143,12 +143,12 @@ impl Meeting {
 
     async fn speak(&mut self, round: u32, phase: &str, who: &str) -> String {
         let text = self.answer(round, phase, who, None).await;
-        self.hear(round, phase, who, &text);
+        self.add_turn(round, phase, who, &text);
         text
     }
 
-    /// Everyone speaks, one after the other, so many rounds.
-    async fn held(mut self, rounds: u32) -> Self {
+    /// Everyone speaks in turn for so many rounds.
+    async fn run(mut self, rounds: u32) -> Self {
         let names: Vec<String> = self.spec.speakers().into_iter().map(|it| it.name).collect();
         for round in 1..=rounds {
             for name in &names {

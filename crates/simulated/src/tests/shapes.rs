@@ -1,4 +1,4 @@
-//! Answers with a form.
+//! Tests of structured replies.
 
 use super::*;
 use quorum_patterns::roles::{JUDGE, OPPONENT, PROPONENT};
@@ -9,7 +9,7 @@ async fn a_ballot_is_always_for_one_of_the_options() {
         [&["REST", "GraphQL", "gRPC"], &["agree", "disagree"], &["A thing nobody named"], &["no", "yes"]];
     for (topic, seed) in TOPICS.iter().zip(1..) {
         for options in offers {
-            let held = meeting(topic).with(|it| it.seed = seed).held(1).await.asking("We propose to wait.");
+            let held = meeting(topic).with(|it| it.seed = seed).run(1).await.asking("We propose to wait.");
             for seat in &held.spec.participants {
                 let reply = held.answer(2, "voting", &seat.name, ballot_of(options)).await;
                 let ballot: Ballot = serde_json::from_str(&reply).unwrap();
@@ -22,7 +22,7 @@ async fn a_ballot_is_always_for_one_of_the_options() {
 #[tokio::test]
 async fn a_ballot_is_for_the_position_that_was_argued() {
     let options = ["REST", "GraphQL", "gRPC"];
-    let held = meeting("Best API style").options(&options).with(|it| it.stubbornness = 1.0).held(1).await;
+    let held = meeting("Best API style").options(&options).with(|it| it.stubbornness = 1.0).run(1).await;
     for seat in &held.spec.participants {
         let reply = held.answer(1, "voting", &seat.name, ballot_of(&options)).await;
         let ballot: Ballot = serde_json::from_str(&reply).unwrap();
@@ -32,11 +32,8 @@ async fn a_ballot_is_for_the_position_that_was_argued() {
 
 #[tokio::test]
 async fn the_stubborn_agree_only_with_their_own_proposal() {
-    let held = meeting("Best API style")
-        .options(&["REST", "GraphQL"])
-        .with(|it| it.stubbornness = 1.0)
-        .held(1)
-        .await;
+    let held =
+        meeting("Best API style").options(&["REST", "GraphQL"]).with(|it| it.stubbornness = 1.0).run(1).await;
     let own = held.positions("claude")[0].clone();
     let other = held.positions("glm")[0].clone();
     for (proposal, expected) in [(own, "agree"), (other, "disagree")] {
@@ -69,7 +66,7 @@ async fn a07_a_consensus_check_has_its_markers_and_converges() {
 #[tokio::test]
 async fn d07_a_verdict_names_a_winner_among_the_debaters() {
     let seats = [("ann", PROPONENT), ("bob", OPPONENT), ("dan", JUDGE)];
-    let debate = meeting("Should we adopt a four-day week?").seats(&seats).held(2).await;
+    let debate = meeting("Should we adopt a four-day week?").seats(&seats).run(2).await;
     let reply = debate.answer(2, "judging", "dan", shape("verdict")).await;
     let verdict: Verdict = serde_json::from_str(&reply).unwrap();
     let judged: Vec<&str> = verdict.key_points.iter().map(|it| it.participant.as_str()).collect();
@@ -81,7 +78,7 @@ async fn d07_a_verdict_names_a_winner_among_the_debaters() {
 #[tokio::test]
 async fn d06_an_assessment_has_every_part_and_what_else_the_schema_demands() {
     let seats = [("ann", PROPONENT), ("bob", OPPONENT), ("dan", JUDGE)];
-    let debate = meeting("Kotlin vs Java").seats(&seats).held(1).await;
+    let debate = meeting("Kotlin vs Java").seats(&seats).run(1).await;
     let criteria = json!({ "type": "object", "required": ["logic"], "properties": {
         "logic": { "type": "number", "minimum": 0, "maximum": 10 } } });
     let item = json!({ "type": "object", "required": ["criteria"], "properties": { "criteria": criteria } });
@@ -96,9 +93,9 @@ async fn d06_an_assessment_has_every_part_and_what_else_the_schema_demands() {
 }
 
 #[tokio::test]
-async fn every_debater_got_the_same_marks() {
+async fn marks_differ_between_debaters_and_fit_their_scores() {
     let seats = [("ann", PROPONENT), ("bob", OPPONENT), ("dan", JUDGE)];
-    let debate = meeting("Kotlin vs Java").seats(&seats).held(1).await;
+    let debate = meeting("Kotlin vs Java").seats(&seats).run(1).await;
     let marks = json!({ "type": "object", "required": ["logic", "clarity"], "properties": {
         "logic": { "type": "number" }, "clarity": { "type": "number" } } });
     let item = json!({ "type": "object", "required": ["criteria"], "properties": { "criteria": marks } });
@@ -118,7 +115,7 @@ async fn every_debater_got_the_same_marks() {
 #[tokio::test]
 async fn inv_disc_200_a_synthesis_has_a_point_of_everyone() {
     for topic in TOPICS {
-        let held = meeting(topic).held(2).await;
+        let held = meeting(topic).run(2).await;
         let reply = held.answer(2, "deciding", "claude", shape("synthesis")).await;
         let synthesis: Synthesis = serde_json::from_str(&reply).unwrap();
         let mut counts = BTreeMap::<String, usize>::new();
@@ -153,7 +150,7 @@ async fn d06_only_those_who_are_judged_are_assessed_under_their_labels() {
     let seats = [("claude", PROPONENT), ("glm", OPPONENT), ("qwen", JUDGE)];
     let mut meeting = meeting(TOPICS[0]).seats(&seats);
     for label in ["Debater B", "Debater A", "Speaker A"] {
-        meeting.hear(
+        meeting.add_turn(
             1,
             "awaiting-responses",
             label,

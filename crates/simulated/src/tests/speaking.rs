@@ -1,4 +1,4 @@
-//! What they say.
+//! Tests of free speeches.
 
 use super::*;
 use quorum_patterns::roles::{JUDGE, NEUTRAL, OPPONENT, PROPONENT};
@@ -7,16 +7,16 @@ use quorum_patterns::roles::{JUDGE, NEUTRAL, OPPONENT, PROPONENT};
 async fn the_same_seed_holds_the_same_discussion_and_another_does_not() {
     let texts = |meeting: &Meeting| meeting.said.iter().map(|turn| turn.text.to_string()).collect::<Vec<_>>();
     for topic in TOPICS {
-        let first = texts(&meeting(topic).held(2).await);
-        assert_eq!(first, texts(&meeting(topic).held(2).await));
-        assert_ne!(first, texts(&meeting(topic).with(|it| it.seed = 8).held(2).await));
+        let first = texts(&meeting(topic).run(2).await);
+        assert_eq!(first, texts(&meeting(topic).run(2).await));
+        assert_ne!(first, texts(&meeting(topic).with(|it| it.seed = 8).run(2).await));
     }
 }
 
 #[tokio::test]
 async fn everyone_states_a_position_and_nobody_says_the_same_twice() {
     for topic in TOPICS {
-        let meeting = meeting(topic).held(3).await;
+        let meeting = meeting(topic).run(3).await;
         let texts: Vec<&str> = meeting.said.iter().map(|turn| &*turn.text).collect();
         assert!(
             texts
@@ -32,7 +32,7 @@ async fn everyone_states_a_position_and_nobody_says_the_same_twice() {
 #[tokio::test]
 async fn others_are_answered_by_name_with_their_own_words() {
     let mut meeting = meeting("Best API style").options(&["REST", "GraphQL"]);
-    meeting.hear(1, "speaking", "gemini", "Nobody here has ever operated GraphQL in production.");
+    meeting.add_turn(1, "speaking", "gemini", "Nobody here has ever operated GraphQL in production.");
     let answer = meeting.speak(1, "speaking", "claude").await;
     assert!(
         answer.contains("gemini")
@@ -50,12 +50,12 @@ async fn a_confidence_is_stated_where_it_is_asked_for() {
     assert!(!plain.contains("Confidence:"));
 }
 
-/// Whether anyone changed its mind in three rounds, on any topic, under any of some seeds.
+/// Whether anyone changed its mind within three rounds, on any topic and with any of some seeds.
 async fn minds_change(stubbornness: f64) -> bool {
     let mut changed = false;
     for (topic, seed) in TOPICS.iter().zip(1..) {
         let meeting =
-            meeting(topic).with(|it| (it.seed, it.stubbornness) = (seed, stubbornness)).held(3).await;
+            meeting(topic).with(|it| (it.seed, it.stubbornness) = (seed, stubbornness)).run(3).await;
         let names = meeting.spec.participants.iter().map(|it| meeting.positions(&it.name));
         changed |= names.into_iter().any(|positions| positions.windows(2).any(|pair| pair[0] != pair[1]));
     }
@@ -70,13 +70,13 @@ async fn open_minds_change_and_stubborn_ones_never_do() {
 }
 
 #[tokio::test]
-async fn whoever_changes_its_mind_says_why() {
+async fn a_voice_that_changes_its_mind_says_why() {
     let mut meeting =
         meeting("Best API style").options(&["REST", "GraphQL"]).with(|it| it.stubbornness = 0.0);
-    meeting.hear(1, "speaking", "claude", "My position: REST.\n\nI have always used it everywhere.");
+    meeting.add_turn(1, "speaking", "claude", "My position: REST.\n\nI have always used it everywhere.");
     for name in ["glm", "qwen", "gemini"] {
         let text = "My position: GraphQL.\n\nOur clients need very different parts of the data.";
-        meeting.hear(1, "speaking", name, text);
+        meeting.add_turn(1, "speaking", name, text);
     }
     let answer = meeting.speak(2, "speaking", "claude").await;
     assert_eq!(meeting.positions("claude"), ["REST", "GraphQL"]);
@@ -88,10 +88,10 @@ async fn whoever_changes_its_mind_says_why() {
 async fn debaters_keep_their_sides() {
     let seats = [("ann", PROPONENT), ("bob", OPPONENT), ("cyd", NEUTRAL), ("dan", JUDGE)];
     let debate = |topic| meeting(topic).seats(&seats).with(|it| it.stubbornness = 0.0);
-    let plain = debate("Should we adopt a four-day week?").held(3).await;
+    let plain = debate("Should we adopt a four-day week?").run(3).await;
     assert_eq!(plain.positions("ann"), ["in favour"; 3]);
     assert_eq!(plain.positions("bob"), ["against"; 3]);
-    let named = debate("Kotlin vs Java").held(3).await;
+    let named = debate("Kotlin vs Java").run(3).await;
     assert_eq!(named.positions("ann"), ["Kotlin"; 3]);
     assert_eq!(named.positions("bob"), ["Java"; 3]);
     assert_eq!(named.positions("cyd"), plain.positions("cyd"));
@@ -109,20 +109,20 @@ async fn a_critique_numbers_its_points_objects_to_one_and_refines() {
 }
 
 #[tokio::test]
-async fn odd_topics_are_borne() {
+async fn odd_topics_cause_no_errors() {
     let long = "why ".repeat(1_200);
     for topic in ["", "?", "or", " vs ", "ä or ö vs ß?", "{position} or {name}?", "one\ntwo\nthree", &long]
     {
-        let held = meeting(topic).held(2).await;
+        let held = meeting(topic).run(2).await;
         assert!(held.said.iter().all(|turn| turn.text.len() > 100), "{topic}");
     }
 }
 
 #[tokio::test]
-async fn words_before_a_sub_discussion_are_no_statement() {
+async fn text_before_a_sub_discussion_is_not_a_statement() {
     let mut meeting = meeting(TOPICS[0]);
     let plain = meeting.answer(1, "answering", "claude", None).await;
-    meeting.hear(1, "answering", "claude", "Before I commit myself I would like one thing looked at.");
+    meeting.add_turn(1, "answering", "claude", "Before I commit myself I would like one thing looked at.");
     assert_eq!(meeting.answer(1, "answering", "claude", None).await, plain);
 }
 
@@ -132,7 +132,7 @@ async fn c02_at_a_roundtable_a_speech_is_one_paragraph_and_answers_people_by_nam
     meeting.spec.participants[1] = Participant::person("ann");
     meeting.stop = ["[", "\n\n", "Speaker:"].map(str::to_owned).to_vec();
     meeting.speak(1, "speaking", "claude").await;
-    meeting.hear(1, "speaking", "ann", "A bridge, I should think.");
+    meeting.add_turn(1, "speaking", "ann", "A bridge, I should think.");
     for who in ["qwen", "gemini"] {
         let text = meeting.speak(1, "speaking", who).await;
         assert!(text.contains("ann") && text.contains("bridge"), "{text}");

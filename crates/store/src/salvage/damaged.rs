@@ -1,4 +1,4 @@
-//! Reads a damaged database: every row that can be reached, whatever is broken between them.
+//! Reads every reachable row of a damaged database, skipping damaged pages.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -12,31 +12,31 @@ use quorum_core::{
 };
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use super::Lead;
+use super::FoundDiscussion;
 use crate::{
     cache::parsed,
     connection::{self, Access, Options},
-    error::{Trouble, explain},
+    error::{JobError, explain},
     migrate, record,
 };
 
-/// The widest gap of row numbers that is looked across.
+/// The widest gap in row ids that is searched across.
 const WIDEST_GAP: i64 = 1 << 40;
 
 pub(super) struct Damaged {
     connection: Connection,
 }
 
-/// What is in a damaged database, apart from the facts themselves.
-pub(super) struct Found {
+/// The contents of a damaged database, without the facts themselves.
+pub(super) struct Survey {
     pub(super) sessions: Vec<Session>,
     pub(super) audit: Vec<Deed>,
-    pub(super) discussions: Vec<Lead>,
+    pub(super) discussions: Vec<FoundDiscussion>,
 }
 
 impl Damaged {
-    /// Opens it to be read. Refused where not even its first page can be read, or where it is of
-    /// another form.
+    /// Opens it for reading. Fails if its first page can't be read or its schema version is
+    /// another.
     pub(super) fn open(file: &Path) -> Result<Self, StoreError> {
         let open = || {
             let connection = connection::to_read(file, &Options::default(), Access::ReadOnly)
@@ -45,32 +45,36 @@ impl Damaged {
             Ok(Damaged { connection })
         };
         open().map_err(|error| match error {
-            // Nothing more can be saved than what this finds.
+            // Salvage can't recover more than this finds, so don't offer it again.
             StoreError::Damaged(message) => StoreError::Unusable(message),
             other => other,
         })
     }
 
-    /// Everything that can be found, in the order it was begun.
-    pub(super) fn survey(&self) -> Found {
-        let mut leads: BTreeMap<i64, Lead> =
-            self.ids().into_iter().map(|(number, id)| (number, Lead::new(id))).collect();
-        // A discussion whose own row and index entry are gone gets another id.
-        let unnamed = || Lead::new(DiscussionId::fresh());
+    /// Everything that can be found, in the order it was started.
+    pub(super) fn survey(&self) -> Survey {
+        let mut discussions: BTreeMap<i64, FoundDiscussion> =
+            self.ids().into_iter().map(|(number, id)| (number, FoundDiscussion::new(id))).collect();
+        // A discussion whose row and index entry are both lost gets a new id.
+        let unnamed = || FoundDiscussion::new(DiscussionId::fresh());
         self.scan("facts", "discussion, seq", |number, row| {
-            leads.entry(row.get(1)?).or_insert_with(unnamed).add(seq(row, 2)?, Some(number));
+            discussions.entry(row.get(1)?).or_insert_with(unnamed).add(seq(row, 2)?, Some(number));
             Ok(())
         });
-        // Where rows are lost, the index may still know that they were there.
+        // The index may still list rows that are lost.
         let sql = "SELECT discussion, seq FROM facts INDEXED BY sqlite_autoindex_facts_1";
         self.scan_index(sql, &["discussion", "seq"], |row| {
-            leads.entry(row.get(0)?).or_insert_with(unnamed).add(seq(row, 1)?, None);
+            discussions.entry(row.get(0)?).or_insert_with(unnamed).add(seq(row, 1)?, None);
             Ok(())
         });
-        Found { sessions: self.sessions(), audit: self.audit(), discussions: leads.into_values().collect() }
+        Survey {
+            sessions: self.sessions(),
+            audit: self.audit(),
+            discussions: discussions.into_values().collect(),
+        }
     }
 
-    /// The ids of discussions by their numbers, from the table and from its index.
+    /// The ids of discussions by number, from the table and from its index.
     fn ids(&self) -> BTreeMap<i64, DiscussionId> {
         let mut ids = BTreeMap::new();
         let sql = "SELECT number, id FROM discussions INDEXED BY sqlite_autoindex_discussions_1";
@@ -111,49 +115,49 @@ impl Damaged {
         entries
     }
 
-    /// The facts in these rows, up to the first that can't be read. One of an unknown kind could not be
-    /// written again as it was, so it counts as unreadable.
+    /// The facts in these rows, up to the first unreadable one. A fact of an unknown type counts as
+    /// unreadable, because it couldn't be written again unchanged.
     pub(super) fn facts(&self, id: DiscussionId, rows: &[i64]) -> Vec<Fact> {
         let facts = rows.iter().map_while(|row| self.fact(id, *row).ok());
         facts.take_while(|fact| fact.event != Event::Unknown).collect()
     }
 
-    fn fact(&self, id: DiscussionId, row: i64) -> Result<Fact, Trouble> {
+    fn fact(&self, id: DiscussionId, row: i64) -> Result<Fact, JobError> {
         let sql = "SELECT seq, at, active_ms, step, body FROM facts WHERE rowid = ?1";
         let mut statement = self.connection.prepare_cached(sql)?;
         let mut rows = statement.query([row])?;
         record::fact(id, rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
     }
 
-    /// Reads every row of a table that can be reached. The row's number comes first, then the columns.
-    fn scan(&self, table: &str, columns: &str, mut take: impl FnMut(i64, &Row<'_>) -> rusqlite::Result<()>) {
+    /// Reads every reachable row of a table: first the row id, then the columns.
+    fn scan(&self, table: &str, columns: &str, mut read: impl FnMut(i64, &Row<'_>) -> rusqlite::Result<()>) {
         let sql = format!("SELECT rowid, {columns} FROM {table} WHERE rowid > ?1 ORDER BY rowid");
         let mut after = 0;
-        while self.scan_from(&sql, &mut after, &mut take).is_err() {
+        while self.scan_from(&sql, &mut after, &mut read).is_err() {
             let Some(next) = self.next_readable(table, after) else { return };
             after = next;
         }
     }
 
-    /// Reads rows until the end, or until one can't be reached. A row that can be reached and makes no
-    /// sense is passed over.
+    /// Reads rows to the end or to the first that can't be reached. A row that can be reached but
+    /// not parsed is skipped.
     fn scan_from(
         &self,
         sql: &str,
         after: &mut i64,
-        take: &mut impl FnMut(i64, &Row<'_>) -> rusqlite::Result<()>,
+        read: &mut impl FnMut(i64, &Row<'_>) -> rusqlite::Result<()>,
     ) -> rusqlite::Result<()> {
         let mut statement = self.connection.prepare(sql)?;
         let mut rows = statement.query([*after])?;
         while let Some(row) = rows.next()? {
             *after = row.get(0)?;
-            let _ = take(*after, row);
+            let _ = read(*after, row);
         }
         Ok(())
     }
 
-    /// The lowest number past the damage behind `after`, from which rows can be read again: first in
-    /// ever longer steps, then by halving the last one.
+    /// The lowest row id after `after` from which rows can be read again: found by doubling the
+    /// step, then by bisection.
     fn next_readable(&self, table: &str, after: i64) -> Option<i64> {
         let sql = format!("SELECT rowid FROM {table} WHERE rowid > ?1 ORDER BY rowid LIMIT 1");
         let probe = |step: i64| {
@@ -174,15 +178,15 @@ impl Damaged {
         Some(after.saturating_add(readable))
     }
 
-    /// Reads an index from both ends, each up to the first entry that can't be read.
-    fn scan_index(&self, sql: &str, key: &[&str], mut take: impl FnMut(&Row<'_>) -> rusqlite::Result<()>) {
+    /// Reads an index from both ends, each up to the first unreadable entry.
+    fn scan_index(&self, sql: &str, key: &[&str], mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<()>) {
         for order in [" ASC", " DESC"] {
             let key: Vec<String> = key.iter().map(|column| format!("{column}{order}")).collect();
             let sql = format!("{sql} ORDER BY {}", key.join(", "));
             let Ok(mut statement) = self.connection.prepare(&sql) else { return };
             let Ok(mut rows) = statement.query([]) else { continue };
             while let Ok(Some(row)) = rows.next() {
-                let _ = take(row);
+                let _ = read(row);
             }
         }
     }

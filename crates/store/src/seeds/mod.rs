@@ -1,14 +1,15 @@
-//! Requirement C's three tables, written in the transaction of the facts they follow from.
+//! Requirement C's three tables, written in the same transaction as the facts they are derived
+//! from.
 
 mod rows;
 
 use quorum_core::model::{event::Fact, id::DiscussionId, time::iso};
 use rusqlite::{Connection, params};
 
-use rows::{Place, stored_role};
 pub(crate) use rows::{Seats, needs_seats};
+use rows::{StateUpdate, stored_role};
 
-/// Everyone's seat, and where the talk stands before it began.
+/// Writes the participants and the initial state.
 pub(crate) fn open(
     connection: &Connection,
     id: DiscussionId,
@@ -30,11 +31,11 @@ pub(crate) fn open(
          VALUES (?1, ?2, 0, 0, 'active', ?3, ?3)",
     )?;
     state.execute(params![id.derived("state").to_string(), project, at])?;
-    follow(connection, id, facts, seats)
+    apply(connection, id, facts, seats)
 }
 
-/// What these facts add.
-pub(crate) fn follow(
+/// Writes what these facts add.
+pub(crate) fn apply(
     connection: &Connection,
     id: DiscussionId,
     facts: &[Fact],
@@ -60,8 +61,8 @@ pub(crate) fn follow(
             at
         ])?;
     }
-    let place = Place::of(facts, seats);
-    if place == Place::default() {
+    let update = StateUpdate::of(facts, seats);
+    if update == StateUpdate::default() {
         return Ok(());
     }
     let mut statement = connection.prepare_cached(
@@ -69,6 +70,6 @@ pub(crate) fn follow(
          current_round = ifnull(?3, current_round), status = ifnull(?4, status), updated_at = ?5 WHERE project_id = ?1",
     )?;
     let at = facts.last().map(|fact| iso(fact.at)).unwrap_or_default();
-    let seat = place.turn_index.map(|seat| seat as i64);
-    statement.execute(params![project, seat, place.round, place.status, at]).map(drop)
+    let seat = update.turn_index.map(|seat| seat as i64);
+    statement.execute(params![project, seat, update.round, update.status, at]).map(drop)
 }

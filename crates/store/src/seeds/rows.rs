@@ -1,4 +1,4 @@
-//! What the rows of the three tables say: pure functions from facts to rows.
+//! The rows of the three tables: pure functions from facts.
 
 use quorum_core::model::{
     event::{Event, Fact},
@@ -12,18 +12,19 @@ use quorum_core::model::{
 use serde_json::json;
 use uuid::Uuid;
 
-/// Who sits where, and in which part.
+/// The participants in seating order, with their roles.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Seats(pub(crate) Vec<(String, Role)>);
 
 impl Seats {
-    /// Those of the order a discussion began with.
+    /// The participants of the spec that a discussion was opened with.
     pub(crate) fn of(opened: &Event) -> Self {
         let Event::Opened { spec, .. } = opened else { return Seats(Vec::new()) };
         Seats(spec.participants.iter().map(|it| (it.name.clone(), it.role.clone())).collect())
     }
 
-    /// The place of this participant; whoever has none speaks from behind the last.
+    /// The seat index and role of this participant; an unknown name gets the index after the last
+    /// seat.
     fn find(&self, name: &str) -> (usize, &Role) {
         let found = self.0.iter().position(|(seated, _)| seated == name);
         found.map_or((self.0.len(), &SPEAKER), |seat| (seat, &self.0[seat].1))
@@ -32,7 +33,7 @@ impl Seats {
 
 static SPEAKER: Role = Role::SPEAKER;
 
-/// A part under requirement C's names; the real one is in the log's metadata.
+/// A role under requirement C's names; the real one is in the log's metadata.
 pub(crate) fn stored_role(role: &Role) -> &'static str {
     match role.name() {
         "manager" => "manager",
@@ -42,33 +43,33 @@ pub(crate) fn stored_role(role: &Role) -> &'static str {
     }
 }
 
-/// What changes in `discussion_state`; what is `None` stays.
+/// A change to `discussion_state`; `None` leaves a column unchanged.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Place {
+pub(crate) struct StateUpdate {
     pub(crate) turn_index: Option<usize>,
     pub(crate) round: Option<u32>,
     pub(crate) status: Option<&'static str>,
 }
 
-impl Place {
-    /// Where these facts lead to.
+impl StateUpdate {
+    /// The change that these facts make.
     pub(crate) fn of(facts: &[Fact], seats: &Seats) -> Self {
-        let mut place = Place::default();
+        let mut update = StateUpdate::default();
         for fact in facts {
             match &fact.event {
-                Event::LifecycleChanged { to, .. } => place.status = Some(stored_status(*to)),
+                Event::LifecycleChanged { to, .. } => update.status = Some(stored_status(*to)),
                 Event::RoundOpened { round } | Event::PhaseEntered { round, .. } => {
-                    place.round = Some(*round);
+                    update.round = Some(*round);
                 }
-                Event::CallPlaced(placed) => place.turn_index = Some(seats.find(&placed.participant).0),
+                Event::CallPlaced(placed) => update.turn_index = Some(seats.find(&placed.participant).0),
                 Event::TurnCompleted { turn } => {
-                    (place.turn_index, place.round) =
+                    (update.turn_index, update.round) =
                         (Some(seats.find(&turn.participant).0), Some(turn.round));
                 }
                 _ => {}
             }
         }
-        place
+        update
     }
 }
 
@@ -80,7 +81,7 @@ fn stored_status(status: Lifecycle) -> &'static str {
         | Lifecycle::Initializing
         | Lifecycle::Running
         | Lifecycle::Completing => "active",
-        // An error stands still until somebody tries again.
+        // After an error it waits until somebody retries it.
         Lifecycle::Paused | Lifecycle::Error => "paused",
         Lifecycle::Completed | Lifecycle::Aborted => "completed",
     }
@@ -99,14 +100,14 @@ pub(crate) struct Log<'a> {
     pub(crate) at: Timestamp,
 }
 
-/// Whether any of these facts is about somebody with a seat.
+/// Whether any of these facts is about a participant.
 pub(crate) fn needs_seats(facts: &[Fact]) -> bool {
     facts.iter().any(|fact| {
         matches!(fact.event, Event::CallPlaced(_) | Event::TurnCompleted { .. } | Event::ReplyRead { .. })
     })
 }
 
-/// The row that follows from a fact: one for each turn, one for each structured reply.
+/// The row derived from a fact, if any: one per turn, one per structured reply.
 pub(crate) fn log<'a>(id: DiscussionId, fact: &'a Fact, seats: &Seats) -> Option<Log<'a>> {
     match &fact.event {
         Event::TurnCompleted { turn } => Some(turn_log(id, fact, turn, seats)),
@@ -127,8 +128,8 @@ pub(crate) fn log<'a>(id: DiscussionId, fact: &'a Fact, seats: &Seats) -> Option
     }
 }
 
-/// A UUIDv7 of the fact's time, number and discussion: the same for the same fact, and after those that were said before,
-/// so that what is said at the same time stands on the same page of the index.
+/// A UUIDv7 from the fact's time, number and discussion: the same for the same fact, and ordered by
+/// time, so that rows written together are close together in the index.
 fn log_id(id: DiscussionId, fact: &Fact) -> String {
     let (ms, seq) = ((fact.at.0.max(0) as u64 / 1_000).to_be_bytes(), fact.seq.0);
     let mut bytes = id.to_string().parse::<Uuid>().unwrap_or_default().into_bytes();
@@ -158,8 +159,7 @@ fn reading_metadata(role: &Role, source: Source, reading: &Reading) -> String {
     json!({ "kind": reading.kind, "role": role.name(), "source": source, "reading": reading }).to_string()
 }
 
-/// What to show of a structured reply: the position it takes, else its reasons, else the line that
-/// tells of it.
+/// The text shown for a structured reply: its position, else its reasons, else the line for people.
 fn described(reading: &Reading) -> &str {
     let position = reading.stance.as_ref().map(|it| it.position.as_str());
     let reason = Some(reading.reason()).filter(|it| !it.is_empty());
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_of_what_was_said_are_stable_distinct_ordered_and_version_7() {
+    fn log_ids_are_stable_distinct_ordered_and_version_7() {
         let (one, two) = (DiscussionId::fresh(), DiscussionId::fresh());
         assert_eq!(log_id(one, &said(5, 7)), log_id(one, &said(5, 7)));
         assert!(log_id(two, &said(5, 7)) < log_id(one, &said(6, 1)));

@@ -1,4 +1,4 @@
-//! A folder for each test, gone when the test is.
+//! A temporary folder for each test.
 
 #![expect(clippy::unwrap_used, reason = "a test that has no folder can only stop")]
 
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
-/// A new folder that is removed when it is dropped.
+/// A new folder that is deleted when dropped.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
@@ -16,7 +16,7 @@ impl Folder {
         Folder(path)
     }
 
-    /// Where the database of the test is.
+    /// The path of the test's database.
     pub(crate) fn database(&self) -> PathBuf {
         self.0.join("quorum.db")
     }

@@ -1,4 +1,4 @@
-//! How a call went: placed, left behind, failed for good.
+//! Facts about a call: placed, given up, failed for good.
 
 use std::sync::Arc;
 
@@ -9,77 +9,77 @@ use crate::model::{error::ErrorClass, money::Spent, transcript::Bill};
 /// A call that is about to be made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Placed {
-    /// Which attempt of the step, from 1; restarts go on counting.
+    /// The attempt's number within the step, from 1; restarts continue the count.
     pub attempt: u32,
-    /// Who is asked.
+    /// The participant that is asked.
     pub participant: String,
-    /// Which provider answers.
+    /// The provider that is called.
     pub provider: String,
-    /// Which model, where one was named.
+    /// The model, if one was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The worst it can cost.
+    /// The reservation: the most it can cost.
     pub reserved: Spent,
-    /// The fence of this request.
+    /// The nonce that fences other participants' text in this request.
     pub nonce: String,
-    /// A short name for what is asked, by which a fork knows that it is the same.
+    /// A digest of the question, by which a fork recognises it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// Whether an earlier attempt was cut off by the end of a process, so that it may have been paid.
+    /// Whether an earlier attempt was cut off by the end of a process and may have been paid.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repeats: bool,
-    /// The labels that stood for names in what was shown, each with the name behind it.
+    /// The labels that replaced names in the prompt, each with the name behind it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<(String, String)>,
-    /// How many turns did not fit the model's window.
+    /// How many turns were left out because they didn't fit the context window.
     #[serde(default, skip_serializing_if = "crate::model::is_zero")]
     pub unheard: u32,
-    /// How many tokens the request has by our own count.
+    /// Our estimate of the prompt's size in tokens.
     #[serde(default, skip_serializing_if = "crate::model::is_zero")]
     pub counted: u64,
 }
 
-/// Why a call was left behind.
+/// Why a call was given up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Abandoned {
-    /// The others' answers were enough.
+    /// Enough others had answered.
     Enough,
-    /// The discussion's time was up.
+    /// The discussion ran out of time.
     Deadline,
     /// The discussion was aborted.
     Aborted,
-    /// The process ended while it was under way.
+    /// The process ended while the call was under way.
     Crashed,
 }
 
-/// Someone who failed for good.
+/// A participant that failed for good.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedTurn {
-    /// Who.
+    /// The participant's name.
     pub participant: String,
-    /// In which round.
+    /// The round it failed in.
     pub round: u32,
-    /// In which phase.
+    /// The phase it failed in.
     pub phase: String,
-    /// The kind of the last failure.
+    /// The class of the last error.
     pub class: ErrorClass,
-    /// What was said last.
+    /// The message of the last error.
     pub message: String,
-    /// How often it was tried.
+    /// How many attempts were made.
     pub attempts: u32,
-    /// How long that took.
+    /// How long they took.
     pub duration_ms: u64,
-    /// What had come of the last answer.
+    /// The part of the last answer that had arrived.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broken: Option<Broken>,
 }
 
-/// An answer that was never finished: kept, and paid for as far as we can tell, but nobody's turn.
+/// An answer that was cut off: recorded, and billed as far as we can tell, but not a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Broken {
-    /// What was said before it broke off.
+    /// The text that had arrived.
     pub text: Arc<str>,
-    /// What that will have cost: nobody reports it.
+    /// Its estimated cost; providers don't report it.
     pub bill: Bill,
 }

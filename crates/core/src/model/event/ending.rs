@@ -1,4 +1,4 @@
-//! How deliberation, a discussion or a sub-discussion ended.
+//! The ends of deliberations, discussions and sub-discussions.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,37 +9,37 @@ use crate::model::{
     outcome::StoppingReason,
 };
 
-/// Why deliberation ended before the pattern was through.
+/// Why deliberation ended before the pattern did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "why")]
 pub enum WindUp {
-    /// A person said stop.
+    /// A person asked to stop.
     Stopped,
-    /// The calls are spent.
+    /// The call budget is used up.
     CallBudget,
-    /// The tokens are spent.
+    /// The token budget is used up.
     TokenBudget,
-    /// The money is spent.
+    /// The cost budget is used up.
     CostBudget,
-    /// The time is spent.
+    /// The time is up.
     Deadline,
-    /// Too few are left.
+    /// Too few participants are left.
     TooFew {
-        /// How many are.
+        /// How many are left.
         left: u32,
-        /// How many must be.
+        /// How many are needed.
         needed: u32,
     },
-    /// One failed and none may.
+    /// A participant failed, and the spec tolerates no failure.
     ProviderFailed {
-        /// Who.
+        /// The participant's name.
         participant: String,
-        /// How.
+        /// The error class.
         class: ErrorClass,
     },
-    /// The talk is too long for someone's window, and was to end then.
+    /// The talk no longer fits a participant's context window, and the spec says to end it then.
     WindowFull {
-        /// Whose.
+        /// The participant whose window it is.
         participant: String,
     },
 }
@@ -47,13 +47,13 @@ pub enum WindUp {
 /// The end of a discussion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conclusion {
-    /// Whether it did what it was asked for.
+    /// Whether the discussion achieved what was asked.
     pub success: bool,
     /// Why it ended (A04).
     pub stopping: StoppingReason,
     /// Whether less went into the result than was meant to.
     pub degraded: bool,
-    /// What went wrong.
+    /// The error, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<Problem>,
 }
@@ -61,19 +61,20 @@ pub struct Conclusion {
 /// How a sub-discussion ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SubConcluded {
-    /// Who asked for it.
+    /// The participant that asked for it.
     pub participant: String,
-    /// Its id; absent when it was refused.
+    /// Its id; absent if it was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub child: Option<DiscussionId>,
-    /// What it found.
+    /// Its answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub synthesis: Option<String>,
-    /// Why there is nothing, or not all of it.
+    /// Why there is no answer or only part of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<Problem>,
-    /// What it and everything below it took from the budgets.
+    /// What it and everything below it used of the budgets.
     pub spent: Spent,
-    /// How long it ran. Not named as the fact's own active time, beside which it is written.
+    /// How long it ran, in active time. Not called `active_ms`, which the fact itself has in the
+    /// same JSON object.
     pub ran_ms: u64,
 }

@@ -1,21 +1,21 @@
-//! Where a discussion comes from, when it does not come from a person.
+//! The origins of sub-discussions and forks.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::id::{DiscussionId, Step};
 
-/// Where a sub-discussion comes from.
+/// The discussions above a sub-discussion.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Lineage {
-    /// The discussion a person started.
+    /// The discussion that a person started.
     pub root: DiscussionId,
-    /// The one that convened this.
+    /// The discussion that convened this one.
     pub parent: DiscussionId,
     /// 1 for a child of the root, and so on (INV-DISC-603).
     pub depth: u32,
-    /// Everything above, root first, with topics, so that no circle can close (INV-DISC-601).
+    /// Every discussion above, root first, with topics, to detect cycles (INV-DISC-601).
     pub chain: Vec<Ancestor>,
-    /// How long this level may take.
+    /// The time limit of this level.
     pub level_ms: u64,
 }
 
@@ -28,11 +28,12 @@ pub struct Ancestor {
     pub topic: String,
 }
 
-/// Where a fork leaves the discussion it comes from.
+/// The point where a fork leaves its original.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fork {
-    /// Which discussion.
+    /// The original discussion.
     pub of: DiscussionId,
-    /// Everything up to this step stands as it is; later answers stand where the question is the same.
+    /// The step up to which everything is kept. Later answers are reused if the question is the
+    /// same.
     pub at: Step,
 }

@@ -1,4 +1,4 @@
-//! How a decision was reached, under B04's names: who agrees and who does not.
+//! How a decision was reached, under the field names of B04.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,30 +8,30 @@ use crate::model::outcome::Claim;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConsensusReport {
-    /// The method.
+    /// The method's name.
     pub method: String,
-    /// Who wrote the synthesis.
+    /// The participant that wrote the synthesis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub synthesizer: Option<String>,
-    /// How far they agree, 0 to 1.
+    /// The degree of agreement, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agreement_score: Option<f64>,
-    /// What they agree on.
+    /// The points they agree on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agreements: Vec<String>,
-    /// Who holds something else; present, though perhaps empty, unless switched off.
+    /// The minority views; may be empty, absent only if switched off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dissent: Option<Vec<DissentReport>>,
-    /// The arguments on the table.
+    /// The arguments made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<Claim>,
 }
 
-/// A minority view, under B04's names.
+/// A minority view, under the field names of B04.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DissentReport {
-    /// Whose.
+    /// The participant that holds it.
     pub provider: String,
-    /// What it is.
+    /// The position it holds.
     pub position: String,
 }

@@ -1,22 +1,22 @@
-//! When it was, how much was used, and for how much money.
+//! Times, tokens and costs of a result.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// When, how much, for how much.
+/// Times, tokens and costs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Metadata {
-    /// ISO 8601, UTC.
+    /// When it was created; ISO 8601, UTC.
     pub started_at: String,
-    /// ISO 8601, UTC; absent while it goes on.
+    /// When it ended; ISO 8601, UTC; absent while it runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completed_at: Option<String>,
-    /// All tokens, sub-discussions included.
+    /// All tokens, including sub-discussions.
     pub total_tokens: u64,
-    /// All costs in USD; absent when any part is unpriced.
+    /// The total cost in USD; absent if any part has no known price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimated_cost: Option<f64>,
     /// The same by provider (INV-DISC-644).
@@ -30,32 +30,32 @@ pub struct Metadata {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CostSummary {
-    /// Calls placed, retries and sub-discussions included.
+    /// Calls placed, including retries and sub-discussions.
     pub total_calls: u32,
-    /// Tokens.
+    /// All tokens.
     pub total_tokens: u64,
-    /// USD for what is priced.
+    /// The cost in USD of everything with a known price.
     pub estimated_cost_usd: f64,
-    /// Who has no known price; what they cost is not in the sum.
+    /// The providers without a known price; their cost is not in the sum.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unpriced: Vec<String>,
-    /// Each one's share.
+    /// The costs of each provider.
     pub by_provider: BTreeMap<String, ProviderCost>,
 }
 
-/// What one provider took.
+/// What one provider used.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProviderCost {
     /// Calls placed.
     pub calls: u32,
-    /// Tokens read.
+    /// Prompt tokens.
     pub prompt_tokens: u64,
-    /// Tokens written.
+    /// Completion tokens.
     pub completion_tokens: u64,
-    /// Both.
+    /// Prompt and completion tokens together.
     pub tokens: u64,
-    /// USD; absent when unpriced.
+    /// The cost in USD; absent if the price is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
 }

@@ -1,6 +1,6 @@
-//! How each fact changes what a discussion amounts to.
+//! How each fact changes the state.
 
-use super::{Counted, Heard, Span, State, Sub, Transition};
+use super::{Counted, RecordedReading, Span, State, Sub, Transition};
 use crate::model::{
     command::{Command, CommandId},
     event::{Event, Fact, Placed},
@@ -12,12 +12,14 @@ use crate::model::{
 };
 
 impl State {
-    /// Takes in the next fact.
+    /// Applies the next fact.
     pub fn apply(&mut self, fact: &Fact) {
         (self.seq, self.last_at, self.active_ms) = (fact.seq, fact.at, fact.active_ms);
         match &fact.event {
-            Event::LifecycleChanged { from, to } => self.move_on(from.name(), to.name(), fact.at, Some(*to)),
-            Event::PhaseEntered { phase, round } => self.enter(phase, *round, fact.at),
+            Event::LifecycleChanged { from, to } => {
+                self.record_transition(from.name(), to.name(), fact.at, Some(*to));
+            }
+            Event::PhaseEntered { phase, round } => self.enter_phase(phase, *round, fact.at),
             Event::PanelSeated { seated, absent } => {
                 (self.seated, self.absent) = (Some(seated.clone()), absent.clone());
             }
@@ -25,7 +27,7 @@ impl State {
                 self.rounds.push(Span { round: *round, from_ms: fact.active_ms, to_ms: None });
             }
             Event::RoundClosed { round } => self.close_round(*round, fact.active_ms),
-            Event::ReplyRead { participant, round, source, reading } => self.readings.push(Heard {
+            Event::ReplyRead { participant, round, source, reading } => self.readings.push(RecordedReading {
                 step: fact.step.clone(),
                 participant: participant.clone(),
                 round: *round,
@@ -44,16 +46,16 @@ impl State {
             }
             Event::TalkEnded(end) => self.ended = Some(end.clone()),
             Event::Compared(comparison) => {
-                self.settle(fact, comparison);
+                self.settle_comparison(fact, comparison);
                 self.comparisons.push(comparison.clone());
             }
             Event::WindowTight(tight) => self.tight.push(tight.clone()),
-            Event::CommandTaken { id, command } => self.take(*id, command),
+            Event::CommandTaken { id, command } => self.apply_command(*id, command),
             Event::PersonAwaited(awaited) => self.awaiting.push(awaited.clone()),
             Event::WoundUp { reason } => {
                 self.awaiting.clear();
                 self.ruling = None;
-                // The first reason is the reason; a later one only says that deciding ran short as well.
+                // The first reason stays; a later one only says that deciding ran short as well.
                 self.wound_up.get_or_insert_with(|| reason.clone());
                 self.wish = None;
             }
@@ -65,7 +67,8 @@ impl State {
             }
             Event::Retried => {
                 self.failed = None;
-                // Who could not take a seat is asked once more; who was absent from a seated panel stays so.
+                // Participants that couldn't be seated are checked again; absences from a seated
+                // panel stay.
                 self.absent.retain(|_| self.seated.is_some());
             }
             Event::CallPlaced(_)
@@ -82,19 +85,19 @@ impl State {
 
     fn apply_call(&mut self, fact: &Fact) {
         match &fact.event {
-            Event::CallPlaced(placed) => self.place(fact, placed),
+            Event::CallPlaced(placed) => self.apply_placed(fact, placed),
             Event::CallFailed { retry_in_ms, participant, broken, .. } => {
                 self.release(fact);
                 self.charge(participant, broken.as_ref().map(|it| &it.bill));
                 self.wear.retries += u32::from(retry_in_ms.is_some());
             }
             Event::CallAbandoned { .. } => {
-                // What was reserved stays spent: it may have been paid.
+                // The reservation stays spent: the call may have been paid.
                 self.under_way.retain(|step, _| Some(step) != fact.step.as_ref());
                 self.wear.abandoned += 1;
             }
             Event::TurnCompleted { turn } => {
-                self.bill(fact, turn);
+                self.settle_turn(fact, turn);
                 self.awaiting.retain(|it| it.answers != turn.step);
                 self.turns.push(turn.clone());
             }
@@ -105,13 +108,13 @@ impl State {
             }
             Event::Summarised(summary) => {
                 match &summary.turn {
-                    Some(turn) => self.bill(fact, turn),
+                    Some(turn) => self.settle_turn(fact, turn),
                     None => self.release(fact),
                 }
                 self.summaries.push(summary.clone());
             }
             Event::SubRequested { turn, topic } => {
-                self.bill(fact, turn);
+                self.settle_turn(fact, turn);
                 let (participant, topic) = (turn.participant.clone(), topic.clone());
                 let step = fact.step.clone().unwrap_or_else(|| turn.step.clone());
                 self.subs.insert(step, Sub { participant, topic, end: None });
@@ -125,11 +128,11 @@ impl State {
         }
     }
 
-    fn move_on(&mut self, from: &str, to: &str, at: Timestamp, lifecycle: Option<Lifecycle>) {
+    fn record_transition(&mut self, from: &str, to: &str, at: Timestamp, lifecycle: Option<Lifecycle>) {
         self.transitions.push(Transition { from: from.to_owned(), to: to.to_owned(), at });
         if let Some(lifecycle) = lifecycle {
             self.lifecycle = lifecycle;
-            // A wish remains one until it is obeyed, or until it is too late for it.
+            // A command stays pending until it takes effect or it is too late for it.
             self.wish = match (self.wish.take(), lifecycle) {
                 (Some(Command::Pause), Lifecycle::Paused | Lifecycle::Completing) => None,
                 (Some(Command::Resume), _) => None,
@@ -138,9 +141,9 @@ impl State {
         }
     }
 
-    fn enter(&mut self, phase: &str, round: u32, at: Timestamp) {
+    fn enter_phase(&mut self, phase: &str, round: u32, at: Timestamp) {
         let from = self.phase.take().unwrap_or_else(|| self.lifecycle.name().to_owned());
-        self.move_on(&from, phase, at, None);
+        self.record_transition(&from, phase, at, None);
         (self.phase, self.round) = (Some(phase.to_owned()), round);
     }
 
@@ -149,29 +152,30 @@ impl State {
         open.into_iter().for_each(|span| span.to_ms = Some(active_ms));
     }
 
-    fn take(&mut self, id: CommandId, command: &Command) {
+    fn apply_command(&mut self, id: CommandId, command: &Command) {
         self.seen = id;
         if let Command::Note(note) = command {
             self.notes.push(note.text.as_str().into());
         }
         self.wish = match (self.wish.take(), command) {
-            // What a person says is a turn, a ruling is a fact of its own, and a remark is only shown; none is a wish.
+            // A turn, a ruling and a remark take effect on their own; they never stay pending.
             (wish, Command::Say(_) | Command::Rule(_) | Command::Note(_)) => wish,
-            // Nothing takes back an abort, and only an abort outranks a stop.
+            // Nothing cancels an abort, and only an abort overrides a stop.
             (Some(Command::Abort), _) => Some(Command::Abort),
             (Some(Command::Stop), Command::Pause | Command::Resume) => Some(Command::Stop),
-            // Resuming what is not paused only takes back a pause that was not obeyed yet.
+            // Resuming a discussion that is not paused only cancels a pause that hasn't taken
+            // effect yet.
             (_, Command::Resume) if self.lifecycle != Lifecycle::Paused => None,
             (_, command) => Some(command.clone()),
         };
     }
 
-    fn place(&mut self, fact: &Fact, placed: &Placed) {
+    fn apply_placed(&mut self, fact: &Fact, placed: &Placed) {
         let spending = self.spending.entry(placed.participant.clone()).or_default();
         spending.calls += 1;
         self.spent += placed.reserved;
         self.wear.repeated += u32::from(placed.repeats);
-        // What was asked before the end of a process is the same question once more.
+        // A call repeated after the end of a process shows the same turns again; count them once.
         self.wear.unheard += if placed.repeats { 0 } else { placed.unheard };
         if let Some(step) = &fact.step {
             self.under_way.insert(step.clone(), placed.clone());
@@ -181,14 +185,14 @@ impl State {
         }
     }
 
-    /// Gives back what a failed attempt did not use; the call itself was made.
+    /// Releases the reservation of a failed attempt; the call itself still counts.
     fn release(&mut self, fact: &Fact) {
         let Some(placed) = fact.step.as_ref().and_then(|step| self.under_way.remove(step)) else { return };
         self.spent = self.spent.less(Spent { calls: 0, ..placed.reserved });
     }
 
-    /// The same for a comparison, which is nobody's turn and billed under the model's name.
-    fn settle(&mut self, fact: &Fact, comparison: &Comparison) {
+    /// Settles a comparison, which is no participant's turn and is billed under the model's name.
+    fn settle_comparison(&mut self, fact: &Fact, comparison: &Comparison) {
         self.release(fact);
         if comparison.found().is_none() {
             return;
@@ -201,8 +205,8 @@ impl State {
         spending.unpriced |= cost.is_none();
     }
 
-    /// Replaces what was reserved by what was used.
-    fn bill(&mut self, fact: &Fact, turn: &Turn) {
+    /// Replaces the reservation with the actual usage.
+    fn settle_turn(&mut self, fact: &Fact, turn: &Turn) {
         let placed = self.under_way.remove(&turn.step).or_else(|| {
             let step = fact.step.as_ref()?;
             self.under_way.remove(step)

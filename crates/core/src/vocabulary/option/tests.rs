@@ -1,4 +1,4 @@
-//! Options as they are read and declared.
+//! Tests of declaring and reading options.
 
 use serde_json::json;
 
@@ -18,7 +18,7 @@ fn check<T: OptionValue + PartialEq + std::fmt::Debug>(option: &Opt<T>, given: V
     assert_eq!(&option.of(&Settings::default().with(option.name(), given)), read);
     assert_eq!(&option.of(&Settings::default()), unset);
     let wrong = Settings::default().with(option.name(), json!({ "is": ["of", "another", "kind"] }));
-    assert_eq!(&option.of(&wrong), unset, "what is of another kind counts as not given");
+    assert_eq!(&option.of(&wrong), unset, "a value of another type counts as not given");
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Dialogue: two partners take turns; after each round both say whether they agree, and agreement ends it (requirement A).
+//! Dialogue: two partners take turns; after each round both say whether they agree, and agreement
+//! ends it (requirement A).
 
 mod outcome;
 
@@ -33,7 +34,7 @@ use outcome::{Check, FinalConsensus};
 
 /// Whether both must agree (A02).
 const BOTH_MUST_AGREE: Opt<bool> =
-    Opt::flag("requireBothConsensus", "Both partners must agree, or either is enough", true);
+    Opt::flag("requireBothConsensus", "Whether both partners must agree, or one is enough", true);
 
 /// Rounds before the first consensus check (A02).
 const MIN_ROUNDS: Opt<u32> =
@@ -112,7 +113,7 @@ fn check(spec: &Spec) -> Vec<Refusal> {
         let message = format!("a dialogue is between exactly 2 participants, not {speakers}");
         refusals.push(Refusal::new("providers", Code::InvalidRequest, message));
     }
-    // A person who is a partner is no provider, and is waited for.
+    // A person is not a provider and is waited for, so only models count.
     let models = spec.speakers().iter().filter(|it| !it.is_person()).count().min(2) as u32;
     if spec.tolerance.min_providers < models {
         let message = "a dialogue can't go on without its partner; set minProviders to 2";
@@ -132,7 +133,7 @@ async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
         floor.ask(b, talk::turn(&spec, b, a, round).retries(2)).await?;
 
         if round < floor.option(&MIN_ROUNDS) {
-            note(floor, &outcome::skipped(round, [a, b]))?;
+            record_check(floor, &outcome::skipped(round, [a, b]))?;
             continue;
         }
         floor.enter(CHECK_A, round).await?;
@@ -141,7 +142,7 @@ async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
         let vote_b = vote(floor, &spec, b, a, round).await?;
         let votes = [(a.name.clone(), vote_a), (b.name.clone(), vote_b)];
         let decision = outcome::decision(floor.option(&BOTH_MUST_AGREE), &votes);
-        note(floor, &outcome::check(round, votes, decision.as_ref()))?;
+        record_check(floor, &outcome::check(round, votes, decision.as_ref()))?;
         if decision.is_some() {
             floor.end(REACHED, round, None)?;
             return Ok(decision);
@@ -151,7 +152,7 @@ async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
     Ok(None)
 }
 
-fn note(floor: &mut Floor, check: &Check) -> Result<(), Halt> {
+fn record_check(floor: &mut Floor, check: &Check) -> Result<(), Halt> {
     let told = (!check.skipped).then(|| {
         let answer = if check.agreed { "there is consensus" } else { "there is no consensus yet" };
         answer.to_owned()

@@ -1,4 +1,4 @@
-//! What two partners' votes on consensus come to (A10).
+//! The outcome of two partners' votes on consensus (A10).
 
 use quorum_core::model::{
     outcome::{Decision, Dissent},
@@ -10,24 +10,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::readers::{ConsensusVote, markers::no};
 
-/// How a consensus check came out.
+/// The outcome of a consensus check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Check {
-    /// In which round.
+    /// The round's number.
     pub(super) round: u32,
     /// Whether consensus is reached.
     pub(super) agreed: bool,
-    /// Whether it was too early to ask; then both votes are a no of confidence 0.
+    /// Whether it was skipped because it was too early; then both votes are a no with confidence 0.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) skipped: bool,
     /// Both votes, A first.
     pub(super) votes: Vec<Vote>,
-    /// What was agreed on.
+    /// The agreed solution.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) solution: Option<String>,
 }
 
-/// What a dialogue agreed on, with both contributions (A16).
+/// The agreed solution of a dialogue, with both contributions (A16).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct FinalConsensus {
@@ -38,7 +38,7 @@ pub(super) struct FinalConsensus {
 }
 
 impl FinalConsensus {
-    /// `None` where they did not agree.
+    /// The final consensus; `None` if they didn't agree.
     pub(super) fn of(state: &State) -> Option<Self> {
         let check = state.noted::<Check>(super::CHECK).last().filter(|check| check.agreed)?;
         let contribution = |index: usize| {
@@ -59,7 +59,7 @@ impl FinalConsensus {
 /// A vote with the voter's name, A's before B's.
 type Vote = (String, ConsensusVote);
 
-/// The decision, if the votes are the consensus that was asked for.
+/// The decision, if the votes are the required consensus.
 pub(super) fn decision(both_must_agree: bool, votes: &[Vote; 2]) -> Option<Decision> {
     let yes = votes.iter().filter(|it| it.1.agrees).count();
     if yes < if both_must_agree { 2 } else { 1 } {
@@ -82,14 +82,14 @@ pub(super) fn decision(both_must_agree: bool, votes: &[Vote; 2]) -> Option<Decis
 const WITHOUT_TEXT: &str =
     "Consensus was reached, but neither partner stated the solution; see the last turns.";
 
-/// The solution of whoever is surer, A's where they are equally sure, else the other's; and whose it is.
+/// The solution of the more confident voter (A's on a tie), else the other's; with its author.
 fn solution(votes: &[Vote; 2]) -> Option<(&str, &str)> {
     let [a, b] = votes;
     let order = if a.1.confidence < b.1.confidence { [b, a] } else { [a, b] };
     order.into_iter().find_map(|(name, vote)| Some((name.as_str(), vote.solution.as_deref()?)))
 }
 
-/// How sure both are that they agree, on average; who says no is not.
+/// The average confidence that they agree; a no counts as 0.
 fn agreement(votes: &[Vote; 2]) -> f64 {
     let sure = votes.iter().filter(|it| it.1.agrees).map(|it| f64::from(it.1.confidence));
     sure.sum::<f64>() / 200.0
@@ -101,7 +101,7 @@ pub(super) fn check(round: u32, votes: [Vote; 2], decision: Option<&Decision>) -
     Check { round, agreed, skipped: false, votes: votes.into(), solution }
 }
 
-/// The check of a round that comes too early: nobody is asked.
+/// The check of a round that comes too early, in which nobody is asked.
 pub(super) fn skipped(round: u32, partners: [&Participant; 2]) -> Check {
     let too_early = || no("Not asked: the minimum of rounds is not over yet.");
     let votes = partners.map(|it| (it.name.clone(), too_early()));
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a10_the_surer_ones_solution_stands_and_as_on_a_tie() {
+    fn a10_the_more_confident_solution_wins_and_as_on_a_tie() {
         check_solution(yes(80, "tabs"), yes(60, "spaces"), "tabs", Some("ann"));
         check_solution(yes(60, "tabs"), yes(80, "spaces"), "spaces", Some("bob"));
         check_solution(yes(70, "tabs"), yes(70, "spaces"), "tabs", Some("ann"));

@@ -1,4 +1,4 @@
-//! A reply with markers, cut into what stands under each of them. Only the voter's own words count.
+//! Splits a reply at its markers. Only the voter's own words count.
 
 use crate::readers::unquoted::{own_words, unwrapped, without_code};
 
@@ -8,12 +8,12 @@ const CONFIDENCE: &str = "[CONFIDENCE]";
 pub(super) const REASONING: &str = "[REASONING]";
 pub(super) const SOLUTION: &str = "[PROPOSED_SOLUTION]";
 
-/// A reply, cut at its markers.
+/// A reply, split at its markers.
 pub(super) struct Marked<'r> {
     reply: &'r str,
     /// The reply with everything blanked that is not the voter's own.
     pub(super) own: String,
-    /// Where each marker begins, in order.
+    /// The positions of the markers, in order.
     markers: Vec<(usize, &'static str)>,
 }
 
@@ -26,13 +26,13 @@ impl<'r> Marked<'r> {
         let places =
             |marker| upper.match_indices(marker).map(move |(at, _)| (at, marker)).collect::<Vec<_>>();
         let mut markers: Vec<(usize, &'static str)> = all.flat_map(places).collect();
-        // In the middle of a line the check is spoken of, not made.
+        // In the middle of a line the check is only mentioned.
         markers.retain(|(at, marker)| *marker != CHECK || begins_line(&upper, *at));
         markers.sort_unstable();
         Marked { reply, own, markers }
     }
 
-    /// What stands between each of these markers and the next one, as places.
+    /// The byte ranges between each of these markers and the next marker.
     fn sections(&self, marker: &str) -> impl DoubleEndedIterator<Item = (usize, usize)> {
         let ends = self.markers.iter().map(|it| it.0).skip(1).chain([self.reply.len()]);
         let sections = self.markers.iter().zip(ends.collect::<Vec<_>>());
@@ -40,7 +40,7 @@ impl<'r> Marked<'r> {
         wanted.map(|((at, it), end)| (at + it.len(), end)).collect::<Vec<_>>().into_iter()
     }
 
-    /// The different answers given: none, one, or both.
+    /// The distinct answers given: none, one, or both.
     pub(super) fn answers(&self) -> Vec<bool> {
         let mut answers: Vec<bool> =
             self.sections(CHECK).filter_map(|(from, to)| answer(&self.own[from..to])).collect();
@@ -49,19 +49,19 @@ impl<'r> Marked<'r> {
         answers
     }
 
-    /// How sure the voter is, by the last number that says so.
+    /// The confidence, from the last section that states one.
     pub(super) fn confidence(&self) -> Option<u8> {
         self.sections(CONFIDENCE).rev().find_map(|(from, to)| percent(&self.own[from..to]))
     }
 
-    /// What stands under the last of these markers that has anything under it.
+    /// The text under the last of these markers that has any.
     pub(super) fn last(&self, marker: &str) -> Option<&'r str> {
         let texts = self.sections(marker).rev().map(|(from, to)| undressed(&self.reply[from..to]));
         texts.into_iter().find(|it| !it.is_empty())
     }
 }
 
-/// The text without what belongs to the dress of the markers around it: `**[REASONING]**: why\n**`.
+/// The text without Markdown that belongs to the markers around it: `**[REASONING]**: why\n**`.
 fn undressed(text: &str) -> &str {
     let text = text.trim_start_matches([':', '*']).trim();
     match text.rsplit_once('\n') {
@@ -79,7 +79,7 @@ fn begins_line(text: &str, at: usize) -> bool {
     is_dress(line)
 }
 
-/// The yes or no after `HAS_CONSENSUS:`. The form itself, `[YES or NO]`, is no answer.
+/// The yes or no after `HAS_CONSENSUS:`. The blank form, `[YES or NO]`, is not an answer.
 fn answer(section: &str) -> Option<bool> {
     let at = section.to_ascii_uppercase().find(ANSWER)? + ANSWER.len();
     let line = section[at..].trim_start_matches(|it: char| !it.is_alphanumeric()).lines().next()?;
@@ -94,14 +94,14 @@ fn answer(section: &str) -> Option<bool> {
     }
 }
 
-/// The number right after `[CONFIDENCE]`, brought into 0 to 100.
+/// The number right after `[CONFIDENCE]`, clamped to 0 to 100.
 fn percent(section: &str) -> Option<u8> {
     let text = section.trim_start_matches(|it: char| it.is_whitespace() || ":=*_`[(".contains(it));
     let end =
         text.char_indices().find(|(at, it)| !(it.is_ascii_digit() || *it == '.' || (*at == 0 && *it == '-')));
     let number = text[..end.map_or(text.len(), |it| it.0)].trim_end_matches('.');
     let value: f64 = number.parse().ok()?;
-    // Asked for a percentage, some answer with a share: 0.85.
+    // Some models answer with a fraction instead of a percentage: 0.85.
     let is_share = number.contains('.') && (0.0..=1.0).contains(&value);
     let value = if is_share { value * 100.0 } else { value };
     Some(value.clamp(0.0, 100.0).round() as u8)

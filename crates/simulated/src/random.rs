@@ -1,31 +1,31 @@
-//! Chance that is none: numbers that look drawn and follow from words alone, so that the same discussion can be held again.
+//! Deterministic pseudo-random numbers derived from text, so that a discussion can be repeated.
 
-/// A place in the space of all draws; further words lead to further places.
+/// A pseudo-random state; deriving it with more words gives other states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Chance(u64);
+pub(crate) struct Random(u64);
 
-impl Chance {
-    /// Where a seed begins.
+impl Random {
+    /// The initial state of a seed.
     pub(crate) fn seeded(seed: u64) -> Self {
-        Chance(mixed(seed ^ 0xcbf2_9ce4_8422_2325))
+        Random(mixed(seed ^ 0xcbf2_9ce4_8422_2325))
     }
 
-    /// The place that this word leads to.
-    pub(crate) fn of(self, word: &str) -> Self {
+    /// The state derived with this word.
+    pub(crate) fn derive(self, word: &str) -> Self {
         // FNV-1a; the length is hashed too, so that "ab" + "c" is not "a" + "bc".
         let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         let length = (word.len() as u64).to_le_bytes();
-        Chance(mixed(word.bytes().chain(length).fold(self.0, step)))
+        Random(mixed(word.bytes().chain(length).fold(self.0, step)))
     }
 
     /// A number from 0 to just under 1.
-    pub(crate) fn share(self) -> f64 {
+    pub(crate) fn fraction(self) -> f64 {
         (self.0 >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// A number below `count`; 0 when there is nothing to choose from.
+    /// A number below `count`; 0 if `count` is 0.
     pub(crate) fn below(self, count: usize) -> usize {
-        (self.share() * count as f64) as usize
+        (self.fraction() * count as f64) as usize
     }
 }
 
@@ -42,15 +42,15 @@ mod tests {
 
     #[test]
     fn words_and_their_borders_matter() {
-        let start = Chance::seeded(7);
-        assert_eq!(start.of("a").of("b"), start.of("a").of("b"));
-        assert_ne!(start.of("ab").of("c"), start.of("a").of("bc"));
-        assert_ne!(start.of("a"), Chance::seeded(8).of("a"));
+        let start = Random::seeded(7);
+        assert_eq!(start.derive("a").derive("b"), start.derive("a").derive("b"));
+        assert_ne!(start.derive("ab").derive("c"), start.derive("a").derive("bc"));
+        assert_ne!(start.derive("a"), Random::seeded(8).derive("a"));
     }
 
     #[test]
     fn draws_are_spread_evenly() {
-        let draws = (0..3_000).map(|number| Chance::seeded(number).of("draw").below(3));
+        let draws = (0..3_000).map(|number| Random::seeded(number).derive("draw").below(3));
         let mut counts = [0; 3];
         draws.for_each(|draw| counts[draw] += 1);
         assert!(counts.iter().all(|count| (900..1_100).contains(count)), "{counts:?}");

@@ -1,4 +1,4 @@
-//! How a debate is ordered (D03): its format, who speaks when, how it is judged. The options are
+//! The options of a debate (D03): its format, who speaks when, and how it is judged. They are
 //! declared here, once.
 
 use quorum_core::{
@@ -12,35 +12,36 @@ use serde_json::{Value, json};
 
 use crate::debate::Part;
 
-/// The highest limit of rounds there may be.
+/// The maximum round limit.
 pub(crate) const HIGHEST_LIMIT: u32 = 1_000;
 
-/// How many may argue.
+/// The maximum number of debaters.
 pub(crate) const MOST_DEBATERS: usize = 4;
 
-/// How it goes and when it ends.
-pub(crate) const FORMAT: Opt<Picked<Format>> = Opt::choice("debateFormat", "How it goes and when it ends");
+/// The format of the debate.
+pub(crate) const FORMAT: Opt<Picked<Format>> =
+    Opt::choice("debateFormat", "How the debate proceeds and when it ends");
 
 /// Whether debaters speak in turn or at once.
 pub(crate) const MODE: Opt<Picked<Mode>> = Opt::choice("mode", "Whether debaters speak in turn or at once");
 
-/// Rounds at most where the format is not structured.
+/// The round limit of formats other than structured-rounds.
 pub(crate) const ROUND_LIMIT: Opt<Option<u32>> = Opt::whole_or_none(
     "roundLimit",
-    "Rounds at most where the format is not structured-rounds; 10 unless given",
+    "The maximum number of rounds for formats other than structured-rounds; by default 10",
     1..=HIGHEST_LIMIT as u64,
 )
 .of_rounds();
 
-/// Who judges.
+/// The participant that judges.
 pub(crate) const JUDGE: Opt<Option<String>> = Opt::seat_in_role(
     "judge",
-    "The participant that judges; the third, or a second seat of the first, unless given",
+    "The participant that judges; by default the third, or a second seat of the first",
     "judge",
 );
 
-/// How often the judge is heard.
-pub(crate) const JUDGING: Opt<Picked<Judging>> = Opt::choice("judging", "How often the judge is heard");
+/// How often the judge assesses the debate.
+pub(crate) const JUDGING: Opt<Picked<Judging>> = Opt::choice("judging", "When the judge is asked");
 
 /// What happens when the judge fails (D13).
 pub(crate) const JUDGE_FAILURE: Opt<Picked<JudgeFailure>> =
@@ -48,12 +49,12 @@ pub(crate) const JUDGE_FAILURE: Opt<Picked<JudgeFailure>> =
 
 /// Whether every judgement is made in both orders.
 pub(crate) const SWAP_CHECK: Opt<bool> =
-    Opt::flag("swapCheck", "Make every judgement in both orders, and count only what holds in both", false);
+    Opt::flag("swapCheck", "Judge everything in both orders, and count only what both agree on", false);
 
-/// What each debater argues.
+/// The debaters' parts.
 pub(crate) const POSITIONS: Opt<Rows<Part>> = Opt::rows(
     "positions",
-    "What each debater argues, and as whom",
+    "What each debater argues, and in which persona",
     &[
         RowCell { name: "participant", kind: RowCellKind::Seat, required: true },
         RowCell { name: "position", kind: RowCellKind::Text, required: true },
@@ -63,20 +64,20 @@ pub(crate) const POSITIONS: Opt<Rows<Part>> = Opt::rows(
     6,
 );
 
-/// Whether a model gives out positions, and how they are spread (D05).
+/// Whether a model assigns positions, and how they are spread (D05).
 pub(crate) const CASTING: Opt<Option<Picked<Diversity>>> =
-    Opt::choice_or_none("casting", "Let a model give out positions and personas, spread like this");
+    Opt::choice_or_none("casting", "Let a model assign positions and personas, spread like this");
 
-/// The detectors that may end it.
-pub(crate) const END_ON: Opt<Vec<String>> = Opt::detectors("endOn", "What may end it once it is noticed");
+/// The detectors that may end the debate.
+pub(crate) const END_ON: Opt<Vec<String>> = Opt::detectors("endOn", "Detectors that may end the debate");
 
-/// The model that measures whether speeches mean the same.
+/// The embedding model that measures similarity of meaning.
 pub(crate) const EMBEDDINGS: Opt<Option<String>> = Opt::embedder(
     "embeddings",
-    "The embedding model that measures repetition by meaning; words are compared unless given",
+    "The embedding model that measures repetition by meaning; by default words are compared",
 );
 
-/// Everything a debate reads.
+/// All options of a debate.
 pub(crate) const OPTIONS: Options = &[
     &FORMAT,
     &MODE,
@@ -91,34 +92,35 @@ pub(crate) const OPTIONS: Options = &[
     &EMBEDDINGS,
 ];
 
-/// How a debate was ordered, as typed values. The default is a structured debate before a judge who
-/// looks at every round.
+/// The options of a debate as typed values. The default is a structured debate with a judge that
+/// assesses every round.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DebateSpec {
-    /// How it goes and when it ends.
+    /// The format.
     pub format: Format,
-    /// Whether they speak in turn or at once.
+    /// Whether debaters speak in turn or in parallel.
     pub mode: Mode,
-    /// Rounds at most, 1 to 1,000. A structured debate takes the spec's rounds instead.
+    /// The maximum number of rounds, 1 to 1,000. A structured debate uses the spec's rounds
+    /// instead.
     pub round_limit: Option<u32>,
-    /// How often the judge is heard.
+    /// When the judge is asked.
     pub judging: Judging,
     /// What happens when the judge fails (D13).
     pub judge_failure: JudgeFailure,
-    /// Whether every judgement is made in both orders, and counts only where both say the same.
+    /// Whether every judgement is made in both orders, and counts only if both agree.
     pub swap_check: bool,
-    /// The detectors that may end it, by name.
+    /// The names of the detectors that may end the debate.
     pub end_on: Vec<String>,
-    /// The embedding model that measures whether speeches mean the same, as `provider/model`.
+    /// The embedding model that measures similarity of meaning, as `provider/model`.
     pub embeddings: Option<String>,
-    /// What each debater argues, where the user says so.
+    /// The debaters' parts, if the user gave them.
     pub positions: Vec<Part>,
-    /// Let a model give out positions and personas, spread like this (D05).
+    /// How positions are spread if a model assigns them (D05).
     pub casting: Option<Diversity>,
 }
 
 impl DebateSpec {
-    /// How this debate was ordered.
+    /// The options of this debate.
     #[must_use]
     pub fn of(spec: &Spec) -> Self {
         DebateSpec {
@@ -135,7 +137,7 @@ impl DebateSpec {
         }
     }
 
-    /// The settings that order it; what is usual is left out.
+    /// The settings with these options; defaults are left out.
     #[must_use]
     pub fn settings(&self) -> Settings {
         let usual = DebateSpec::default();
@@ -159,85 +161,86 @@ impl DebateSpec {
     }
 }
 
-/// How a debate goes and when it ends.
+/// How a debate proceeds and when it ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Format {
     /// Openings, rebuttals, closings.
     #[default]
     StructuredRounds,
-    /// As it comes, until the judge has heard enough.
+    /// Without fixed stages, until the judge ends it.
     FreeForm,
-    /// A number of rounds, no more and no fewer.
+    /// A fixed number of rounds.
     RoundLimited,
-    /// Until they meet, or nothing new comes.
+    /// Until the debaters converge or further rounds add little.
     ConvergenceSeeking,
 }
 
 choices!(Format {
     StructuredRounds = "structured-rounds": "openings, rebuttals, closings",
-    FreeForm = "free-form": "as it comes, until the judge has heard enough",
-    RoundLimited = "round-limited": "exactly as many rounds as ordered",
-    ConvergenceSeeking = "convergence-seeking": "until they meet, or nothing new comes",
+    FreeForm = "free-form": "without fixed stages, until the judge ends it",
+    RoundLimited = "round-limited": "a fixed number of rounds",
+    ConvergenceSeeking = "convergence-seeking": "until the debaters converge or further rounds add little",
 });
 
-/// Whether debaters speak in turn or at once.
+/// Whether debaters speak in turn or in parallel.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// In turn, each having heard those before; only the openings of a structured debate are made at once.
+    /// In turn, each after hearing those before; only the openings of a structured debate are
+    /// parallel.
     #[default]
     Sequential,
-    /// At once; nobody hears the others before the round is over.
+    /// In parallel; nobody hears the others before the round is over.
     Simultaneous,
 }
 
 choices!(Mode {
-    Sequential = "sequential": "in turn; only the openings of a structured debate are made at once",
-    Simultaneous = "simultaneous": "at once; nobody hears the others before the round is over",
+    Sequential = "sequential": "in turn; only the openings of a structured debate are parallel",
+    Simultaneous = "simultaneous": "in parallel; nobody hears the others before the round is over",
 });
 
-/// How often the judge is heard.
+/// When the judge is asked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Judging {
-    /// After every round, and at the end.
+    /// After every round and at the end.
     #[default]
     EveryRound,
-    /// At the end alone.
+    /// Only at the end.
     VerdictOnly,
 }
 
 choices!(Judging {
     EveryRound = "every-round": "after every round, and at the end",
-    VerdictOnly = "verdict-only": "at the end alone",
+    VerdictOnly = "verdict-only": "only at the end",
 });
 
 /// What happens when the judge fails (D13).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum JudgeFailure {
-    /// The next one able to judge takes the seat.
+    /// The next candidate judges.
     Swap,
-    /// The debate goes on without a judge.
+    /// The debate continues without a judge.
     #[default]
     GoWithout,
     /// The debate is concluded.
     End,
-    /// The debate waits until people say which of these it shall be.
+    /// The debate waits until people choose one of these.
     Ask,
 }
 
 choices!(JudgeFailure {
-    GoWithout = "go-without": "the debate goes on without a judge",
-    Swap = "swap": "the next one able to judge takes the seat",
+    GoWithout = "go-without": "the debate continues without a judge",
+    Swap = "swap": "the next candidate judges",
     End = "end": "the debate is concluded",
-    Ask = "ask": "the debate waits until people decide which of these it shall be",
+    Ask = "ask": "the debate waits until people choose one of these",
 });
 
-/// How positions are spread over the debaters (D05).
+/// How positions are spread among the debaters (D05).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Diversity {
     /// For and against.
     Binary,
-    /// From one end of opinion to the other.
+    /// From one end of the range of opinions to the other.
     Spectrum,
     /// Different angles that need not be opposed.
     MultiPerspective,
@@ -245,7 +248,7 @@ pub enum Diversity {
 
 choices!(Diversity {
     Binary = "binary": "for and against",
-    Spectrum = "spectrum": "from one end of opinion to the other",
+    Spectrum = "spectrum": "from one end of the range of opinions to the other",
     MultiPerspective = "multi-perspective": "different angles that need not be opposed",
 });
 
@@ -271,14 +274,14 @@ mod tests {
     }
 
     #[test]
-    fn d03_an_order_that_says_nothing_is_a_structured_debate() {
+    fn d03_a_debate_without_options_is_structured() {
         let order = DebateSpec::of(&spec("debate"));
         assert_eq!(order, DebateSpec::default());
         assert_eq!((order.format, order.mode), (Format::StructuredRounds, Mode::Sequential));
     }
 
     #[test]
-    fn an_order_is_read_from_the_settings_it_writes() {
+    fn a_spec_is_read_from_the_settings_it_writes() {
         let part = Part { participant: "ann".into(), position: "Yes.".into(), ..Part::default() };
         let order = DebateSpec {
             format: Format::FreeForm,
