@@ -1,4 +1,4 @@
-//! Servers that are right in an odd way, and how they are understood.
+//! Tests of servers with unusual but valid behaviour.
 
 use std::time::{Duration, Instant};
 
