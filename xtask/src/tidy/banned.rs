@@ -1,13 +1,13 @@
-//! Code that has a better way: skipped tests, holes, lints switched off in silence, sleeping tests.
+//! Finds banned code: skipped tests, unfinished functions, silenced lints, sleeping tests.
 
 use super::Finding;
 use super::scan::Scan;
 use super::tree::{File, Tree};
 use anyhow::Result;
 
-/// Tokens in a row, and what to do instead.
+/// Banned token sequences, and what to do instead.
 const BANNED: &[(&[&str], &str)] = &[
-    (&["#", "[", "ignore"], "a skipped test tests nothing; mend it or delete it"),
+    (&["#", "[", "ignore"], "a skipped test tests nothing; fix it or delete it"),
     (&["todo", "!"], "finish it, or return an error that says what is missing"),
     (&["unimplemented", "!"], "finish it, or return an error that says what is missing"),
     (
@@ -22,7 +22,7 @@ const BANNED: &[(&[&str], &str)] = &[
 
 const SLEEPS: &[&[&str]] = &[&["thread", ":", ":", "sleep", "("], &["time", ":", ":", "sleep", "("]];
 
-/// A comment with these words, on the line or the one before, excuses a test that sleeps.
+/// A comment with these words, on the same line or the one before, allows a test to sleep.
 const EXCUSE: &str = "sleeps because";
 
 pub(super) fn check(tree: &Tree) -> Result<Vec<Finding>> {
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn words_in_comments_strings_and_names_are_not_meant() {
+    fn words_in_comments_strings_and_names_are_not_banned() {
         check_words("// todo!()\nconst A: &str = \"#[ignore] unimplemented!()\";\n", &[]);
         check_words("#[expect(dead_code, reason = \"b\")]\nfn ignore(todo: bool) -> bool { !todo }\n", &[]);
     }
