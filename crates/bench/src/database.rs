@@ -30,7 +30,7 @@ use quorum_core::{
     seams::{Chunk, Clock, Provider, Store, Voice, Voices},
 };
 use quorum_store::SqliteStore;
-use quorum_testkit::spec::spec;
+use quorum_testkit::spec;
 use tokio::time::sleep;
 
 /// A database in a temporary folder that is removed on drop.
@@ -79,7 +79,7 @@ pub(crate) fn spec(pattern: &str, rounds: u32, voices: usize) -> Spec {
         manner: Manner { temperature: 0.7, max_tokens: 2_048 },
         timing: Timing { step_ms: 300_000, total_ms: 36_000_000, reserve_ms: SYNTHESIS_RESERVE_MS },
         tolerance: Tolerance { go_on: true, min_providers: 1 },
-        ..spec(pattern)
+        ..spec::spec(pattern)
     }
 }
 

@@ -38,9 +38,9 @@ const MANY: usize = 1_000;
 /// The latency of a piece with 1, 100 and 1,000 running discussions, each with its own client.
 pub(crate) async fn latency(database: &Database, table: &mut Table) -> Result<()> {
     for count in [1, 100, MANY] {
-        let house = BenchServer::open(database).await?;
-        let ids = house.spec(count).await?;
-        let latencies = listener::latencies(&mut listener::start(&house.address(), &ids, LISTENING_MS)?)?;
+        let server = BenchServer::open(database).await?;
+        let ids = server.start_discussions(count).await?;
+        let latencies = listener::result(&mut listener::start(&server.address(), &ids, LISTENING_MS)?)?;
         let what = format!("from a provider's piece to a client's event, {count} streams: p99");
         let shown = shown(latencies);
         match count {
@@ -53,15 +53,15 @@ pub(crate) async fn latency(database: &Database, table: &mut Table) -> Result<()
 
 /// A thousand subscribers of one discussion: their latency, and the memory of each.
 pub(crate) async fn watchers(database: &Database, table: &mut Table) -> Result<()> {
-    let house = BenchServer::open(database).await?;
-    let ids = house.spec(1).await?;
+    let server = BenchServer::open(database).await?;
+    let ids = server.start_discussions(1).await?;
     // Memory that only the first client allocates is already in use.
-    listener::latencies(&mut listener::start(&house.address(), &ids, LISTENING_MS)?)?;
+    listener::result(&mut listener::start(&server.address(), &ids, LISTENING_MS)?)?;
     let before = machine::resident_bytes()?;
-    let mut clients = listener::start(&house.address(), &vec![ids[0].clone(); MANY], LISTENING_MS / 2)?;
+    let mut clients = listener::start(&server.address(), &vec![ids[0].clone(); MANY], LISTENING_MS / 2)?;
     sleep(Duration::from_millis(LISTENING_MS / 4)).await;
     let each = machine::resident_bytes()?.saturating_sub(before) as f64 / MANY as f64 / 1_024.0;
-    let latencies = listener::latencies(&mut clients)?;
+    let latencies = listener::result(&mut clients)?;
     table.note("1,000 watchers of one discussion, from its piece to their events: p99", shown(latencies));
     table.row("memory per watcher", format!("{each:.1} KiB"), "< 64 KiB", each < 64.0);
     Ok(())
@@ -101,7 +101,7 @@ impl BenchServer {
     }
 
     /// Starts this many discussions.
-    async fn spec(&self, count: usize) -> Result<Vec<String>> {
+    async fn start_discussions(&self, count: usize) -> Result<Vec<String>> {
         // Fails only if a provider is already installed.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::new();

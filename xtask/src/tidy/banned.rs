@@ -22,7 +22,7 @@ const BANNED: &[(&[&str], &str)] = &[
 
 const SLEEPS: &[&[&str]] = &[&["thread", ":", ":", "sleep", "("], &["time", ":", ":", "sleep", "("]];
 
-/// A comment with these words, on the same line or the one before, allows a test to sleep.
+/// A comment with these words, on the same line or right before it, allows a test to sleep.
 const EXCUSE: &str = "sleeps because";
 
 pub(super) fn check(tree: &Tree) -> Result<Vec<Finding>> {
@@ -45,9 +45,14 @@ fn sleeps_in<'a>(file: &'a File, scan: &'a Scan) -> impl Iterator<Item = Finding
     bare.map(move |line| Finding::error(&file.path, line, advice.clone()))
 }
 
+/// Whether the comment on this line, or the one of any length right before it, has the words.
 fn is_excused(text: &str, line: usize) -> bool {
-    let here_and_before = text.lines().skip(line.saturating_sub(2)).take(2);
-    here_and_before.filter_map(|line| line.split_once("//")).any(|(_, comment)| comment.contains(EXCUSE))
+    let before: Vec<&str> = text.lines().take(line - 1).collect();
+    let own_lines = before.iter().rev().map_while(|line| line.trim_start().strip_prefix("//"));
+    let mut comment: Vec<&str> = own_lines.map(str::trim).collect();
+    comment.reverse();
+    let beside = text.lines().nth(line - 1).and_then(|line| line.split_once("//"));
+    comment.join(" ").contains(EXCUSE) || beside.is_some_and(|(_, comment)| comment.contains(EXCUSE))
 }
 
 #[cfg(test)]
@@ -101,6 +106,8 @@ mod tests {
     fn a_reason_on_the_line_or_before_it_is_enough() {
         let before = "#[test]\nfn a() {\n    // It sleeps because the child has no signal.\n    thread::sleep(b);\n}\n";
         expect(check, &[("a.rs", before)], &[]);
+        let wrapped = "#[test]\nfn a() {\n    // It sleeps\n    // because the child\n    // has no signal.\n    thread::sleep(b);\n}\n";
+        expect(check, &[("a.rs", wrapped)], &[]);
         let beside = "#[test]\nfn a() {\n    thread::sleep(b); // sleeps because of c\n}\n";
         expect(check, &[("a.rs", beside)], &[]);
         let far = "#[test]\nfn a() {\n    // sleeps because of c\n\n    thread::sleep(b);\n}\n";

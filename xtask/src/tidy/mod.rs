@@ -58,9 +58,9 @@ pub(crate) fn check() -> Result<()> {
 fn conclude(findings: &[Finding]) -> Result<()> {
     let errors = findings.iter().filter(|finding| finding.weight == Weight::Error).count();
     if errors > 0 {
-        bail!("{errors} errors, listed above");
+        bail!("errors: {errors}, listed above");
     }
-    println!("tidy, {} warnings", findings.len());
+    println!("tidy; warnings: {}", findings.len());
     Ok(())
 }
 

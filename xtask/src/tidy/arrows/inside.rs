@@ -152,7 +152,7 @@ mod tests {
         check(
             "crates/core/src/novel/mod.rs",
             "use crate::model::id::Step;",
-            &["crates/core/src/novel/mod.rs:1: error: `novel` is new in core; say in xtask's \
+            &["crates/core/src/novel/mod.rs:1: error: `novel` is new in core; list in xtask's \
                tidy/arrows/inside.rs what it may use"],
         );
     }
