@@ -85,7 +85,7 @@ fn comment<'a>(line: &'a str, marker: &str) -> Option<&'a str> {
     let is_comment = |at: &usize| {
         let before = &line[..*at];
         let is_apart = before.chars().last().is_none_or(char::is_whitespace);
-        is_apart && before.matches('"').count() % 2 == 0
+        is_apart && before.matches('"').count().is_multiple_of(2)
     };
     let at = line.match_indices(marker).map(|(at, _)| at).find(is_comment)?;
     Some(line[at + marker.len()..].trim_start_matches(['/', '!']))
