@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn b08_who_is_excluded_never_speaks() {
+    fn b08_an_excluded_provider_is_never_chosen() {
         let without = |exclude: &[&str]| Affinity {
             exclude: exclude.iter().map(|it| (*it).to_owned()).collect(),
             ..affinity()

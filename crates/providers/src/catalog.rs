@@ -63,7 +63,7 @@ pub struct Row {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BaseVariable {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// The path that the vendor's clients, and therefore we, append to its value.
     pub path: String,
@@ -73,7 +73,7 @@ pub struct BaseVariable {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cli {
-    /// What it is called.
+    /// Its name.
     pub program: String,
     /// The name of its dialect, which defines its arguments and its output format.
     pub dialect: String,
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_name_wires_and_dialects_there_are_and_addresses_that_may_be_used() {
+    fn rows_name_known_wires_and_dialects_and_allowed_addresses() {
         for row in rows() {
             assert!(wire(&row.wire).is_some(), "{}", row.name);
             assert!(row.cli.iter().all(|cli| dialect(&cli.dialect).is_some()), "{}", row.name);

@@ -312,7 +312,7 @@ async fn write(pipe: &mut Option<ChildStdin>, prompt: &mut Prompt) {
     }
 }
 
-/// The last wait_for_exit of a program's standard error.
+/// The last part of a program's standard error.
 #[derive(Debug, Default)]
 pub(super) struct Tail {
     bytes: Vec<u8>,
