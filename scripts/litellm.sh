@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# A real third party between us and the vendors: the litellm proxy on loopback, in front of our test servers. It must understand what our
-# wires send, we must understand what it sends, and what it makes of it must pass the test servers' strict checks.
-# Not part of the tests: it installs litellm with pip into target/litellm. Needs python3 with venv, and curl.
+# Tests our wires against a real third party: the litellm proxy on loopback, in front of our test
+# servers. It must understand our requests, we must understand its responses, and the requests it
+# makes must pass the test servers' strict checks. Not part of the tests: it installs litellm with
+# pip into target/litellm. Needs python3 with venv, and curl.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -14,7 +15,7 @@ if [ ! -x "$place/venv/bin/litellm" ]; then
 fi
 cargo build --quiet --package quorum-bench --package ax
 
-# The vendors live as long as their input; the proxy is ended by hand.
+# The vendors end with their input; the proxy must be killed.
 rm -f "$place/vendors" "$place"/open.*
 mkfifo "$place/open.$$"
 "${CARGO_TARGET_DIR:-target}"/debug/quorum-bench --vendor 20 2 20 < "$place/open.$$" > "$place/vendors" &
@@ -52,7 +53,7 @@ provider() { printf '[providers.%s]\nwire = "%s"\nbase_url = "http://127.0.0.1:%
 export AX_CONFIG="$place/config.toml" AX_DATA_DIR="$place/data"
 rm -rf "$AX_DATA_DIR"
 
-# Everyone must be heard, with nothing missing, in patterns with free speech, forms and votes.
+# Every participant must answer, with nothing missing, in patterns with free text, forms and votes.
 hold() {
     local result
     result="$("${CARGO_TARGET_DIR:-target}"/debug/ax discuss "Tabs or spaces?" --json --quiet "$@")"

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Has the real coding CLIs (Claude Code, Codex, Gemini CLI) take part in discussions against a fake vendor on this machine, and a
-# model try to read the user's files through them. Needs npm; installs the programs and a Node that is new enough under target/
-# the first time. Ends with 0 and a word where they can't be installed.
+# Has the real coding CLIs (Claude Code, Codex, Gemini CLI) take part in discussions against a fake
+# vendor on this machine, and has a model try to read the user's files through them. Needs npm; the
+# first run installs the programs and a recent Node under target/. Exits with 0 and a message where
+# they can't be installed.
 set -eu
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-$PWD/target}
@@ -9,7 +10,7 @@ place=$target/clis
 bin=$place/node_modules/.bin
 mkdir -p "$place"
 if ! command -v npm > /dev/null; then
-    echo "skipped: npm is not installed, so the coding CLIs can't be"
+    echo "skipped: the coding CLIs can't be installed without npm"
     exit 0
 fi
 if [ ! -x "$bin/claude" ] || [ ! -x "$bin/codex" ] || [ ! -x "$bin/gemini" ] || [ ! -x "$bin/node" ]; then
@@ -22,8 +23,9 @@ if [ ! -x "$bin/claude" ] || [ ! -x "$bin/codex" ] || [ ! -x "$bin/gemini" ] || 
 fi
 test=$(cargo test --package quorum --test clis --no-run --message-format=json |
     sed -n 's/.*"executable":"\([^"]*\/clis-[^"]*\)".*/\1/p')
-# No variable of the user's reaches the programs, no key above all, and their logins are in a HOME of their own. One program after
-# the other: they are slow to start, and take each other's time.
+# None of the user's variables reaches the programs, least of all a key, and their logins are in a
+# HOME of their own. The programs run one after the other, because they are slow to start and
+# compete for the processor.
 home=$place/home
 rm -rf "$home" "$place/bin"
 mkdir -p "$home"

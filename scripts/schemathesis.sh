@@ -1,7 +1,8 @@
 #!/bin/sh
-# Throws what schemathesis can think of at a server of our own: nothing may come back that the OpenAPI document does not announce, and
-# nothing that it allows may be refused as unacceptable. The same seed every time; EXAMPLES=200 looks longer.
-# Needs curl and Python with venv; installs schemathesis under target/ the first time. Further arguments go to schemathesis.
+# Fuzzes one of our servers with schemathesis: every response must be described in the OpenAPI
+# document, and no request that the document allows may be refused as malformed. The seed is fixed;
+# EXAMPLES=200 runs longer. Needs curl and Python with venv; the first run installs schemathesis under
+# target/. Further arguments are passed to schemathesis.
 set -eu
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-target}
@@ -31,8 +32,8 @@ throw() {
         --suppress-health-check all "$@"
 }
 throw scripts/schemathesis.toml "$@"
-# Few get as far as to a discussion that exists, so once more at one that is over, one that waits for a person, and one that waits
-# for a word on its judge.
+# Few requests reach an existing discussion, so three more runs use one that is over, one that waits
+# for a person, and one that waits for a ruling on its judge.
 for order in \
     '{"topic":"Tabs or spaces?"}' \
     '{"topic":"Tabs or spaces?","pattern":"roundtable","participants":["claude","me:person"]}' \

@@ -1,4 +1,4 @@
-//! What it costs: builds for release and prints one table.
+//! Builds the benchmarks for release and prints their table.
 
 use anyhow::Result;
 
@@ -12,7 +12,7 @@ pub(crate) const VERB: Verb = Verb {
 };
 
 fn bench(names: &[String]) -> Result<()> {
-    // The start of the command is measured, too, so it must lie beside the bench.
+    // The start of `ax` is measured, too, so the binary must be beside the benchmarks.
     cargo::run(&mut cargo::command(&["build", "--release", "--package", "ax", "--package", "quorum-bench"]))?;
     let run = ["run", "--release", "--quiet", "--package", "quorum-bench", "--"];
     cargo::run(cargo::command(&run).args(names))

@@ -1,4 +1,5 @@
-//! What the tests of the page need: Debian's Chromium, node, and the driver between them, which stays under `target`.
+//! Installs what the browser tests need: Debian's Chromium, node, and the driver between them,
+//! which is kept under `target`.
 
 use std::{
     path::{Path, PathBuf},
@@ -12,13 +13,13 @@ use crate::{
     setup::{apt, is_on_path, may_install},
 };
 
-/// A program, and the package it comes in.
+/// Programs and the packages that contain them.
 const PROGRAMS: [(&str, &str); 3] = [("chromium", "chromium"), ("node", "nodejs"), ("npm", "npm")];
 
-/// The driver; a later one may not know this Chromium.
+/// The driver, pinned because a later one may not support this Chromium.
 const DRIVER: &str = "playwright-core@1.65.0";
 
-/// Installs what is missing, and says so.
+/// Installs missing packages and reports them.
 pub(crate) fn prepare() -> Result<()> {
     let missing = missing(is_on_path);
     if !missing.is_empty() {
@@ -57,7 +58,7 @@ fn advice(packages: &[&str]) -> String {
     )
 }
 
-/// Beside what cargo builds, so that nothing of it is ever kept.
+/// Under `target`, so that it is never committed.
 fn folder() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_owned).unwrap_or_default();

@@ -1,13 +1,13 @@
-//! Running cargo, and asking it about the workspace.
+//! Runs cargo and reads the workspace's metadata.
 
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The top of the checkout.
+/// The root of the checkout.
 pub(crate) fn root() -> PathBuf {
-    // Read when running, not when compiling, so that a checkout that was moved still finds itself.
+    // Read at run time, so that a moved checkout still finds itself.
     let manifest = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
     match manifest.as_deref().and_then(Path::parent) {
         Some(root) => root.to_owned(),
@@ -15,7 +15,7 @@ pub(crate) fn root() -> PathBuf {
     }
 }
 
-/// The cargo that started us, in the workspace's root.
+/// A command for the cargo that started this program, in the workspace's root.
 pub(crate) fn command(arguments: &[&str]) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
@@ -23,7 +23,7 @@ pub(crate) fn command(arguments: &[&str]) -> Command {
     command
 }
 
-/// Shows the command and runs it with its output untouched.
+/// Prints the command and runs it with inherited output.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let shown = shown(command);
     println!("$ {shown}");
@@ -34,7 +34,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Whether the command can be run and succeeds; what it prints is dropped.
+/// Whether the command can be run and succeeds; its output is discarded.
 pub(crate) fn succeeds(command: &mut Command) -> bool {
     let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     quiet.status().is_ok_and(|status| status.success())

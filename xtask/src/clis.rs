@@ -1,4 +1,4 @@
-//! The real coding CLIs as voices: installs them, and has them take part in discussions against a fake vendor.
+//! Installs the real coding CLIs and has them take part in discussions against a fake vendor.
 
 use std::process::Command;
 
@@ -9,7 +9,7 @@ use crate::{Verb, cargo, refuse_arguments};
 pub(crate) const VERB: Verb = Verb {
     name: "clis",
     arguments: "",
-    summary: "Install the real coding CLIs, and try them as voices that may read nothing",
+    summary: "Install the real coding CLIs, and test them as voices that can't read files",
     run: clis,
 };
 

@@ -1,7 +1,7 @@
-//! How much of the core and the patterns the tests of the whole workspace reach, line by line.
+//! Measures the line coverage of core and patterns by the tests of the whole workspace.
 //!
-//! Measured with cargo-tarpaulin over the compiler's own instrumentation: it reads the raw profiles itself, so no LLVM tools of
-//! the right version are needed, and it counts what our binary does when a test runs it.
+//! Uses cargo-tarpaulin with the compiler's own instrumentation: it reads the raw profiles itself,
+//! so no matching LLVM tools are needed, and it includes our binary when a test runs it.
 
 use crate::{Verb, cargo, refuse_arguments};
 use anyhow::{Context as _, Result, bail};
@@ -12,17 +12,17 @@ use std::process::Command;
 pub(crate) const VERB: Verb = Verb {
     name: "coverage",
     arguments: "",
-    summary: "Measure which lines of core and patterns the tests reach; 90 % is the least",
+    summary: "Measure the line coverage of core and patterns; 90 % is the minimum",
     run,
 };
 
-/// Folders under `crates/` that must be well covered.
+/// Folders under `crates/` that must reach the minimum.
 const MEASURED: &[&str] = &["core", "patterns"];
-const LEAST_PERCENT: u64 = 90;
+const MIN_PERCENT: u64 = 90;
 const TOOL: &str = "cargo-tarpaulin";
 const TOOL_VERSION: &str = "0.37.5";
-/// How long a test program may be silent; instrumented code is slow.
-const PATIENCE_SECONDS: &str = "900";
+/// Timeout for the output of a test program; instrumented code is slow.
+const TIMEOUT_SECONDS: &str = "900";
 
 fn run(arguments: &[String]) -> Result<()> {
     refuse_arguments(arguments)?;
@@ -35,13 +35,14 @@ fn run(arguments: &[String]) -> Result<()> {
     conclude(&files(&report)?)
 }
 
-/// Lives in the target directory, so that `cargo clean` takes it away and no other checkout sees it.
+/// Installs the tool into the target directory, where `cargo clean` removes it and no other
+/// checkout sees it.
 fn installed_tool(target: &Path) -> Result<PathBuf> {
     let home = target.join("tools").join(format!("{TOOL}-{TOOL_VERSION}"));
     let program = home.join("bin").join(TOOL);
     if !program.is_file() {
         println!("Installing {TOOL} {TOOL_VERSION}; this takes some minutes, once.");
-        // Its default features send reports to services and would need the headers of OpenSSL.
+        // Its default features upload reports and would need OpenSSL's headers.
         let arguments =
             ["install", TOOL, "--version", TOOL_VERSION, "--locked", "--no-default-features", "--root"];
         cargo::run(cargo::command(&arguments).arg(&home))?;
@@ -51,7 +52,7 @@ fn installed_tool(target: &Path) -> Result<PathBuf> {
 
 fn measure(tool: &Path, folder: &Path) -> Result<Value> {
     let report = folder.join("tarpaulin-report.json");
-    // A report of an earlier run must not pass for this one's.
+    // The report of an earlier run must not be taken for this one's.
     if report.exists() {
         std::fs::remove_file(&report).context("the last report can't be removed")?;
     }
@@ -60,14 +61,14 @@ fn measure(tool: &Path, folder: &Path) -> Result<Value> {
     for folder in MEASURED {
         command.args(["--include-files", &format!("crates/{folder}/src/*")]);
     }
-    command.args(["--timeout", PATIENCE_SECONDS, "--out", "Json"]);
+    command.args(["--timeout", TIMEOUT_SECONDS, "--out", "Json"]);
     command.arg("--output-dir").arg(folder).arg("--target-dir").arg(folder.join("build"));
     cargo::run(command.current_dir(cargo::root()))?;
     let text = std::fs::read_to_string(&report).context("the report was not written")?;
     serde_json::from_str(&text).context("the report is not JSON")
 }
 
-/// A source file and how many of its lines that can be run were run.
+/// A source file with the numbers of its executable and executed lines.
 #[derive(Debug, PartialEq)]
 struct File {
     folder: &'static str,
@@ -97,7 +98,7 @@ fn conclude(files: &[File]) -> Result<()> {
     let short: Vec<&str> = MEASURED.iter().copied().filter(|folder| !is_enough(sum(files, folder))).collect();
     if !short.is_empty() {
         bail!(
-            "less than {LEAST_PERCENT} % of the lines are reached in {}; write tests for them",
+            "less than {MIN_PERCENT} % of the lines are covered in {}; write tests for them",
             short.join(" and ")
         );
     }
@@ -131,9 +132,9 @@ fn sum(files: &[File], folder: &str) -> (u64, u64) {
     own.fold((0, 0), |(covered, coverable), file| (covered + file.covered, coverable + file.coverable))
 }
 
-/// A crate of which nothing was measured has not passed.
+/// A crate without measured lines fails.
 fn is_enough((covered, coverable): (u64, u64)) -> bool {
-    coverable > 0 && covered * 100 >= coverable * LEAST_PERCENT
+    coverable > 0 && covered * 100 >= coverable * MIN_PERCENT
 }
 
 #[cfg(test)]
@@ -188,6 +189,6 @@ patterns                                            0        0  nothing measured
         assert!(conclude(&enough).is_ok());
         let short = measured(&[("crates/core/src/a.rs", 100, 100), ("crates/patterns/src/a.rs", 89, 100)]);
         let error = conclude(&short).unwrap_err().to_string();
-        assert_eq!(error, "less than 90 % of the lines are reached in patterns; write tests for them");
+        assert_eq!(error, "less than 90 % of the lines are covered in patterns; write tests for them");
     }
 }

@@ -1,7 +1,7 @@
 //! Checks the licences, sources and versions of everything that comes in from outside.
 //!
-//! `cargo-deny` does more, but takes longer to compile than all of Quorum; these are the parts of it
-//! that can fail here.
+//! `cargo-deny` does more, but takes longer to compile than all of Quorum; these are the parts of
+//! it that can fail here.
 
 mod licence;
 

@@ -1,4 +1,5 @@
-//! Chores of the workspace, `cargo xtask <verb>`. A verb is one file with a `VERB` at its top and one line in `VERBS`.
+//! Development tasks, `cargo xtask <verb>`. A verb is one file with a `VERB` at its top and one
+//! line in `VERBS`.
 
 mod bench;
 mod bounds;
@@ -26,10 +27,10 @@ const VERBS: &[Verb] = &[
     clis::VERB,
 ];
 
-/// One thing `cargo xtask` can do.
+/// A subcommand of `cargo xtask`.
 struct Verb {
     name: &'static str,
-    /// What may follow the name, as help shows it; empty if nothing may.
+    /// The arguments as shown in the help; empty if there are none.
     arguments: &'static str,
     summary: &'static str,
     run: fn(&[String]) -> anyhow::Result<()>,
@@ -74,10 +75,10 @@ fn help(verbs: &[Verb]) -> String {
     format!("Usage: cargo xtask <verb>\n\n{rows}")
 }
 
-/// For verbs that take nothing: a misspelt flag must not pass as if it had been obeyed.
+/// Refuses arguments, for verbs that take none: a misspelt flag must not be ignored silently.
 fn refuse_arguments(arguments: &[String]) -> anyhow::Result<()> {
     match arguments.first() {
-        Some(argument) => anyhow::bail!("`{argument}` is not known here; this verb takes no arguments"),
+        Some(argument) => anyhow::bail!("unknown argument `{argument}`; this verb takes none"),
         None => Ok(()),
     }
 }

@@ -1,5 +1,5 @@
-//! Scaffolds what a new pattern needs: its file, its module, its line in the list and its row in the
-//! README. What comes out compiles, runs, and is killed at every write by the suites.
+//! Scaffolds a new pattern: its file, its module, its line in the list and its row in the README.
+//! The result compiles, runs and passes the kill-anywhere suites.
 
 use crate::{Verb, cargo};
 use anyhow::{Context as _, Result, bail};
@@ -8,7 +8,7 @@ use std::path::Path;
 pub(crate) const VERB: Verb = Verb {
     name: "new",
     arguments: "pattern NAME [SUMMARY]",
-    summary: "Scaffold a pattern in every place it needs",
+    summary: "Scaffold a pattern: its file, its registration and its row in the README",
     run,
 };
 
@@ -19,20 +19,20 @@ fn run(arguments: &[String]) -> Result<()> {
     match words.as_slice() {
         ["pattern", name] => pattern(&cargo::root(), name, "Everyone answers in turn"),
         ["pattern", name, summary] => pattern(&cargo::root(), name, summary),
-        _ => bail!("say what to make: `cargo xtask new pattern NAME [\"One sentence\"]`"),
+        _ => bail!("missing or unknown arguments; usage: `cargo xtask new pattern NAME [\"One sentence\"]`"),
     }
 }
 
 fn pattern(root: &Path, name: &str, summary: &str) -> Result<()> {
     if !is_name(name) {
         bail!(
-            "`{name}` can't be a pattern's name; use small letters, digits and hyphens, like `round-robin`"
+            "`{name}` can't be a pattern's name; use lower-case letters, digits and hyphens, like `round-robin`"
         );
     }
     let module = name.replace('-', "_");
     let file = root.join(format!("crates/patterns/src/pattern/{module}.rs"));
     if file.exists() {
-        bail!("there is a pattern {name} already: {}", file.display());
+        bail!("the pattern {name} already exists: {}", file.display());
     }
     let edits = [
         (
@@ -54,7 +54,7 @@ fn pattern(root: &Path, name: &str, summary: &str) -> Result<()> {
         std::fs::write(root.join(path), text)?;
     }
     cargo::run(&mut cargo::command(&["fmt", "-p", "quorum-patterns"]))?;
-    println!("Made crates/patterns/src/pattern/{module}.rs, and named it in:");
+    println!("Created crates/patterns/src/pattern/{module}.rs, and registered it in:");
     texts.iter().for_each(|(path, _)| println!("  {path}"));
     println!("Next: write its flow, then `cargo nextest run -p quorum-patterns` and `cargo xtask tidy`.");
     Ok(())
@@ -65,7 +65,8 @@ fn is_name(name: &str) -> bool {
     name.starts_with(|it: char| it.is_ascii_lowercase()) && !name.ends_with('-') && name.chars().all(fits)
 }
 
-/// The file's text with a line before the row of the table's end, or after the last entry of a list.
+/// The file's text with the line inserted: before a table's end marker, or after a list's last
+/// entry.
 fn inserted(root: &Path, path: &str, anchor: &str, line: &str) -> Result<(String, String)> {
     let text = std::fs::read_to_string(root.join(path)).with_context(|| format!("{path} can't be read"))?;
     let at = text.find(anchor).with_context(|| format!("{path} has no line {anchor:?} to insert at"))?;

@@ -1,4 +1,4 @@
-//! What a machine with Rust still needs before the tests can run: a C compiler, two of Rust's components, and a browser.
+//! Installs what the tests need besides Rust: a C compiler, two components of Rust, and a browser.
 
 use crate::{Verb, browser, cargo};
 use anyhow::{Context as _, Result, bail};
@@ -7,14 +7,14 @@ use std::process::Command;
 pub(crate) const VERB: Verb = Verb {
     name: "setup",
     arguments: "",
-    summary: "Install what the tests need and this machine has not: a C compiler, a browser",
+    summary: "Install what the tests need and this machine lacks: a C compiler, a browser",
     run: |_| prepare(),
 };
 
-/// What the C parts of our dependencies are compiled with.
+/// Packages for compiling the C parts of our dependencies.
 const PACKAGES: [&str; 2] = ["gcc", "libc6-dev"];
 
-/// Installs what can be installed and says how to get the rest.
+/// Installs what can be installed; the error says how to get the rest.
 pub(crate) fn prepare() -> Result<()> {
     require_component("fmt", "rustfmt")?;
     require_component("clippy", "clippy")?;
@@ -26,7 +26,7 @@ pub(crate) fn prepare() -> Result<()> {
     browser::prepare()
 }
 
-/// What must stand before `apt-get`; `None` where nothing may be installed.
+/// The prefix of `apt-get`, such as `sudo`; `None` if nothing may be installed.
 pub(crate) fn may_install() -> Option<&'static [&'static str]> {
     installer(&Machine::look())
 }
@@ -54,7 +54,7 @@ pub(crate) fn apt(prefix: &[&str], arguments: &[&str]) -> Result<()> {
 
 fn missing_compiler() -> String {
     format!(
-        "a C compiler is needed; as root, run `apt-get install {}`, then run this again",
+        "no C compiler was found; as root, run `apt-get install {}`, then run this again",
         PACKAGES.join(" ")
     )
 }
@@ -66,7 +66,7 @@ enum Compiler {
     Missing,
 }
 
-/// The facts on which the decision rests.
+/// The facts about this machine that the decision depends on.
 struct Machine {
     programs: Vec<&'static str>,
     is_root: bool,
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn who_must_install_it_themselves_is_told_what() {
+    fn a_missing_compiler_is_reported_with_its_packages() {
         assert!(missing_compiler().contains("apt-get install gcc libc6-dev"));
     }
 }

@@ -1,4 +1,5 @@
-//! Everything that must pass before a change is handed over, from a fresh machine with Rust to the last test.
+//! Runs everything that must pass before a change is handed over, from a fresh machine with Rust to
+//! the last test.
 
 use crate::{Verb, cargo, dependencies, setup, tidy};
 use anyhow::{Context as _, Result, bail};
@@ -12,10 +13,10 @@ pub(crate) const VERB: Verb = Verb {
     run,
 };
 
-/// Read by tests that take too long for every day.
+/// The environment variable that enables slow tests.
 const LONG: &str = "QUORUM_LONG";
 
-/// The quick ones first; the tests last, so that their own summary is what stays on the screen.
+/// The stages: quick ones first; the tests last, so that their summary stays on the screen.
 const STAGES: &[Stage] = &[
     Stage { name: "setup", run: |_| setup::prepare() },
     Stage { name: "format", run: |_| cargo::run(&mut cargo::command(&["fmt", "--all", "--check"])) },
@@ -56,7 +57,7 @@ fn effort(arguments: &[String]) -> Result<Effort> {
     match words.as_slice() {
         [] => Ok(Effort::EveryDay),
         ["--long"] => Ok(Effort::Long),
-        _ => bail!("`{}` is not known here; only --long is", words.join(" ")),
+        _ => bail!("unknown arguments `{}`; only --long is accepted", words.join(" ")),
     }
 }
 

@@ -1,11 +1,12 @@
-//! The same waiting without any of ours: what cannot be avoided.
+//! The baseline: the same waiting without any of our code.
 
 use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use tokio::time::sleep;
 
-/// How long so many tasks take that make so many calls one after the other, recording nothing.
+/// How long this many tasks take that each make this many calls in a row, without recording
+/// anything.
 pub(crate) async fn calls(tasks: usize, calls: u32, latency: Duration) -> Duration {
     let began = Instant::now();
     let one = || {

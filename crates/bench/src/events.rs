@@ -1,6 +1,7 @@
-//! Events over HTTP: how old a vendor's piece is when a client has it, and what somebody who watches costs.
+//! Events over HTTP: the latency from a vendor's piece to a client's event, and the cost of a
+//! subscriber.
 //!
-//! Vendor, server and clients are three processes; the server is this one, over the database of the place.
+//! Vendor, server and clients are three processes; the server is this one.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -18,109 +19,109 @@ use tokio::{
 };
 
 use crate::{
-    listener::{self, Heard},
+    database::Database,
+    listener::{self, Latencies},
     machine,
-    place::Place,
     stamper::STAMPER,
     table::Table,
     vendor::{Pace, Vendor},
 };
 
-/// Ten pieces a second, after time enough for everyone to be connected.
+/// Ten pieces a second, after enough time for every client to connect.
 const STEADY: Pace = Pace { first: 4_000, next: 100, pieces: 200 };
 
-/// For how long clients listen.
+/// How long clients listen.
 const LISTENING_MS: u64 = 10_000;
 
 const MANY: usize = 1_000;
 
-/// How old a piece is when it is heard, with 1, 100 and 1,000 discussions under way, each with its own client.
-pub(crate) async fn latency(place: &Place, table: &mut Table) -> Result<()> {
+/// The latency of a piece with 1, 100 and 1,000 running discussions, each with its own client.
+pub(crate) async fn latency(database: &Database, table: &mut Table) -> Result<()> {
     for count in [1, 100, MANY] {
-        let house = House::open(place).await?;
-        let ids = house.order(count).await?;
-        let heard = listener::heard(&mut listener::start(&house.address(), &ids, LISTENING_MS)?)?;
+        let server = BenchServer::open(database).await?;
+        let ids = server.start_discussions(count).await?;
+        let latencies = listener::result(&mut listener::start(&server.address(), &ids, LISTENING_MS)?)?;
         let what = format!("from a provider's piece to a client's event, {count} streams: p99");
-        let shown = shown(heard);
+        let shown = shown(latencies);
         match count {
-            100 => table.row(&what, shown, "< 5 ms", heard.p99 < 5_000),
+            100 => table.row(&what, shown, "< 5 ms", latencies.p99 < 5_000),
             _ => table.note(&what, shown),
         }
     }
     Ok(())
 }
 
-/// A thousand who watch the same discussion: how late they are, and how much memory each takes.
-pub(crate) async fn watchers(place: &Place, table: &mut Table) -> Result<()> {
-    let house = House::open(place).await?;
-    let ids = house.order(1).await?;
-    // Whatever the first client needs is there already.
-    listener::heard(&mut listener::start(&house.address(), &ids, LISTENING_MS)?)?;
+/// A thousand subscribers of one discussion: their latency, and the memory of each.
+pub(crate) async fn watchers(database: &Database, table: &mut Table) -> Result<()> {
+    let server = BenchServer::open(database).await?;
+    let ids = server.start_discussions(1).await?;
+    // Memory that only the first client allocates is already in use.
+    listener::result(&mut listener::start(&server.address(), &ids, LISTENING_MS)?)?;
     let before = machine::resident_bytes()?;
-    let mut clients = listener::start(&house.address(), &vec![ids[0].clone(); MANY], LISTENING_MS / 2)?;
+    let mut clients = listener::start(&server.address(), &vec![ids[0].clone(); MANY], LISTENING_MS / 2)?;
     sleep(Duration::from_millis(LISTENING_MS / 4)).await;
     let each = machine::resident_bytes()?.saturating_sub(before) as f64 / MANY as f64 / 1_024.0;
-    let heard = listener::heard(&mut clients)?;
-    table.note("1,000 watchers of one discussion, from its piece to their events: p99", shown(heard));
+    let latencies = listener::result(&mut clients)?;
+    table.note("1,000 watchers of one discussion, from its piece to their events: p99", shown(latencies));
     table.row("memory per watcher", format!("{each:.1} KiB"), "< 64 KiB", each < 64.0);
     Ok(())
 }
 
-fn shown(heard: Heard) -> String {
+fn shown(latencies: Latencies) -> String {
     let ms = |micros: i64| micros as f64 / 1e3;
-    format!("{:.2} ms (p50 {:.2} ms, {} events)", ms(heard.p99), ms(heard.p50), heard.count)
+    format!("{:.2} ms (p50 {:.2} ms, {} events)", ms(latencies.p99), ms(latencies.p50), latencies.count)
 }
 
-/// A server on threads of its own, which end with it, whatever is under way on them.
-struct House {
+/// A server on its own threads, which end with it even if requests are still running.
+struct BenchServer {
     runtime: Option<Runtime>,
     address: SocketAddr,
     _vendor: Vendor,
 }
 
-impl House {
-    async fn open(place: &Place) -> Result<House> {
+impl BenchServer {
+    async fn open(database: &Database) -> Result<BenchServer> {
         let vendor = Vendor::of_kind(STAMPER, STEADY)?;
         let config = config(&vendor.url)?;
         let bare = Machine::bare();
         let setup = setup::load(&config, &bare)?;
         let quorum =
-            Quorum::builder().config(config.clone()).store(place.store.clone()).set_up(setup).build()?;
+            Quorum::builder().config(config.clone()).store(database.store.clone()).set_up(setup).build()?;
         let limits = Limits { burst: 100_000, ..Limits::default() };
         let settings = Settings { listen: "127.0.0.1:0".parse()?, limits, ..Settings::of(&config) };
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         let server = runtime.spawn(Server::bind(quorum, settings)).await??;
         let address = server.address();
         runtime.spawn(server.run(std::future::pending()));
-        Ok(House { runtime: Some(runtime), address, _vendor: vendor })
+        Ok(BenchServer { runtime: Some(runtime), address, _vendor: vendor })
     }
 
     fn address(&self) -> String {
         self.address.to_string()
     }
 
-    /// Orders so many discussions.
-    async fn order(&self, count: usize) -> Result<Vec<String>> {
-        // Fails only when it was done before.
+    /// Starts this many discussions.
+    async fn start_discussions(&self, count: usize) -> Result<Vec<String>> {
+        // Fails only if a provider is already installed.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::new();
         let address = format!("http://{}/api/discussions", self.address);
-        let order = json!({
+        let request_body = json!({
             "topic": "What does it cost?", "pattern": "round-robin", "rounds": 2, "providers": ["alpha", "alpha"],
             "allowUnpriced": true,
         });
         let ordered = async || {
             let request = client.post(&address).header("content-type", "application/json");
-            let answer = request.body(order.to_string()).send().await?.text().await?;
+            let answer = request.body(request_body.to_string()).send().await?.text().await?;
             let answer: Value = serde_json::from_str(&answer)?;
-            ensure!(answer["discussionId"].is_string(), "an order was refused: {answer}");
+            ensure!(answer["discussionId"].is_string(), "a request was refused: {answer}");
             Ok(answer["discussionId"].as_str().context("an id")?.to_owned())
         };
         stream::iter(0..count).map(|_| ordered()).buffer_unordered(64).try_collect().await
     }
 }
 
-impl Drop for House {
+impl Drop for BenchServer {
     fn drop(&mut self) {
         self.runtime.take().map(Runtime::shutdown_background).unwrap_or_default();
     }

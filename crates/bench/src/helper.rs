@@ -1,4 +1,4 @@
-//! This program once more, in a part of its own: what it uses there is not counted as ours.
+//! Runs this program once more in another role, so that its resources are not counted as ours.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context, Result, ensure};
 
-/// A process that is gone when this is.
+/// A child process that is killed on drop.
 pub(crate) struct Helper {
     child: Child,
     input: Option<ChildStdin>,
@@ -15,10 +15,10 @@ pub(crate) struct Helper {
 }
 
 impl Helper {
-    /// Starts it in this part.
-    pub(crate) fn start(part: &str, arguments: &[String]) -> Result<Helper> {
+    /// Starts the program in this role.
+    pub(crate) fn start(role: &str, arguments: &[String]) -> Result<Helper> {
         let mut child = Command::new(std::env::current_exe()?)
-            .arg(part)
+            .arg(role)
             .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -27,13 +27,13 @@ impl Helper {
         Ok(Helper { input: child.stdin.take(), child, output })
     }
 
-    /// Tells it these lines; there will be no others.
-    pub(crate) fn tell(&mut self, lines: &[String]) -> Result<()> {
+    /// Writes these lines to its input and closes it.
+    pub(crate) fn write_lines(&mut self, lines: &[String]) -> Result<()> {
         let mut input = self.input.take().context("its input")?;
         Ok(input.write_all(lines.join("\n").as_bytes())?)
     }
 
-    /// The next line it says.
+    /// The next line of its output.
     pub(crate) fn line(&mut self) -> Result<String> {
         let mut line = String::new();
         ensure!(self.output.read_line(&mut line)? > 0, "the other process ended");
@@ -43,7 +43,7 @@ impl Helper {
 
 impl Drop for Helper {
     fn drop(&mut self) {
-        // It ends when its input does; whatever happens, it must not stay.
+        // It exits when its input ends; the kill makes sure.
         drop(self.input.take());
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -1,4 +1,5 @@
-//! Clients of the server in a process of their own: they listen to events and note how old each stamp in them is.
+//! Clients of the server in a separate process: they listen to events and record the age of each
+//! timestamp in them.
 
 use std::{
     io::Read,
@@ -20,76 +21,77 @@ use tokio::{
 
 use crate::{helper::Helper, stamper::now};
 
-/// The argument by which this program becomes one.
+/// The argument that selects this role.
 pub(crate) const LISTENER: &str = "--listener";
 
-/// No stamp of our times is smaller.
+/// The smallest number that is taken for a timestamp.
 const FIRST_STAMP: i64 = 1_000_000_000_000_000;
 
-/// Connections opened at once.
+/// The number of connections opened concurrently.
 const AT_ONCE: usize = 32;
 
-/// How old stamps were when they were heard, in microseconds.
+/// The ages of timestamps on arrival, in microseconds.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Heard {
+pub(crate) struct Latencies {
     pub(crate) p50: i64,
     pub(crate) p99: i64,
     pub(crate) count: usize,
 }
 
-/// Listens to these discussions at this address for so many milliseconds after everyone is connected.
+/// Starts listening to these discussions for this many milliseconds after every client is
+/// connected.
 pub(crate) fn start(address: &str, ids: &[String], time_ms: u64) -> Result<Helper> {
     let mut helper = Helper::start(LISTENER, &[address.to_owned(), time_ms.to_string()])?;
-    helper.tell(ids)?;
-    ensure!(helper.line()? == "ready", "not everyone could be connected");
+    helper.write_lines(ids)?;
+    ensure!(helper.line()? == "ready", "not every client could connect");
     Ok(helper)
 }
 
-/// What they heard, once the time is over.
-pub(crate) fn heard(helper: &mut Helper) -> Result<Heard> {
+/// The result, once the time is over.
+pub(crate) fn result(helper: &mut Helper) -> Result<Latencies> {
     let line = helper.line()?;
     let mut numbers = line.split(' ').map(str::parse::<i64>);
     let mut next = || -> Result<i64> { Ok(numbers.next().context("a number")??) };
-    Ok(Heard { p50: next()?, p99: next()?, count: usize::try_from(next()?)? })
+    Ok(Latencies { p50: next()?, p99: next()?, count: usize::try_from(next()?)? })
 }
 
-/// Listens until the time is over, and says what was heard.
-pub(crate) fn be_one(arguments: &[String]) -> Result<()> {
+/// Listens until the time is over, and prints the result.
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let [address, time] = arguments else { anyhow::bail!("an address and a time are needed") };
     let mut ids = String::new();
     std::io::stdin().read_to_string(&mut ids)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut ages = runtime.block_on(listen(address, &ids, Duration::from_millis(time.parse()?)))?;
-    ensure!(!ages.is_empty(), "nothing was heard");
+    ensure!(!ages.is_empty(), "no events arrived");
     ages.sort_unstable();
     println!("{} {} {}", ages[ages.len() / 2], ages[ages.len() * 99 / 100], ages.len());
     Ok(())
 }
 
-/// What all of them share.
+/// State shared by all clients.
 #[derive(Default)]
-struct Notes {
-    /// Stamps from before everyone was connected don't count; 0 is not yet.
+struct Shared {
+    /// When every client was connected; 0 until then. Earlier timestamps don't count.
     since: AtomicI64,
     ages: Mutex<Vec<i64>>,
 }
 
 async fn listen(address: &str, ids: &str, time: Duration) -> Result<Vec<i64>> {
-    let notes = Arc::new(Notes::default());
+    let shared = Arc::new(Shared::default());
     let connecting = stream::iter(ids.lines()).map(|id| connected(address, id)).buffer_unordered(AT_ONCE);
     connecting
         .try_for_each(|stream| {
-            tokio::spawn(follow(stream, notes.clone()));
+            tokio::spawn(follow(stream, shared.clone()));
             std::future::ready(Ok(()))
         })
         .await?;
-    notes.since.store(now(), Ordering::Relaxed);
+    shared.since.store(now(), Ordering::Relaxed);
     println!("ready");
     sleep(time).await;
-    Ok(std::mem::take(&mut *notes.ages.lock().unwrap_or_else(PoisonError::into_inner)))
+    Ok(std::mem::take(&mut *shared.ages.lock().unwrap_or_else(PoisonError::into_inner)))
 }
 
-/// Connected, and answered.
+/// A connection whose response has begun.
 async fn connected(address: &str, id: &str) -> Result<BufReader<TcpStream>> {
     let stream = TcpStream::connect(address).await?;
     stream.set_nodelay(true)?;
@@ -102,22 +104,27 @@ async fn connected(address: &str, id: &str) -> Result<BufReader<TcpStream>> {
     Ok(stream)
 }
 
-async fn follow(mut stream: BufReader<TcpStream>, notes: Arc<Notes>) -> Result<()> {
-    let (mut line, mut place) = (Vec::new(), (String::new(), 0));
+async fn follow(mut stream: BufReader<TcpStream>, shared: Arc<Shared>) -> Result<()> {
+    let (mut line, mut database) = (Vec::new(), (String::new(), 0));
     while stream.read_until(b'\n', &mut line).await? > 0 {
         let at = now();
         if let Some(data) = line.strip_prefix(b"data: ") {
-            let since = notes.since.load(Ordering::Relaxed);
-            let stamps = stamps(&serde_json::from_slice(data)?, &mut place);
+            let since = shared.since.load(Ordering::Relaxed);
+            let stamps = stamps(&serde_json::from_slice(data)?, &mut database);
             let counted = stamps.into_iter().filter(|stamp| since > 0 && *stamp >= since);
-            notes.ages.lock().unwrap_or_else(PoisonError::into_inner).extend(counted.map(|stamp| at - stamp));
+            shared
+                .ages
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .extend(counted.map(|stamp| at - stamp));
         }
         line.clear();
     }
     Ok(())
 }
 
-/// The stamps in a piece of text that were not heard before. Who was too slow is told a text from its beginning once more.
+/// The timestamps in a piece of text that did not arrive before. A client that was too slow gets
+/// the text from its beginning once more.
 fn stamps(data: &Value, (step, heard): &mut (String, usize)) -> Vec<i64> {
     let (Some(chunk), Some(told)) = (data["chunk"].as_str(), data["step"].as_str()) else {
         return Vec::new();

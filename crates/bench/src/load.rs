@@ -1,5 +1,5 @@
-//! Many discussions at once, against their critical path: the calls that must wait for each other, made bare in the same
-//! run.
+//! Many concurrent discussions, compared with their critical path: the calls that must wait for
+//! each other, made without our code in the same run.
 
 use std::time::{Duration, Instant};
 
@@ -8,20 +8,21 @@ use futures::future::join_all;
 use quorum_core::{engine::Engine, model::spec::Spec};
 
 use crate::{
-    bare, machine,
-    place::{Place, order},
+    bare,
+    database::{Database, spec},
+    machine,
     table::Table,
 };
 
 const FIFTY: Duration = Duration::from_millis(50);
 
 /// One discussion at 50 ms: two rounds and a synthesis wait for each other.
-pub(crate) async fn one(place: &Place, table: &mut Table) -> Result<()> {
-    let engine = place.engine(FIFTY);
+pub(crate) async fn one(database: &Database, table: &mut Table) -> Result<()> {
+    let engine = database.engine(FIFTY);
     let mut best = f64::MAX;
     for _ in 0..5 {
         let path = bare::calls(1, 3, FIFTY).await;
-        let took = hold(&engine, 1, &order("synthesis", 2, 3)).await?;
+        let took = run_all(&engine, 1, &spec("synthesis", 2, 3)).await?;
         best = best.min(took.as_secs_f64() / path.as_secs_f64());
     }
     let what = "wall time / critical path, 1 discussion at 50 ms (best of 5)";
@@ -29,13 +30,13 @@ pub(crate) async fn one(place: &Place, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// A hundred of them.
-pub(crate) async fn hundred(place: &Place, table: &mut Table) -> Result<()> {
-    let engine = place.engine(FIFTY);
-    hold(&engine, 100, &order("synthesis", 2, 3)).await?;
+/// A hundred concurrent discussions.
+pub(crate) async fn hundred(database: &Database, table: &mut Table) -> Result<()> {
+    let engine = database.engine(FIFTY);
+    run_all(&engine, 100, &spec("synthesis", 2, 3)).await?;
     let path = bare::calls(100, 3, FIFTY).await;
     let cpu = machine::cpu_seconds()?;
-    let took = hold(&engine, 100, &order("synthesis", 2, 3)).await?;
+    let took = run_all(&engine, 100, &spec("synthesis", 2, 3)).await?;
     let cpu = machine::cpu_seconds()? - cpu;
     let ratio = took.as_secs_f64() / path.as_secs_f64();
     table.row(
@@ -48,12 +49,12 @@ pub(crate) async fn hundred(place: &Place, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// A thousand at a second, and what memory they take while they wait.
-pub(crate) async fn thousand(place: &Place, table: &mut Table) -> Result<()> {
-    let engine = place.engine(Duration::from_secs(1));
-    let (before, spec) = (machine::resident_bytes()?, order("synthesis", 2, 3));
-    let (held, per_discussion) = futures::join!(hold(&engine, 1_000, &spec), async {
-        // In the second round everything a discussion keeps is there.
+/// A thousand discussions with calls of one second, and the memory they take while they wait.
+pub(crate) async fn thousand(database: &Database, table: &mut Table) -> Result<()> {
+    let engine = database.engine(Duration::from_secs(1));
+    let (before, spec) = (machine::resident_bytes()?, spec("synthesis", 2, 3));
+    let (held, per_discussion) = futures::join!(run_all(&engine, 1_000, &spec), async {
+        // In the second round a discussion has allocated all its memory.
         tokio::time::sleep(Duration::from_millis(1_600)).await;
         Ok::<u64, anyhow::Error>(machine::resident_bytes()?.saturating_sub(before) / 1_000)
     });
@@ -70,11 +71,11 @@ pub(crate) async fn thousand(place: &Place, table: &mut Table) -> Result<()> {
 }
 
 /// 500 discussions of six calls in a row, against the same calls made bare.
-pub(crate) async fn sequential(place: &Place, table: &mut Table) -> Result<()> {
-    let engine = place.engine(FIFTY);
-    let spec = order("round-robin", 1, 5);
+pub(crate) async fn sequential(database: &Database, table: &mut Table) -> Result<()> {
+    let engine = database.engine(FIFTY);
+    let spec = spec("round-robin", 1, 5);
     let bare = bare::calls(500, 6, FIFTY).await;
-    let held = hold(&engine, 500, &spec).await?;
+    let held = run_all(&engine, 500, &spec).await?;
     let ratio = held.as_secs_f64() / bare.as_secs_f64();
     let measured = format!("{ratio:.2} ({:.2} s / {:.2} s)", held.as_secs_f64(), bare.as_secs_f64());
     table.row(
@@ -86,8 +87,8 @@ pub(crate) async fn sequential(place: &Place, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// How long it takes to hold so many of them at once.
-async fn hold(engine: &Engine, count: usize, spec: &Spec) -> Result<Duration> {
+/// How long this many concurrent discussions take.
+async fn run_all(engine: &Engine, count: usize, spec: &Spec) -> Result<Duration> {
     let began = Instant::now();
     let one = || async {
         let finished = engine.begin(spec.clone()).await?.finished().await?;

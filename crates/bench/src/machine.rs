@@ -1,8 +1,8 @@
-//! What the operating system says of this process.
+//! This process's resource usage, as reported by the operating system.
 
 use anyhow::{Context, Result};
 
-/// Clock ticks a second in `/proc`, the same on every Linux there is.
+/// Clock ticks per second in `/proc`, the same on every Linux.
 const TICKS: f64 = 100.0;
 
 /// Seconds of processor time used so far, by all threads.
@@ -14,7 +14,7 @@ pub(crate) fn cpu_seconds() -> Result<f64> {
     Ok((ticks(11)? + ticks(12)?) / TICKS)
 }
 
-/// Bytes of memory in use.
+/// The resident memory in bytes.
 pub(crate) fn resident_bytes() -> Result<u64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("VmRSS")?;

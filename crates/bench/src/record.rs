@@ -1,4 +1,4 @@
-//! The store alone: durable facts a second, one append, a long record resumed.
+//! The store alone: durable facts per second, a single append, and resuming a long record.
 
 use std::time::{Duration, Instant};
 
@@ -16,22 +16,22 @@ use quorum_core::{
 };
 
 use crate::{
-    place::{Place, order},
+    database::{Database, spec},
     table::Table,
 };
 
 const WRITERS: usize = 64;
 const EACH: u64 = 400;
 
-/// 64 writers, each waiting for every fact to be durable before the next.
-pub(crate) async fn facts_per_second(place: &Place, table: &mut Table) -> Result<()> {
-    let claims = open(place, WRITERS).await?;
+/// 64 writers, each of which waits until a fact is durable before the next.
+pub(crate) async fn facts_per_second(database: &Database, table: &mut Table) -> Result<()> {
+    let claims = open(database, WRITERS).await?;
     let began = Instant::now();
-    let written = join_all(claims.into_iter().map(|claim| write(place, claim, EACH))).await;
+    let written = join_all(claims.into_iter().map(|claim| write(database, claim, EACH))).await;
     written.into_iter().collect::<Result<Vec<()>>>()?;
     let rate = WRITERS as f64 * EACH as f64 / began.elapsed().as_secs_f64();
     table.row(
-        "durable facts a second, 64 writers, synchronous=FULL",
+        "durable facts per second, 64 writers, synchronous=FULL",
         format!("{rate:.0}"),
         ">= 15,000",
         rate >= 15_000.0,
@@ -39,21 +39,21 @@ pub(crate) async fn facts_per_second(place: &Place, table: &mut Table) -> Result
     Ok(())
 }
 
-/// One fact at a time by one writer.
-pub(crate) async fn one_append(place: &Place, table: &mut Table) -> Result<()> {
-    let claim = open(place, 1).await?.pop().context("a claim")?;
+/// Appends by a single writer, one fact at a time.
+pub(crate) async fn one_append(database: &Database, table: &mut Table) -> Result<()> {
+    let claim = open(database, 1).await?.pop().context("a claim")?;
     let began = Instant::now();
-    write(place, claim, 500).await?;
-    table.note("one append alone", format!("{:.0} us", began.elapsed().as_secs_f64() * 1e6 / 500.0));
+    write(database, claim, 500).await?;
+    table.note("a single append", format!("{:.0} us", began.elapsed().as_secs_f64() * 1e6 / 500.0));
     Ok(())
 }
 
-/// A record of 10,000 facts: how long until the resumed discussion asks its next question.
-pub(crate) async fn resume(place: &Place, table: &mut Table) -> Result<()> {
-    // Two facts a turn, and a few a round.
-    let id = halfway(place, 10_000).await?;
-    let engine = place.engine(Duration::ZERO);
-    let facts = place.store.read(id, Seq::START, usize::MAX).await?.len();
+/// How long a discussion with a record of 10,000 facts takes to resume and ask its next question.
+pub(crate) async fn resume(database: &Database, table: &mut Table) -> Result<()> {
+    // Two facts per turn, and a few per round.
+    let id = paused_after(database, 10_000).await?;
+    let engine = database.engine(Duration::ZERO);
+    let facts = database.store.read(id, Seq::START, usize::MAX).await?.len();
     engine.send(id, Command::Resume).await?;
     let began = Instant::now();
     let handle = engine.run(id).await?;
@@ -71,10 +71,10 @@ pub(crate) async fn resume(place: &Place, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// A discussion that was paused after about so many facts.
-async fn halfway(place: &Place, facts: u64) -> Result<DiscussionId> {
-    let engine = place.engine(Duration::ZERO);
-    let id = engine.open(order("round-robin", 100_000, 4)).await?;
+/// A discussion that was paused after about this many facts.
+async fn paused_after(database: &Database, facts: u64) -> Result<DiscussionId> {
+    let engine = database.engine(Duration::ZERO);
+    let id = engine.open(spec("round-robin", 100_000, 4)).await?;
     let handle = engine.run(id).await?;
     let mut signals = Box::pin(handle.signals());
     while let Some(signal) = signals.next().await {
@@ -87,24 +87,25 @@ async fn halfway(place: &Place, facts: u64) -> Result<DiscussionId> {
     Ok(id)
 }
 
-async fn open(place: &Place, count: usize) -> Result<Vec<Claim>> {
-    let engine = place.engine(Duration::ZERO);
+async fn open(database: &Database, count: usize) -> Result<Vec<Claim>> {
+    let engine = database.engine(Duration::ZERO);
     let mut claims = Vec::new();
     for _ in 0..count {
-        let id = engine.open(order("synthesis", 1, 3)).await?;
-        claims.push(place.store.claim(id, "bench", 60_000).await?);
+        let id = engine.open(spec("synthesis", 1, 3)).await?;
+        claims.push(database.store.claim(id, "bench", 60_000).await?);
     }
     Ok(claims)
 }
 
-async fn write(place: &Place, claim: Claim, count: u64) -> Result<()> {
+async fn write(database: &Database, claim: Claim, count: u64) -> Result<()> {
     let mut expected = Seq(3);
     for _ in 0..count {
         let step = Some(Step::new(1, "speaking", "voice0"));
         let event = Event::PhaseEntered { phase: "speaking".to_owned(), round: 1 };
         let fact = Fact { seq: expected.next(), at: Timestamp(0), active_ms: 0, step, event };
         let (id, claim, then) = (claim.id, claim.clone(), Then::Continue);
-        expected = place.store.append(Append { claim, id, expected, facts: vec![fact].into(), then }).await?;
+        expected =
+            database.store.append(Append { claim, id, expected, facts: vec![fact].into(), then }).await?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Whether a long discussion gets slower: its thousandth round against its tenth.
+//! Checks whether a long discussion gets slower: its thousandth round compared with its tenth.
 
 use std::time::{Duration, Instant};
 
@@ -7,16 +7,17 @@ use futures::StreamExt;
 use quorum_core::{engine::feed::Signal, model::event::Event};
 
 use crate::{
-    place::{Place, order},
+    database::{Database, spec},
     table::Table,
 };
 
-/// Rounds around each of the two that are compared, since one alone is noise.
+/// The number of rounds before and after each of the two that are averaged, since one alone is
+/// noise.
 const AROUND: usize = 9;
 
-pub(crate) async fn late_against_early(place: &Place, table: &mut Table) -> Result<()> {
-    let engine = place.engine(Duration::ZERO);
-    let id = engine.open(order("round-robin", 1_010, 4)).await?;
+pub(crate) async fn late_against_early(database: &Database, table: &mut Table) -> Result<()> {
+    let engine = database.engine(Duration::ZERO);
+    let id = engine.open(spec("round-robin", 1_010, 4)).await?;
     let handle = engine.run(id).await?;
     let mut signals = Box::pin(handle.signals());
     let mut opened: Vec<Instant> = Vec::new();
@@ -38,7 +39,7 @@ pub(crate) async fn late_against_early(place: &Place, table: &mut Table) -> Resu
     Ok(())
 }
 
-/// The middle one of the rounds around this one, in seconds.
+/// The median duration of the rounds around this one, in seconds.
 fn around(opened: &[Instant], round: usize) -> Result<f64> {
     let first = round - AROUND;
     let slice = opened.get(first..=(round + AROUND).min(opened.len() - 1)).context("the rounds were held")?;

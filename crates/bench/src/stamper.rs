@@ -1,4 +1,5 @@
-//! A vendor whose every piece of text is the moment at which it is sent, in microseconds. Whoever hears it knows how long it took.
+//! A vendor whose every piece of text is a timestamp in microseconds, so that the receiver can
+//! measure its latency.
 
 use std::{io::Read, time::Duration};
 
@@ -11,7 +12,7 @@ use tokio::{
 
 use crate::vendor::Pace;
 
-/// The argument by which this program becomes one.
+/// The argument that selects this role.
 pub(crate) const STAMPER: &str = "--stamper";
 
 const MODELS: &str =
@@ -19,14 +20,14 @@ const MODELS: &str =
 
 const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
 
-/// Now, in microseconds. All processes of a machine share the clock.
+/// The current time in microseconds. All processes of a machine share the clock.
 pub(crate) fn now() -> i64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 }
 
-/// Is one until the input ends.
-pub(crate) fn be_one(arguments: &[String]) -> Result<()> {
+/// Runs as a vendor until the input ends.
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let pace = Pace::read(arguments)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     std::thread::spawn(move || runtime.block_on(listen(pace)));
@@ -40,16 +41,16 @@ async fn listen(pace: Pace) -> Result<()> {
     loop {
         let (stream, _) = listener.accept().await?;
         stream.set_nodelay(true)?;
-        // Whoever breaks off is gone.
+        // A client that disconnects is ignored.
         tokio::spawn(async move { serve(stream, pace).await.ok() });
     }
 }
 
 async fn serve(stream: TcpStream, pace: Pace) -> Result<()> {
     let mut stream = BufReader::new(stream);
-    while let Some(is_question) = heard(&mut stream).await? {
+    while let Some(is_question) = read_request(&mut stream).await? {
         if is_question {
-            speak(stream.get_mut(), pace).await?;
+            stream_timestamps(stream.get_mut(), pace).await?;
         } else {
             let answer = format!(
                 "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{MODELS}",
@@ -61,8 +62,9 @@ async fn serve(stream: TcpStream, pace: Pace) -> Result<()> {
     Ok(())
 }
 
-/// Reads a request to its end: whether it is a question, or `None` where there is none any more.
-async fn heard(stream: &mut BufReader<TcpStream>) -> Result<Option<bool>> {
+/// Reads a request to its end. Returns whether it is a completion request, or `None` at the end of
+/// the connection.
+async fn read_request(stream: &mut BufReader<TcpStream>) -> Result<Option<bool>> {
     let (mut head, mut length) = (String::new(), 0);
     loop {
         let start = head.len();
@@ -81,7 +83,7 @@ async fn heard(stream: &mut BufReader<TcpStream>) -> Result<Option<bool>> {
     Ok(Some(head.starts_with("POST")))
 }
 
-async fn speak(stream: &mut TcpStream, pace: Pace) -> Result<()> {
+async fn stream_timestamps(stream: &mut TcpStream, pace: Pace) -> Result<()> {
     sleep(Duration::from_millis(pace.first)).await;
     stream.write_all(HEAD.as_bytes()).await?;
     for _ in 0..pace.pieces {

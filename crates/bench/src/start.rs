@@ -1,4 +1,4 @@
-//! How long the command takes to start.
+//! The start-up time of the command.
 
 use std::{process::Command, time::Instant};
 
@@ -6,7 +6,8 @@ use anyhow::{Result, ensure};
 
 use crate::table::Table;
 
-/// `ax --version`, the best of twenty. The release binary must be there; `cargo xtask bench` sees to it.
+/// Measures `ax --version`, the best of twenty runs. Needs the release binary, which `cargo xtask
+/// bench` builds.
 pub(crate) fn version(table: &mut Table) -> Result<()> {
     let folder = std::env::current_exe()?;
     let ax = folder.with_file_name("ax");

@@ -1,17 +1,17 @@
-//! The table that is printed.
+//! The table of results.
 
-/// Rows of what was measured, against what it should be.
+/// Rows of measurements and goals.
 #[derive(Default)]
 pub(crate) struct Table(Vec<[String; 4]>);
 
 impl Table {
-    /// A figure that should be at most, or at least, its goal.
+    /// Adds a measurement with a goal.
     pub(crate) fn row(&mut self, what: &str, measured: String, goal: &str, met: bool) {
         let verdict = if met { "yes" } else { "NO" };
         self.0.push([what.to_owned(), measured, goal.to_owned(), verdict.to_owned()]);
     }
 
-    /// A figure without a goal.
+    /// Adds a measurement without a goal.
     pub(crate) fn note(&mut self, what: &str, measured: String) {
         self.0.push([what.to_owned(), measured, String::new(), String::new()]);
     }

@@ -1,7 +1,9 @@
-//! Real calls over HTTP, against a bare loop of the same requests with the same client library in the same run.
+//! Real calls over HTTP, compared with a bare loop of the same requests with the same client
+//! library in the same run.
 //!
-//! The vendor is a process of its own. The bare loop does what a script would: it posts, reads the stream, takes the JSON of each event
-//! apart and joins the text. It records nothing, retries nothing, and knows no deadline.
+//! The vendor is a separate process. The bare loop does what a script would: it posts, reads the
+//! stream, parses the JSON of each event and joins the text. It has no recording, no retries and no
+//! timeouts.
 
 use std::{
     collections::BTreeMap,
@@ -18,36 +20,36 @@ use quorum_core::{
 };
 use quorum_providers::{
     RealVoices,
-    source::{Endpoint, Facts, Patience, Source, Way},
+    source::{Endpoint, Facts, Source, Timeouts, Way},
     wire::{Quirks, wire},
 };
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use crate::{
+    database::{Database, WallClock, spec},
     machine,
-    place::{Place, WallClock, order},
     table::Table,
     vendor::{Pace, Vendor},
 };
 
-/// As a fast model answers: a second.
-const USUAL: Pace = Pace { first: 500, next: 25, pieces: 20 };
+/// The timing of a fast model, which takes a second.
+const FAST_MODEL: Pace = Pace { first: 500, next: 25, pieces: 20 };
 
-/// A flood of small pieces.
-const CHATTY: Pace = Pace { first: 1, next: 0, pieces: 2_000 };
+/// Many small pieces.
+const MANY_PIECES: Pace = Pace { first: 1, next: 0, pieces: 2_000 };
 
-/// Calls of one discussion: three voices in two rounds, and a synthesis.
+/// Calls per discussion: three voices in two rounds, and a synthesis.
 const CALLS: u32 = 7;
 
-/// One discussion: everything that is not the vendor's time.
-pub(crate) async fn one(place: &Place, table: &mut Table) -> Result<()> {
-    let vendor = Vendor::start(USUAL)?;
-    let (engine, bare) = (engine(place, &vendor.url)?, Bare::new(&vendor.url)?);
+/// One discussion: the time that is not the vendor's.
+pub(crate) async fn one(database: &Database, table: &mut Table) -> Result<()> {
+    let vendor = Vendor::start(FAST_MODEL)?;
+    let (engine, bare) = (engine(database, &vendor.url)?, Bare::new(&vendor.url)?);
     let mut best = f64::MAX;
     for _ in 0..3 {
         let path = timed(bare.discussion()).await?;
-        let took = timed(hold(&engine)).await?;
+        let took = timed(run_one(&engine)).await?;
         best = best.min(took / path);
     }
     let what = "one discussion over HTTP / the same calls bare (best of 3)";
@@ -55,10 +57,10 @@ pub(crate) async fn one(place: &Place, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// A thousand, one every 25 ms.
-pub(crate) async fn steady(place: &Place, table: &mut Table) -> Result<()> {
-    let vendor = Vendor::start(USUAL)?;
-    let (engine, bare) = (engine(place, &vendor.url)?, Bare::new(&vendor.url)?);
+/// A thousand discussions, one every 25 ms.
+pub(crate) async fn steady(database: &Database, table: &mut Table) -> Result<()> {
+    let vendor = Vendor::start(FAST_MODEL)?;
+    let (engine, bare) = (engine(database, &vendor.url)?, Bare::new(&vendor.url)?);
     let mut alone = Vec::new();
     for _ in 0..3 {
         alone.push(timed(bare.discussion()).await?);
@@ -66,7 +68,7 @@ pub(crate) async fn steady(place: &Place, table: &mut Table) -> Result<()> {
     let path = alone.into_iter().fold(f64::MAX, f64::min);
     let arrive = async |index: u64| {
         sleep(Duration::from_millis(25 * index)).await;
-        timed(hold(&engine)).await
+        timed(run_one(&engine)).await
     };
     let mut took = try_join_all((0..1_000).map(arrive)).await?;
     took.sort_by(f64::total_cmp);
@@ -76,12 +78,12 @@ pub(crate) async fn steady(place: &Place, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// A thousand at the same moment: time, processor and memory.
-pub(crate) async fn burst(place: &Place, table: &mut Table) -> Result<()> {
-    let vendor = Vendor::start(USUAL)?;
-    let (engine, bare) = (engine(place, &vendor.url)?, Bare::new(&vendor.url)?);
+/// A thousand discussions at the same moment: time, processor and memory.
+pub(crate) async fn burst(database: &Database, table: &mut Table) -> Result<()> {
+    let vendor = Vendor::start(FAST_MODEL)?;
+    let (engine, bare) = (engine(database, &vendor.url)?, Bare::new(&vendor.url)?);
     let theirs = measured(async || join_all((0..1_000).map(|_| bare.discussion())).await).await?;
-    let ours = measured(async || join_all((0..1_000).map(|_| hold(&engine))).await).await?;
+    let ours = measured(async || join_all((0..1_000).map(|_| run_one(&engine))).await).await?;
     let ratio = ours.seconds / theirs.seconds;
     let lost = ours.lost;
     let shown = format!("{ratio:.3} ({:.2} s / {:.2} s), {lost} lost", ours.seconds, theirs.seconds);
@@ -102,36 +104,36 @@ pub(crate) async fn burst(place: &Place, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// What one piece of an answer costs: the same calls with many pieces and with few.
-pub(crate) async fn chunks(place: &Place, table: &mut Table) -> Result<()> {
-    let vendor = Vendor::start(CHATTY)?;
-    let (engine, bare) = (engine(place, &vendor.url)?, Bare::new(&vendor.url)?);
-    hold(&engine).await?;
+/// The cost of one piece of an answer: the same calls with many pieces and with few.
+pub(crate) async fn chunks(database: &Database, table: &mut Table) -> Result<()> {
+    let vendor = Vendor::start(MANY_PIECES)?;
+    let (engine, bare) = (engine(database, &vendor.url)?, Bare::new(&vendor.url)?);
+    run_one(&engine).await?;
     bare.discussion().await?;
     let (mut ours, mut theirs) = (f64::MAX, f64::MAX);
     for _ in 0..3 {
         theirs = theirs.min(cpu(async || join_all((0..20).map(|_| bare.discussion())).await).await?);
-        ours = ours.min(cpu(async || join_all((0..20).map(|_| hold(&engine))).await).await?);
+        ours = ours.min(cpu(async || join_all((0..20).map(|_| run_one(&engine))).await).await?);
     }
-    let per_piece = |cpu: f64| cpu / (20.0 * f64::from(CALLS) * CHATTY.pieces as f64) * 1e6;
+    let per_piece = |cpu: f64| cpu / (20.0 * f64::from(CALLS) * MANY_PIECES.pieces as f64) * 1e6;
     let ratio = ours / theirs;
     let shown = format!("{ratio:.2} ({:.2} us / {:.2} us)", per_piece(ours), per_piece(theirs));
     table.row("processor time per streamed piece / bare (best of 3)", shown, "<= 1.5", ratio <= 1.5);
     Ok(())
 }
 
-/// What so many discussions took.
-struct Taken {
+/// The resources that the discussions used.
+struct Usage {
     seconds: f64,
     cpu: f64,
     memory: f64,
     lost: usize,
 }
 
-async fn measured(run: impl AsyncFnOnce() -> Vec<Result<()>>) -> Result<Taken> {
+async fn measured(run: impl AsyncFnOnce() -> Vec<Result<()>>) -> Result<Usage> {
     let (memory, cpu, began) = (machine::resident_bytes()?, machine::cpu_seconds()?, Instant::now());
     let watching = async {
-        // In the second round everything that is kept is there.
+        // In the second round a discussion has allocated all its memory.
         sleep(Duration::from_millis(1_700)).await;
         machine::resident_bytes()
     };
@@ -142,7 +144,7 @@ async fn measured(run: impl AsyncFnOnce() -> Vec<Result<()>>) -> Result<Taken> {
         Ok::<(), anyhow::Error>(())
     })?;
     let (seconds, cpu) = (began.elapsed().as_secs_f64(), machine::cpu_seconds()? - cpu);
-    Ok(Taken { seconds, cpu, memory: during?.saturating_sub(memory) as f64, lost })
+    Ok(Usage { seconds, cpu, memory: during?.saturating_sub(memory) as f64, lost })
 }
 
 async fn cpu(run: impl AsyncFnOnce() -> Vec<Result<()>>) -> Result<f64> {
@@ -157,19 +159,19 @@ async fn timed(run: impl Future<Output = Result<()>>) -> Result<f64> {
     Ok(began.elapsed().as_secs_f64())
 }
 
-async fn hold(engine: &Engine) -> Result<()> {
+async fn run_one(engine: &Engine) -> Result<()> {
     let outcome = engine.begin(talk()).await?.finished().await?.outcome();
     ensure!(outcome.success, "a discussion failed: {:?}", outcome.error);
     Ok(())
 }
 
 fn talk() -> Spec {
-    let spec = order("synthesis", 2, 3);
+    let spec = spec("synthesis", 2, 3);
     let seat = |it: &Participant| Participant { provider: "alpha".to_owned(), ..it.clone() };
     Spec { participants: spec.participants.iter().map(seat).collect(), ..spec }
 }
 
-fn engine(place: &Place, url: &str) -> Result<Engine> {
+fn engine(database: &Database, url: &str) -> Result<Engine> {
     let endpoint = Endpoint {
         base: format!("{url}/v1").parse()?,
         wire: wire("openai-chat").context("the wire is there")?,
@@ -184,11 +186,11 @@ fn engine(place: &Place, url: &str) -> Result<Engine> {
         usual: Facts { window: 128_000, price: None, quirks: Quirks::default() },
         models: BTreeMap::new(),
         width: Width::at_once(10_000),
-        patience: Patience::default(),
+        timeouts: Timeouts::default(),
     };
     let voices = Arc::new(RealVoices::of(vec![source]));
     let shared = Shared {
-        store: place.store.clone(),
+        store: database.store.clone(),
         voices,
         clock: Arc::new(WallClock),
         registry: quorum_patterns::registry(),
@@ -196,7 +198,7 @@ fn engine(place: &Place, url: &str) -> Result<Engine> {
     Ok(Engine::new(shared, "bench"))
 }
 
-/// The same calls as a script would make them.
+/// The same calls as a script makes them.
 struct Bare {
     client: reqwest::Client,
     address: String,
@@ -212,7 +214,7 @@ impl Bare {
             "model": "alpha-1", "messages": messages, "stream": true,
             "stream_options": { "include_usage": true }, "max_tokens": 2_048, "temperature": 0.7,
         });
-        // Fails only when it was done before.
+        // Fails only if a provider is already installed.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::new();
         Ok(Bare { client, address: format!("{url}/v1/chat/completions"), body: body.to_string() })
@@ -240,7 +242,7 @@ impl Bare {
                 }
             }
         }
-        ensure!(!text.is_empty(), "nothing was said");
+        ensure!(!text.is_empty(), "the answer is empty");
         Ok(())
     }
 }

@@ -1,4 +1,5 @@
-//! Which provider an agent speaks through: the one for its task, else its preferred ones in order, else its fallback, else claude.
+//! Chooses the provider for an agent: the one for its task, else its preferred ones in order, else
+//! its fallback, else claude.
 
 use std::collections::BTreeMap;
 
@@ -6,56 +7,58 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalog;
 
-/// Who answers for an agent that has no preference, or none that can be had.
-const USUAL: &str = "claude";
+/// The provider of last resort, for an agent without a preference or without an available one.
+const DEFAULT_PROVIDER: &str = "claude";
 
-/// No agent prefers more.
-pub const MOST_PREFERRED: usize = 6;
+/// The most preferred providers an agent may list.
+pub const MAX_PREFERRED: usize = 6;
 
-/// What an agent's profile says about providers. Each is written as everywhere: `claude`, or `claude/MODEL`.
+/// The part of an agent's profile about providers. A provider is written as everywhere else:
+/// `claude`, or `claude/MODEL`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Affinity {
-    /// In the order in which they are tried.
+    /// Preferred providers, in the order in which they are tried.
     pub preferred: Vec<String>,
-    /// By the kind of task: `code-review`.
+    /// The provider for each kind of task, such as `code-review`.
     pub task_mapping: BTreeMap<String, String>,
-    /// Where none of the preferred can be had.
+    /// The provider used when none of the preferred ones is available.
     pub fallback: Option<String>,
-    /// Never these, whoever else names them; a provider's name stands for all its models.
+    /// Providers that are never used, even where another field names them. A provider's name
+    /// without a model excludes all its models.
     pub exclude: Vec<String>,
 }
 
 impl Affinity {
-    /// Who speaks for the agent in a task of this kind, as it was written; `None` when nobody it may speak through can be asked.
-    /// Providers are looked up by the names results have for them.
+    /// The provider for a task of this kind, as it was written in the profile; `None` if none of
+    /// the candidates is available. `is_available` gets each provider's catalogue name.
     #[must_use]
-    pub fn choose(&self, task: Option<&str>, can_be_asked: impl Fn(&str) -> bool) -> Option<&str> {
-        self.in_order(task).find(|it| can_be_asked(&provider_of(it)))
+    pub fn choose(&self, task: Option<&str>, is_available: impl Fn(&str) -> bool) -> Option<&str> {
+        self.candidates(task).find(|it| is_available(&provider_of(it)))
     }
 
-    /// Everyone who may speak for the agent, in the order in which they are tried.
-    pub fn in_order(&self, task: Option<&str>) -> impl Iterator<Item = &str> {
+    /// All candidate providers that are not excluded, in the order in which they are tried.
+    pub fn candidates(&self, task: Option<&str>) -> impl Iterator<Item = &str> {
         let for_task = task.and_then(|task| self.task_mapping.get(task));
-        let named = for_task.into_iter().chain(&self.preferred).chain(&self.fallback).map(String::as_str);
-        named.chain([USUAL]).filter(|it| !self.is_excluded(it))
+        let listed = for_task.into_iter().chain(&self.preferred).chain(&self.fallback).map(String::as_str);
+        listed.chain([DEFAULT_PROVIDER]).filter(|it| !self.is_excluded(it))
     }
 
     fn is_excluded(&self, written: &str) -> bool {
-        let is_meant = |excluded: &String| match excluded.contains('/') {
-            true => named(excluded) == named(written),
+        let matches = |excluded: &String| match excluded.contains('/') {
+            true => parse(excluded) == parse(written),
             false => provider_of(excluded) == provider_of(written),
         };
-        self.exclude.iter().any(is_meant)
+        self.exclude.iter().any(matches)
     }
 }
 
-/// `anthropic/MODEL` is `claude`.
+/// The provider's catalogue name: `anthropic/MODEL` is `claude`.
 fn provider_of(written: &str) -> String {
-    named(written).0
+    parse(written).0
 }
 
-fn named(written: &str) -> (String, Option<&str>) {
+fn parse(written: &str) -> (String, Option<&str>) {
     let (provider, model) =
         written.split_once('/').map_or((written, None), |(provider, model)| (provider, Some(model)));
     (catalog::row(provider).map_or_else(|| provider.to_owned(), |row| row.name.clone()), model)
@@ -100,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn b08_who_is_excluded_never_speaks() {
+    fn b08_an_excluded_provider_is_never_chosen() {
         let without = |exclude: &[&str]| Affinity {
             exclude: exclude.iter().map(|it| (*it).to_owned()).collect(),
             ..affinity()

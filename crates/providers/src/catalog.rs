@@ -1,4 +1,4 @@
-//! The catalogue: what is known of each provider before it is asked anything. A row in `catalog.toml` is a provider.
+//! The catalogue of providers, read from `catalog.toml`: one row per provider.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
@@ -7,69 +7,69 @@ use serde::{Deserialize, Deserializer, de::Error};
 
 use crate::{prices::per_million, wire::Quirks};
 
-/// Who sits at the table when nobody was named.
+/// The providers of a panel for which no participants were named.
 pub const DEFAULT_PANEL: [&str; 4] = ["claude", "glm", "qwen", "gemini"];
 
 /// One provider.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
-    /// What results call it.
+    /// The name used in results.
     pub name: String,
-    /// What else people call it.
+    /// Other names people use for it.
     #[serde(default)]
     pub aliases: Vec<String>,
-    /// What it is good at, best first.
+    /// Its strengths, best first.
     pub strengths: Vec<String>,
-    /// How it speaks: the name of a wire.
+    /// The name of its wire format.
     pub wire: String,
-    /// The address that every path is added to.
+    /// The base URL to which every path is appended.
     pub base_url: String,
-    /// The variable by which its vendor's clients take another address.
+    /// The variable by which the vendor's own clients override the base URL.
     pub base_url_env: BaseVariable,
-    /// The variables a key is looked for in, in this order.
+    /// The variables that may hold its key, in order of precedence.
     #[serde(default)]
     pub key_env: Vec<String>,
-    /// Where to ask whether a key is good, where anybody may see the list of models.
+    /// The path that checks a key, for vendors whose list of models is public.
     pub key_path: Option<String>,
-    /// Whether it runs on the user's own machine: it needs no key and costs nothing.
+    /// Whether it runs on the user's own machine, so that it needs no key and costs nothing.
     #[serde(default)]
     pub local: bool,
-    /// Whether an open port is enough to know that it is there.
+    /// Whether an open port is enough to consider it available.
     #[serde(default)]
     pub listens: bool,
-    /// The model that answers where none is named.
+    /// The default model.
     pub model: Option<String>,
-    /// Two to four different models that discuss where no other vendor can be asked. A server on the
-    /// user's own machine is asked which models it has instead.
+    /// Two to four different models that form the panel if no other vendor can be asked. A server on
+    /// the user's own machine is asked for its models instead.
     #[serde(default)]
     pub panel: Vec<String>,
-    /// How many tokens that model can take in.
+    /// The default model's context window in tokens.
     pub window: u64,
-    /// What that model costs.
+    /// The default model's price.
     #[serde(default, deserialize_with = "price")]
     pub price: Option<Price>,
-    /// Where its models differ from what their wire usually takes.
+    /// Deviations of its models from their wire's defaults.
     #[serde(default)]
     pub quirks: Quirks,
-    /// How many calls it takes at once.
+    /// The number of concurrent calls it accepts.
     pub concurrency: usize,
-    /// What price tables in litellm's format call it.
+    /// Its name in litellm's price tables.
     pub litellm: Option<String>,
-    /// The program that can answer where there is no key.
+    /// The program that answers when there is no key.
     pub cli: Option<Cli>,
-    /// Further models.
+    /// Models other than the default one.
     #[serde(default)]
     pub models: BTreeMap<String, Model>,
 }
 
-/// A variable that holds an address.
+/// An environment variable that holds a base URL.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BaseVariable {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What the vendor's clients add to it, and so do we.
+    /// The path that the vendor's clients, and therefore we, append to its value.
     pub path: String,
 }
 
@@ -77,22 +77,22 @@ pub struct BaseVariable {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cli {
-    /// What it is called.
+    /// Its name.
     pub program: String,
-    /// How it speaks, and with which arguments it is started: the name of a dialect.
+    /// The name of its dialect, which defines its arguments and its output format.
     pub dialect: String,
 }
 
-/// A further model of a provider.
+/// A provider's model other than the default one.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Model {
-    /// How many tokens it can take in.
+    /// Its context window in tokens.
     pub window: u64,
-    /// What it costs.
+    /// Its price.
     #[serde(default, deserialize_with = "price")]
     pub price: Option<Price>,
-    /// Where it differs from what its wire usually takes; as its provider's, where nothing is said.
+    /// Deviations from its wire's defaults; the provider's where none are given.
     pub quirks: Option<Quirks>,
 }
 
@@ -102,7 +102,7 @@ struct Catalog {
     provider: Vec<Row>,
 }
 
-/// Dollars for a million tokens, as people write them.
+/// A price as written in the file: dollars per million tokens.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Dollars {
@@ -114,7 +114,7 @@ struct Dollars {
 fn price<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Price>, D::Error> {
     let Dollars { input, output, cached } = Dollars::deserialize(deserializer)?;
     let price = per_million(input, output, cached);
-    price.map(Some).ok_or_else(|| D::Error::custom("a price is an amount of USD, 0 or more"))
+    price.map(Some).ok_or_else(|| D::Error::custom("a price must be a USD amount of 0 or more"))
 }
 
 #[expect(clippy::expect_used, reason = "the file is part of the program and a test reads it")]
@@ -127,7 +127,7 @@ pub fn rows() -> &'static [Row] {
     &CATALOG.provider
 }
 
-/// The row of that name or alias, however it is capitalised.
+/// The row of that name or alias; case is ignored.
 #[must_use]
 pub fn row(name: &str) -> Option<&'static Row> {
     let is = |it: &String| it.eq_ignore_ascii_case(name);
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_name_wires_and_dialects_there_are_and_addresses_that_may_be_used() {
+    fn rows_name_known_wires_and_dialects_and_allowed_addresses() {
         for row in rows() {
             assert!(wire(&row.wire).is_some(), "{}", row.name);
             assert!(row.cli.iter().all(|cli| dialect(&cli.dialect).is_some()), "{}", row.name);
@@ -198,7 +198,7 @@ mod tests {
             assert_eq!(row.local, row.key_env.is_empty(), "{}", row.name);
             assert!(
                 !row.local || row.concurrency == 1,
-                "{}: a machine of one's own has one model loaded",
+                "{}: a local machine has only one model loaded",
                 row.name
             );
         }
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn what_reasons_is_not_told_how_freely_to_speak() {
+    fn reasoning_models_get_no_temperature_and_no_stop_sequences() {
         for name in ["openai", "codex"] {
             let quirks = row(name).map(|row| row.quirks).unwrap();
             assert!(!quirks.temperature && !quirks.stop, "{name}");

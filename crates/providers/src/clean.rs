@@ -1,14 +1,14 @@
-//! Takes terminal escape sequences and control characters out of text: of a stream, however it is
-//! cut into pieces, and of a whole text.
+//! Removes terminal escape sequences and control characters from a stream, however it is cut into
+//! pieces, or from a whole text.
 //!
-//! Both know the same sequences and differ in what becomes of one that is never finished. A stream
-//! can't hold text back until that is known, so [`Cleaner`] drops what was taken for a sequence. Of
-//! a whole text [`without_sequences`] keeps it.
+//! Both know the same sequences and differ in how they treat one that is never finished. A stream
+//! can't hold text back until the sequence ends, so [`Cleaner`] drops everything after its start.
+//! For a whole text, [`without_sequences`] keeps that text.
 
-/// No sequence has more parameters than this; what goes on longer is text.
-const LONGEST_PARAMETERS: u8 = 64;
+/// The most parameter characters in a sequence; anything longer is treated as text.
+const MAX_PARAMETERS: u8 = 64;
 
-/// Cleans a stream: remembers in which sequence the text so far ended.
+/// Cleans a stream piece by piece. Remembers the sequence in which the last piece ended.
 #[derive(Debug, Default)]
 pub struct Cleaner {
     inside: Inside,
@@ -20,20 +20,20 @@ enum Inside {
     Text,
     /// After an escape character.
     Escape,
-    /// After an escape character and signs that choose a set of characters.
+    /// After an escape character and an intermediate byte, which selects a character set.
     Intermediate,
-    /// Inside `12;3H`, so many characters already.
+    /// Inside parameters such as `12;3H`, with the number of characters so far.
     Parameters(u8),
-    /// Inside a title, a link or the like, which ends with a bell or a terminator.
+    /// Inside a control string, such as a title or a link, which ends with a bell or a terminator.
     Title,
-    /// After an escape character inside such a one.
+    /// After an escape character inside a control string.
     TitleEscape,
     /// After the last character of a sequence.
     Over,
 }
 
 impl Cleaner {
-    /// The harmless part of this piece.
+    /// The piece without sequences and control characters.
     #[must_use]
     pub fn clean(&mut self, piece: &str) -> String {
         let mut cleaned = String::with_capacity(piece.len());
@@ -56,13 +56,12 @@ impl Inside {
             (Inside::Escape | Inside::TitleEscape, '[') => Inside::Parameters(0),
             (Inside::Escape | Inside::TitleEscape, ']' | 'P' | 'X' | '^' | '_') => Inside::Title,
             (Inside::Escape | Inside::TitleEscape | Inside::Intermediate, ' '..='/') => Inside::Intermediate,
-            (Inside::Parameters(count), ' '..='?') if count < LONGEST_PARAMETERS => {
-                Inside::Parameters(count + 1)
-            }
+            (Inside::Parameters(count), ' '..='?') if count < MAX_PARAMETERS => Inside::Parameters(count + 1),
             (Inside::Parameters(_), '@'..='~')
             | (Inside::Escape | Inside::TitleEscape | Inside::Intermediate, '0'..='~')
             | (Inside::Title, '\u{7}' | '\u{9c}') => Inside::Over,
-            // A title has no lines: one that never ends takes no more than its own with it.
+            // A title has no line breaks, so an unterminated one swallows only the rest of its own
+            // line.
             (Inside::Title, next) if next != '\n' => Inside::Title,
             (_, '\u{9b}') => Inside::Parameters(0),
             (_, '\u{90}' | '\u{98}' | '\u{9d}'..='\u{9f}') => Inside::Title,
@@ -70,7 +69,7 @@ impl Inside {
         }
     }
 
-    /// Whether this character begins another sequence before this one is over.
+    /// Whether this character begins another sequence before the current one has ended.
     fn is_broken_off_by(self, next: char) -> bool {
         match self {
             Inside::Title => next != '\u{1b}' && is_introducer(next),
@@ -85,8 +84,8 @@ pub(crate) fn cleaned(text: &str) -> String {
     Cleaner::default().clean(text)
 }
 
-/// A whole text without sequences and control characters. Of a sequence that is not finished only
-/// the introducer is taken out, so that nobody loses text to it.
+/// A whole text without sequences and control characters. Of an unfinished sequence only the
+/// introducer is removed, so that no text is lost.
 #[must_use]
 pub fn without_sequences(text: &str) -> String {
     let mut cleaned = String::with_capacity(text.len());
@@ -112,8 +111,8 @@ fn is_introducer(next: char) -> bool {
     Inside::Text.after(next) != Inside::Text
 }
 
-/// The length in bytes of the sequence that a text begins with; `None` if it is not finished when
-/// another one begins.
+/// The length in bytes of the sequence at the start of a text; `None` if another sequence begins
+/// before it is finished.
 fn finished_sequence(text: &str) -> Option<usize> {
     let mut inside = Inside::Text;
     for (at, next) in text.char_indices() {
@@ -130,8 +129,8 @@ fn finished_sequence(text: &str) -> Option<usize> {
     None
 }
 
-/// The length in bytes of what only begins a sequence: an escape character with the sign that says
-/// of what kind it is.
+/// The length in bytes of a sequence's introducer: an escape character with the character that
+/// tells its kind.
 fn introducer(text: &str) -> usize {
     let mut characters = text.chars();
     let first = characters.next().map_or(0, char::len_utf8);
@@ -178,7 +177,7 @@ mod tests {
     #[test]
     fn s7_endless_parameters_are_text() {
         let endless = format!("\u{1b}[{}", "1".repeat(100));
-        assert_eq!(cleaned(&endless), "1".repeat(100 - usize::from(LONGEST_PARAMETERS)));
+        assert_eq!(cleaned(&endless), "1".repeat(100 - usize::from(MAX_PARAMETERS)));
     }
 
     #[test]
@@ -208,7 +207,7 @@ mod tests {
             }
         }
 
-        /// Where every sequence is finished, both say the same.
+        /// Both give the same result where every sequence is finished.
         #[test]
         fn s7_a_stream_and_a_whole_text_lose_the_same_sequences(pieces in vec(select(FINISHED), 0..20)) {
             let text = pieces.concat();

@@ -1,12 +1,12 @@
-//! How a model without tools asks for a sub-discussion: by one line at the very end of its answer, inside a fence that nobody
-//! could have written beforehand.
+//! Sub-discussion requests by models without tools: one line at the very end of the answer, fenced
+//! with a per-call nonce so that no one else could have written it beforehand.
 
 use quorum_core::call::Call;
 
-/// A longer line is no question; it is let through as text.
-const LONGEST_REQUEST: usize = 4 << 10;
+/// The longest request in bytes. A longer line is passed through as text.
+const MAX_REQUEST: usize = 4 << 10;
 
-/// What the model is told of the fence, where the call allows a sub-discussion.
+/// The instructions about the fence, if the call allows a sub-discussion.
 #[must_use]
 pub(crate) fn offer(call: &Call) -> Option<String> {
     let (open, close) = fence(&call.nonce);
@@ -23,7 +23,8 @@ fn fence(nonce: &str) -> (String, String) {
     (format!("<discuss-{nonce}>"), format!("</discuss-{nonce}>"))
 }
 
-/// Lets a streamed answer through, but for a request at its end. Only what may be the beginning of one is held back.
+/// Passes a streamed answer through, except for a request at its end. Only text that may be the
+/// beginning of a request is held back.
 #[derive(Debug)]
 pub(crate) struct Filter {
     open: String,
@@ -33,15 +34,15 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
-    /// A filter for the answer to this call; `None` where it may not ask for anything.
+    /// A filter for the answer to this call; `None` if the call allows no sub-discussion.
     #[must_use]
     pub(crate) fn of(call: &Call) -> Option<Self> {
         let (open, close) = fence(&call.nonce);
         call.may_convene.then(|| Filter { open, close, held: String::new(), at_line_start: true })
     }
 
-    /// The text that is surely no request.
-    pub(crate) fn take(&mut self, piece: &str) -> String {
+    /// Adds a piece and returns the text that can no longer be part of a request.
+    pub(crate) fn feed(&mut self, piece: &str) -> String {
         self.held.push_str(piece);
         let starts = self.held.match_indices('\n').map(|(at, _)| at + 1);
         let first = self.at_line_start.then_some(0);
@@ -54,7 +55,8 @@ impl Filter {
         released
     }
 
-    /// At the end of the answer: the rest of the text, and what a sub-discussion is asked for about.
+    /// Ends the answer. Returns the remaining text, and the topic of the requested sub-discussion
+    /// if there is one.
     #[must_use]
     pub(crate) fn end(self) -> (String, Option<String>) {
         match self.topic() {
@@ -71,7 +73,7 @@ impl Filter {
             Some((topic, after)) => is_question(topic) && after.trim().is_empty(),
             None => !inside.contains('\n'),
         };
-        is_one_line && line.len() <= LONGEST_REQUEST
+        is_one_line && line.len() <= MAX_REQUEST
     }
 
     fn topic(&self) -> Option<String> {
@@ -93,12 +95,13 @@ mod tests {
         Filter { open, close, held: String::new(), at_line_start: true }
     }
 
-    /// The text let through, and the topic, with the answer in pieces of this many characters.
+    /// The text passed through and the topic, with the answer cut into pieces of this many
+    /// characters.
     fn filtered(answer: &str, each: usize) -> (String, Option<String>) {
         let mut filter = filter();
         let letters: Vec<char> = answer.chars().collect();
         let mut text: String =
-            letters.chunks(each).map(|piece| filter.take(&piece.iter().collect::<String>())).collect();
+            letters.chunks(each).map(|piece| filter.feed(&piece.iter().collect::<String>())).collect();
         let (rest, topic) = filter.end();
         text.push_str(&rest);
         (text, topic)
@@ -136,11 +139,11 @@ mod tests {
     fn only_what_may_begin_a_request_is_held_back() {
         let mut filter = filter();
         let check =
-            |filter: &mut Filter, piece: &str, expected: &str| assert_eq!(filter.take(piece), expected);
+            |filter: &mut Filter, piece: &str, expected: &str| assert_eq!(filter.feed(piece), expected);
         check(&mut filter, "One < two\n", "One < two\n");
         check(&mut filter, "<dis", "");
         check(&mut filter, "tant>\n<discuss-7f>W", "<distant>\n");
-        let endless = "x".repeat(LONGEST_REQUEST);
+        let endless = "x".repeat(MAX_REQUEST);
         check(&mut filter, &endless, &format!("<discuss-7f>W{endless}"));
         assert_eq!(filter.end(), (String::new(), None));
     }

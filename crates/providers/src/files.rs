@@ -1,4 +1,4 @@
-//! Writing small files whole or not at all, for the user alone.
+//! Writes small files atomically and readable by the user alone.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -6,14 +6,15 @@ use std::{
     path::Path,
 };
 
-/// Puts this text in the place of the file's. Whoever reads sees the old one or the new one, and nobody else may read it.
+/// Replaces the file's content. A reader sees either the old or the new content; other users can't
+/// read it.
 pub(crate) fn replace(file: &Path, text: &str) -> io::Result<()> {
     let folder = file.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    make(folder)?;
+    create_folder(folder)?;
     let mut name = file.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.new", std::process::id()));
     let draft = folder.join(name);
-    // One that a crash left behind would be in the way.
+    // A draft left by a crash would make `create_new` fail.
     let _ = fs::remove_file(&draft);
     let written = write(&draft, text).and_then(|()| fs::rename(&draft, file));
     if written.is_err() {
@@ -33,7 +34,7 @@ fn write(draft: &Path, text: &str) -> io::Result<()> {
     open.sync_all()
 }
 
-fn make(folder: &Path) -> io::Result<()> {
+fn create_folder(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

@@ -1,5 +1,6 @@
-//! Addresses nobody may be sent to. Base addresses come from the user's own configuration; still, a name may resolve to the
-//! place where a cloud keeps its machines' secrets, and no model lives there (S4).
+//! Addresses that requests must not be sent to (S4). Base URLs come from the user's own
+//! configuration; still, a name may resolve to a cloud's metadata service, which holds secrets and
+//! never serves a model.
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
@@ -11,15 +12,18 @@ use reqwest::{
     dns::{Addrs, Name, Resolve, Resolving},
 };
 
-/// An address that is never asked.
+/// An address that requests are never sent to.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{host} is an address that is never asked: link-local, a cloud's metadata service, or nobody's")]
+#[error(
+    "no request is ever sent to {host}: it is link-local, a cloud's metadata service, or not a host's address"
+)]
 pub struct Forbidden {
-    /// Which.
+    /// Its host.
     pub host: String,
 }
 
-/// Whether this address may be asked, as far as it is written there. What a name resolves to is looked at when it is asked.
+/// Checks a base URL as it is written. What its name resolves to is checked by the resolver when a
+/// request is sent.
 pub fn allowed(base: &Url) -> Result<(), Forbidden> {
     let host = base.host_str().unwrap_or_default();
     let literal = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
@@ -39,7 +43,7 @@ const METADATA_NAMES: &[&str] = &[
     "instance-data.ec2.internal",
 ];
 
-/// Where some clouds have their metadata service beside the link-local one.
+/// Metadata services of clouds that are not at a link-local address.
 const METADATA: &[IpAddr] = &[
     IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
     IpAddr::V6(Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254)),
@@ -50,19 +54,22 @@ const METADATA: &[IpAddr] = &[
 ];
 
 fn is_forbidden(address: IpAddr) -> bool {
-    let nobodys = address.is_unspecified() || address.is_multicast();
-    nobodys || METADATA.contains(&address) || is_link_local(address)
+    let is_no_host = address.is_unspecified() || address.is_multicast();
+    is_no_host || METADATA.contains(&address) || is_link_local(address)
 }
 
 fn is_link_local(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(it) => it.is_link_local() || it.is_broadcast(),
-        IpAddr::V6(it) => it.is_unicast_link_local() || hidden(it).is_some_and(|it| is_forbidden(it.into())),
+        IpAddr::V6(it) => {
+            it.is_unicast_link_local() || embedded_ipv4(it).is_some_and(|it| is_forbidden(it.into()))
+        }
     }
 }
 
-/// The IPv4 address inside an IPv6 one: mapped, translated (SIIT, NAT64 of the world's prefix or a network's own), or 6to4.
-fn hidden(address: Ipv6Addr) -> Option<Ipv4Addr> {
+/// The IPv4 address embedded in an IPv6 one: mapped, translated (SIIT, or NAT64 with the well-known
+/// or a local prefix), or 6to4.
+fn embedded_ipv4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let word = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
     match address.segments() {
         [0, 0, 0, 0, 0, 0xffff, high, low] => Some(word(high, low)),
@@ -74,7 +81,7 @@ fn hidden(address: Ipv6Addr) -> Option<Ipv4Addr> {
     }
 }
 
-/// Resolves names as the system does, and leaves out what must not be asked.
+/// Resolves names as the system does, without the forbidden addresses.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Guarded;
 
@@ -83,19 +90,19 @@ impl Resolve for Guarded {
         Box::pin(async move {
             let host = name.as_str().to_owned();
             let found: Vec<SocketAddr> = tokio::net::lookup_host((host.as_str(), 0)).await?.collect();
-            Ok(Box::new(sifted(host, found)?.into_iter()) as Addrs)
+            Ok(Box::new(without_forbidden(host, found)?.into_iter()) as Addrs)
         })
     }
 }
 
-/// Those of a name's addresses that may be asked; one good address does not make the bad ones better.
-fn sifted(host: String, found: Vec<SocketAddr>) -> Result<Vec<SocketAddr>, Forbidden> {
+/// The allowed addresses of a name. Forbidden ones are removed even if others are allowed.
+fn without_forbidden(host: String, found: Vec<SocketAddr>) -> Result<Vec<SocketAddr>, Forbidden> {
     let had_some = !found.is_empty();
     let good: Vec<SocketAddr> = found.into_iter().filter(|it| !is_forbidden(it.ip())).collect();
     if had_some && good.is_empty() { Err(Forbidden { host }) } else { Ok(good) }
 }
 
-/// The guard's own refusal inside another error, wherever it is.
+/// Finds the guard's own error in the source chain of another one.
 pub(crate) fn forbidden_in(error: &(dyn std::error::Error + 'static)) -> Option<Forbidden> {
     let mut inner = Some(error);
     while let Some(error) = inner {
@@ -107,7 +114,7 @@ pub(crate) fn forbidden_in(error: &(dyn std::error::Error + 'static)) -> Option<
     None
 }
 
-/// The guarded resolver, as the client takes it.
+/// The guarded resolver in the type the client expects.
 pub(crate) fn resolver() -> Arc<Guarded> {
     Arc::new(Guarded)
 }
@@ -179,10 +186,11 @@ mod tests {
     fn s4_a_name_that_resolves_to_a_forbidden_address_is_not_asked_there() {
         let check = |found: &[&str], expected: Option<&[&str]>| {
             let at = |it: &&str| SocketAddr::new(it.parse().unwrap(), 443);
-            let sifted = sifted("models.example".to_owned(), found.iter().map(at).collect());
+            let without_forbidden =
+                without_forbidden("models.example".to_owned(), found.iter().map(at).collect());
             let host = "models.example".to_owned();
             assert_eq!(
-                sifted,
+                without_forbidden,
                 expected.map(|it| it.iter().map(at).collect()).ok_or(Forbidden { host }),
                 "{found:?}"
             );
@@ -196,7 +204,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn s4_names_are_looked_at_after_resolving() {
+    async fn s4_names_are_checked_after_resolving() {
         let resolved = Guarded.resolve("localhost".parse().unwrap()).await.unwrap();
         assert!(resolved.into_iter().all(|it| it.ip().is_loopback()));
     }

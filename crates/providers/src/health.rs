@@ -1,4 +1,5 @@
-//! Whether a provider could answer, found out without paying, and remembered for a while (INV-DISC-100, D02).
+//! Checks whether a provider is available, without paying, and caches the result for a while
+//! (INV-DISC-100, D02).
 
 use std::{
     collections::BTreeMap,
@@ -21,37 +22,39 @@ use crate::{
     wire::{Refused, Shows, Wire},
 };
 
-/// So long a provider that was there is taken to be there.
-const GOOD_FOR: Duration = Duration::from_secs(60);
+/// How long a successful check is trusted.
+const TRUST_SUCCESS_FOR: Duration = Duration::from_secs(60);
 
-/// So long one that was not is not asked again: long enough for a burst of discussions, short enough for a person who put it right.
-const BAD_FOR: Duration = Duration::from_secs(3);
+/// How long a failed check is trusted: long enough for a burst of discussions, short enough for a
+/// person who has fixed the cause.
+const TRUST_FAILURE_FOR: Duration = Duration::from_secs(3);
 
-/// Whoever takes longer to answer so small a question hangs. Less than the engine waits, so that it is remembered.
-const LONGEST: Duration = Duration::from_secs(4);
+/// Timeout of a check. Shorter than the engine waits, so that the result is cached.
+const TIMEOUT: Duration = Duration::from_secs(4);
 
-/// The same for a server on this machine, which may have its hands full with a model that is being loaded.
-const LONGEST_HERE: Duration = Duration::from_secs(9);
+/// Timeout of a check of a server on this machine, which may be busy loading a model.
+const LOCAL_TIMEOUT: Duration = Duration::from_secs(9);
 
-/// The longest list of models that is read; one vendor's is about a megabyte.
-pub(crate) const LONGEST_LIST: usize = 8 << 20;
+/// The most bytes read of a list of models; one vendor's list is about a megabyte.
+pub(crate) const MAX_LIST_BYTES: usize = 8 << 20;
 
-/// As much as is read of an answer that a model is not there.
-const LONGEST_DENIAL: usize = 64 << 10;
+/// The most bytes read of a response that denies a model.
+const MAX_DENIAL_BYTES: usize = 64 << 10;
 
-/// What servers with one model are asked for, whatever it is called.
-pub(crate) const WHICHEVER: &str = "default";
+/// The model name for servers that have only one model, whatever it is called.
+pub(crate) const ANY_MODEL: &str = "default";
 
-/// So many of the models that are there are named in place of one that is not.
-const NAMED: usize = 3;
+/// How many available models are named when the requested one is missing.
+const MODELS_NAMED: usize = 3;
 
-/// What was found out about the models of one provider, or is being found out.
+/// Finished and pending checks of one provider's models.
 #[derive(Debug, Default)]
 pub(crate) struct Health {
     asked: Mutex<BTreeMap<String, Asking>>,
 }
 
-/// One question for all who want to know. It stands still where nobody waits for it, and goes on with the next who does.
+/// A check shared by all callers. It makes no progress while no caller waits for it, and continues
+/// with the next one.
 type Asking = Shared<BoxFuture<'static, Found>>;
 
 #[derive(Debug, Clone)]
@@ -65,7 +68,7 @@ type Noticed = Option<String>;
 
 impl Found {
     fn holds(&self) -> bool {
-        self.at.elapsed() < if self.result.is_ok() { GOOD_FOR } else { BAD_FOR }
+        self.at.elapsed() < if self.result.is_ok() { TRUST_SUCCESS_FOR } else { TRUST_FAILURE_FOR }
     }
 }
 
@@ -86,7 +89,7 @@ impl Health {
             Some(asking) if asking.peek().is_none_or(Found::holds) => asking.clone(),
             Some(_) | None => {
                 let model = remote.model.name.clone();
-                // The question must not keep alive what keeps the question.
+                // A reference cycle otherwise: the check would keep the cache alive that holds it.
                 let remote = Remote { health: Arc::default(), ..remote };
                 let asking = find_out(remote).boxed().shared();
                 asked.insert(model, asking.clone());
@@ -97,13 +100,13 @@ impl Health {
 }
 
 async fn find_out(remote: Remote) -> Found {
-    let longest = if is_this_machine(&remote.endpoint.base) { LONGEST_HERE } else { LONGEST };
-    let patience = longest.min(Duration::from_millis(remote.patience.first_ms));
-    let result = timeout(patience, ask(&remote)).await.unwrap_or_else(|_| Err(hangs(patience)));
+    let longest = if is_this_machine(&remote.endpoint.base) { LOCAL_TIMEOUT } else { TIMEOUT };
+    let wait = longest.min(Duration::from_millis(remote.timeouts.first_ms));
+    let result = timeout(wait, ask(&remote)).await.unwrap_or_else(|_| Err(hangs(wait)));
     Found { at: Instant::now(), result }
 }
 
-/// A provider that wants us to wait is there: everyone waits in its lane.
+/// A rate-limited provider counts as available: calls wait in its lane.
 async fn ask(remote: &Remote) -> Result<Noticed, ProviderError> {
     let asked = match key_holds(remote).await {
         Ok(()) => ask_for_model(remote).await,
@@ -112,10 +115,11 @@ async fn ask(remote: &Remote) -> Result<Noticed, ProviderError> {
     asked.or_else(|error| if error.class == ErrorClass::RateLimit { Ok(None) } else { Err(error) })
 }
 
-/// Where anybody may see the list of models, that says nothing about the key.
+/// Checks the key separately where the list of models is public and so proves nothing about the
+/// key.
 async fn key_holds(remote: &Remote) -> Result<(), ProviderError> {
     let Some(path) = remote.endpoint.key_path.as_deref() else { return Ok(()) };
-    let response = remote.request(path, None)?.send().await.map_err(|error| remote.trouble(error))?;
+    let response = remote.request(path, None)?.send().await.map_err(|error| remote.client_error(error))?;
     if matches!(response.status().as_u16(), 401 | 403) {
         Err(refused(remote, response).await)
     } else {
@@ -126,26 +130,26 @@ async fn key_holds(remote: &Remote) -> Result<(), ProviderError> {
 async fn ask_for_model(remote: &Remote) -> Result<Noticed, ProviderError> {
     let probe = (remote.endpoint.wire.probe)(&remote.model);
     let request = remote.request(&probe.path, probe.body.as_ref())?;
-    let response = request.send().await.map_err(|error| remote.trouble(error))?;
+    let response = request.send().await.map_err(|error| remote.client_error(error))?;
     if let Some(error) = web_page(&response) {
         return Err(error);
     }
     match (response.status().as_u16(), probe.shows) {
         (200, Shows::ByStatus) => Ok(None),
         (404, Shows::ByStatus) => {
-            let body = read_some(response, LONGEST_DENIAL).await;
+            let body = read_some(response, MAX_DENIAL_BYTES).await;
             let denied = denied(remote.endpoint.wire, &remote.model.name, &body);
             denied.map(|()| None).map_err(|error| remote.without_key(error))
         }
-        (200, Shows::ByList) => Ok(unlisted(&remote.model.name, &read_some(response, LONGEST_LIST).await)),
-        // A server without such a list may have the model all the same.
+        (200, Shows::ByList) => Ok(unlisted(&remote.model.name, &read_some(response, MAX_LIST_BYTES).await)),
+        // A server without a list endpoint may still have the model.
         (404 | 405 | 501, Shows::ByList) => Ok(None),
         _ => Err(refused(remote, response).await),
     }
 }
 
-/// A vendor that does not know the model says so in an error of its own; a gateway in front of it that only does not know the question
-/// may have the model all the same.
+/// Interprets a 404. A vendor that lacks the model responds with an error of its own; a gateway
+/// that merely lacks this endpoint may still have the model.
 fn denied(wire: &Wire, model: &str, body: &str) -> Result<(), ProviderError> {
     let read: Value = serde_json::from_str(body).unwrap_or_default();
     if read.get("error").is_none() {
@@ -156,31 +160,31 @@ fn denied(wire: &Wire, model: &str, body: &str) -> Result<(), ProviderError> {
     Err(no_such_model(model, &format!(": {told}")))
 }
 
-/// A warning where the list does not have the model. Many servers answer for models that they don't
-/// list, so whether it is there shows when it is called. What can't be read as a list tells nothing,
-/// and vendors don't list their `-latest` names.
+/// A warning if the list does not contain the model. Many servers answer for models they don't list,
+/// so only the call decides. An unreadable list proves nothing, and vendors don't list their `-latest`
+/// names.
 fn unlisted(model: &str, list: &str) -> Noticed {
     let list: Value = serde_json::from_str(list).unwrap_or_default();
     let models = list.get("data").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let names: Vec<&str> = models.iter().filter_map(|it| it.get("id")?.as_str()).collect();
     let is_there = names.iter().any(|name| is_called(name, model));
-    if names.is_empty() || is_there || model == WHICHEVER || model.ends_with("-latest") {
+    if names.is_empty() || is_there || model == ANY_MODEL || model.ends_with("-latest") {
         return None;
     }
     Some(format!("its list names no model {model}; it names {}", nearest(model, names)))
 }
 
-/// Those that begin most like it.
+/// The names that share the longest prefix with the model's name.
 fn nearest(model: &str, mut names: Vec<&str>) -> String {
     let alike = |name: &&str| model.bytes().zip(name.bytes()).take_while(|(one, other)| one == other).count();
     names.sort_by_key(|name| std::cmp::Reverse(alike(name)));
-    let more = names.len().saturating_sub(NAMED);
-    let named = names[..names.len().min(NAMED)].join(", ");
+    let more = names.len().saturating_sub(MODELS_NAMED);
+    let named = names[..names.len().min(MODELS_NAMED)].join(", ");
     if more > 0 { format!("{named} and {more} more") } else { named }
 }
 
-/// Whether somebody may mean this name of a list: the name itself, its last part, one that only leaves out a date or a tag, or one with
-/// a variant that the list does not have (`:online`).
+/// Whether the model's name refers to this listed name: the name itself, its last part, one that
+/// only omits a date or a tag, or one with a variant that the list lacks (`:online`).
 fn is_called(listed: &str, model: &str) -> bool {
     let is = |listed: &str, model: &str| match listed.strip_prefix(model) {
         Some(rest) => rest.is_empty() || rest.starts_with([':', '@']) || is_date(rest),
@@ -191,14 +195,15 @@ fn is_called(listed: &str, model: &str) -> bool {
     [model, plain].into_iter().any(|model| is(listed, model) || is(last, model))
 }
 
-/// `-2026-01-01`, `-20260101`, `-0709`: what vendors add to a name that stands for its latest version.
+/// A date suffix such as `-2026-01-01`, `-20260101` or `-0709`, which vendors append to a name that
+/// means its latest version.
 fn is_date(rest: &str) -> bool {
     let digits = rest.strip_prefix('-').map_or(0, |it| it.chars().take_while(char::is_ascii_digit).count());
     digits >= 4
 }
 
-fn hangs(patience: Duration) -> ProviderError {
-    let message = format!("it did not say within {} ms whether it is there", patience.as_millis());
+fn hangs(wait: Duration) -> ProviderError {
+    let message = format!("it did not answer the availability check within {} ms", wait.as_millis());
     ProviderError::new(ErrorClass::Timeout, message)
 }
 
@@ -234,14 +239,14 @@ mod tests {
     }
 
     #[test]
-    fn inv_disc_100_who_is_not_there_is_told_with_who_is() {
+    fn inv_disc_100_a_missing_model_is_reported_with_the_nearest_ones() {
         let list = r#"{"data":[{"id":"a"},{"id":"gpt-5"},{"id":"b"},{"id":"gpt-4"},{"id":"go"}]}"#;
         let told = unlisted("gpt-6", list).unwrap();
         assert_eq!(told, "its list names no model gpt-6; it names gpt-5, gpt-4, go and 2 more");
     }
 
     #[test]
-    fn inv_disc_100_a_gateway_that_does_not_know_the_question_denies_nothing() {
+    fn inv_disc_100_a_gateway_without_the_endpoint_denies_nothing() {
         let check = |name: &str, body: &str, expected: Option<&str>| {
             let told = denied(wire(name).unwrap(), "m", body).err().map(|it| it.message);
             assert_eq!(told.as_deref(), expected, "{body}");

@@ -1,4 +1,4 @@
-//! Keys the user gave us to keep: one file that nobody else may read, one line for each variable.
+//! Stored API keys: one file that only the user may read, one line for each variable.
 
 use std::{
     collections::BTreeMap,
@@ -12,39 +12,39 @@ pub use secrecy::SecretString;
 
 use crate::files;
 
-/// No key is near as long.
-const LONGEST_KEY: usize = 4_096;
+/// The longest key in bytes; real ones are far shorter.
+const MAX_KEY_BYTES: usize = 4_096;
 
-/// No file of keys is near as long.
-const LONGEST_FILE: u64 = 1024 * 1024;
+/// The largest key file in bytes; real ones are far smaller.
+const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
 const HEADING: &str =
-    "# API keys by the variables they stand for. They are secrets: nobody else may read this file.\n";
+    "# API keys, by environment variable. They are secrets: keep this file readable by you alone.\n";
 
-/// Keys by the variable they stand for.
+/// Keys by the environment variable whose place they take.
 #[derive(Debug, Clone, Default)]
 pub struct Keys(BTreeMap<String, SecretString>);
 
-/// Why keys can't be had or kept. None of these has a key in it.
+/// Why keys can't be read or stored. No variant contains a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Error {
-    /// Others than the user may read the file.
+    /// Other users may read the file.
     Exposed(PathBuf),
-    /// It can't be read or written.
+    /// The file can't be read or written.
     Unusable {
-        /// Which.
+        /// The file.
         file: PathBuf,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// A line of it can't be understood. What stands there is not said: it may be a key.
+    /// A line can't be parsed. Its content is not reported: it may be a key.
     Garbled {
-        /// Which.
+        /// The file.
         file: PathBuf,
-        /// Where.
+        /// The line number, from 1.
         line: usize,
     },
-    /// What was given can't be a key.
+    /// The given text can't be a key.
     NoKey(&'static str),
 }
 
@@ -72,7 +72,8 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 impl Keys {
-    /// Those in this file; no file is no keys. One that others may read is refused.
+    /// Loads the keys in this file; none if it doesn't exist. A file that other users may read is
+    /// refused.
     pub fn load(file: &Path) -> Result<Keys, Error> {
         let Some(text) = read(file)? else { return Ok(Keys::default()) };
         let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
@@ -103,7 +104,7 @@ impl Keys {
         self.0.keys().map(String::as_str)
     }
 
-    /// The same with one more, for tests and for programs that bring their own.
+    /// Adds a key, for tests and for programs that bring their own.
     #[must_use]
     pub fn with(mut self, name: &str, key: SecretString) -> Keys {
         self.0.insert(name.to_owned(), key);
@@ -120,7 +121,7 @@ impl Keys {
     }
 }
 
-/// Keeps a key in the place of an earlier one of that variable. Says whether there was one.
+/// Stores a key, replacing an earlier one of that variable. Returns whether there was one.
 pub fn set(file: &Path, name: &str, key: &SecretString) -> Result<bool, Error> {
     let key = checked(key)?;
     let mut keys = Keys::load(file)?;
@@ -129,7 +130,7 @@ pub fn set(file: &Path, name: &str, key: &SecretString) -> Result<bool, Error> {
     Ok(before.is_some())
 }
 
-/// Forgets a key. Says whether there was one.
+/// Removes a key. Returns whether there was one.
 pub fn remove(file: &Path, name: &str) -> Result<bool, Error> {
     let mut keys = Keys::load(file)?;
     if keys.0.remove(name).is_none() {
@@ -139,17 +140,17 @@ pub fn remove(file: &Path, name: &str) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// A key goes into a header, so it is one word of plain signs.
+/// Checks that a key is one word of printable ASCII, since it goes into a header.
 fn checked(key: &SecretString) -> Result<SecretString, Error> {
     let key = key.expose_secret().trim();
     if key.is_empty() {
         return Err(Error::NoKey("it is empty"));
     }
-    if key.len() > LONGEST_KEY {
+    if key.len() > MAX_KEY_BYTES {
         return Err(Error::NoKey("it is too long"));
     }
     if !key.chars().all(|it| it.is_ascii_graphic()) {
-        return Err(Error::NoKey("it has blanks or other signs in it that no key has"));
+        return Err(Error::NoKey("it contains spaces or other characters that no key has"));
     }
     Ok(SecretString::from(key))
 }
@@ -160,12 +161,12 @@ fn read(file: &Path) -> Result<Option<String>, Error> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(unusable(file, &error)),
     };
-    // Asked of the open file: what lies at its path may be another one by now.
+    // Checks the open file, since its path may lead to another one by now.
     if is_exposed(&open.metadata().map_err(|error| unusable(file, &error))?) {
         return Err(Error::Exposed(file.to_owned()));
     }
     let mut text = String::new();
-    let read = open.take(LONGEST_FILE).read_to_string(&mut text);
+    let read = open.take(MAX_FILE_BYTES).read_to_string(&mut text);
     read.map(|_| Some(text)).map_err(|error| unusable(file, &error))
 }
 
@@ -195,7 +196,7 @@ mod tests {
     fn a_key_is_one_word() {
         let checked = |key: &str| checked(&SecretString::from(key)).map(|it| it.expose_secret().to_owned());
         assert_eq!(checked(" sk-abc\n"), Ok("sk-abc".to_owned()));
-        for key in ["", " \n", "two words", "a\nb", "sk-\u{e9}", &"x".repeat(LONGEST_KEY + 1)] {
+        for key in ["", " \n", "two words", "a\nb", "sk-\u{e9}", &"x".repeat(MAX_KEY_BYTES + 1)] {
             assert!(matches!(checked(key), Err(Error::NoKey(_))), "{key:?}");
         }
     }

@@ -1,24 +1,26 @@
-//! Who answers.
+//! Providers: the real models that answer, over HTTP or through a local program.
 //!
 //! # Layout
 //!
-//! - [`affinity`]: which provider an agent speaks through.
-//! - [`catalog`]: what is known of each provider; a row is a provider.
+//! - [`affinity`]: chooses the provider for an agent.
+//! - [`catalog`]: the catalogue of providers; one row each.
 //! - [`clean`]: text without terminal escape sequences.
-//! - [`command`]: programs on this machine that answer, such as coding CLIs.
-//! - `fenced.rs`: how a model without tools asks for a sub-discussion.
-//! - `http/`, `health.rs`, [`guard`]: how a wire's requests travel, and where they may not.
-//! - [`setup`]: what the user has set up, and which providers can be asked with it.
-//! - [`keys`], [`prices`]: the files those come from.
-//! - [`source`]: a provider, ready to be asked.
-//! - [`wire`]: how the vendors speak; pure translations.
-//! - `voices.rs`: which voice answers for which seat.
+//! - [`command`]: local programs that answer, such as coding CLIs.
+//! - `fenced.rs`: sub-discussion requests by models without tools.
+//! - `http/`, `health.rs`, [`guard`]: sending requests, availability checks, and forbidden
+//!   addresses.
+//! - [`setup`]: the user's configuration, and the providers that are available with it.
+//! - [`keys`], [`prices`]: the files of stored keys and imported prices.
+//! - [`source`]: a provider that is ready for calls.
+//! - [`wire`]: the vendors' wire formats; pure translations.
+//! - `voices.rs`: the voice for each seat.
 //!
 //! # Programs that embed this crate
 //!
-//! A program that lets local CLIs answer should call [`command::supervisor::serve`] first thing in its `main` and give
-//! [`command::supervisor::Supervisor::this_program`] to [`setup::Setup::supervised_by`]. Without that, a `kill -9` of the program
-//! leaves its local CLIs running and their folders behind, until this crate starts the next one.
+//! A program that lets local CLIs answer should call [`command::supervisor::serve`] first thing in
+//! its `main` and pass [`command::supervisor::Supervisor::this_program`] to
+//! [`setup::Setup::supervised_by`]. Otherwise a `kill -9` of the program leaves its local CLIs
+//! running and their folders behind, until this crate starts the next one.
 
 pub mod affinity;
 pub mod catalog;

@@ -1,4 +1,4 @@
-//! Price tables in litellm's format, read as they are and kept for looking up.
+//! Imports price tables in litellm's format and stores them for lookup.
 
 use std::{
     collections::BTreeMap,
@@ -13,65 +13,65 @@ use serde_json::Value;
 
 use crate::files;
 
-/// No table is near as long; what is longer is no table.
-const LONGEST: u64 = 32 * 1024 * 1024;
+/// The largest price table in bytes; real ones are far smaller.
+const MAX_BYTES: u64 = 32 * 1024 * 1024;
 
-/// What is asked for conversations; the rest draws, listens or counts.
-const CHATS: [&str; 3] = ["chat", "completion", "responses"];
+/// The modes of models that hold conversations; others draw, transcribe or embed.
+const CHAT_MODES: [&str; 3] = ["chat", "completion", "responses"];
 
-/// An entry that explains the others.
+/// The entry that documents the format.
 const SAMPLE: &str = "sample_spec";
 
-/// Prices that were imported, by litellm's name of the provider and the model's own.
+/// Imported prices, by litellm's name for the provider and the model's own name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Prices(BTreeMap<String, BTreeMap<String, Listed>>);
 
-/// What a table says of a model.
+/// A model's entry in a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listed {
-    /// What it costs.
+    /// Its price.
     pub price: Price,
-    /// How many tokens it takes in at that price.
+    /// Its context window in tokens, as far as that price applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<u64>,
 }
 
-/// What came of reading a table.
+/// The result of reading a table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Import {
-    /// What was understood.
+    /// The prices that were read.
     pub prices: Prices,
-    /// How many entries are for something else than conversations.
+    /// How many entries are not for conversations.
     pub others: usize,
-    /// The entries that were not understood.
+    /// The names of the entries that could not be read.
     pub unread: Vec<String>,
 }
 
-/// Why there are no prices in a file.
+/// Why a file yields no prices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Error {
     /// It can't be read or written.
     Unreadable {
-        /// Which.
+        /// The file.
         file: PathBuf,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// The prices that are kept can't be understood; importing a table replaces them.
+    /// The stored prices can't be parsed; importing a table replaces them.
     Garbled {
-        /// Which.
+        /// The file.
         file: PathBuf,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// It is too long to be a table of prices.
+    /// It is too large to be a price table.
     TooLong(PathBuf),
-    /// It is no table of prices.
+    /// It is not a price table.
     NoTable {
-        /// Which.
+        /// The file.
         file: PathBuf,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
 }
@@ -83,12 +83,12 @@ impl fmt::Display for Error {
                 write!(f, "{} can't be used: {reason}", file.display())
             }
             Error::TooLong(file) => {
-                let (file, most) = (file.display(), LONGEST / 1024 / 1024);
-                write!(f, "{file} has more than {most} MiB, so it is no table of prices")
+                let (file, most) = (file.display(), MAX_BYTES / 1024 / 1024);
+                write!(f, "{file} is larger than {most} MiB, so it is not a price table")
             }
             Error::NoTable { file, reason } => write!(
                 f,
-                "{} is no table of prices in litellm's format (model_prices_and_context_window.json): {reason}",
+                "{} is not a price table in litellm's format (model_prices_and_context_window.json): {reason}",
                 file.display()
             ),
         }
@@ -97,7 +97,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// A price in dollars for a million tokens; `None` where one of them is no amount of money.
+/// A price from dollars per million tokens; `None` where one of them is not an amount of money.
 #[must_use]
 pub fn per_million(input: f64, output: f64, cached: Option<f64>) -> Option<Price> {
     let (input, output) = (Usd::from_dollars(input)?, Usd::from_dollars(output)?);
@@ -109,13 +109,13 @@ pub fn per_million(input: f64, output: f64, cached: Option<f64>) -> Option<Price
 }
 
 impl Prices {
-    /// What is known of this model.
+    /// The entry of this model.
     #[must_use]
     pub fn of(&self, provider: &str, model: &str) -> Option<Listed> {
         self.0.get(provider)?.get(model).copied()
     }
 
-    /// All models of a provider.
+    /// All models of a provider, with their entries.
     pub fn models(&self, provider: &str) -> impl Iterator<Item = (&String, Listed)> {
         self.0.get(provider).into_iter().flatten().map(|(model, listed)| (model, *listed))
     }
@@ -126,20 +126,20 @@ impl Prices {
         self.0.values().map(BTreeMap::len).sum()
     }
 
-    /// Whether there is none.
+    /// Whether no model has a price.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Those kept in this file; no file is no prices.
+    /// Loads the prices stored in this file; none if it doesn't exist.
     pub fn load(file: &Path) -> Result<Prices, Error> {
         let Some(text) = read(file)? else { return Ok(Prices::default()) };
         let garbled = |reason: String| Error::Garbled { file: file.to_owned(), reason };
         serde_json::from_str(&text).map_err(|error| garbled(error.to_string()))
     }
 
-    /// Keeps them in this file in the place of those it had.
+    /// Stores the prices in this file, replacing those it had.
     pub fn save(&self, file: &Path) -> Result<(), Error> {
         let wrong = |reason: String| Error::Unreadable { file: file.to_owned(), reason };
         let text = serde_json::to_string(self).map_err(|error| wrong(error.to_string()))?;
@@ -156,7 +156,7 @@ pub fn import(file: &Path) -> Result<Import, Error> {
     let no_table = |reason: String| Error::NoTable { file: file.to_owned(), reason };
     let entries: BTreeMap<String, Value> =
         serde_json::from_str(&text).map_err(|error| no_table(error.to_string()))?;
-    let import = understood(&entries);
+    let import = read_entries(&entries);
     if import.prices.is_empty() {
         return Err(no_table("no model in it has a price".to_owned()));
     }
@@ -172,20 +172,20 @@ fn read(file: &Path) -> Result<Option<String>, Error> {
         Err(error) => return Err(wrong(&error)),
     };
     let mut bytes = Vec::new();
-    open.take(LONGEST + 1).read_to_end(&mut bytes).map_err(|error| wrong(&error))?;
-    if bytes.len() as u64 > LONGEST {
+    open.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| wrong(&error))?;
+    if bytes.len() as u64 > MAX_BYTES {
         return Err(Error::TooLong(file.to_owned()));
     }
-    String::from_utf8(bytes).map(Some).map_err(|_| wrong(&"it is no text"))
+    String::from_utf8(bytes).map(Some).map_err(|_| wrong(&"it is not UTF-8 text"))
 }
 
-/// In the order of the names, so that of `gpt-5` and `openai/gpt-5` the second counts, wherever
+/// Reads the entries in the order of their names, so that `openai/gpt-5` overrides `gpt-5` wherever
 /// they are in the file.
-fn understood(entries: &BTreeMap<String, Value>) -> Import {
+fn read_entries(entries: &BTreeMap<String, Value>) -> Import {
     let mut import = Import::default();
     for (name, entry) in entries.iter().filter(|(name, _)| *name != SAMPLE) {
         let mode = entry.get("mode").and_then(Value::as_str);
-        if mode.is_some_and(|mode| !CHATS.contains(&mode)) {
+        if mode.is_some_and(|mode| !CHAT_MODES.contains(&mode)) {
             import.others += 1;
             continue;
         }
@@ -208,7 +208,8 @@ fn listed(entry: &Value) -> Option<(String, Listed)> {
     Some((provider, Listed { price, window: window(entry) }))
 }
 
-/// How much it takes in, but no more than the price holds for: `input_cost_per_token_above_200k_tokens` ends it at 200,000.
+/// The context window, limited to the tokens for which the price applies:
+/// `input_cost_per_token_above_200k_tokens` limits it to 200,000.
 fn window(entry: &Value) -> Option<u64> {
     let fields = entry.as_object()?;
     let number = |field: &str| fields.get(field).and_then(Value::as_u64).filter(|it| *it > 0);
@@ -228,7 +229,7 @@ mod tests {
     use super::*;
 
     fn read(table: &Value) -> Import {
-        understood(&serde_json::from_value(table.clone()).unwrap())
+        read_entries(&serde_json::from_value(table.clone()).unwrap())
     }
 
     fn price(input: f64, output: f64, cached: Option<f64>) -> Price {
@@ -269,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_entries_for_a_model_the_same_one_counts_in_any_order() {
+    fn of_two_entries_for_a_model_the_prefixed_one_counts_in_any_order() {
         let entry = |dollars: f64| json!({ "litellm_provider": "openai", "input_cost_per_token": dollars / 1e6, "output_cost_per_token": 0 });
         let expected = Listed { price: price(2.0, 0.0, None), window: None };
         let check =
@@ -279,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn an_amount_that_is_none_is_no_price() {
+    fn a_value_that_is_not_an_amount_is_no_price() {
         assert_eq!(per_million(f64::NAN, 1.0, None), None);
         assert_eq!(per_million(1.0, -1.0, None), None);
         assert_eq!(per_million(1.0, 1.0, Some(f64::INFINITY)), None);

@@ -1,4 +1,4 @@
-//! A provider as it can be used on this machine: by which way, with which key, at which price.
+//! A provider as it is used on this machine: how it is reached, with which key, at which price.
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
@@ -11,23 +11,23 @@ use crate::{
     wire::{Quirks, Wire},
 };
 
-/// A provider, ready to be asked.
+/// A provider that is ready for calls.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// What results call it.
+    /// The name used in results.
     pub name: String,
     /// How it is reached.
     pub way: Way,
-    /// The model that answers where none is named; empty where a program has one of its own choice.
+    /// The default model; empty where a program chooses its own.
     pub model: String,
-    /// What holds for models nothing else is known of.
+    /// The facts of models that are not in `models`.
     pub usual: Facts,
-    /// What is known of single models.
+    /// The facts of individual models.
     pub models: BTreeMap<String, Facts>,
-    /// How much may be asked of it at once.
+    /// The number of concurrent calls it accepts.
     pub width: Width,
-    /// How long its silence is borne.
-    pub patience: Patience,
+    /// How long to wait for its output.
+    pub timeouts: Timeouts,
 }
 
 /// How a provider is reached.
@@ -35,66 +35,68 @@ pub struct Source {
 pub enum Way {
     /// Over HTTP.
     Http(Arc<Endpoint>),
-    /// By a program on this machine.
+    /// Through a program on this machine.
     Command(Program),
 }
 
-/// Where a provider is reached over HTTP.
+/// A provider's HTTP endpoint.
 #[derive(Debug, Clone)]
 pub struct Endpoint {
-    /// The address that every path is added to; `https://host/v1`.
+    /// The base URL to which every path is appended: `https://host/v1`.
     pub base: Url,
-    /// How it speaks.
+    /// Its wire format.
     pub wire: &'static Wire,
-    /// What it is to be shown; a local server needs none.
+    /// Its API key; a local server needs none.
     pub key: Option<SecretString>,
-    /// Where a key is looked for, to name in messages: `OPENAI_API_KEY`.
+    /// The variables that may hold its key, to be named in messages: `OPENAI_API_KEY`.
     pub key_names: Vec<String>,
-    /// Where to ask whether a key is good, where anybody may see the list of models.
+    /// The path that checks a key, for vendors whose list of models is public.
     pub key_path: Option<String>,
 }
 
 /// A program on this machine that answers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Program {
-    /// Where it lies; a bare name is looked for along `PATH`.
+    /// Its path; a bare name is looked up in `PATH`.
     pub path: PathBuf,
-    /// Its arguments, or none for those its dialect usually takes. `{model}` stands for the model's name; without a model,
-    /// the argument is left out together with the option before it. No shell ever sees them.
+    /// Its arguments; if empty, its dialect's defaults. `{model}` is replaced by the model's name;
+    /// without a model, the argument is left out together with the option before it. No shell is
+    /// involved.
     pub arguments: Vec<String>,
-    /// How it speaks: a name in [`crate::command::DIALECTS`].
+    /// Its dialect: a name in [`crate::command::DIALECTS`].
     pub dialect: String,
-    /// Names of environment variables it gets besides the usual ones. A key reaches a program only if it is named here.
+    /// Names of environment variables it gets besides the default ones. A key reaches a program
+    /// only if it is named here.
     pub environment: Vec<String>,
-    /// What ends it when this process dies; without one, a `kill -9` of this process leaves it running. See
-    /// [`crate::command::supervisor`].
+    /// Ends it when this process dies; without a supervisor, a `kill -9` of this process leaves it
+    /// running. See [`crate::command::supervisor`].
     pub supervisor: Option<Supervisor>,
 }
 
-/// What is known of a model.
+/// Facts about a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Facts {
-    /// How many tokens it takes in.
+    /// Its context window in tokens.
     pub window: u64,
-    /// What it costs; `None` is unpriced, which is not the same as free.
+    /// Its price; `None` means unpriced, which is not the same as free.
     pub price: Option<Price>,
-    /// Where it differs from what its wire usually takes.
+    /// Deviations from its wire's defaults.
     pub quirks: Quirks,
 }
 
-/// How long a provider's silence is borne. All of it lies within the step's own timeout.
+/// How long to wait for a provider's output. Both limits lie within the step's own timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Patience {
+pub struct Timeouts {
     /// From the request to the first piece of the answer, in milliseconds.
     pub first_ms: u64,
     /// From one piece to the next, in milliseconds.
     pub idle_ms: u64,
 }
 
-impl Default for Patience {
+impl Default for Timeouts {
     fn default() -> Self {
-        // Models that think first may be silent for long; one that has begun to speak rarely is.
-        Patience { first_ms: 120_000, idle_ms: 30_000 }
+        // A model may think for long before its first output; once it has begun, pauses are short.
+        Timeouts { first_ms: 120_000, idle_ms: 30_000 }
     }
 }
 

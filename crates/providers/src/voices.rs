@@ -1,4 +1,4 @@
-//! Hands out the voices of real providers, with a lane for each provider.
+//! Provides the voices of real providers, with one lane per provider.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -10,24 +10,24 @@ use quorum_core::{
 
 use crate::{
     catalog,
-    command::Spoken,
+    command::CommandProvider,
     health::Health,
-    http::{Remote, Vectoriser, Web},
+    http::{HttpClients, HttpEmbedder, Remote},
     source::{Endpoint, Facts, Source, Way},
     wire::Model,
 };
 
-/// Answers for the providers that are set up, and never in a simulated discussion, which must cost
+/// The voices of the configured providers. Never used in a simulated discussion, which must cost
 /// nothing.
 #[derive(Debug, Default)]
 pub struct RealVoices {
-    lines: BTreeMap<String, Line>,
-    web: Web,
+    connections: BTreeMap<String, Connection>,
+    clients: HttpClients,
 }
 
-/// A provider with what all its calls share.
+/// A provider with the state that all its calls share.
 #[derive(Debug)]
-struct Line {
+struct Connection {
     source: Source,
     lane: Arc<Lane>,
     health: Arc<Health>,
@@ -37,23 +37,24 @@ impl RealVoices {
     /// The voices of these providers.
     #[must_use]
     pub fn of(sources: Vec<Source>) -> Self {
-        let line = |source: Source| {
+        let connection = |source: Source| {
             let lane = Arc::new(Lane::new(source.width));
-            (source.name.clone(), Line { source, lane, health: Arc::default() })
+            (source.name.clone(), Connection { source, lane, health: Arc::default() })
         };
-        RealVoices { lines: sources.into_iter().map(line).collect(), ..RealVoices::default() }
+        RealVoices { connections: sources.into_iter().map(connection).collect(), ..RealVoices::default() }
     }
 
-    fn real(&self, who: &Participant) -> Option<Voice> {
-        let line = self.lines.get(&who.provider)?;
-        let Line { source, lane, .. } = line;
+    fn voice_of(&self, who: &Participant) -> Option<Voice> {
+        let connection = self.connections.get(&who.provider)?;
+        let Connection { source, lane, .. } = connection;
         let name = who.model.as_deref().unwrap_or(&source.model);
         let facts = source.facts(name);
         let provider: Arc<dyn Provider> = match &source.way {
-            Way::Http(endpoint) => Arc::new(self.remote(line, endpoint, name)),
-            // The program's own choice answers unless a model is named, for this seat or in the configuration.
+            Way::Http(endpoint) => Arc::new(self.remote(connection, endpoint, name)),
+            // The program chooses the model unless one is named, for this seat or in the
+            // configuration.
             Way::Command(program) => {
-                Arc::new(Spoken::new(program.clone(), Some(name), source.patience).ok()?)
+                Arc::new(CommandProvider::new(program.clone(), Some(name), source.timeouts).ok()?)
             }
         };
         Some(Voice {
@@ -67,37 +68,37 @@ impl RealVoices {
 }
 
 impl RealVoices {
-    fn remote(&self, line: &Line, endpoint: &Arc<Endpoint>, model: &str) -> Remote {
-        let Facts { quirks, window, .. } = line.source.facts(model);
+    fn remote(&self, connection: &Connection, endpoint: &Arc<Endpoint>, model: &str) -> Remote {
+        let Facts { quirks, window, .. } = connection.source.facts(model);
         Remote {
-            web: self.web.clone(),
+            clients: self.clients.clone(),
             endpoint: endpoint.clone(),
             model: Model { name: model.to_owned(), quirks, window },
-            patience: line.source.patience,
-            health: line.health.clone(),
-            lane: line.lane.clone(),
+            timeouts: connection.source.timeouts,
+            health: connection.health.clone(),
+            lane: connection.lane.clone(),
         }
     }
 
     /// The embedding model written as `provider/model`.
-    fn vectoriser(&self, written: &str) -> Option<Vectoriser> {
+    fn embedder_of(&self, written: &str) -> Option<HttpEmbedder> {
         let (provider, model) = written.split_once('/')?;
         let name = catalog::row(provider).map_or(provider, |row| &row.name);
-        let line = self.lines.get(name)?;
-        let Way::Http(endpoint) = &line.source.way else { return None };
-        let (embedding, remote) = (endpoint.wire.embedding?, self.remote(line, endpoint, model));
-        let price = line.source.models.get(model).and_then(|facts| facts.price);
-        Some(Vectoriser { remote, embedding, price })
+        let connection = self.connections.get(name)?;
+        let Way::Http(endpoint) = &connection.source.way else { return None };
+        let (embedding, remote) = (endpoint.wire.embedding?, self.remote(connection, endpoint, model));
+        let price = connection.source.models.get(model).and_then(|facts| facts.price);
+        Some(HttpEmbedder { remote, embedding, price })
     }
 }
 
 impl Voices for RealVoices {
     fn voice(&self, spec: &Spec, who: &Participant) -> Option<Voice> {
-        if spec.simulation.is_some() { None } else { self.real(who) }
+        if spec.simulation.is_some() { None } else { self.voice_of(who) }
     }
 
     fn embedder(&self, _: &Spec, model: &str) -> Option<Arc<dyn Embedder>> {
-        let vectoriser = self.vectoriser(model)?;
-        Some(Arc::new(vectoriser))
+        let embedder_of = self.embedder_of(model)?;
+        Some(Arc::new(embedder_of))
     }
 }

@@ -1,4 +1,5 @@
-//! Programs as voices, with real processes: what they say is heard, and nothing of them stays.
+//! Tests of programs as voices, with real processes: their answers arrive, and nothing of them is
+//! left.
 #![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
 #[path = "command/call.rs"]

@@ -1,7 +1,8 @@
-//! Programs with a supervisor: what it passes on, and that nothing outlives a `kill -9` of the process that started it.
+//! Tests of programs with a supervisor: what it forwards, and that nothing survives a `kill -9` of
+//! the process that started it.
 //!
-//! This is a program with a `main` of its own, for it is three things: the tests, the program that embeds this crate and is
-//! killed, and its supervisor.
+//! This binary has its own `main`, because it plays three roles: the tests, the embedding program
+//! that is killed, and its supervisor.
 #![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
 #[path = "command/call.rs"]
@@ -43,7 +44,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// As test runners ask for it.
+/// Lists the tests in the format that test runners expect.
 fn list(is_ignored: bool) {
     for (name, _) in TESTS.iter().filter(|_| !is_ignored) {
         println!("{name}: test");

@@ -1,4 +1,4 @@
-//! Texts as vectors, over a real socket.
+//! Tests of embeddings over a real socket.
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
@@ -10,7 +10,7 @@ use quorum_core::{
 };
 use quorum_providers::{
     RealVoices,
-    source::{Endpoint, Facts, Patience, Source, Way},
+    source::{Endpoint, Facts, Source, Timeouts, Way},
     wire::{Quirks, wire},
 };
 use quorum_testkit::{
@@ -33,7 +33,7 @@ fn source(base: &str, concurrency: usize) -> Source {
         usual: Facts { window: 8_000, price: None, quirks: Quirks::default() },
         models: BTreeMap::new(),
         width: Width::at_once(concurrency),
-        patience: Patience::default(),
+        timeouts: Timeouts::default(),
     }
 }
 

@@ -61,7 +61,7 @@ mod tests {
 
     use quorum_core::{call::lane::Width, model::spec::Simulation};
     use quorum_providers::{
-        source::{Endpoint, Facts, Patience, Way},
+        source::{Endpoint, Facts, Timeouts, Way},
         wire::{Quirks, wire},
     };
     use quorum_testkit::spec::spec;
@@ -83,7 +83,7 @@ mod tests {
             usual: Facts { window: 4_096, price: None, quirks: Quirks::default() },
             models: BTreeMap::new(),
             width: Width::at_once(1),
-            patience: Patience::default(),
+            timeouts: Timeouts::default(),
         }
     }
 

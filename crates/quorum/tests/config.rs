@@ -117,14 +117,14 @@ fn what_is_said_of_a_provider_is_checked_before_anything_is_spent() {
     };
     row("modle = 'x'", ": there is no key in [providers.claude] named modle; did you mean model?");
     row("wire = 'openai-chap'", ".wire: there is no wire named openai-chap; did you mean openai-chat?");
-    row("base_url = 'api.x'", ".base_url is no address; write it whole, like https://host/v1");
+    row("base_url = 'api.x'", ".base_url is not a URL; write it in full, like https://host/v1");
     row(
         "base_url = 'https://u:SECRET@x'",
-        ".base_url has a name or password in it; name a variable for the key with key_env instead",
+        ".base_url contains a user name or password; name a variable for the key with key_env instead",
     );
     row(
         "base_url = 'http://169.254.169.254'",
-        ".base_url is where machines keep their own secrets; it is never asked",
+        ".base_url is link-local or a cloud's metadata service, and no request is ever sent there",
     );
     row("window = 0", ".window is a whole number above 0");
     row("window = -1", ".window is a whole number above 0");
@@ -237,7 +237,7 @@ fn everything_wrong_with_a_provider_is_said_at_once() {
     let row = "[providers.alpha]\nwire = 'openai_chat'\nbase_url = 'nowhere'\nconcurrency = 0\nmodle = 'm'";
     refuses(
         row,
-        "providers.alpha.base_url is no address; write it whole, like https://host/v1\n\
+        "providers.alpha.base_url is not a URL; write it in full, like https://host/v1\n\
          config.toml: providers.alpha.concurrency is a whole number above 0\n\
          config.toml: providers.alpha: there is no key in [providers.alpha] named modle; did you mean model?\n\
          config.toml: providers.alpha.wire: there is no wire named openai_chat; did you mean openai-chat?",

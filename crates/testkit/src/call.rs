@@ -1,4 +1,4 @@
-//! Calls for tests, and what was said before them: small, complete, easy to change.
+//! Calls for tests, with the turns before them: small, complete, easy to change.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use quorum_core::{
 
 use crate::spec::spec;
 
-/// Ann, who spoke first, is asked again after Bob.
+/// A call to Ann, who spoke first and is asked again after Bob.
 #[must_use]
 pub fn call() -> Call {
     Call {
@@ -39,13 +39,13 @@ pub fn call() -> Call {
     }
 }
 
-/// What somebody said in the first round, as it is shown to this one.
+/// A participant's turn in the first round, as shown to another one.
 #[must_use]
 pub fn shown(to: &str, who: &str, text: &str) -> Message {
     Message::Said { turn: Arc::new(turn(1, "speaking", who, text)), own: who == to }
 }
 
-/// What somebody said at once and for nothing.
+/// A turn without duration and cost.
 #[must_use]
 pub fn turn(round: u32, phase: &str, who: &str, text: &str) -> Turn {
     Turn {

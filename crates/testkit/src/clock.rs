@@ -1,4 +1,4 @@
-//! A clock that moves only with tokio's virtual time, and draws numbers in order.
+//! A clock that follows tokio's virtual time, and whose random numbers count up.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,7 +8,7 @@ use tokio::time::Instant;
 /// 2026-01-01T00:00:00Z.
 const START: Timestamp = Timestamp(1_767_225_600_000_000);
 
-/// Virtual time from a fixed moment on.
+/// Virtual time that starts at a fixed moment.
 #[derive(Debug)]
 pub struct VirtualClock {
     began: Instant,

@@ -1,4 +1,4 @@
-//! An embedding model by script: finds everything alike unless told otherwise, and can fail.
+//! A scripted embedding model: finds all texts alike unless told otherwise, and can fail.
 
 use std::{
     collections::BTreeMap,
@@ -14,7 +14,7 @@ use quorum_core::{
     seams::{Embedded, Embedder},
 };
 
-/// The script, and what was asked of it.
+/// The script, and the texts it was asked to embed.
 #[derive(Debug, Clone, Default)]
 pub struct ScriptedEmbedder {
     vectors: BTreeMap<String, Vec<f32>>,
@@ -25,26 +25,26 @@ pub struct ScriptedEmbedder {
 }
 
 impl ScriptedEmbedder {
-    /// The vector of this text; all others have one and the same.
+    /// Sets the vector of this text; all others share one.
     #[must_use]
     pub fn sees(mut self, text: &str, vector: &[f32]) -> Self {
         self.vectors.insert(text.to_owned(), vector.to_vec());
         self
     }
 
-    /// Fails so often like this, then answers.
+    /// Fails this many times with this class, then answers.
     #[must_use]
     pub fn fails_first(self, class: ErrorClass, times: usize) -> Self {
         ScriptedEmbedder { fails: Some((class, times)), ..self }
     }
 
-    /// Takes the call and never answers.
+    /// Accepts the call and never answers.
     #[must_use]
     pub fn hangs(self) -> Self {
         ScriptedEmbedder { hangs: true, ..self }
     }
 
-    /// What its tokens cost.
+    /// Sets the price of its tokens.
     #[must_use]
     pub fn priced(self, price: Price) -> Self {
         ScriptedEmbedder { price: Some(price), ..self }

@@ -1,4 +1,5 @@
-//! A store with faults at chosen writes: dead like its process, away for a while, or silent about what it did.
+//! A store with faults at chosen writes: dead like a killed process, unreachable for a while, or
+//! losing its replies.
 
 use std::{
     sync::{
@@ -19,25 +20,25 @@ use quorum_core::{
 };
 use tokio::time::sleep;
 
-/// What goes wrong with a write.
+/// A fault of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// Nothing.
+    /// No fault.
     None,
-    /// The process is dead: nothing is written any more.
+    /// The process is dead: nothing is written from now on.
     Dead,
-    /// The store can't be reached; nothing is written.
+    /// The store is unreachable; nothing is written.
     Away,
-    /// It is written, but the answer is lost.
+    /// It is written, but the reply is lost.
     LosesAnswer,
-    /// It is written, but the answer takes a while.
+    /// It is written, but the reply is delayed.
     AnswersLate,
 }
 
-/// How late.
+/// The delay of a late reply.
 const LATE: Duration = Duration::from_secs(1);
 
-/// A store whose writes fail by number, the first being 0.
+/// A store whose writes fail by their number, counted from 0.
 pub struct Faulty {
     inner: Arc<dyn Store>,
     fault: Box<dyn Fn(u64) -> Fault + Send + Sync>,
@@ -46,18 +47,18 @@ pub struct Faulty {
 }
 
 impl Faulty {
-    /// Fails as the function says.
+    /// Fails as this function of the write's number says.
     pub fn new(inner: Arc<dyn Store>, fault: impl Fn(u64) -> Fault + Send + Sync + 'static) -> Self {
         Faulty { inner, fault: Box::new(fault), writes: AtomicU64::new(0), late: Mutex::default() }
     }
 
-    /// Fails nowhere, but a command comes in just after the inbox was looked at for the first time.
+    /// Never fails, but a command arrives right after the first read of the inbox.
     #[must_use]
     pub fn hearing_late(inner: Arc<dyn Store>, command: Command) -> Self {
         Faulty { late: Mutex::new(Some(command)), ..Faulty::new(inner, |_| Fault::None) }
     }
 
-    /// Takes `writes` writes, then none, as a process that is killed.
+    /// Accepts `writes` writes, then none, like a killed process.
     #[must_use]
     pub fn dying_after(inner: Arc<dyn Store>, writes: u64) -> Self {
         Faulty::new(inner, move |number| if number < writes { Fault::None } else { Fault::Dead })
@@ -144,7 +145,7 @@ impl Store for Faulty {
             let found = self.inner.commands(id, after).await;
             if let Some(command) = late {
                 self.inner.send(id, command).await?;
-                // Whoever watches hears of it before this one goes on.
+                // Watchers are notified before this call returns.
                 for _ in 0..10 {
                     tokio::task::yield_now().await;
                 }

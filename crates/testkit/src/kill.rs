@@ -1,4 +1,4 @@
-//! Death at every moment: a discussion must survive it.
+//! Kills a discussion at every write; it must survive.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -24,8 +24,9 @@ use crate::{
     table::Table,
 };
 
-/// Holds the discussion undisturbed, then again with a death after every single write; each time the next process must
-/// come to the same result without asking for anything that was recorded. Returns how often it died.
+/// Runs the discussion undisturbed, then again with a kill after every single write. Each time the
+/// next process must reach the same result without repeating a recorded call. Returns the number of
+/// kills.
 pub async fn resume_anywhere(
     make_store: impl Fn() -> Arc<dyn Store>,
     panel: &Panel,
@@ -35,16 +36,17 @@ pub async fn resume_anywhere(
     resume_anywhere_answering(make_store, panel, registry, spec, &|_| None).await
 }
 
-/// The same in one line for a pattern that is registered: with ann, bob and cyd at the table, replies in
-/// the forms it declares, and everything in memory.
+/// The same for a registered pattern: with ann, bob and cyd as participants, replies in the forms
+/// it declares, and an in-memory store.
 pub async fn survives(registry: Registry, pattern: &str) -> u64 {
     let store = || Arc::new(MemoryStore::new()) as Arc<dyn Store>;
-    // One after the other, so that every answer is a write of its own.
+    // Sequential calls, so that every answer is a separate write.
     let panel = panel().takes("ann", 1).takes("bob", 2).takes("cyd", 3);
     resume_anywhere(store, &panel, registry, spec(pattern)).await
 }
 
-/// The same where people have their say: whenever it waits they give the answer to what it waits for, if they have one.
+/// The same for discussions with people: whenever it waits, they give their answer, if they have
+/// one.
 pub async fn resume_anywhere_answering(
     make_store: impl Fn() -> Arc<dyn Store>,
     panel: &Panel,
@@ -57,7 +59,7 @@ pub async fn resume_anywhere_answering(
     let expected = attended(&whole, id, answer).await.expect("a living store").outcome();
     let mut deaths = 0;
     loop {
-        // The first write opens the discussion.
+        // The first write creates the discussion.
         let writes = deaths + 1;
         let store = make_store();
         let first = whole.anew(Arc::new(Faulty::dying_after(store.clone(), writes)));
@@ -67,7 +69,7 @@ pub async fn resume_anywhere_answering(
         let second = whole.anew(store);
         let finished = attended(&second, id, answer).await.expect("a living store");
         let name = format!("{} / {} killed after write {writes}", spec.pattern, spec.consensus.method);
-        assert_eq!(essence(&finished.outcome()), essence(&expected), "{name}");
+        assert_eq!(comparable(&finished.outcome()), comparable(&expected), "{name}");
         let asked: BTreeSet<String> = second.panel.asked().iter().map(full_name).collect();
         let again: Vec<&String> = recorded.intersection(&asked).collect();
         assert!(again.is_empty(), "{name}: asked again for {again:?}");
@@ -78,7 +80,7 @@ pub async fn resume_anywhere_answering(
     }
 }
 
-/// Runs it until it ends, or waits for something nobody has an answer to.
+/// Runs it until it ends, or waits for a person without an answer.
 async fn attended(
     table: &Table,
     id: DiscussionId,
@@ -96,7 +98,7 @@ fn full_name(asked: &crate::panel::AskedCall) -> String {
     format!("{} {}", asked.call.discussion, asked.step)
 }
 
-/// Every answered step of a discussion and of those below it.
+/// Every answered step of a discussion and its sub-discussions.
 async fn settled_everywhere(store: &Arc<dyn Store>, root: DiscussionId) -> BTreeSet<String> {
     let mut settled = BTreeSet::new();
     let mut open = vec![root];
@@ -119,8 +121,8 @@ async fn settled_everywhere(store: &Arc<dyn Store>, root: DiscussionId) -> BTree
     settled
 }
 
-/// What must be equal: everything but ids, times and the marks that a death leaves.
-fn essence(outcome: &Outcome) -> serde_json::Value {
+/// The parts that must be equal: everything except ids, times and the traces of a kill.
+fn comparable(outcome: &Outcome) -> serde_json::Value {
     let mut outcome = outcome.clone();
     outcome.total_duration_ms = 0;
     (outcome.integrity.repeated_calls, outcome.integrity.retries) = (0, 0);
@@ -131,13 +133,13 @@ fn essence(outcome: &Outcome) -> serde_json::Value {
             (response.timestamp, response.duration_ms) = (String::new(), 0);
         }
     }
-    let mut essence = serde_json::to_value(outcome).expect("an outcome is JSON");
-    if let Some(fields) = essence.as_object_mut() {
+    let mut comparable = serde_json::to_value(outcome).expect("an outcome is JSON");
+    if let Some(fields) = comparable.as_object_mut() {
         fields.remove("discussionId");
         fields.remove("metadata");
         for sub in fields.get_mut("subDiscussions").and_then(|it| it.as_array_mut()).into_iter().flatten() {
             sub.as_object_mut().map(|it| it.remove("discussionId"));
         }
     }
-    essence
+    comparable
 }

@@ -1,4 +1,5 @@
-//! What tests are made of: scripted panels, servers that speak as the vendors do, a clock that stands still, stores that die, the event log as text.
+//! Test helpers: scripted panels, servers in the vendors' formats, a virtual clock, stores that
+//! fail, the event log as text.
 
 #![expect(clippy::expect_used, reason = "a test that can't go on should say so and stop")]
 

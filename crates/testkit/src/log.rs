@@ -1,14 +1,15 @@
-//! The event log as text: what happened, a line a fact, for tests that read like a story.
+//! The event log as text, one line per fact, for readable tests.
 
 use quorum_core::model::event::{Event, Fact};
 
-/// The facts as lines.
+/// All facts as lines.
 #[must_use]
 pub fn log(facts: &[Fact]) -> String {
     facts.iter().map(|fact| line(fact) + "\n").collect()
 }
 
-/// What people would tell of it: speeches, failures, readings and turns of fate, without the machinery.
+/// The main events as lines: turns, failures, readings and lifecycle changes, without the
+/// machinery.
 #[must_use]
 pub fn story(facts: &[Fact]) -> String {
     let telling = facts.iter().filter(|fact| {

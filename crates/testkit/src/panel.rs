@@ -1,4 +1,4 @@
-//! A panel that answers by script, remembers what it was asked, and can fail in every way.
+//! A scripted panel that records its calls and can fail in every way.
 
 mod scripted;
 
@@ -27,13 +27,13 @@ use crate::embedder::ScriptedEmbedder;
 use scripted::Scripted;
 pub use scripted::tokens_of;
 
-/// Starts a panel on which everyone speaks when asked.
+/// A panel whose members all answer.
 #[must_use]
 pub fn panel() -> Panel {
     Panel::default()
 }
 
-/// The script of a whole table. Later lines win over earlier ones.
+/// The script of a panel. Later lines override earlier ones.
 #[derive(Debug, Clone, Default)]
 pub struct Panel {
     lines: Vec<(String, Line)>,
@@ -47,11 +47,11 @@ pub struct Panel {
 /// A call as the provider saw it.
 #[derive(Debug, Clone)]
 pub struct AskedCall {
-    /// For which step.
+    /// The step.
     pub step: Step,
-    /// Which attempt.
+    /// The attempt.
     pub attempt: u32,
-    /// Everything that was sent.
+    /// The whole call.
     pub call: Arc<Call>,
 }
 
@@ -77,172 +77,174 @@ enum Line {
 }
 
 impl Panel {
-    /// What this one says whenever it speaks.
+    /// Sets a member's text for every round.
     #[must_use]
     pub fn says(self, who: &str, text: &str) -> Self {
         self.line(who, Line::Says { round: None, text: text.to_owned() })
     }
 
-    /// What this one says in this round.
+    /// Sets a member's text for one round.
     #[must_use]
     pub fn says_in(self, who: &str, round: u32, text: &str) -> Self {
         self.line(who, Line::Says { round: Some(round), text: text.to_owned() })
     }
 
-    /// How this one votes.
+    /// Sets a member's vote.
     #[must_use]
     pub fn votes(self, who: &str, choice: &str, confidence: f64) -> Self {
         self.line(who, Line::Votes { choice: choice.to_owned(), confidence })
     }
 
-    /// The exact reply to a structured question of this shape; `<ann>` in it is the label under which ann is shown.
+    /// Sets the exact reply for a form; `<ann>` in it is replaced by the label under which ann is
+    /// shown.
     #[must_use]
     pub fn writes(self, who: &str, shape: &'static str, text: &str) -> Self {
         self.line(who, Line::Writes { shape, round: None, text: text.to_owned() })
     }
 
-    /// The same for one round only.
+    /// The same for one round.
     #[must_use]
     pub fn writes_in(self, who: &str, round: u32, shape: &'static str, text: &str) -> Self {
         self.line(who, Line::Writes { shape, round: Some(round), text: text.to_owned() })
     }
 
-    /// How long an answer takes.
+    /// Sets the latency of a member's answers.
     #[must_use]
     pub fn takes(self, who: &str, ms: u64) -> Self {
         self.line(who, Line::Takes(ms))
     }
 
-    /// Never answers, and fails like this.
+    /// Fails every call with this class.
     #[must_use]
     pub fn fails(self, who: &str, class: ErrorClass) -> Self {
         self.line(who, Line::Fails { class, times: u32::MAX, retry_after_ms: None })
     }
 
-    /// Fails so often at each step, then answers.
+    /// Fails this many times at each step, then answers.
     #[must_use]
     pub fn fails_first(self, who: &str, class: ErrorClass, times: u32) -> Self {
         self.line(who, Line::Fails { class, times, retry_after_ms: None })
     }
 
-    /// Asks to wait so long at the first attempt of each step, then answers.
+    /// Is rate-limited for this long at the first attempt of each step, then answers.
     #[must_use]
     pub fn asks_to_wait(self, who: &str, retry_after_ms: u64) -> Self {
         let retry_after_ms = Some(retry_after_ms);
         self.line(who, Line::Fails { class: ErrorClass::RateLimit, times: 1, retry_after_ms })
     }
 
-    /// Takes the call and never says a word.
+    /// Accepts the call and never answers.
     #[must_use]
     pub fn hangs(self, who: &str) -> Self {
         self.line(who, Line::Hangs)
     }
 
-    /// Breaks off in the middle.
+    /// Stops in the middle of the answer.
     #[must_use]
     pub fn breaks_off(self, who: &str) -> Self {
         self.line(who, Line::Breaks)
     }
 
-    /// Says what it has to say, then neither ends nor says anything more.
+    /// Sends its text, then neither ends nor sends anything more.
     #[must_use]
     pub fn never_ends(self, who: &str) -> Self {
         self.line(who, Line::NeverEnds)
     }
 
-    /// Panics instead of answering, as a fault in its wire would have it.
+    /// Panics instead of answering, like a bug in a wire.
     #[must_use]
     pub fn panics(self, who: &str) -> Self {
         self.line(who, Line::Panics)
     }
 
-    /// Is not there when the health is checked.
+    /// Fails the availability check.
     #[must_use]
     pub fn away(self, who: &str) -> Self {
         self.line(who, Line::Away)
     }
 
-    /// Asks for a sub-discussion before it speaks, once a step; `{topic}` in it is what is being discussed.
+    /// Requests a sub-discussion before it answers, once per step; `{topic}` in it is replaced by
+    /// the topic of the discussion.
     #[must_use]
     pub fn convenes(self, who: &str, topic: &str) -> Self {
         self.line(who, Line::Convenes(topic.to_owned()))
     }
 
-    /// What each of its answers uses.
+    /// Sets the usage of each answer.
     #[must_use]
     pub fn uses(self, who: &str, prompt: u64, completion: u64) -> Self {
         self.line(who, Line::Uses(Usage::new(prompt, completion)))
     }
 
-    /// Counts its requests' tokens so many times as we do, and says so.
+    /// Reports this multiple of our own token count.
     #[must_use]
     pub fn counts(self, who: &str, times_ours: f64) -> Self {
         self.line(who, Line::Counts(times_ours))
     }
 
-    /// Uses all the length it is given when it sums up.
+    /// Writes summaries of the maximum length.
     #[must_use]
     pub fn sums_up(self, who: &str) -> Self {
         self.line(who, Line::SumsUp)
     }
 
-    /// Speaks, but is never able to sum up.
+    /// Answers, but fails every summary.
     #[must_use]
     pub fn fails_to_sum_up(self, who: &str) -> Self {
         self.line(who, Line::FailsToSumUp)
     }
 
-    /// Asks to wait so long at the first attempt of each summary, then sums up.
+    /// Is rate-limited for this long at the first attempt of each summary, then summarizes.
     #[must_use]
     pub fn asks_to_wait_before_summing_up(self, who: &str, retry_after_ms: u64) -> Self {
         self.line(who, Line::WaitsToSumUp(retry_after_ms))
     }
 
-    /// Finds a speech too long when it is asked with more tokens than this, whatever its window is said to be.
+    /// Reports an overflow for calls with more tokens than this, whatever its declared window.
     #[must_use]
     pub fn takes_in(self, who: &str, tokens: u64) -> Self {
         self.line(who, Line::TakesIn(tokens))
     }
 
-    /// How many tokens this one's model can take in; 100,000 where nothing is said.
+    /// Sets a member's context window in tokens; the default is 100,000.
     #[must_use]
     pub fn window(mut self, who: &str, tokens: u64) -> Self {
         self.windows.insert(who.to_owned(), tokens);
         self
     }
 
-    /// What everyone's tokens cost.
+    /// Sets the price of all members' tokens.
     #[must_use]
     pub fn priced(self, price: Price) -> Self {
         Panel { price: Some(price), ..self }
     }
 
-    /// Everything asked so far.
+    /// All calls so far.
     #[must_use]
     pub fn asked(&self) -> Vec<AskedCall> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The steps asked so far, in order.
+    /// The steps of all calls so far, in order.
     #[must_use]
     pub fn steps(&self) -> Vec<String> {
         self.asked().iter().map(|it| it.step.to_string()).collect()
     }
 
-    /// The same script with nothing asked yet.
+    /// The same script without any calls.
     #[must_use]
     pub fn anew(&self) -> Panel {
         let embedder = self.embedder.as_ref().map(ScriptedEmbedder::anew);
         Panel { asked: Arc::default(), lanes: Arc::default(), embedder, ..self.clone() }
     }
 
-    /// Texts are compared as this embedder says.
+    /// Uses this embedder for comparisons.
     #[must_use]
     pub fn embeds(self, embedder: ScriptedEmbedder) -> Self {
         Panel { embedder: Some(embedder), ..self }
     }
 
-    /// What was given to the embedder so far, call by call.
+    /// The texts given to the embedder so far, call by call.
     #[must_use]
     pub fn embedded(&self) -> Vec<Vec<String>> {
         self.embedder.as_ref().map(ScriptedEmbedder::asked).unwrap_or_default()

@@ -1,9 +1,9 @@
-//! What scripted voices reply when their script has no line for it.
+//! Default replies of scripted voices.
 
 use quorum_core::call::{Call, Message};
 use serde_json::{Value, json};
 
-/// What someone without a line says: something that shows what it heard, so that logs tell who saw what.
+/// The default reply to a call. It shows what the member was shown, so that logs tell who saw what.
 pub(crate) fn default_text(call: &Call, shape: Option<&str>) -> String {
     let name = &call.participant.name;
     let heard = call.messages.iter().filter(|it| matches!(it, Message::Said { .. })).count();
@@ -40,12 +40,12 @@ pub(crate) fn default_text(call: &Call, shape: Option<&str>) -> String {
     }
 }
 
-/// The text with `<ann>` replaced by the label under which the one asked is shown ann.
+/// The text with `<ann>` replaced by the label under which ann is shown in this call.
 pub(crate) fn labelled(call: &Call, text: &str) -> String {
     shown(call).fold(text.to_owned(), |text, (name, label)| text.replace(&format!("<{name}>"), label))
 }
 
-/// Who is shown to the one asked, and under which label.
+/// The participants shown in this call, with their labels.
 fn shown(call: &Call) -> impl Iterator<Item = (&str, &str)> {
     call.messages.iter().filter_map(|message| match message {
         Message::Said { turn, .. } => {
@@ -55,10 +55,10 @@ fn shown(call: &Call) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// Everyone did well, and it may go on.
+/// A good assessment of everyone, with another round.
 fn assessment(call: &Call) -> Value {
     let mut rated = named_in(call, "/properties/assessments/items/properties/participant/enum");
-    // By name, so that a reply comes to the same whatever the labels are.
+    // Sorted by name, so that a reply does not depend on the labels.
     rated.sort_by_key(|label| shown(call).find(|it| Some(it.1) == label.as_str()).map(|it| it.0.to_owned()));
     let rated = rated.iter().map(|name| {
         let criteria = json!({

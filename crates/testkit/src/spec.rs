@@ -1,4 +1,4 @@
-//! Orders for tests: small, complete, easy to change.
+//! Specs for tests: small, complete, easy to change.
 
 use quorum_core::model::{
     id::Tenant,
@@ -7,7 +7,7 @@ use quorum_core::model::{
     spec::{ConsensusSpec, Limits, Manner, SYNTHESIS_RESERVE_MS, Spec, Timing, Tolerance, WindowSpec},
 };
 
-/// An order for this pattern with ann, bob and cyd at the table, as the pattern needs them.
+/// A spec for this pattern with ann, bob and cyd, in the roles the pattern needs.
 #[must_use]
 pub fn spec(pattern: &str) -> Spec {
     let seat = |name: &str, role: &'static str| Participant {

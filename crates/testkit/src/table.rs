@@ -1,4 +1,4 @@
-//! A table to hold discussions at: an engine over a store and a panel, with everything in reach of a test.
+//! An engine with a store and a scripted panel, all accessible to a test.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ impl Table {
         Table::owned_by("test", store, panel, registry)
     }
 
-    /// The same under another name, as another process would have it.
+    /// The same with another owner, like another process.
     #[must_use]
     pub fn owned_by(owner: &str, store: Arc<dyn Store>, panel: &Panel, registry: Registry) -> Self {
         let shared = Shared {
@@ -47,13 +47,13 @@ impl Table {
         Table { engine: Engine::new(shared, owner), store, panel: panel.clone(), registry }
     }
 
-    /// The same in a new process over this store: the same script, of which nothing was asked yet.
+    /// The same in a new process: same script, this store, no calls yet.
     #[must_use]
     pub fn anew(&self, store: Arc<dyn Store>) -> Self {
         Table::over(store, &self.panel.anew(), self.registry.clone())
     }
 
-    /// Opens a discussion and holds it to its end.
+    /// Opens a discussion and runs it to its end.
     pub async fn hold(&self, spec: Spec) -> (Outcome, Vec<Fact>) {
         let id = self.open(spec).await.expect("the order is acceptable");
         let finished = self.run(id).await.expect("the store is there");
@@ -65,12 +65,12 @@ impl Table {
         self.engine.open(spec).await
     }
 
-    /// Runs it until it ends or waits.
+    /// Runs a discussion until it ends or waits.
     pub async fn run(&self, id: DiscussionId) -> Result<Finished, RunError> {
         self.engine.run(id).await?.finished().await
     }
 
-    /// Everything recorded of it.
+    /// All facts of a discussion.
     pub async fn facts(&self, id: DiscussionId) -> Vec<Fact> {
         self.store.read(id, Seq::START, usize::MAX).await.unwrap_or_default()
     }

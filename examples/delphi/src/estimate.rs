@@ -1,4 +1,4 @@
-//! The form of an estimate: its schema, how it is read, and what simulated voices reply.
+//! The form of an estimate: its schema, its reader, and the replies of simulated voices.
 
 use quorum::{
     floor::reading::{Misread, Reminder, Static},
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 /// One participant's estimate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Estimate {
-    /// Why, before the number: a model writes the properties in this order.
+    /// The reasoning, before the number: a model writes the properties in this order.
     pub(crate) reasoning: String,
     pub(crate) estimate: f64,
     #[serde(default)]
@@ -50,17 +50,17 @@ fn schema() -> Value {
     })
 }
 
-/// The object between the first and the last brace; models like to write around it.
+/// Reads the object between the first and the last brace; models like to add prose around it.
 fn read(reply: &str) -> Result<Estimate, Misread> {
     let (start, end) =
         reply.find('{').zip(reply.rfind('}')).ok_or(Misread::new("there is no JSON object"))?;
     let object = reply.get(start..=end).unwrap_or_default();
     let read: Estimate = serde_json::from_str(object)
         .map_err(|error| Misread::new(format!("its JSON does not fit: {error}")))?;
-    if read.estimate.is_finite() { Ok(read) } else { Err(Misread::new("the estimate is no number")) }
+    if read.estimate.is_finite() { Ok(read) } else { Err(Misread::new("the estimate is not a number")) }
 }
 
-/// Voices begin apart and come closer with every round.
+/// A simulated reply. Estimates start far apart and converge with every round.
 fn sample(mind: &dyn Mind, _: Option<&Value>) -> String {
     let apart = mind.conviction("estimate") - 0.5;
     let estimate = (100.0 + 80.0 * apart / f64::from(mind.round().max(1)).powi(2)).round();

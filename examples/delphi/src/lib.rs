@@ -1,9 +1,9 @@
-//! Delphi: everyone estimates a number alone and without names, sees the spread and the reasons, and
-//! estimates again, until the spread is stable.
+//! Delphi: everyone estimates a number alone and without names, sees the spread and the reasons,
+//! and estimates again, until the spread is stable.
 //!
-//! Everything the pattern needs is in this crate: an option, a form with its reader and sample reply,
-//! an ending, a result field and the prompts. Flag, help, configuration key, schemas, page, exports and
-//! simulated replies follow from these declarations.
+//! Everything the pattern needs is in this crate: an option, a form with its reader and sample
+//! reply, an ending, a result field and the prompts. Flag, help, configuration key, schemas, page,
+//! exports and simulated replies follow from these declarations.
 
 mod estimate;
 mod prompts;

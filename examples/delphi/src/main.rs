@@ -1,4 +1,5 @@
-//! A build of `ax` with the Delphi pattern: `cargo run -p delphi -- discuss "How many?" --pattern delphi`.
+//! A build of `ax` with the Delphi pattern: `cargo run -p delphi -- discuss "How many?" --pattern
+//! delphi`.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! What participants are asked, and what the user gets.
+//! The prompts, and the answer for the user.
 
 use quorum::{
     floor::ask::{Ask, Hears},
@@ -10,7 +10,8 @@ use crate::spread::Spread;
 const SYSTEM: &str = "You are one of several experts who estimate a number independently and anonymously. \
                       Think for yourself; agreement is no aim. Give reasons before the number.";
 
-/// The first estimate is made alone; later ones know the spread and the reasons, but no names.
+/// The question of a round. The first estimate is made alone; later rounds show the spread and the
+/// reasons, but no names.
 pub(crate) fn estimate(spec: &Spec, round: u32, last: Option<&Spread>) -> Ask {
     let seen = last.map_or_else(String::new, |last| {
         let Spread { median, low, high, unit, reasons } = last;

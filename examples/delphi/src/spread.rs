@@ -1,22 +1,22 @@
-//! The spread of estimates: the middle, the middle half, and the reasons behind them.
+//! The spread of estimates: median, quartiles, and the reasons behind them.
 
 use crate::estimate::Estimate;
 
-/// How estimates are spread.
+/// The spread of one round's estimates.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Spread {
     pub(crate) median: f64,
-    /// A quarter of the estimates lies below.
+    /// The lower quartile.
     pub(crate) low: f64,
-    /// A quarter of the estimates lies above.
+    /// The upper quartile.
     pub(crate) high: f64,
     pub(crate) unit: String,
-    /// In the order of the estimates, without names.
+    /// Values and reasons without names, in ascending order.
     pub(crate) reasons: Vec<(f64, String)>,
 }
 
 impl Spread {
-    /// The spread of these; `None` where there are none.
+    /// The spread of these estimates; `None` if there are none.
     pub(crate) fn of(estimates: impl Iterator<Item = Estimate>) -> Option<Spread> {
         let mut estimates: Vec<Estimate> = estimates.collect();
         estimates.sort_by(|one, other| one.estimate.total_cmp(&other.estimate));
@@ -31,7 +31,7 @@ impl Spread {
         })
     }
 
-    /// How far the middle and the width moved since then, as a share of the width.
+    /// How far the median and the width moved since the last round, as a share of the width.
     pub(crate) fn moved_from(&self, last: &Spread) -> f64 {
         let width = |it: &Spread| it.high - it.low;
         let scale = width(last).max(last.median.abs() * 0.01).max(f64::MIN_POSITIVE);
@@ -40,7 +40,7 @@ impl Spread {
     }
 }
 
-/// Between the two nearest values, in proportion.
+/// The quantile, interpolated linearly between the two nearest values.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     let place = share * (sorted.len().saturating_sub(1)) as f64;
     let (below, above) = (place.floor() as usize, place.ceil() as usize);
@@ -58,14 +58,14 @@ mod tests {
     }
 
     #[test]
-    fn a_spread_has_a_middle_and_a_middle_half() {
+    fn a_spread_has_a_median_and_quartiles() {
         let Spread { median, low, high, .. } = spread(&[40.0, 10.0, 20.0, 30.0, 50.0]);
         assert_eq!((low, median, high), (20.0, 30.0, 40.0));
         assert_eq!(Spread::of(std::iter::empty()), None);
     }
 
     #[test]
-    fn what_does_not_move_is_stable() {
+    fn a_spread_that_does_not_move_is_stable() {
         assert_eq!(spread(&[10.0, 20.0, 30.0]).moved_from(&spread(&[10.0, 20.0, 30.0])), 0.0);
         assert!(spread(&[15.0, 20.0, 25.0]).moved_from(&spread(&[10.0, 20.0, 30.0])) > 0.4);
     }

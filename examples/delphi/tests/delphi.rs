@@ -1,4 +1,4 @@
-//! The pattern as its users meet it: on the command line, in the library, and killed at every write.
+//! The pattern as users meet it: on the command line, in the library, and killed at every write.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
@@ -20,10 +20,10 @@ fn run(folder: &std::path::Path, arguments: &[&str]) -> (bool, String) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_survives_every_death() {
+async fn it_survives_a_kill_at_every_write() {
     let deaths =
         quorum_testkit::kill::survives(quorum::built_in().with_patterns([&delphi::PATTERN]), "delphi").await;
-    assert!(deaths > 5, "it died {deaths} times only");
+    assert!(deaths > 5, "it was killed only {deaths} times");
 }
 
 #[tokio::test(start_paused = true)]
@@ -54,7 +54,7 @@ fn the_option_has_a_flag_with_help_bounds_and_a_place_in_the_file() {
 }
 
 #[test]
-fn a_discussion_of_its_own_build_shows_its_result() {
+fn the_example_build_shows_a_discussions_result() {
     let folder = tempfile::tempdir().unwrap();
     let arguments = ["discuss", "How many?", "--offline", "--pattern", "delphi", "--json"];
     let (done, text) =

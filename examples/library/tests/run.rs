@@ -1,4 +1,4 @@
-//! The examples run and say something.
+//! Tests that the examples run and print their results.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
@@ -23,11 +23,11 @@ fn ask_is_at_most_fifteen_lines() {
 }
 
 #[test]
-fn watch_tells_of_turns_and_the_answer() {
+fn watch_prints_turns_and_the_answer() {
     says(env!("CARGO_BIN_EXE_watch"), "other signals, then: ");
 }
 
 #[test]
-fn a_voice_of_ones_own_answers() {
+fn a_custom_voice_answers() {
     says(env!("CARGO_BIN_EXE_own_voice"), "heard a question of 13 letters.");
 }

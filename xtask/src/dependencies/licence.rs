@@ -3,7 +3,8 @@
 use anyhow::{Result, bail};
 
 /// Whether the expression can be satisfied with the allowed licences alone. `/` is the old way to
-/// write `OR`. A licence with an exception grants more than without it, so the exception is skipped.
+/// write `OR`. A licence with an exception grants more than without it, so the exception is
+/// skipped.
 pub(super) fn is_satisfied(expression: &str, allowed: &[&str]) -> Result<bool> {
     let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
     let words: Vec<&str> = spaced.split_whitespace().collect();

@@ -1,5 +1,5 @@
-//! Dependencies point one way: inner crates never learn about outer ones, some stay clear of what
-//! would tempt them, and the modules inside core keep their order.
+//! Checks that dependencies point one way: inner crates don't use outer ones, some avoid certain
+//! external crates, and the modules inside core keep their order.
 
 mod inside;
 
@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Each crate of the workspace, and which others it may use.
+/// Each crate of the workspace, and the others it may use.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("quorum-core", &[]),
     ("quorum-patterns", &["quorum-core"]),
@@ -34,18 +34,18 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("xtask", &["quorum-core", "quorum-patterns"]),
-    // What others could write: they see the library and the command alone.
+    // Written as by others: they use only the library and the command.
     ("delphi", &["ax", "quorum"]),
     ("library-examples", &["quorum"]),
 ];
 
 const TESTKIT: &str = "quorum-testkit";
 
-/// The command is tested from outside, with whatever that takes; simulated voices with the forms that
-/// our patterns declare.
+/// Crates whose tests may use anything: the command is tested from outside, and simulated voices
+/// with the forms that our patterns declare.
 const TESTS_MAY_USE_ANYTHING: &[&str] = &["ax", "quorum-simulated"];
 
-/// Crates from elsewhere that would break a promise.
+/// External crates that a crate must not use, and why.
 const MUST_NOT_USE: &[(&str, &[&str], &str)] = &[
     (
         "quorum-patterns",
@@ -74,7 +74,7 @@ fn findings(tree: &Tree, metadata: &Value, root: &str) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for package in packages {
         let manifest = Manifest::new(tree, package, root)?;
-        findings.extend(manifest.stranger());
+        findings.extend(manifest.unlisted());
         for dependency in package["dependencies"].as_array().into_iter().flatten() {
             findings.extend(manifest.judge(&Dependency::read(dependency)?, &members));
         }
@@ -82,7 +82,7 @@ fn findings(tree: &Tree, metadata: &Value, root: &str) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Who depends, and where it is written.
+/// A package and its manifest.
 struct Manifest<'a> {
     package: &'a str,
     path: &'a str,
@@ -97,8 +97,8 @@ impl<'a> Manifest<'a> {
         Ok(Self { package: name, path, text: tree.file(path).map_or("", |file| &file.text) })
     }
 
-    fn stranger(&self) -> Option<Finding> {
-        let text = || format!("`{}` is new; say in xtask's MAY_USE what it may depend on", self.package);
+    fn unlisted(&self) -> Option<Finding> {
+        let text = || format!("`{}` is new; list in xtask's MAY_USE what it may depend on", self.package);
         may_use(self.package).is_none().then(|| Finding::error(self.path, 1, text()))
     }
 
@@ -106,7 +106,7 @@ impl<'a> Manifest<'a> {
         let text = if members.contains(dependency.name) {
             wrong_arrow(self.package, dependency)
         } else {
-            temptation(self.package, dependency)
+            forbidden_external(self.package, dependency)
         };
         Some(Finding::error(self.path, line_of(self.text, dependency), text?))
     }
@@ -120,7 +120,7 @@ struct Dependency<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
-    /// Also what only a build script needs: it binds as much.
+    /// Includes build dependencies, which count as much.
     Normal,
     Dev,
 }
@@ -155,7 +155,7 @@ fn wrong_arrow(package: &str, dependency: &Dependency<'_>) -> Option<String> {
     Some(format!("`{package}` must not depend on `{name}`; it may use {list}"))
 }
 
-fn temptation(package: &str, dependency: &Dependency<'_>) -> Option<String> {
+fn forbidden_external(package: &str, dependency: &Dependency<'_>) -> Option<String> {
     let (_, names, why) = MUST_NOT_USE.iter().find(|(name, ..)| *name == package)?;
     let is_named = names.contains(&dependency.name);
     let is_executor = dependency.has_executor && names.contains(&EXECUTOR);
@@ -164,8 +164,8 @@ fn temptation(package: &str, dependency: &Dependency<'_>) -> Option<String> {
     is_wrong.then(|| format!("`{package}` must not depend on `{what}`: {why}"))
 }
 
-/// Where the dependency is written; the first line if it can't be found, which is no reason to keep
-/// silent.
+/// The line of the dependency; the first line if it can't be found, so that the finding is still
+/// reported.
 fn line_of(manifest: &str, dependency: &Dependency<'_>) -> usize {
     let mut is_dev = false;
     for (index, line) in manifest.lines().enumerate() {
@@ -192,7 +192,7 @@ mod tests {
         json!({ "name": name, "manifest_path": format!("/top/crates/{name}/Cargo.toml"), "dependencies": dependencies })
     }
 
-    /// What is wrong with one dependency of one crate, the others of the workspace having none.
+    /// The findings for one dependency of one crate, while the other crates have none.
     fn judge(from: &str, dependency: Value) -> Vec<String> {
         let members = MEMBERS.split(' ').filter(|name| *name != from && *name != "stranger");
         let mut packages: Vec<Value> = members.map(|name| package(name, &[])).collect();
@@ -222,8 +222,8 @@ mod tests {
         check("quorum-core", "quorum-store", Kind::Dev, Some(outward));
         let sideways = "`quorum-patterns` must not depend on `quorum-store`; it may use only quorum-core";
         check("quorum-patterns", "quorum-store", Kind::Normal, Some(sideways));
-        let past_the_door = "`ax` must not depend on `quorum-core`; it may use only quorum, quorum-server";
-        check("ax", "quorum-core", Kind::Normal, Some(past_the_door));
+        let past_the_facade = "`ax` must not depend on `quorum-core`; it may use only quorum, quorum-server";
+        check("ax", "quorum-core", Kind::Normal, Some(past_the_facade));
     }
 
     #[test]
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_and_core_stay_clear_of_what_tempts_them() {
+    fn patterns_and_core_avoid_forbidden_crates() {
         let clock = "`quorum-patterns` must not depend on `tokio`: patterns must replay; time, chance and parallelism are the floor's";
         check("quorum-patterns", "tokio", Kind::Normal, Some(clock));
         check("quorum-patterns", "tokio", Kind::Dev, None);
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_new_crate_must_be_entered() {
-        let unknown = "`stranger` is new; say in xtask's MAY_USE what it may depend on";
+        let unknown = "`stranger` is new; list in xtask's MAY_USE what it may depend on";
         check("stranger", "quorum-core", Kind::Normal, Some(unknown));
     }
 

@@ -1,13 +1,13 @@
-//! Code that has a better way: skipped tests, holes, lints switched off in silence, sleeping tests.
+//! Finds banned code: skipped tests, unfinished functions, silenced lints, sleeping tests.
 
 use super::Finding;
 use super::scan::Scan;
 use super::tree::{File, Tree};
 use anyhow::Result;
 
-/// Tokens in a row, and what to do instead.
+/// Banned token sequences, and what to do instead.
 const BANNED: &[(&[&str], &str)] = &[
-    (&["#", "[", "ignore"], "a skipped test tests nothing; mend it or delete it"),
+    (&["#", "[", "ignore"], "a skipped test tests nothing; fix it or delete it"),
     (&["todo", "!"], "finish it, or return an error that says what is missing"),
     (&["unimplemented", "!"], "finish it, or return an error that says what is missing"),
     (
@@ -22,7 +22,7 @@ const BANNED: &[(&[&str], &str)] = &[
 
 const SLEEPS: &[&[&str]] = &[&["thread", ":", ":", "sleep", "("], &["time", ":", ":", "sleep", "("]];
 
-/// A comment with these words, on the line or the one before, excuses a test that sleeps.
+/// A comment with these words, on the same line or right before it, allows a test to sleep.
 const EXCUSE: &str = "sleeps because";
 
 pub(super) fn check(tree: &Tree) -> Result<Vec<Finding>> {
@@ -45,9 +45,14 @@ fn sleeps_in<'a>(file: &'a File, scan: &'a Scan) -> impl Iterator<Item = Finding
     bare.map(move |line| Finding::error(&file.path, line, advice.clone()))
 }
 
+/// Whether the comment on this line, or the one of any length right before it, has the words.
 fn is_excused(text: &str, line: usize) -> bool {
-    let here_and_before = text.lines().skip(line.saturating_sub(2)).take(2);
-    here_and_before.filter_map(|line| line.split_once("//")).any(|(_, comment)| comment.contains(EXCUSE))
+    let before: Vec<&str> = text.lines().take(line - 1).collect();
+    let own_lines = before.iter().rev().map_while(|line| line.trim_start().strip_prefix("//"));
+    let mut comment: Vec<&str> = own_lines.map(str::trim).collect();
+    comment.reverse();
+    let beside = text.lines().nth(line - 1).and_then(|line| line.split_once("//"));
+    comment.join(" ").contains(EXCUSE) || beside.is_some_and(|(_, comment)| comment.contains(EXCUSE))
 }
 
 #[cfg(test)]
@@ -76,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn words_in_comments_strings_and_names_are_not_meant() {
+    fn words_in_comments_strings_and_names_are_not_banned() {
         check_words("// todo!()\nconst A: &str = \"#[ignore] unimplemented!()\";\n", &[]);
         check_words("#[expect(dead_code, reason = \"b\")]\nfn ignore(todo: bool) -> bool { !todo }\n", &[]);
     }
@@ -101,6 +106,8 @@ mod tests {
     fn a_reason_on_the_line_or_before_it_is_enough() {
         let before = "#[test]\nfn a() {\n    // It sleeps because the child has no signal.\n    thread::sleep(b);\n}\n";
         expect(check, &[("a.rs", before)], &[]);
+        let wrapped = "#[test]\nfn a() {\n    // It sleeps\n    // because the child\n    // has no signal.\n    thread::sleep(b);\n}\n";
+        expect(check, &[("a.rs", wrapped)], &[]);
         let beside = "#[test]\nfn a() {\n    thread::sleep(b); // sleeps because of c\n}\n";
         expect(check, &[("a.rs", beside)], &[]);
         let far = "#[test]\nfn a() {\n    // sleeps because of c\n\n    thread::sleep(b);\n}\n";

@@ -1,4 +1,4 @@
-//! Every source file begins by saying what it is for.
+//! Checks that every source file begins with a doc comment on its purpose.
 
 use super::Finding;
 use super::tree::Tree;

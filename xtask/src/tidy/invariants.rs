@@ -1,4 +1,5 @@
-//! Every invariant in the list has a test that bears its number, and no test bears a number that is not listed.
+//! Checks that every listed invariant has a test with its number in the name, and that no test has
+//! a number that is not listed.
 
 use super::Finding;
 use super::tree::Tree;
@@ -50,7 +51,8 @@ fn rows(list: &str) -> Vec<Row> {
     list.lines().enumerate().filter_map(|(index, line)| row(line, index + 1)).collect()
 }
 
-/// A row begins with its number, whatever markup stands before it; a number further on only refers to another row.
+/// Parses a row: it begins with its number after any markup; a number further on only refers to
+/// another row.
 fn row(text: &str, line: usize) -> Option<Row> {
     let begins = text.trim_start_matches(|sign: char| "|-*#`[ ".contains(sign));
     let number = digits(begins.strip_prefix(NUMBER)?);

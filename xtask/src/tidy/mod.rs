@@ -1,4 +1,5 @@
-//! The rules of the house that no compiler knows. A rule is one file with a `check` and one line in `CHECKS`.
+//! Checks project rules that the compiler can't. A rule is one file with a `check` and one line in
+//! `CHECKS`.
 
 mod arrows;
 mod banned;
@@ -11,6 +12,7 @@ mod surface_words;
 mod tables;
 mod tree;
 mod vocabulary;
+mod widths;
 
 use crate::{Verb, refuse_arguments};
 use anyhow::{Result, bail};
@@ -20,7 +22,7 @@ use tree::Tree;
 pub(crate) const VERB: Verb = Verb {
     name: "tidy",
     arguments: "",
-    summary: "Check arrows, sizes, headers, invariants, banned words, leaks, words of surfaces, tables and vocabulary",
+    summary: "Check arrows, sizes, headers, invariants, banned code, leaks, surface words, tables, vocabulary and widths",
     run: |arguments| refuse_arguments(arguments).and_then(|()| check()),
 };
 
@@ -36,6 +38,7 @@ const CHECKS: &[Check] = &[
     surface_words::check,
     tables::check,
     vocabulary::check,
+    widths::check,
 ];
 
 /// Prints every finding; fails if any of them is an error.
@@ -55,13 +58,13 @@ pub(crate) fn check() -> Result<()> {
 fn conclude(findings: &[Finding]) -> Result<()> {
     let errors = findings.iter().filter(|finding| finding.weight == Weight::Error).count();
     if errors > 0 {
-        bail!("{errors} to put right, listed above");
+        bail!("errors: {errors}, listed above");
     }
-    println!("tidy, {} to think about", findings.len());
+    println!("tidy; warnings: {}", findings.len());
     Ok(())
 }
 
-/// Something that is not as it should be, where it is, and what to do.
+/// A violation of a rule: where it is, and what to do.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Finding {
     path: String,
@@ -100,7 +103,7 @@ impl fmt::Display for Finding {
 mod tests {
     use super::*;
 
-    /// For the checks' own tests: the findings of one check over a tree of given files, one per line.
+    /// Compares the findings of one check over the given files, one per line.
     #[track_caller]
     pub(super) fn expect(check: Check, files: &[(&str, &str)], expected: &[&str]) {
         let findings = check(&Tree::of(files)).unwrap();

@@ -1,7 +1,7 @@
-//! A Rust file as the checks see it: its tokens in a row, its functions, and which lines are test code.
+//! A Rust file as the checks see it: its tokens, its functions, and the lines that are test code.
 //!
-//! Tokens rather than text, so that comments and strings never count as code; tokens rather than a syntax tree, so that the
-//! insides of macros such as `proptest!` are seen too.
+//! Works on tokens instead of text, so that comments and strings never count as code, and instead
+//! of a syntax tree, so that the contents of macros such as `proptest!` are included.
 
 use proc_macro2::{Delimiter, Group, Ident, Punct, Span, TokenStream, TokenTree};
 use std::ops::RangeInclusive;
@@ -12,7 +12,7 @@ pub(super) struct Scan {
     test_lines: Vec<RangeInclusive<usize>>,
 }
 
-/// A word, a literal, one character of punctuation, or one end of a pair of brackets.
+/// A word, a literal, a punctuation character, or an opening or closing bracket.
 pub(super) struct Token {
     pub(super) text: String,
     pub(super) line: usize,
@@ -34,7 +34,7 @@ impl Scan {
         Ok(scan)
     }
 
-    /// For a file in which everything is test code, attribute or not.
+    /// Scans a file that consists of test code only.
     pub(super) fn of_test_file(text: &str) -> Result<Self, String> {
         Ok(Self { test_lines: vec![1..=usize::MAX], ..Self::of(text)? })
     }
@@ -77,7 +77,7 @@ impl Scan {
         match punct.as_char() {
             '#' => item.attribute = Some(line(punct.span())),
             ';' => *item = Item::default(),
-            // The exclamation mark of an inner attribute stands between the hash and its bracket.
+            // The `!` of an inner attribute stands between `#` and `[`.
             '!' => {}
             _ => item.attribute = None,
         }
@@ -97,7 +97,7 @@ impl Scan {
         }
     }
 
-    /// The braces after an item's head are its body, and end it.
+    /// Ends an item at the closing brace of its body.
     fn close(&mut self, item: Item, last: usize) {
         if let Some((name, first)) = item.function {
             self.functions.push(Function { name, lines: first..=last, is_test: item.is_test_function });
@@ -112,7 +112,7 @@ impl Scan {
     }
 }
 
-/// What has been seen of the item that is being read.
+/// The state of the item that is being read.
 #[derive(Default)]
 struct Item {
     /// The line of a hash that may begin an attribute.
@@ -132,7 +132,8 @@ impl Item {
     }
 }
 
-/// `test`, `tokio::test`, `tokio::test(start_paused = true)`, `rstest`.
+/// Whether the attribute marks a test: `test`, `tokio::test`, `tokio::test(start_paused = true)`,
+/// `rstest`.
 fn marks_test_function(attribute: &TokenStream) -> bool {
     let is_path = |tree: &TokenTree| match tree {
         TokenTree::Ident(_) => true,
@@ -145,7 +146,8 @@ fn marks_test_function(attribute: &TokenStream) -> bool {
     }
 }
 
-/// `cfg(test)`, `cfg(all(test, unix))`; with a `not` in it, the code is not for tests alone.
+/// Whether the attribute limits code to tests: `cfg(test)`, `cfg(all(test, unix))`, but nothing
+/// with `not`.
 fn marks_test_configuration(attribute: &TokenStream) -> bool {
     let mut words = Vec::new();
     words_of(attribute.clone(), &mut words);

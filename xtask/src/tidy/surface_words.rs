@@ -1,5 +1,5 @@
-//! Below `ax`, messages name no command, no flag and no variable of `ax`: each surface words a fact for
-//! its own users.
+//! Checks that messages in the crates below `ax` name no command, flag or variable of `ax`: each
+//! surface words a fact for its own users.
 
 use super::Finding;
 use super::scan::{Scan, Token};
@@ -17,7 +17,7 @@ const EXCUSED: &[(&str, &str)] = &[
     ("crates/quorum/src/config/places.rs", "reads the variables that say where things are"),
 ];
 
-const ADVICE: &str = "is for the terminal alone; carry a fact, and let `ax` and the server word it";
+const ADVICE: &str = "makes sense only in a terminal; carry a fact, and let `ax` and the server word it";
 
 pub(super) fn check(tree: &Tree) -> Result<Vec<Finding>> {
     let below = tree.rust().filter(|(file, _)| is_below(&file.path) && !is_excused(&file.path));
@@ -44,12 +44,12 @@ fn finding(file: &File, token: &Token, found: &str) -> Finding {
     Finding::error(&file.path, token.line, format!("`{}` {ADVICE}", found.trim_matches('`').trim()))
 }
 
-/// A documentation comment is an attribute to the scanner: `doc = "…"`.
+/// Whether the token is a doc comment, which the scanner sees as an attribute: `doc = "…"`.
 fn is_documentation(scan: &Scan, at: usize) -> bool {
     at >= 2 && scan.tokens[at - 2].text == "doc" && scan.tokens[at - 1].text == "="
 }
 
-/// What of a string literal only a terminal could mean.
+/// The part of a string literal that makes sense only in a terminal.
 fn terminal_words(literal: &str) -> Option<&str> {
     let command = ["`ax ", " ax ", "\"ax "].into_iter().find(|it| literal.contains(it));
     command.map(|_| "ax …").or_else(|| variable(literal)).or_else(|| flag(literal))
@@ -61,7 +61,7 @@ fn variable(literal: &str) -> Option<&'static str> {
     found.any(|(at, _)| is_own(at)).then_some("AX_…")
 }
 
-/// The first flag: two dashes and a letter where a word begins.
+/// The first flag: two dashes and a letter at the beginning of a word.
 fn flag(literal: &str) -> Option<&str> {
     let begins = |at: usize| {
         literal[..at].ends_with([' ', '`', '"', '\'', '('])

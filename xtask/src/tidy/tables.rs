@@ -1,4 +1,4 @@
-//! The tables of patterns and methods in the README say what the descriptors say.
+//! Checks that the README's tables of patterns and methods match the descriptors.
 
 use super::Finding;
 use super::tree::Tree;
@@ -27,7 +27,7 @@ fn table(rows: &[(&str, &str)]) -> String {
     format!("| name | what it does |\n|---|---|\n{}", rows.collect::<String>())
 }
 
-/// What stands between the markers, and in which line the first one is.
+/// The text between the markers, and the line of the first one.
 fn section<'t>(text: &'t str, name: &str) -> (usize, &'t str) {
     let (open, close) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
     let Some((before, rest)) = text.split_once(&open) else { return (1, "") };

@@ -1,4 +1,4 @@
-//! The files the checks look at: what git keeps, read once.
+//! The files to be checked: those git tracks, read once.
 
 use super::Finding;
 use super::scan::Scan;
@@ -12,11 +12,11 @@ pub(super) struct Tree {
     pub(super) files: Vec<File>,
 }
 
-/// A text file; its path is relative to the top of the checkout, with `/` between its parts.
+/// A text file. Its path is relative to the root of the checkout, with `/` as separator.
 pub(super) struct File {
     pub(super) path: String,
     pub(super) text: String,
-    /// For Rust files.
+    /// The tokens, for Rust files.
     scan: Option<Result<Scan, String>>,
 }
 
@@ -24,7 +24,7 @@ impl Tree {
     pub(super) fn of_checkout() -> Result<Self> {
         let root = cargo::root();
         let paths = kept_by_git(&root).map_or_else(|| walk(&root), Ok)?;
-        // What is no text is no matter for these checks, and a file may be deleted though git still has it.
+        // Binary files are not checked, and a deleted file may still be tracked.
         let read = |path: String| std::fs::read_to_string(root.join(&path)).ok().map(|text| (path, text));
         Ok(Self {
             files: paths.into_iter().filter_map(read).map(|(path, text)| File::new(path, text)).collect(),
@@ -42,12 +42,12 @@ impl Tree {
         self.files.iter().find(|file| file.path == path)
     }
 
-    /// The Rust files that could be read as such.
+    /// The Rust files that could be parsed.
     pub(super) fn rust(&self) -> impl Iterator<Item = (&File, &Scan)> {
-        self.files.iter().filter_map(|file| Some((file, file.scan.as_ref()?.as_ref().ok()?)))
+        self.files.iter().filter_map(|file| Some((file, file.scan()?)))
     }
 
-    /// The Rust files that could not, since no other check speaks of them.
+    /// Findings for the Rust files that could not be parsed, since no other check reports them.
     pub(super) fn unreadable(&self) -> Vec<Finding> {
         let errors = self.files.iter().filter_map(|file| Some((file, file.scan.as_ref()?.as_ref().err()?)));
         errors.map(|(file, error)| Finding::error(&file.path, 1, format!("is not Rust: {error}"))).collect()
@@ -60,14 +60,20 @@ impl File {
         let scan = path.ends_with(".rs").then(|| scan_of(&text));
         Self { path, text, scan }
     }
+
+    /// Its tokens; `None` if it is not Rust.
+    pub(super) fn scan(&self) -> Option<&Scan> {
+        self.scan.as_ref()?.as_ref().ok()
+    }
 }
 
-/// Whether the whole file is test code: in a `tests` folder, or a module `tests` with a file of its own.
+/// Whether the whole file is test code: in a `tests` folder, or a `tests` module in a file of its
+/// own.
 fn is_test_file(path: &str) -> bool {
     path.split('/').any(|part| part == "tests" || part == "tests.rs")
 }
 
-/// What git tracks and what it would track; nothing where there is no git, or no repository.
+/// Tracked files and untracked ones that are not ignored; `None` without git or a repository.
 fn kept_by_git(root: &Path) -> Option<Vec<String>> {
     let arguments = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
     let output = Command::new("git").args(arguments).current_dir(root).output().ok()?;
@@ -78,7 +84,7 @@ fn kept_by_git(root: &Path) -> Option<Vec<String>> {
     (output.status.success() && !paths.is_empty()).then_some(paths)
 }
 
-/// For a checkout without git: everything but what a build leaves behind.
+/// All files except build output, for a checkout without git.
 fn walk(root: &Path) -> Result<Vec<String>> {
     let mut paths = Vec::new();
     let mut folders = vec![PathBuf::new()];

@@ -1,5 +1,5 @@
-//! Core, store, facade, server and page know no pattern or method by name, and hold no noun of a
-//! single one: everything of its own is declared where it is implemented.
+//! Checks that core, store, facade, server and page name no pattern or method, and no noun that
+//! belongs to a single one: that is declared where it is implemented.
 
 use super::Finding;
 use super::scan::{Scan, Token};
@@ -7,7 +7,7 @@ use super::tree::{File, Tree};
 use anyhow::Result;
 use std::collections::BTreeSet;
 
-/// Where the rule holds.
+/// The files the rule applies to.
 const PLACES: &[&str] = &[
     "crates/core/src/",
     "crates/store/src/",
@@ -17,7 +17,7 @@ const PLACES: &[&str] = &[
     "crates/server/web/",
 ];
 
-/// The seeds' own routes, events and tables, which are named after what the seeds had.
+/// The seeds' own routes, events and tables, whose names come from the seeds.
 const EXEMPT: &str = "/seeds/";
 
 /// Words that belong to a single pattern or method.
@@ -46,8 +46,8 @@ const NOUNS: &[&str] = &[
     "moderator",
 ];
 
-/// Names that are also plain words of every discussion: a synthesis is part of every result, and votes
-/// are drawn by a view of that name.
+/// Names that are also ordinary words: a synthesis is part of every result, and a view called
+/// `voting` draws votes.
 const PLAIN_WORDS: &[&str] = &["synthesis", "voting"];
 
 pub(super) fn check(tree: &Tree) -> Result<Vec<Finding>> {
@@ -59,7 +59,7 @@ pub(super) fn check(tree: &Tree) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// The words above, and the names of everything that is registered.
+/// The words above, and all registered names.
 fn nouns() -> BTreeSet<&'static str> {
     let registry = quorum_patterns::registry();
     let patterns = registry.patterns().iter().map(|it| it.name);
@@ -79,7 +79,7 @@ fn in_rust(file: &File, scan: &Scan, nouns: &BTreeSet<&str>) -> Vec<Finding> {
     tokens.filter_map(|(_, token)| Some(finding(file, token.line, &noun_in(&token.text, nouns)?))).collect()
 }
 
-/// A documentation comment is an attribute to the scanner: `doc = "…"`.
+/// Whether the token is a doc comment, which the scanner sees as an attribute: `doc = "…"`.
 fn is_documentation(scan: &Scan, at: usize) -> bool {
     at >= 2 && scan.tokens[at - 2].text == "doc" && scan.tokens[at - 1].text == "="
 }
@@ -96,7 +96,7 @@ fn finding(file: &File, line: usize, noun: &str) -> Finding {
     Finding::error(&file.path, line, text)
 }
 
-/// The first noun among the words of a name or a literal, be it `snake_case` or `camelCase`.
+/// The first noun among the words of a name or a literal, in `snake_case` or `camelCase`.
 fn noun_in(text: &str, nouns: &BTreeSet<&str>) -> Option<String> {
     let whole = text.split(|it: char| !it.is_alphanumeric() && it != '-').map(str::to_lowercase);
     words(text).into_iter().chain(whole).find(|word| nouns.contains(word.as_str()))

@@ -101,7 +101,7 @@ fn d10_prices_are_imported_as_litellm_writes_them() {
     assert!(out.contains("claude/claude-sonnet-5                   1M tokens  $7 / $8\n"), "{out}");
     assert!(out.contains("openai/gpt-unheard-of                    9k tokens  $1 / $2\n"), "{out}");
     for (name, text, expected) in [
-        ("broken.json", "{\"a\":", "is no table of prices"),
+        ("broken.json", "{\"a\":", "is not a price table"),
         ("empty.json", "{}", "no model in it has a price"),
         ("long.json", &" ".repeat(33 * 1024 * 1024), "more than 32 MiB"),
     ] {

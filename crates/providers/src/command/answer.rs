@@ -1,4 +1,5 @@
-//! One answer of a program as a stream: the prompt goes in while the answer comes out, within deadlines and caps.
+//! Streams one answer of a program: writes the prompt while reading the output, within timeouts and
+//! size limits.
 
 use std::{future::pending, process::ExitStatus, time::Duration};
 
@@ -15,64 +16,66 @@ use tokio::{
 
 use super::{
     Dialect, Output,
-    heard::{Heard, Reader},
+    decode::{Decoded, Reader},
+    environment::Launch,
+    failure,
     process::Process,
-    surroundings::Launch,
-    trouble,
 };
-use crate::{clean::cleaned, source::Patience};
+use crate::{clean::cleaned, source::Timeouts};
 
-/// All that a program may write. An answer is cut off long before.
-const MOST_BYTES: usize = 16 << 20;
+/// The most bytes a program may write. An answer is cut off long before that.
+const MAX_OUTPUT: usize = 16 << 20;
 
-/// How much of its complaints is kept.
-const LONGEST_TAIL: usize = 2 << 10;
+/// How many bytes of its standard error are kept.
+const MAX_TAIL: usize = 2 << 10;
 
-/// For a program that has said its last word to put its things away.
-const GRACE: Duration = Duration::from_millis(250);
+/// How long a program may take to exit by itself after its answer is complete.
+const EXIT_GRACE: Duration = Duration::from_millis(250);
 
-/// For what lies in the pipes after the program has ended. They only stay open when somebody left the group.
+/// How long the pipes are read after the program has exited. They only stay open if a process has
+/// left the group.
 pub(super) const DRAIN: Duration = Duration::from_millis(250);
 
-/// What is asked of which program.
-pub(super) struct Asked {
+/// A prompt for a program.
+pub(super) struct Request {
     pub(super) launch: Launch,
     pub(super) prompt: String,
-    pub(super) heard: Heard,
-    pub(super) patience: Patience,
+    pub(super) decoded: Decoded,
+    pub(super) timeouts: Timeouts,
 }
 
-/// The answer. Nothing is started before it is polled, and dropping it ends the program.
+/// The answer. The program is started when the stream is first polled and killed when it is
+/// dropped.
 pub(super) fn stream(
-    asked: Asked,
+    request: Request,
     dialect: &'static Dialect,
 ) -> BoxStream<'static, Result<Chunk, ProviderError>> {
-    stream::unfold(Stage::Asked(Box::new(asked), dialect), next).boxed()
+    stream::unfold(State::NotStarted(Box::new(request), dialect), next).boxed()
 }
 
-enum Stage {
-    Asked(Box<Asked>, &'static Dialect),
-    Speaking(Box<Answer>),
-    Over,
+enum State {
+    NotStarted(Box<Request>, &'static Dialect),
+    Running(Box<Answer>),
+    Done,
 }
 
-async fn next(stage: Stage) -> Option<(Result<Chunk, ProviderError>, Stage)> {
-    let mut answer = match stage {
-        Stage::Over => return None,
-        Stage::Speaking(answer) => answer,
-        Stage::Asked(asked, dialect) => match Answer::start(*asked, dialect) {
+async fn next(state: State) -> Option<(Result<Chunk, ProviderError>, State)> {
+    let mut answer = match state {
+        State::Done => return None,
+        State::Running(answer) => answer,
+        State::NotStarted(request, dialect) => match Answer::start(*request, dialect) {
             Ok(answer) => Box::new(answer),
-            Err(error) => return Some((Err(error), Stage::Over)),
+            Err(error) => return Some((Err(error), State::Done)),
         },
     };
-    // Whoever is told of the end can rely on it that the program is gone: the answer is dropped before.
+    // The answer is dropped before the end is reported, so the program is gone by then.
     match answer.next().await {
         Ok(end @ Chunk::End { .. }) => {
-            answer.part().await;
-            Some((Ok(end), Stage::Over))
+            answer.wait_for_exit().await;
+            Some((Ok(end), State::Done))
         }
-        Ok(chunk) => Some((Ok(chunk), Stage::Speaking(answer))),
-        Err(error) => Some((Err(error), Stage::Over)),
+        Ok(chunk) => Some((Ok(chunk), State::Running(answer))),
+        Err(error) => Some((Err(error), State::Done)),
     }
 }
 
@@ -85,27 +88,27 @@ struct Answer {
     process: Process,
     bytes: Box<Bytes>,
     tail: Tail,
-    taken: usize,
-    /// Whether the program has ended, and how, if that is known.
+    output_bytes: usize,
+    /// `Some` once the program has exited, with its status if that is known.
     ended: Option<Option<ExitStatus>>,
     failure: Option<ProviderError>,
     idle: Duration,
     deadline: Deadline,
 }
 
-/// Where what is read lies for a moment.
+/// Read buffers.
 struct Bytes {
     stdout: [u8; 16 << 10],
     stderr: [u8; 1 << 10],
 }
 
-/// What is still to be written.
+/// The prompt, and how much of it has been written.
 struct Prompt {
     text: Vec<u8>,
     written: usize,
 }
 
-/// Until when something must happen, and how long that was.
+/// A point in time by which something must happen, and the timeout it came from.
 #[derive(Clone, Copy)]
 struct Deadline {
     at: Instant,
@@ -117,7 +120,7 @@ impl Deadline {
         Deadline { at: Instant::now() + wait, wait }
     }
 
-    /// No longer than this from now.
+    /// The earlier of this deadline and one after the given wait.
     fn within(self, wait: Duration) -> Self {
         let sooner = Deadline::after(wait);
         if sooner.at < self.at { sooner } else { self }
@@ -125,31 +128,31 @@ impl Deadline {
 }
 
 enum Event {
-    Said(usize),
-    Complained(usize),
-    Heard,
-    Ended(Option<ExitStatus>),
-    TooLate,
+    Stdout(usize),
+    Stderr(usize),
+    PromptWritten,
+    Exited(Option<ExitStatus>),
+    DeadlinePassed,
 }
 
 impl Answer {
-    fn start(asked: Asked, dialect: &'static Dialect) -> Result<Self, ProviderError> {
-        let Asked { launch, prompt, heard, patience } = asked;
-        let first = Duration::from_millis(patience.first_ms);
-        // Between whole messages it thinks as it does before the first.
+    fn start(request: Request, dialect: &'static Dialect) -> Result<Self, ProviderError> {
+        let Request { launch, prompt, decoded, timeouts } = request;
+        let first = Duration::from_millis(timeouts.first_ms);
+        // Between whole messages a program may think as long as before the first one.
         let idle = match dialect.output {
             Output::Messages(_) => first,
-            Output::Words(_) | Output::Text => Duration::from_millis(patience.idle_ms),
+            Output::Words(_) | Output::Text => Duration::from_millis(timeouts.idle_ms),
         };
         Ok(Answer {
             name: launch.name.clone(),
-            reader: Reader::new(dialect.output, heard),
+            reader: Reader::new(dialect.output, decoded),
             dialect,
             prompt: Prompt { text: prompt.into_bytes(), written: 0 },
             process: Process::start(launch)?,
             bytes: Box::new(Bytes { stdout: [0; 16 << 10], stderr: [0; 1 << 10] }),
             tail: Tail::default(),
-            taken: 0,
+            output_bytes: 0,
             ended: None,
             failure: None,
             idle,
@@ -157,10 +160,10 @@ impl Answer {
         })
     }
 
-    /// What was said before a failure comes before it.
+    /// The next chunk. Text that arrived before a failure is returned before it.
     async fn next(&mut self) -> Result<Chunk, ProviderError> {
         loop {
-            if let Some(chunk) = self.reader.heard.chunks.pop_front() {
+            if let Some(chunk) = self.reader.decoded.chunks.pop_front() {
                 return Ok(chunk);
             }
             if let Some(failure) = self.failure.take() {
@@ -168,7 +171,7 @@ impl Answer {
             }
             if let Err(failure) = self.advance().await {
                 self.process.kill();
-                self.reader.heard.release();
+                self.reader.decoded.release();
                 self.failure = Some(failure);
             }
         }
@@ -176,20 +179,20 @@ impl Answer {
 
     async fn advance(&mut self) -> Result<(), ProviderError> {
         match self.event().await {
-            Event::Said(0) => self.fell_silent(),
-            Event::Said(count) => self.said(count)?,
-            Event::Complained(0) => self.process.stderr = None,
-            Event::Complained(count) => {
+            Event::Stdout(0) => self.stdout_closed(),
+            Event::Stdout(count) => self.read_stdout(count)?,
+            Event::Stderr(0) => self.process.stderr = None,
+            Event::Stderr(count) => {
                 self.tail.push(&self.bytes.stderr[..count]);
-                self.within_bounds(count)?;
+                self.count_output(count)?;
             }
-            Event::Heard => {}
-            Event::Ended(status) => {
+            Event::PromptWritten => {}
+            Event::Exited(status) => {
                 self.ended = Some(status);
                 self.deadline = self.deadline.within(DRAIN);
             }
-            Event::TooLate if self.ended.is_some() => return self.conclude(),
-            Event::TooLate => return Err(self.too_late()),
+            Event::DeadlinePassed if self.ended.is_some() => return self.conclude(),
+            Event::DeadlinePassed => return Err(self.timeout_error()),
         }
         let is_closed = self.process.stdout.is_none() && self.process.stderr.is_none();
         if is_closed && self.ended.is_some() { self.conclude() } else { Ok(()) }
@@ -198,94 +201,95 @@ impl Answer {
     async fn event(&mut self) -> Event {
         let Answer { process, bytes, prompt, ended, deadline, .. } = self;
         tokio::select! {
-            // What has come counts, even if it is taken up late.
+            // Output that has arrived counts, even if it is read after the deadline.
             biased;
-            count = read(&mut process.stdout, &mut bytes.stdout) => Event::Said(count),
-            count = read(&mut process.stderr, &mut bytes.stderr) => Event::Complained(count),
-            () = write(&mut process.stdin, prompt) => Event::Heard,
-            status = &mut process.ended, if ended.is_none() => Event::Ended(status.ok()),
-            () = sleep_until(deadline.at) => Event::TooLate,
+            count = read(&mut process.stdout, &mut bytes.stdout) => Event::Stdout(count),
+            count = read(&mut process.stderr, &mut bytes.stderr) => Event::Stderr(count),
+            () = write(&mut process.stdin, prompt) => Event::PromptWritten,
+            status = &mut process.ended, if ended.is_none() => Event::Exited(status.ok()),
+            () = sleep_until(deadline.at) => Event::DeadlinePassed,
         }
     }
 
-    fn said(&mut self, count: usize) -> Result<(), ProviderError> {
-        let before = self.reader.heard.chunks.len();
-        let read = self.reader.take(&self.bytes.stdout[..count]);
-        // Only words count: lines about nothing could go on for ever.
-        if self.reader.heard.chunks.len() > before && self.ended.is_none() {
+    fn read_stdout(&mut self, count: usize) -> Result<(), ProviderError> {
+        let before = self.reader.decoded.chunks.len();
+        let read = self.reader.feed(&self.bytes.stdout[..count]);
+        // Only text extends the deadline: other lines could go on for ever.
+        if self.reader.decoded.chunks.len() > before && self.ended.is_none() {
             self.deadline = Deadline::after(self.idle);
         }
         read?;
-        self.within_bounds(count)
+        self.count_output(count)
     }
 
-    fn within_bounds(&mut self, count: usize) -> Result<(), ProviderError> {
-        self.taken += count;
-        if self.taken <= MOST_BYTES {
+    fn count_output(&mut self, count: usize) -> Result<(), ProviderError> {
+        self.output_bytes += count;
+        if self.output_bytes <= MAX_OUTPUT {
             return Ok(());
         }
-        let message = format!("{} wrote more than {} MiB", self.name, MOST_BYTES >> 20);
+        let message = format!("{} wrote more than {} MiB", self.name, MAX_OUTPUT >> 20);
         Err(ProviderError::new(ErrorClass::InvalidResponse, message))
     }
 
-    /// Its output is closed. Where that is not yet the end of the answer, it has a moment to say what happened.
-    fn fell_silent(&mut self) {
+    /// Handles closed output. Where that does not end the answer, the program has a moment to
+    /// report what happened.
+    fn stdout_closed(&mut self) {
         self.process.stdout = None;
         self.reader.finish();
         if !matches!(self.dialect.output, Output::Text) {
-            self.deadline = self.deadline.within(GRACE);
+            self.deadline = self.deadline.within(EXIT_GRACE);
         }
     }
 
-    fn too_late(&self) -> ProviderError {
+    fn timeout_error(&self) -> ProviderError {
         let tail = self.tail.text();
-        let complaint = self.reader.heard.complaint.as_deref().or_else(|| trouble::complaint(&tail));
+        let complaint = self.reader.decoded.complaint.as_deref().or_else(|| failure::complaint(&tail));
         if self.process.stdout.is_some() || matches!(self.dialect.output, Output::Text) {
-            return trouble::silent(&self.name, self.deadline.wait, complaint);
+            return failure::timed_out(&self.name, self.deadline.wait, complaint);
         }
-        complaint.map_or_else(|| trouble::broke_off(&self.name), trouble::told)
+        complaint.map_or_else(|| failure::cut_off(&self.name), failure::reported)
     }
 
-    /// The program has ended, and everything it wrote was read.
+    /// Ends the answer after the program has exited and all its output was read.
     fn conclude(&mut self) -> Result<(), ProviderError> {
         if self.process.stdout.take().is_some() {
             self.reader.finish();
         }
         self.process.stderr = None;
         let is_well = self.ended.flatten().is_some_and(|it| it.success());
-        let Reader { heard, .. } = &mut self.reader;
-        if is_well && heard.has_spoken && matches!(self.dialect.output, Output::Text) {
-            heard.end(None, None);
+        let Reader { decoded, .. } = &mut self.reader;
+        if is_well && decoded.has_spoken && matches!(self.dialect.output, Output::Text) {
+            decoded.end(None, None);
         }
-        if heard.has_ended { Ok(()) } else { Err(self.verdict()) }
+        if decoded.has_ended { Ok(()) } else { Err(self.exit_error()) }
     }
 
-    fn verdict(&mut self) -> ProviderError {
-        let Reader { heard, stray, has_read, .. } = &mut self.reader;
+    fn exit_error(&mut self) -> ProviderError {
+        let Reader { decoded, stray, has_read, .. } = &mut self.reader;
         let tail = self.tail.text();
-        let words = heard.complaint.take().or(Some(tail).filter(|it| !it.trim().is_empty()));
-        let Some(status) = self.ended.flatten() else { return trouble::broke_off(&self.name) };
+        let words = decoded.complaint.take().or(Some(tail).filter(|it| !it.trim().is_empty()));
+        let Some(status) = self.ended.flatten() else { return failure::cut_off(&self.name) };
         if !status.success() {
             let words = words.or(stray.take()).unwrap_or_default();
-            return trouble::ended(&self.name, status, &words, self.dialect.codes);
+            return failure::exited(&self.name, status, &words, self.dialect.codes);
         }
         match (self.dialect.output, stray.take()) {
-            (Output::Text, _) => trouble::no_answer(&self.name, &words.unwrap_or_default()),
-            (_, Some(stray)) if !*has_read => trouble::no_answer(&self.name, &stray),
-            _ => trouble::broke_off(&self.name),
+            (Output::Text, _) => failure::no_answer(&self.name, &words.unwrap_or_default()),
+            (_, Some(stray)) if !*has_read => failure::no_answer(&self.name, &stray),
+            _ => failure::cut_off(&self.name),
         }
     }
 
-    /// A program that has said its last word may end by itself before it is ended.
-    async fn part(&mut self) {
+    /// Waits a moment for the program to exit by itself.
+    async fn wait_for_exit(&mut self) {
         if self.ended.is_none() {
-            // Either way it is killed now, with all it started.
-            drop(timeout(GRACE, &mut self.process.ended).await);
+            // Dropping the process kills it in either case, with everything it started.
+            drop(timeout(EXIT_GRACE, &mut self.process.ended).await);
         }
     }
 }
 
-/// So many bytes; none when there will be no more. Waits for ever when that was told before.
+/// Reads some bytes and returns their number; 0 at the end of the pipe. Never returns after that.
 async fn read(pipe: &mut Option<impl AsyncRead + Unpin>, bytes: &mut [u8]) -> usize {
     match pipe {
         Some(pipe) => pipe.read(bytes).await.unwrap_or_default(),
@@ -293,8 +297,9 @@ async fn read(pipe: &mut Option<impl AsyncRead + Unpin>, bytes: &mut [u8]) -> us
     }
 }
 
-/// Writes some of the prompt, and closes the pipe after the last of it: some programs wait for that. One that does not want to hear
-/// all of it may still answer.
+/// Writes some of the prompt, and closes the pipe after the last of it, because some programs wait
+/// for that. A write error is ignored: a program that doesn't read all of its prompt may still
+/// answer.
 async fn write(pipe: &mut Option<ChildStdin>, prompt: &mut Prompt) {
     let Some(stdin) = pipe else { return pending().await };
     let rest = &prompt.text[prompt.written..];
@@ -307,7 +312,7 @@ async fn write(pipe: &mut Option<ChildStdin>, prompt: &mut Prompt) {
     }
 }
 
-/// The end of what a program complained of.
+/// The last part of a program's standard error.
 #[derive(Debug, Default)]
 pub(super) struct Tail {
     bytes: Vec<u8>,
@@ -316,7 +321,7 @@ pub(super) struct Tail {
 impl Tail {
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
-        let too_many = self.bytes.len().saturating_sub(LONGEST_TAIL);
+        let too_many = self.bytes.len().saturating_sub(MAX_TAIL);
         self.bytes.drain(..too_many);
     }
 

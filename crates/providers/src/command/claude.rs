@@ -1,4 +1,4 @@
-//! Claude Code: a line for every event of the model's own stream, and one with the result.
+//! Dialect of Claude Code: one line per event of the model's own stream, and one with the result.
 
 use quorum_core::model::{
     error::ProviderError,
@@ -7,7 +7,7 @@ use quorum_core::model::{
 };
 use serde_json::Value;
 
-use super::{Dialect, Output, heard::Heard, trouble};
+use super::{Dialect, Output, decode::Decoded, failure};
 
 pub(super) const DIALECT: Dialect = Dialect {
     name: "claude",
@@ -18,19 +18,21 @@ pub(super) const DIALECT: Dialect = Dialect {
         "stream-json",
         "--include-partial-messages",
         "--verbose",
-        // What other participants say must not be able to make it do anything: no tools, and no servers that bring some.
+        // Other participants' text must not be able to trigger anything: no tools, and no MCP
+        // servers that add some.
         "--tools",
         "",
         "--strict-mcp-config",
-        // Neither the user's instructions, hooks, skills and commands, nor a file on disk with what was said here.
+        // No instructions, hooks, skills and commands of the user, and no file on disk with this
+        // conversation.
         "--safe-mode",
         "--disable-slash-commands",
         "--no-session-persistence",
-        // Without tools it still reads files itself whose names follow an @ in the prompt.
+        // Even without tools it reads files whose names follow an @ in the prompt.
         "--settings",
         r#"{"permissions":{"deny":["Read","Read(//**)","Read(~/**)"]}}"#,
-        // Takes the place of thousands of tokens about writing code. What this discussion is about is in the prompt: arguments can
-        // be seen by everyone on the machine.
+        // Replaces thousands of tokens about writing code. The discussion's own instructions are in
+        // the prompt, since arguments are visible to everyone on the machine.
         "--system-prompt",
         "You take part in a discussion. Follow the instructions in the message.",
         "--model",
@@ -42,7 +44,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     environment: &["CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN"],
     variables: &[
         ("CLAUDE_CODE_DISABLE_ATTACHMENTS", "1"),
-        // Else it has the model think of a title for every question.
+        // Otherwise it has the model invent a title for every question.
         ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
     ],
     files: &[],
@@ -50,55 +52,57 @@ pub(super) const DIALECT: Dialect = Dialect {
     output: Output::Words(read),
 };
 
-fn read(line: &Value, heard: &mut Heard) -> Result<(), ProviderError> {
+fn read(line: &Value, decoded: &mut Decoded) -> Result<(), ProviderError> {
     match line["type"].as_str() {
-        Some("stream_event") if line["parent_tool_use_id"].is_null() => read_event(&line["event"], heard),
-        Some("result") => return read_result(line, heard),
-        Some("system") if line["subtype"] == "api_retry" => heard.complain(&retry(line)),
+        Some("stream_event") if line["parent_tool_use_id"].is_null() => read_event(&line["event"], decoded),
+        Some("result") => return read_result(line, decoded),
+        Some("system") if line["subtype"] == "api_retry" => decoded.note_complaint(&retry(line)),
         _ => {}
     }
     Ok(())
 }
 
-/// What it tells of an attempt that failed, while it goes on trying.
+/// The message for a failed attempt that it is going to retry.
 fn retry(line: &Value) -> String {
     let (attempt, error) = (&line["attempt"], line["error"].as_str().unwrap_or("unknown"));
     let status = line["error_status"].as_u64().map(|it| format!(" with status {it}")).unwrap_or_default();
     format!("attempt {attempt} failed{status} ({error})")
 }
 
-fn read_event(event: &Value, heard: &mut Heard) {
+fn read_event(event: &Value, decoded: &mut Decoded) {
     let delta = &event["delta"];
     match (event["type"].as_str(), delta["type"].as_str()) {
         (Some("content_block_delta"), Some("text_delta")) => {
-            heard.say(delta["text"].as_str().unwrap_or_default());
+            decoded.push_text(delta["text"].as_str().unwrap_or_default());
         }
         (Some("message_delta"), _) => match delta["stop_reason"].as_str() {
-            Some("max_tokens" | "model_context_window_exceeded") => heard.stops_for(Finish::Length),
-            Some("refusal") => heard.stops_for(Finish::Refused),
+            Some("max_tokens" | "model_context_window_exceeded") => decoded.set_finish(Finish::Length),
+            Some("refusal") => decoded.set_finish(Finish::Refused),
             _ => {}
         },
         _ => {}
     }
 }
 
-fn read_result(line: &Value, heard: &mut Heard) -> Result<(), ProviderError> {
+fn read_result(line: &Value, decoded: &mut Decoded) -> Result<(), ProviderError> {
     let result = line["result"].as_str().unwrap_or_default();
     let subtype = line["subtype"].as_str().unwrap_or_default();
-    // A refused login comes as a success with `is_error` set, and other failures only show in the subtype.
+    // A refused login is reported as a success with `is_error` set; other failures show only in the
+    // subtype.
     if line["is_error"] == true || subtype.starts_with("error") {
         let told = line["errors"][0].as_str().unwrap_or(subtype);
-        return Err(trouble::told(if result.is_empty() { told } else { result }));
+        return Err(failure::reported(if result.is_empty() { told } else { result }));
     }
-    if !heard.has_spoken {
-        heard.say(result);
+    if !decoded.has_spoken {
+        decoded.push_text(result);
     }
     let usage = line["usage"].is_object().then(|| usage(&line["usage"]));
-    heard.end(usage, line["total_cost_usd"].as_f64().and_then(Usd::from_dollars));
+    decoded.end(usage, line["total_cost_usd"].as_f64().and_then(Usd::from_dollars));
     Ok(())
 }
 
-/// What it read anew, what it put into its memory and what it found there are counted apart.
+/// Sums its three separate counts of prompt tokens: uncached, written to the cache, and read from
+/// it.
 fn usage(usage: &Value) -> Usage {
     let count = |name: &str| usage[name].as_u64().unwrap_or_default();
     let cached = count("cache_read_input_tokens");

@@ -1,9 +1,10 @@
-//! Codex: a line for every finished message, and one for the end of the turn. Words don't come one by one.
+//! Dialect of Codex: one line per finished message, and one for the end of the turn. Text isn't
+//! streamed word by word.
 
 use quorum_core::model::{error::ProviderError, money::Usage};
 use serde_json::Value;
 
-use super::{Dialect, Output, heard::Heard, trouble};
+use super::{Dialect, Output, decode::Decoded, failure};
 
 pub(super) const DIALECT: Dialect = Dialect {
     name: "codex",
@@ -23,20 +24,20 @@ const ARGUMENTS: &[&str] = &[
     "exec",
     "--json",
     "--skip-git-repo-check",
-    // No file on disk with what was said here, and neither the user's servers and hooks nor their rules. The user's model and
-    // provider are lost with that.
+    // No file on disk with this conversation, and no servers, hooks and rules of the user. The
+    // user's choice of model and provider is lost with that.
     "--ephemeral",
     "--ignore-user-config",
     "--ignore-rules",
-    // A sandbox that forbids writing still lets a model read everything. A name it doesn't know is an error here: a version
-    // without these switches must not be seated.
+    // A sandbox that forbids writing still lets a model read everything. An unknown name is an
+    // error here, so a version without these switches is not used.
     "-s",
     "read-only",
     "--disable",
     "shell_tool",
     "--disable",
     "unified_exec",
-    // Names it doesn't know are passed over here.
+    // Unknown names are ignored here.
     "-c",
     "web_search=disabled",
     "-c",
@@ -75,21 +76,21 @@ const ARGUMENTS: &[&str] = &[
     "-",
 ];
 
-fn read(line: &Value, heard: &mut Heard) -> Result<(), ProviderError> {
+fn read(line: &Value, decoded: &mut Decoded) -> Result<(), ProviderError> {
     match (line["type"].as_str(), line["item"]["type"].as_str()) {
         (Some("item.completed"), Some("agent_message")) => {
-            if heard.has_spoken {
-                heard.say("\n\n");
+            if decoded.has_spoken {
+                decoded.push_text("\n\n");
             }
-            heard.say(line["item"]["text"].as_str().unwrap_or_default());
+            decoded.push_text(line["item"]["text"].as_str().unwrap_or_default());
         }
-        (Some("turn.completed"), _) => heard.end(usage(&line["usage"]), None),
+        (Some("turn.completed"), _) => decoded.end(usage(&line["usage"]), None),
         (Some("turn.failed"), _) => {
-            let earlier = heard.complaint.take().unwrap_or_default();
-            return Err(trouble::told(line["error"]["message"].as_str().unwrap_or(&earlier)));
+            let earlier = decoded.complaint.take().unwrap_or_default();
+            return Err(failure::reported(line["error"]["message"].as_str().unwrap_or(&earlier)));
         }
-        // It also tells so of a connection that it is about to make again.
-        (Some("error"), _) => heard.complain(line["message"].as_str().unwrap_or_default()),
+        // It also reports connections that it is about to re-establish in this way.
+        (Some("error"), _) => decoded.note_complaint(line["message"].as_str().unwrap_or_default()),
         _ => {}
     }
     Ok(())

@@ -1,9 +1,9 @@
-//! Gemini CLI: a line for every piece of the answer, and one with the result.
+//! Dialect of Gemini CLI: one line per piece of the answer, and one with the result.
 
 use quorum_core::model::{error::ProviderError, money::Usage};
 use serde_json::Value;
 
-use super::{Dialect, Output, heard::Heard, trouble};
+use super::{Dialect, Output, decode::Decoded, failure};
 
 pub(super) const DIALECT: Dialect = Dialect {
     name: "gemini",
@@ -11,7 +11,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     arguments: &[
         "--output-format",
         "stream-json",
-        // No extension and no server has this name.
+        // No extension and no server has the name `none`.
         "-e",
         "none",
         "--allowed-mcp-server-names",
@@ -19,24 +19,25 @@ pub(super) const DIALECT: Dialect = Dialect {
         "-m",
         "{model}",
     ],
-    // It has no such question, and its version alone takes seconds.
+    // It has no login check, and even printing its version takes seconds.
     probe: &[],
     login: "run `gemini` and choose how",
     tells_cost: false,
-    // A login with Google may need the project that is to be charged.
+    // A Google login may need the project to bill.
     environment: &["GEMINI_CLI_HOME", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION"],
     variables: &[
-        // It refuses to work in a folder nobody has vouched for. This one has nothing in it but the two files below.
+        // It refuses to work in an untrusted folder. This one contains only the two files below.
         ("GEMINI_CLI_TRUST_WORKSPACE", "true"),
         ("GEMINI_SYSTEM_MD", SYSTEM.0),
     ],
     files: &[SETTINGS, SYSTEM],
-    // A missing login, a bad argument, bad settings, and a folder that isn't trusted.
+    // Missing login, bad argument, bad settings, untrusted folder.
     codes: &[(41, 401), (42, 400), (52, 400), (55, 400)],
     output: Output::Words(read),
 };
 
-/// The settings of the folder come before the user's: no tools, no skills, no hooks, and nobody is told how it is used.
+/// The folder's settings, which override the user's: no tools, no skills, no hooks, no usage
+/// statistics.
 const SETTINGS: (&str, &str) = (
     ".gemini/settings.json",
     r#"{
@@ -51,20 +52,20 @@ const SETTINGS: (&str, &str) = (
 "#,
 );
 
-/// Takes the place of thousands of tokens about writing code.
+/// Replaces thousands of tokens about writing code.
 const SYSTEM: (&str, &str) =
     (".gemini/system.md", "You take part in a discussion. Follow the instructions in the message.\n");
 
-fn read(line: &Value, heard: &mut Heard) -> Result<(), ProviderError> {
+fn read(line: &Value, decoded: &mut Decoded) -> Result<(), ProviderError> {
     let words = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     match line["type"].as_str() {
-        // The prompt comes back as a message of the user's.
-        Some("message") if line["role"] == "assistant" => heard.say(&words(&line["content"])),
-        Some("error") => heard.complain(&words(&line["message"])),
-        Some("result") if line["status"] == "success" => heard.end(usage(&line["stats"]), None),
+        // It also echoes the prompt, as a message with the role `user`.
+        Some("message") if line["role"] == "assistant" => decoded.push_text(&words(&line["content"])),
+        Some("error") => decoded.note_complaint(&words(&line["message"])),
+        Some("result") if line["status"] == "success" => decoded.end(usage(&line["stats"]), None),
         Some("result") => {
-            let earlier = heard.complaint.take().unwrap_or_default();
-            return Err(trouble::told(line["error"]["message"].as_str().unwrap_or(&earlier)));
+            let earlier = decoded.complaint.take().unwrap_or_default();
+            return Err(failure::reported(line["error"]["message"].as_str().unwrap_or(&earlier)));
         }
         _ => {}
     }

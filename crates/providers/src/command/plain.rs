@@ -1,4 +1,5 @@
-//! Any other program: what it writes is the answer, and ending well is its end.
+//! Dialect of any other program: its output is the answer, which is complete when the program exits
+//! with 0.
 
 use super::{Dialect, Output};
 

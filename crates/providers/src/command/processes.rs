@@ -1,6 +1,8 @@
-//! Finds and ends processes by what the kernel tells of them in `/proc`: descendants, and those with a program's mark.
+//! Finds and kills processes by what `/proc` says about them: descendants, and those with a
+//! program's mark.
 //!
-//! A program may start others that leave its process group. Where there is no `/proc`, none of them is found.
+//! A program may start others that leave its process group. Where there is no `/proc`, none of them
+//! is found.
 
 use std::{
     collections::HashMap,
@@ -13,44 +15,45 @@ use std::{
 
 use rustix::process::{Pid, Signal, getpid, kill_process};
 
-use super::seat::MARK;
+use super::run_folder::MARK;
 
-/// A process that can't be killed (it may run as another user, or wait for a disk) must not keep anything waiting for ever: a
-/// supervisor, which has nothing else to do, and the start of a program.
-const LONGEST: Duration = Duration::from_secs(60);
-const LONGEST_MARKED: Duration = Duration::from_secs(5);
-const BETWEEN: Duration = Duration::from_millis(2);
+/// Timeouts for killing processes. One that can't be killed (it may run as another user, or wait
+/// for a disk) must not block anything for ever: a supervisor, which has nothing else to do, or the
+/// start of a program.
+const DESCENDANTS_TIMEOUT: Duration = Duration::from_secs(60);
+const MARKED_TIMEOUT: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_millis(2);
 
-/// Everything this process has started and that was started by those, killed.
+/// Kills all direct and indirect children of this process.
 pub(super) fn kill_descendants() {
     descendants(getpid(), &parents()).into_iter().for_each(kill);
 }
 
-/// Ends everything that runs with the mark of this folder.
+/// Kills every process with the mark of this folder.
 pub(super) fn end_marked(folder: &Path) {
-    let late = Instant::now() + LONGEST_MARKED;
+    let deadline = Instant::now() + MARKED_TIMEOUT;
     loop {
         let marked = marked(folder);
-        if marked.is_empty() || Instant::now() > late {
+        if marked.is_empty() || Instant::now() > deadline {
             return;
         }
         marked.into_iter().for_each(kill);
-        // The kernel takes its time to end a process.
-        thread::sleep(BETWEEN);
+        // The kernel needs a moment to end a process.
+        thread::sleep(PAUSE);
     }
 }
 
-/// Reaps and kills until this process has no children left. Those whose parent is killed become its own children, because it
-/// is a subreaper.
+/// Reaps and kills until this process has no children left. It is a subreaper, so processes whose
+/// parent is killed become its children.
 pub(super) fn end_descendants(mut reap: impl FnMut() -> Reaped) {
-    let late = Instant::now() + LONGEST;
-    while Instant::now() < late {
-        // Most programs leave nothing behind: then there is nothing to look for.
+    let deadline = Instant::now() + DESCENDANTS_TIMEOUT;
+    while Instant::now() < deadline {
+        // Most programs leave no processes behind, so reaping comes first.
         match reap() {
             Reaped::One => {}
             Reaped::NoneYet => {
                 kill_descendants();
-                thread::sleep(BETWEEN);
+                thread::sleep(PAUSE);
             }
             Reaped::All => return,
         }
@@ -68,15 +71,15 @@ pub(super) enum Reaped {
 }
 
 fn kill(pid: Pid) {
-    // One that has ended meanwhile is what is wanted.
+    // Fails if it has already ended, which is fine.
     let _ = kill_process(pid, Signal::KILL);
 }
 
-/// All processes, with the process that each was started by.
+/// All processes with their parents.
 fn parents() -> HashMap<Pid, Pid> {
     let parent = |pid: Pid| {
         let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
-        // A program's name may have anything in it, brackets and spaces included.
+        // A program's name may contain any character, including brackets and spaces.
         let (_, fields) = stat.rsplit_once(") ")?;
         Some((pid, number(fields.split(' ').nth(1)?)?))
     };
@@ -85,7 +88,7 @@ fn parents() -> HashMap<Pid, Pid> {
 
 fn descendants(of: Pid, parents: &HashMap<Pid, Pid>) -> Vec<Pid> {
     let is_below = |pid: &Pid| {
-        // A chain longer than there are processes would be a ring, from numbers that were given out anew.
+        // A chain longer than the number of processes would be a cycle of reused numbers.
         let chain = std::iter::successors(Some(*pid), |it| parents.get(it).copied());
         chain.skip(1).take(parents.len()).any(|it| it == of)
     };

@@ -4,11 +4,11 @@ use quorum_core::call::{Call, Shape, Voiced};
 
 use crate::fenced;
 
-/// Coding CLIs look around before they speak, unless told otherwise.
+/// Coding CLIs explore their folder before they answer, unless told otherwise.
 const ROOM: &str =
     "Answer in words alone, from what is written here: there are no files to look at and no commands to run.";
 
-/// The standing instructions, what was said, what is asked, and the form of the answer.
+/// The system instructions, the messages so far, the question, and the required form of the answer.
 pub(super) fn text(call: &Call) -> String {
     let messages = call.render();
     let own = messages.iter().any(|(voiced, _)| *voiced == Voiced::Assistant);

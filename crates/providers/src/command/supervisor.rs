@@ -1,8 +1,8 @@
-//! A small process between this one and a program: it ends the program, with everything the program started, as soon as this
-//! process dies, however that happens.
+//! A small process between this one and a program: it kills the program, with everything the
+//! program started, as soon as this process dies, for whatever reason.
 //!
-//! The supervisor is a hidden mode of a program that uses this crate; `ax` has it. Such a program calls [`serve`] first thing in
-//! its `main`:
+//! The supervisor is a hidden mode of a program that uses this crate; `ax` has it. Such a program
+//! calls [`serve`] first thing in its `main`:
 //!
 //! ```no_run
 //! fn main() -> std::process::ExitCode {
@@ -14,16 +14,18 @@
 //! }
 //! ```
 //!
-//! and gives [`Supervisor::this_program`] to [`crate::setup::Setup::supervised_by`], or puts it into
-//! [`crate::source::Program::supervisor`]. Another binary that calls [`serve`] can be named with [`Supervisor::new`].
+//! and passes [`Supervisor::this_program`] to [`crate::setup::Setup::supervised_by`], or puts it
+//! into [`crate::source::Program::supervisor`]. Another binary that calls [`serve`] can be named
+//! with [`Supervisor::new`].
 //!
-//! Without a supervisor programs are ended with their process group when their answer is complete, dropped or too late; but a
-//! `kill -9` of this process leaves them running, and so does leaving the group. What is left is ended and removed when the next
-//! program is started by this crate.
+//! Without a supervisor, programs are killed with their process group when their answer is
+//! complete, dropped or too late; but a `kill -9` of this process leaves them running, and so does
+//! leaving the group. Leftovers are killed and removed when this crate starts the next program.
 //!
-//! The two processes are connected by a socket: it is the supervisor's standard input, and the end of it means that the program
-//! is to be ended. The kernel closes it with a process that dies, so that neither a signal nor a race can be missed. The one
-//! message on it carries the descriptor of the program's own standard input; output and errors are inherited. Nothing is copied.
+//! The two processes are connected by a socket. It is the supervisor's standard input, and its end
+//! of file means that the program must be killed. The kernel closes it when a process dies, so
+//! neither a signal nor a race can be missed. The one message on it carries the descriptor of the
+//! program's own standard input; output and errors are inherited. Nothing is copied.
 
 use std::{
     env,
@@ -59,14 +61,14 @@ use rustix::{
 
 use super::{
     processes::{self, Reaped},
-    seat,
+    run_folder,
 };
 
-/// The argument that asks for the hidden mode.
-const WORD: &str = "__supervise";
+/// The argument that selects the hidden mode.
+const MODE_ARGUMENT: &str = "__supervise";
 
-/// Held while a process is reaped or killed: a reaped process may have given its number to another one, which must not be killed
-/// in its place.
+/// Held while a process is reaped or killed: the number of a reaped process may be reused, and the
+/// process that got it must not be killed.
 static REAPING: Mutex<()> = Mutex::new(());
 
 /// Whether this program called [`serve`], and so has the hidden mode.
@@ -85,24 +87,24 @@ impl Supervisor {
         Supervisor { path }
     }
 
-    /// The program that runs now; `None` if it has not called [`serve`], or where supervision needs what only Linux has.
+    /// The running program; `None` if it has not called [`serve`], or on systems other than Linux.
     #[must_use]
     pub fn this_program() -> Option<Self> {
-        // This path is right even when the file was replaced by an update while the program runs.
+        // This path stays valid even if an update replaces the file while the program runs.
         let serves = SERVES.load(Ordering::Relaxed) && cfg!(target_os = "linux");
         serves.then(|| Supervisor::new(PathBuf::from("/proc/self/exe")))
     }
 
-    /// The command that supervises this program, which runs in this folder.
+    /// The command of a supervisor for this program, which runs in this folder.
     pub(super) fn command(&self, folder: &Path, program: &Path) -> Command {
         let mut command = Command::new(&self.path);
-        command.arg0("quorum-supervisor").arg(WORD).arg(folder).arg(program);
+        command.arg0("quorum-supervisor").arg(MODE_ARGUMENT).arg(folder).arg(program);
         command
     }
 }
 
-/// Hands the program's standard input over to its supervisor, which has the other end of this socket.
-pub(super) fn hand_over(control: &UnixStream, stdin: &OwnedFd) -> io::Result<()> {
+/// Sends the program's standard input to its supervisor, which has the other end of this socket.
+pub(super) fn send_stdin(control: &UnixStream, stdin: &OwnedFd) -> io::Result<()> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut message = SendAncillaryBuffer::new(&mut space);
     let descriptors = [stdin.as_fd()];
@@ -113,22 +115,22 @@ pub(super) fn hand_over(control: &UnixStream, stdin: &OwnedFd) -> io::Result<()>
     Ok(())
 }
 
-/// Supervises a program if that is what this process was started for, and else returns `None` at once. To be called before
-/// anything else is done: a supervisor starts before every program.
+/// Supervises a program if this process was started for that; otherwise returns `None` at once.
+/// Call it before anything else: a supervisor starts before every program.
 pub fn serve() -> Option<ExitCode> {
     let mut arguments = env::args_os().skip(1);
-    if arguments.next().is_none_or(|it| it != WORD) {
+    if arguments.next().is_none_or(|it| it != MODE_ARGUMENT) {
         SERVES.store(true, Ordering::Relaxed);
         return None;
     }
     let (Some(folder), Some(program)) = (arguments.next(), arguments.next()) else {
-        eprintln!("this mode is for the program's own use");
+        eprintln!("this mode is for internal use");
         return Some(ExitCode::from(2));
     };
     let supervised = supervise(Path::new(&folder), &program, arguments);
     Some(supervised.unwrap_or_else(|error| {
         eprintln!("the program could not be started: {error}");
-        // What shells say of a program they can't start.
+        // The exit code of shells for a program that can't be started.
         ExitCode::from(127)
     }))
 }
@@ -139,25 +141,25 @@ fn supervise(
     arguments: impl Iterator<Item = OsString>,
 ) -> io::Result<ExitCode> {
     let control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let stdin = handed_over(&control)?;
-    // From now on processes that lose their parent become children of this one.
+    let stdin = receive_stdin(&control)?;
+    // From now on, processes whose parent ends become children of this one.
     set_child_subreaper(Some(getpid()))?;
     let child = Command::new(program)
         .args(arguments)
-        .env(seat::MARK, folder)
+        .env(run_folder::MARK, folder)
         .process_group(0)
         .stdin(Stdio::from(stdin))
         .spawn()?;
     let child = Pid::from_child(&child);
-    let_go()?;
-    thread::spawn(|| obey(control));
-    let status = outlast(child)?;
+    release_output()?;
+    thread::spawn(|| kill_when_closed(control));
+    let status = wait_for(child)?;
     processes::end_descendants(reap);
-    seat::clear(folder);
-    Ok(pass_on(status))
+    run_folder::remove_ended(folder);
+    Ok(exit_like(status))
 }
 
-fn handed_over(control: &UnixStream) -> io::Result<OwnedFd> {
+fn receive_stdin(control: &UnixStream) -> io::Result<OwnedFd> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut message = RecvAncillaryBuffer::new(&mut space);
     let mut byte = [0];
@@ -169,15 +171,16 @@ fn handed_over(control: &UnixStream) -> io::Result<OwnedFd> {
     descriptor.ok_or_else(|| io::Error::other("no standard input was handed over"))
 }
 
-/// Lets go of output and errors, which are the program's alone: the end of them must be seen when the program closes them.
-fn let_go() -> io::Result<()> {
+/// Closes this process's copies of output and errors, so that the reader sees their end when the
+/// program closes them.
+fn release_output() -> io::Result<()> {
     let nowhere = File::options().write(true).open("/dev/null")?;
     rustix::stdio::dup2_stdout(&nowhere)?;
     Ok(rustix::stdio::dup2_stderr(&nowhere)?)
 }
 
-/// Waits until the parent says so by closing its end, or dies; then kills until nothing is left.
-fn obey(mut control: UnixStream) {
+/// Waits until the parent closes its end or dies; then kills until no process is left.
+fn kill_when_closed(mut control: UnixStream) {
     let mut byte = [0];
     while matches!(control.read(&mut byte), Ok(1..)) {}
     loop {
@@ -188,8 +191,8 @@ fn obey(mut control: UnixStream) {
     }
 }
 
-/// Reaps everything that ends, until the program itself does.
-fn outlast(child: Pid) -> io::Result<WaitStatus> {
+/// Reaps every process that ends, until the program itself does.
+fn wait_for(child: Pid) -> io::Result<WaitStatus> {
     loop {
         let look = || waitid(WaitId::All, WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
         rustix::io::retry_on_intr(look)?;
@@ -210,16 +213,17 @@ fn reap() -> Reaped {
     }
 }
 
-/// Ends this process as the program ended.
-fn pass_on(status: WaitStatus) -> ExitCode {
+/// Ends this process with the program's exit code or signal.
+fn exit_like(status: WaitStatus) -> ExitCode {
     let Some(signal) = status.terminating_signal() else {
         return ExitCode::from(status.exit_status().and_then(|it| u8::try_from(it).ok()).unwrap_or(1));
     };
-    // One dump of the program's memory is enough.
+    // The program's own core dump is enough.
     let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
     if let Some(signal) = Signal::from_named_raw(signal) {
         let _ = kill_process(getpid(), signal);
     }
-    // What shells say of a program that a signal ended; a signal that doesn't end a process leads here.
+    // The exit code of shells for a program that a signal ended. Reached if the signal doesn't end
+    // this process.
     ExitCode::from(128_u8.saturating_add(u8::try_from(signal).unwrap_or_default()))
 }

@@ -1,4 +1,5 @@
-//! Dialects against sample output in the vendors' formats, cut everywhere; and the prompt as programs read it.
+//! Tests of the dialects against sample output in the vendors' formats, cut at every position, and
+//! of the prompt as programs read it.
 
 #[path = "../../tests/command/call.rs"]
 mod call;
@@ -17,27 +18,27 @@ use quorum_testkit::call::shown;
 
 use self::call::call;
 use super::{
-    DIALECTS, Dialect, Output, Spoken, claude, codex, gemini,
-    heard::{Heard, Reader},
-    prompt,
+    CommandProvider, DIALECTS, Dialect, Output, claude, codex,
+    decode::{Decoded, Reader},
+    gemini, prompt,
 };
-use crate::source::{Patience, Program};
+use crate::source::{Program, Timeouts};
 
 const CLAUDE: &str = include_str!("../../tests/command/claude.jsonl");
 const CODEX: &str = include_str!("../../tests/command/codex.jsonl");
 const GEMINI: &str = include_str!("../../tests/command/gemini.jsonl");
 
-/// The text and the end that these pieces mean.
+/// The text and the end decoded from these pieces.
 fn read_for(
     call: &Call,
     output: Output,
     pieces: &[&[u8]],
 ) -> (String, Option<Chunk>, Result<(), ProviderError>) {
-    let mut reader = Reader::new(output, Heard::of(call));
-    let read = pieces.iter().try_for_each(|piece| reader.take(piece));
+    let mut reader = Reader::new(output, Decoded::of(call));
+    let read = pieces.iter().try_for_each(|piece| reader.feed(piece));
     reader.finish();
     let (mut text, mut end) = (String::new(), None);
-    for chunk in reader.heard.chunks {
+    for chunk in reader.decoded.chunks {
         match chunk {
             Chunk::Text(piece) => text.push_str(&piece),
             Chunk::Convene { topic } => text.push_str(&format!("<{topic}>")),
@@ -207,11 +208,11 @@ You will then be given what they found, and asked again.
 fn a_provider_is_refused_before_anything_runs() {
     let check = |dialect: &str, model: Option<&str>, expected: &str| {
         let program = Program { dialect: dialect.to_owned(), ..Program::default() };
-        let refused = Spoken::new(program, model, Patience::default()).unwrap_err();
+        let refused = CommandProvider::new(program, model, Timeouts::default()).unwrap_err();
         assert_eq!(refused, ProviderError::new(ErrorClass::Validation, expected));
     };
-    check("cobol", None, "there is no dialect \"cobol\"; known are claude, codex, gemini, plain");
-    check("codex", Some("--yolo"), "\"--yolo\" would be taken for an option and not for a model");
+    check("cobol", None, "there is no dialect \"cobol\"; the dialects are claude, codex, gemini, plain");
+    check("codex", Some("--yolo"), "\"--yolo\" would be taken for an option, not for a model");
 }
 
 #[test]

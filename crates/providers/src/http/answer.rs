@@ -1,4 +1,5 @@
-//! One answer as it comes in: sent, opened, read frame by frame, under three deadlines and a cap.
+//! One streamed answer: sends the request, checks the response and reads it frame by frame, with
+//! timeouts and a size limit.
 
 use std::{
     collections::VecDeque,
@@ -23,75 +24,76 @@ use crate::{
     wire::{Decoder, Frames, Framing, Refused},
 };
 
-/// No honest answer is longer, with everything around its words.
-const LONGEST_ANSWER: usize = 64 << 20;
+/// The largest answer in bytes, including the framing.
+const MAX_ANSWER: usize = 64 << 20;
 
-/// As much of a refusal as is read.
-const LONGEST_REFUSAL: usize = 64 << 10;
+/// The most bytes read of an error response.
+const MAX_ERROR_BODY: usize = 64 << 10;
 
-/// How long the rest of a refusal is waited for. Its status has told the most, and the step's time is short.
-const REFUSAL: Duration = Duration::from_secs(1);
+/// Timeout for the body of an error response. The status says the most, and the step's time is
+/// short.
+const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How long after its end an answer may take to close, so that its connection can be used again.
-const CLOSING: Duration = Duration::from_millis(50);
+/// How long a response may take to close after its end, so that its connection can be reused.
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(50);
 
-/// The same where its count of tokens has not come yet: some servers send it after the end.
-const COUNTING: Duration = Duration::from_millis(200);
+/// The same while its token count is missing: some servers send it after the end.
+const USAGE_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// What ends every line and every event, for servers that leave it out at the end of an answer.
-const LAST_ENDS: &[u8] = b"\n\n";
+/// Ends a line and an event, for servers that omit this at the end of a response.
+const TERMINATORS: &[u8] = b"\n\n";
 
-/// How far a call has come.
-pub(super) enum Stage {
-    /// Not sent.
+/// The state of a call.
+pub(super) enum State {
+    /// Not sent yet.
     Unsent(Box<Unsent>),
-    /// Being answered.
+    /// The response is being read.
     Open(Box<Open>),
-    /// Over.
+    /// The stream has ended.
     Over,
 }
 
-/// A call that is about to be sent.
+/// A call that has not been sent yet.
 pub(super) struct Unsent {
     pub(super) remote: Remote,
     pub(super) request: Result<RequestBuilder, ProviderError>,
-    /// Where the model can ask for a sub-discussion in its text alone.
+    /// Set where the model can request a sub-discussion only in its text.
     pub(super) filter: Option<Filter>,
 }
 
-/// An answer under way.
+/// A response that is being read.
 pub(super) struct Open {
     remote: Remote,
     response: Response,
     frames: Frames,
     decoder: Box<dyn Decoder>,
-    /// What was read and not yet passed on.
+    /// Chunks that were read and not yet passed on.
     ready: VecDeque<Chunk>,
     filter: Option<Filter>,
-    /// What is to be said after that.
+    /// The error to be returned after those.
     failed: Option<ProviderError>,
     has_spoken: bool,
     has_ended: bool,
-    /// Until when something must have come.
-    patient_until: Instant,
+    /// When the wait for more output times out.
+    deadline: Instant,
     bytes: usize,
 }
 
-/// The next piece of the answer, and where it stands then.
-pub(super) async fn next(mut stage: Stage) -> Result<Option<(Chunk, Stage)>, ProviderError> {
+/// The next chunk, and the state after it.
+pub(super) async fn next(mut state: State) -> Result<Option<(Chunk, State)>, ProviderError> {
     loop {
-        stage = match stage {
-            Stage::Unsent(unsent) => Stage::Open(Box::new(send(*unsent).await?)),
-            Stage::Open(mut open) => match open.next().await? {
+        state = match state {
+            State::Unsent(unsent) => State::Open(Box::new(send(*unsent).await?)),
+            State::Open(mut open) => match open.next().await? {
                 Some(end @ Chunk::End { .. }) => {
                     let end = open.close(end).await;
-                    return Ok(Some((end, Stage::Over)));
+                    return Ok(Some((end, State::Over)));
                 }
-                Some(chunk) => return Ok(Some((chunk, Stage::Open(open)))),
-                // It stopped without its end; the engine says so.
-                None => Stage::Over,
+                Some(chunk) => return Ok(Some((chunk, State::Open(open)))),
+                // The stream stopped without an end; the engine reports that.
+                None => State::Over,
             },
-            Stage::Over => return Ok(None),
+            State::Over => return Ok(None),
         }
     }
 }
@@ -99,9 +101,9 @@ pub(super) async fn next(mut stage: Stage) -> Result<Option<(Chunk, Stage)>, Pro
 async fn send(unsent: Unsent) -> Result<Open, ProviderError> {
     let Unsent { remote, request, filter } = unsent;
     let request = request?;
-    let patient_until = Instant::now() + Duration::from_millis(remote.patience.first_ms);
-    let sent = timeout_at(patient_until, request.send()).await.map_err(|_| silent(&remote, "nothing"))?;
-    let response = sent.map_err(|error| remote.trouble(error))?;
+    let deadline = Instant::now() + Duration::from_millis(remote.timeouts.first_ms);
+    let sent = timeout_at(deadline, request.send()).await.map_err(|_| no_data(&remote))?;
+    let response = sent.map_err(|error| remote.client_error(error))?;
     if response.status() != reqwest::StatusCode::OK {
         return Err(refused(&remote, response).await);
     }
@@ -115,7 +117,7 @@ async fn send(unsent: Unsent) -> Result<Open, ProviderError> {
         failed: None,
         has_spoken: false,
         has_ended: false,
-        patient_until,
+        deadline,
         bytes: 0,
         remote,
         response,
@@ -134,32 +136,33 @@ impl Open {
             if let Some(error) = self.failed.take() {
                 return Err(error);
             }
-            let read = timeout_at(self.patient_until, self.response.chunk()).await;
-            let read = read.map_err(|_| silent(&self.remote, self.what_was_heard()))?;
-            match read.map_err(|error| self.remote.trouble(error))? {
-                Some(bytes) => self.take(&bytes),
-                None if self.is_drained() => return Ok(None),
+            let read = timeout_at(self.deadline, self.response.chunk()).await;
+            let read = read.map_err(|_| self.timed_out())?;
+            match read.map_err(|error| self.remote.client_error(error))? {
+                Some(bytes) => self.feed(&bytes),
+                None if self.finish() => return Ok(None),
                 None => {}
             }
         }
     }
 
-    /// Takes in what came last, once; `true` when there is nothing more. The last line may be one that nothing ends. What can't be
-    /// read is the rest of something that broke off, and no nonsense.
-    fn is_drained(&mut self) -> bool {
+    /// Handles the end of the response, once; returns `true` if nothing is left. The last line may
+    /// lack its terminator. An unreadable rest was cut off, so it is not an invalid response.
+    fn finish(&mut self) -> bool {
         if std::mem::replace(&mut self.has_ended, true) {
             return true;
         }
-        self.take(LAST_ENDS);
+        self.feed(TERMINATORS);
         self.failed = self.failed.take().filter(|it| it.class != ErrorClass::InvalidResponse);
         self.ready.is_empty() && self.failed.is_none()
     }
 
-    /// The chunk without a request in its text; at the end, what was held back and what was asked for come before it.
+    /// The chunk without a sub-discussion request in its text. The held-back text and the request
+    /// are emitted before the end.
     fn filtered(&mut self, chunk: Chunk) -> Option<Chunk> {
         match (&mut self.filter, chunk) {
             (Some(filter), Chunk::Text(text)) => {
-                Some(filter.take(&text)).filter(|it| !it.is_empty()).map(Chunk::Text)
+                Some(filter.feed(&text)).filter(|it| !it.is_empty()).map(Chunk::Text)
             }
             (filter @ Some(_), end @ Chunk::End { .. }) => {
                 let (rest, topic) = filter.take()?.end();
@@ -171,102 +174,106 @@ impl Open {
         }
     }
 
-    /// What was said before an error is passed on before it.
-    fn take(&mut self, bytes: &[u8]) {
+    /// Feeds bytes to the decoder. Chunks that were read before an error are passed on before it.
+    fn feed(&mut self, bytes: &[u8]) {
         self.bytes += bytes.len();
         let (decoder, ready) = (&mut self.decoder, &mut self.ready);
         let mut is_alive = false;
         let read = self.frames.feed(bytes, |frame| {
             is_alive = true;
-            decoder.take(frame, ready)
+            decoder.read_frame(frame, ready)
         });
         self.has_spoken |= !self.ready.is_empty();
         if is_alive && self.has_spoken {
-            self.patient_until = Instant::now() + Duration::from_millis(self.remote.patience.idle_ms);
+            self.deadline = Instant::now() + Duration::from_millis(self.remote.timeouts.idle_ms);
         }
         let is_over = || self.ready.iter().any(|it| matches!(it, Chunk::End { .. }));
-        let too_long = || self.bytes > LONGEST_ANSWER && !is_over();
+        let too_long = || self.bytes > MAX_ANSWER && !is_over();
         self.failed = match read {
             Err(error) => Some(self.remote.without_key(error)),
             Ok(()) if too_long() => {
-                let message = format!("the answer went on for more than {} MiB", LONGEST_ANSWER >> 20);
+                let message = format!("the answer is larger than {} MiB", MAX_ANSWER >> 20);
                 Some(ProviderError::new(ErrorClass::InvalidResponse, message))
             }
             Ok(()) => None,
         };
     }
 
-    /// Reads on to where the connection is free for the next request. Who does not close in time loses it. Returns the end, with
-    /// the count of tokens where that came after it.
+    /// Reads to the end of the response, so that the connection can be reused; one that does not
+    /// end in time is closed. Returns the end chunk, with the token count if that came after it.
     async fn close(&mut self, end: Chunk) -> Chunk {
         let is_counted = matches!(&end, Chunk::End { usage: Some(_), .. });
-        let patience = if is_counted { CLOSING } else { COUNTING };
-        // Being too late is not worth a word: the answer is complete.
-        let _ = timeout(patience, self.read_out()).await;
+        let wait = if is_counted { CLOSE_TIMEOUT } else { USAGE_TIMEOUT };
+        // A timeout is ignored: the answer is complete.
+        let _ = timeout(wait, self.read_out()).await;
         self.ready.drain(..).rfind(|it| matches!(it, Chunk::End { .. })).unwrap_or(end)
     }
 
     async fn read_out(&mut self) {
-        let mut left = LONGEST_REFUSAL;
+        let mut left = MAX_ERROR_BODY;
         while let (1.., Ok(Some(bytes))) = (left, self.response.chunk().await) {
             left = left.saturating_sub(bytes.len());
-            self.take(&bytes);
+            self.feed(&bytes);
         }
     }
 
-    fn what_was_heard(&self) -> &'static str {
-        if self.has_spoken { "nothing more" } else { "nothing" }
+    fn timed_out(&self) -> ProviderError {
+        if self.has_spoken { no_more_data(self.remote.timeouts.idle_ms) } else { no_data(&self.remote) }
     }
 }
 
-fn silent(remote: &Remote, what: &str) -> ProviderError {
-    let ms = if what == "nothing" { remote.patience.first_ms } else { remote.patience.idle_ms };
-    ProviderError::new(ErrorClass::Timeout, format!("{what} came for {ms} ms"))
+fn no_data(remote: &Remote) -> ProviderError {
+    ProviderError::new(ErrorClass::Timeout, format!("no data for {} ms", remote.timeouts.first_ms))
 }
 
-/// An answer that is no stream says why, or is somebody else's.
+fn no_more_data(idle_ms: u64) -> ProviderError {
+    ProviderError::new(ErrorClass::Timeout, format!("no more data for {idle_ms} ms"))
+}
+
+/// Checks that the response is a stream; otherwise reads the error from it.
 async fn checked(remote: &Remote, response: Response) -> Result<Response, ProviderError> {
-    let packed = response.headers().get(CONTENT_ENCODING).and_then(|it| it.to_str().ok()).unwrap_or_default();
-    let packed = packed.to_owned();
-    let kind = kind(&response);
+    let encoding =
+        response.headers().get(CONTENT_ENCODING).and_then(|it| it.to_str().ok()).unwrap_or_default();
+    let encoding = encoding.to_owned();
+    let media_type = media_type(&response);
     let wrong = |message: String| Err(ProviderError::new(ErrorClass::InvalidResponse, message));
-    if !packed.is_empty() && packed != "identity" {
-        let advice = "switch compression off at whatever stands in between";
-        return wrong(format!("the answer came packed ({packed}), which nobody asked for; {advice}"));
+    if !encoding.is_empty() && encoding != "identity" {
+        let advice = "turn off compression in the proxy or gateway in between";
+        return wrong(format!("the response is compressed ({encoding}), which was not requested; {advice}"));
     }
     if let Some(error) = web_page(&response) {
         return Err(error);
     }
-    let is_stream = matches!(kind.as_str(), "" | "text/event-stream" | "application/x-ndjson")
-        || (remote.endpoint.wire.framing == Framing::Lines && kind == "application/json");
-    match kind.as_str() {
+    let is_stream = matches!(media_type.as_str(), "" | "text/event-stream" | "application/x-ndjson")
+        || (remote.endpoint.wire.framing == Framing::Lines && media_type == "application/json");
+    match media_type.as_str() {
         _ if is_stream => Ok(response),
         "application/json" => Err(refused(remote, response).await),
-        _ => wrong(format!("it answered with {kind}, which is no stream of words")),
+        _ => wrong(format!("it answered with {media_type}, which is not a stream")),
     }
 }
 
-/// What is said to be in an answer: `text/event-stream`.
-fn kind(response: &Response) -> String {
-    let kind = response.headers().get(CONTENT_TYPE).and_then(|it| it.to_str().ok()).unwrap_or_default();
-    kind.split(';').next().unwrap_or_default().trim().to_lowercase()
+/// The media type of a response: `text/event-stream`.
+fn media_type(response: &Response) -> String {
+    let media_type = response.headers().get(CONTENT_TYPE).and_then(|it| it.to_str().ok()).unwrap_or_default();
+    media_type.split(';').next().unwrap_or_default().trim().to_lowercase()
 }
 
-/// A page for people, with which no provider answers.
+/// The error for a web page, which no provider responds with.
 pub(crate) fn web_page(response: &Response) -> Option<ProviderError> {
-    let is_page = response.status() == reqwest::StatusCode::OK && kind(response) == "text/html";
+    let is_page = response.status() == reqwest::StatusCode::OK && media_type(response) == "text/html";
     let message = "it answered with a web page; is base_url right, or is a login needed?";
     is_page.then(|| ProviderError::new(ErrorClass::InvalidResponse, message))
 }
 
-/// What an answer other than a stream means.
+/// The error for a response that is not a stream.
 pub(crate) async fn refused(remote: &Remote, response: Response) -> ProviderError {
     let status = response.status().as_u16();
     let headers = response.headers().clone();
     let header = |name: &str| headers.get(name)?.to_str().ok().map(str::to_owned);
     let mut body = Vec::new();
-    // What came in time is enough to go by.
-    let _ = timeout(REFUSAL, read_into(&mut body, response, LONGEST_REFUSAL)).await;
+    // Whatever arrived in time is used.
+    let _ = timeout(ERROR_BODY_TIMEOUT, read_into(&mut body, response, MAX_ERROR_BODY)).await;
     let body = String::from_utf8_lossy(&body);
     let now = Timestamp::try_from(SystemTime::now()).unwrap_or(Timestamp::UNIX_EPOCH);
     let refused = Refused { status, header: &header, body: &body, now };
@@ -278,16 +285,16 @@ pub(crate) async fn refused(remote: &Remote, response: Response) -> ProviderErro
     remote.without_key(with_advice(error, &remote.endpoint))
 }
 
-/// Who was shown no key may want one.
+/// Adds to an authentication error that no key was sent.
 fn with_advice(mut error: ProviderError, endpoint: &Endpoint) -> ProviderError {
     if error.class == ErrorClass::Authentication && endpoint.key.is_none() {
         let names = endpoint.key_names.join(" or ");
-        error.message = format!("{}; it was shown no key, and {names} is not set", error.message);
+        error.message = format!("{}; no key was sent, and {names} is not set", error.message);
     }
     error
 }
 
-/// The beginning of a body. Whoever asks says how long that may take.
+/// The beginning of a body. The caller sets the timeout.
 pub(crate) async fn read_some(response: Response, most: usize) -> String {
     let mut body = Vec::new();
     read_into(&mut body, response, most).await;

@@ -1,14 +1,15 @@
-//! A provider behind HTTP: sends what a wire made of a call, and reads the stream that comes back.
+//! A provider over HTTP: sends the request that a wire made of a call, and reads the streamed
+//! response.
 //!
-//! The wire translates, this file travels. One client for all providers elsewhere and one for those on this machine, so that connections
-//! are shared and kept; no redirects, no compression, no retries of its own, keys in headers only.
+//! One client serves all remote providers and one those on this machine, so that connections are
+//! shared and reused. No redirects, no compression, no retries of its own; keys in headers only.
 
 mod answer;
-mod trouble;
-mod vectors;
+mod embedder;
+mod errors;
 
 pub(crate) use answer::{read_some, refused, web_page};
-pub(crate) use vectors::Vectoriser;
+pub(crate) use embedder::HttpEmbedder;
 
 use std::{
     sync::{Arc, OnceLock},
@@ -38,22 +39,22 @@ use crate::{
     fenced, guard,
     health::Health,
     setup::address::is_this_machine,
-    source::{Endpoint, Patience},
+    source::{Endpoint, Timeouts},
     wire::Model,
 };
 
-/// Whoever does not take a connection within this is not there.
-const CONNECT: Duration = Duration::from_secs(10);
+/// Timeout for establishing a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long an unused connection is kept.
-const KEPT: Duration = Duration::from_secs(90);
+/// How long an idle connection is kept.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
 
-const AGENT: &str = concat!("quorum/", env!("CARGO_PKG_VERSION"));
+const USER_AGENT: &str = concat!("quorum/", env!("CARGO_PKG_VERSION"));
 
-/// The clients of a process, one for servers on this machine and one for all others, each made when it is first needed: reading the
-/// system's certificates takes a while.
+/// The HTTP clients of a process, one for servers on this machine and one for all others. Each is
+/// built when it is first needed, since reading the system's certificates takes a while.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Web(Arc<Clients>);
+pub(crate) struct HttpClients(Arc<Clients>);
 
 #[derive(Debug, Default)]
 struct Clients {
@@ -61,54 +62,54 @@ struct Clients {
     elsewhere: OnceLock<Client>,
 }
 
-impl Web {
-    /// The client for this address. What is sent to this machine is not encrypted, and so is never sent through a proxy: others could
-    /// read along.
+impl HttpClients {
+    /// The client for this base URL. Requests to this machine are not encrypted, so they never go
+    /// through a proxy that could read them.
     pub(crate) fn client(&self, base: &Url) -> Result<Client, ProviderError> {
         let is_here = is_this_machine(base);
-        let place = if is_here { &self.0.here } else { &self.0.elsewhere };
-        if let Some(client) = place.get() {
+        let slot = if is_here { &self.0.here } else { &self.0.elsewhere };
+        if let Some(client) = slot.get() {
             return Ok(client.clone());
         }
         let settings = if is_here { settings().no_proxy() } else { settings() };
-        let client = settings.build().map_err(|error| trouble::of(error, None))?;
-        Ok(place.get_or_init(|| client).clone())
+        let client = settings.build().map_err(|error| errors::from_client(error, None))?;
+        Ok(slot.get_or_init(|| client).clone())
     }
 }
 
 fn settings() -> ClientBuilder {
-    // Fails only when the program has chosen its cryptography already, which is just as well.
+    // Fails only if the program has already installed a crypto provider, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
     Client::builder()
-        .user_agent(AGENT)
+        .user_agent(USER_AGENT)
         .redirect(reqwest::redirect::Policy::none())
         .retry(reqwest::retry::never())
         .referer(false)
-        .connect_timeout(CONNECT)
-        .pool_idle_timeout(KEPT)
+        .connect_timeout(CONNECT_TIMEOUT)
+        .pool_idle_timeout(IDLE_TIMEOUT)
         .dns_resolver(guard::resolver())
 }
 
-/// One model of one provider, over HTTP.
+/// One model of a provider over HTTP.
 #[derive(Debug, Clone)]
 pub(crate) struct Remote {
-    pub(crate) web: Web,
+    pub(crate) clients: HttpClients,
     pub(crate) endpoint: Arc<Endpoint>,
     pub(crate) model: Model,
-    pub(crate) patience: Patience,
+    pub(crate) timeouts: Timeouts,
     pub(crate) health: Arc<Health>,
-    /// Where everyone waits who wants to ask this provider.
+    /// The lane in which all calls to this provider wait.
     pub(crate) lane: Arc<Lane>,
 }
 
 impl Remote {
-    /// A request to this path under the base address, with the key and what the wire always sends.
+    /// A request to this path under the base URL, with the key and the wire's fixed headers.
     pub(crate) fn request(&self, path: &str, body: Option<&Value>) -> Result<RequestBuilder, ProviderError> {
         let endpoint = &self.endpoint;
         guard::allowed(&endpoint.base)
             .map_err(|error| ProviderError::new(ErrorClass::Validation, error.to_string()))?;
         let address = format!("{}{path}", endpoint.base.as_str().trim_end_matches('/'));
-        let client = self.web.client(&endpoint.base)?;
+        let client = self.clients.client(&endpoint.base)?;
         let request = match body {
             Some(body) => client.post(address).header(CONTENT_TYPE, JSON).body(body.to_string()),
             None => client.get(address),
@@ -121,21 +122,21 @@ impl Remote {
         }
     }
 
-    /// The header that shows the key. It is marked, so that nothing prints it.
+    /// The header that carries the key. It is marked as sensitive, so that it is never printed.
     fn authorisation(&self) -> Result<Option<(&'static str, HeaderValue)>, ProviderError> {
         let Endpoint { key, wire, .. } = &*self.endpoint;
         let Some(key) = key else { return Ok(None) };
         let text = format!("{}{}", wire.auth.prefix, key.expose_secret());
         let mut value = HeaderValue::from_str(&text).map_err(|_| {
-            let message = "its key has characters that no key has; set it again";
+            let message = "its key contains characters that no key has; set it again";
             ProviderError::new(ErrorClass::Authentication, message)
         })?;
         value.set_sensitive(true);
         Ok(Some((wire.auth.header, value)))
     }
 
-    /// A model without tools is told how else to ask for a sub-discussion.
-    fn told_of_the_fence(&self, call: Arc<Call>) -> Arc<Call> {
+    /// Adds instructions for requesting a sub-discussion, for a model without tools.
+    fn with_fence_offer(&self, call: Arc<Call>) -> Arc<Call> {
         match fenced::offer(&call).filter(|_| !self.model.quirks.tools) {
             Some(offer) => {
                 let system = format!("{}\n\n{offer}", call.system).into();
@@ -145,14 +146,14 @@ impl Remote {
         }
     }
 
-    /// The same error without anything of the key in it.
+    /// The error without any part of the key.
     pub(crate) fn without_key(&self, error: ProviderError) -> ProviderError {
-        trouble::scrubbed(error, self.endpoint.key.as_ref())
+        errors::scrubbed(error, self.endpoint.key.as_ref())
     }
 
-    /// What went wrong, without the address and without the key.
-    pub(crate) fn trouble(&self, error: reqwest::Error) -> ProviderError {
-        trouble::of(error, self.endpoint.key.as_ref())
+    /// The error of the HTTP client, without the address and without the key.
+    pub(crate) fn client_error(&self, error: reqwest::Error) -> ProviderError {
+        errors::from_client(error, self.endpoint.key.as_ref())
     }
 }
 
@@ -161,13 +162,14 @@ const STREAMS: &str = "text/event-stream, application/x-ndjson, application/json
 
 impl Provider for Remote {
     fn reply(&self, call: Arc<Call>) -> BoxStream<'static, Result<Chunk, ProviderError>> {
-        let call = self.told_of_the_fence(call);
+        let call = self.with_fence_offer(call);
         let outgoing = (self.endpoint.wire.encode)(&call, &self.model);
         let request = self.request(&outgoing.path, Some(&outgoing.body));
         let request = request.map(|request| request.header(ACCEPT, STREAMS));
         let filter = fenced::Filter::of(&call).filter(|_| !self.model.quirks.tools);
-        let begun = answer::Stage::Unsent(Box::new(answer::Unsent { remote: self.clone(), request, filter }));
-        Box::pin(stream::try_unfold(begun, answer::next))
+        let unsent =
+            answer::State::Unsent(Box::new(answer::Unsent { remote: self.clone(), request, filter }));
+        Box::pin(stream::try_unfold(unsent, answer::next))
     }
 
     fn check<'a>(&'a self, _who: &'a Participant) -> BoxFuture<'a, Result<(), ProviderError>> {

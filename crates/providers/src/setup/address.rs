@@ -1,4 +1,5 @@
-//! Addresses that may be asked: only from the configuration, and never those of a machine's own secrets (S4).
+//! Checks base URLs from the configuration. Link-local and cloud metadata addresses are refused
+//! (S4).
 
 use std::{fmt, net::IpAddr};
 
@@ -6,48 +7,48 @@ use reqwest::Url;
 
 use crate::guard;
 
-/// Whether an address may do without encryption though it is on another machine.
+/// Whether an address on another machine may be unencrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plain {
-    /// No: others could read along.
+    /// No: others could read the traffic.
     Refused,
-    /// The user said so.
+    /// Yes: the user allowed it.
     Allowed,
 }
 
-/// Why an address is not used. None of these repeats it whole: it may have a password in it.
+/// Why an address is refused. No variant contains the address: it may include a password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wrong {
-    /// Not an address at all.
+    /// Not a URL.
     NoAddress,
     /// Neither `http` nor `https`.
     Scheme,
-    /// A name or a password in it.
+    /// Contains a user name or a password.
     Password,
-    /// A question mark or a hash in it.
+    /// Contains a query or a fragment.
     Tail,
     /// Not encrypted, and not on this machine.
     PlainHttp,
-    /// Where machines keep their own secrets.
+    /// Link-local or a cloud's metadata service, which holds secrets.
     Forbidden,
 }
 
 impl fmt::Display for Wrong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Wrong::NoAddress => "is no address; write it whole, like https://host/v1",
+            Wrong::NoAddress => "is not a URL; write it in full, like https://host/v1",
             Wrong::Scheme => "must begin with https://, or with http:// on this machine",
-            Wrong::Password => "has a name or password in it; name a variable for the key with key_env instead",
-            Wrong::Tail => "has a ? or # in it; paths are added to it, so it ends before those",
+            Wrong::Password => "contains a user name or password; name a variable for the key with key_env instead",
+            Wrong::Tail => "contains ? or #; leave out the query and the fragment",
             Wrong::PlainHttp => {
-                "is not encrypted, and not on this machine: others could read along; use https, or set insecure = true"
+                "is not encrypted and not on this machine, so others could read the traffic; use https, or set insecure = true"
             }
-            Wrong::Forbidden => "is where machines keep their own secrets; it is never asked",
+            Wrong::Forbidden => "is link-local or a cloud's metadata service, and no request is ever sent there",
         })
     }
 }
 
-/// The address, unless it must not be used. A slash at its end is taken off.
+/// Checks an address. A slash at its end is removed.
 pub fn checked(text: &str, plain: Plain) -> Result<Url, Wrong> {
     let text = text.trim();
     if !text.contains("://") {
@@ -74,7 +75,7 @@ pub fn checked(text: &str, plain: Plain) -> Result<Url, Wrong> {
     Ok(url)
 }
 
-/// Whether it is on this machine, as far as it is written there.
+/// Whether it is on this machine, judging by the address as it is written.
 pub(crate) fn is_this_machine(url: &Url) -> bool {
     match host(url) {
         Host::Number(IpAddr::V6(address)) => {
@@ -113,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn s4_addresses_that_may_be_asked() {
+    fn s4_allowed_addresses() {
         check("https://api.example.com/v1", Ok("https://api.example.com/v1"));
         check(" https://api.example.com/v1/ ", Ok("https://api.example.com/v1"));
         check("https://api.example.com", Ok("https://api.example.com/"));
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn s4_addresses_that_are_none() {
+    fn s4_malformed_addresses() {
         for text in
             ["", "api.example.com", "localhost:1234", "https://", "http://[::1", "//host/v1", "https:host"]
         {
@@ -144,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn s4_unencrypted_addresses_of_other_machines_need_the_users_word() {
+    fn s4_unencrypted_addresses_of_other_machines_need_the_users_consent() {
         for text in
             ["http://host/v1", "http://192.168.1.5:11434", "http://10.0.0.1:8000", "http://[2001:db8::1]/"]
         {
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn s4_nobody_asks_where_machines_keep_their_secrets() {
+    fn s4_metadata_and_link_local_addresses_are_refused() {
         for text in [
             "http://169.254.169.254/latest",
             "https://169.254.0.1",

@@ -1,4 +1,5 @@
-//! What the machine says: its variables, its programs, its open ports. Behind a seam, so that tests have machines of their own.
+//! The machine's variables, programs and open ports, behind a seam so that tests can supply their
+//! own.
 
 use std::{
     env,
@@ -10,23 +11,23 @@ use std::{
 
 use crate::{setup::served, source::Endpoint};
 
-/// How long an open port may take to show itself.
-const PATIENCE: Duration = Duration::from_millis(50);
+/// Timeout for connecting to a local port.
+const CONNECT_TIMEOUT: Duration = Duration::from_millis(50);
 
-/// What the machine says when it is asked.
+/// Access to the machine.
 pub struct Machine<'a> {
     /// The value of a variable.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
-    /// Where a program lies.
+    /// The path of a program.
     pub program: &'a dyn Fn(&str) -> Option<PathBuf>,
-    /// Whether somebody listens there.
+    /// Whether a server listens there.
     pub listens: &'a dyn Fn(SocketAddr) -> bool,
     /// The models that a server on the user's own machine lists.
     pub models: &'a dyn Fn(&Arc<Endpoint>) -> Vec<String>,
 }
 
 impl Machine<'static> {
-    /// This one.
+    /// This machine.
     #[must_use]
     pub fn this() -> Self {
         let models = &served::models;
@@ -41,15 +42,15 @@ impl Machine<'static> {
 }
 
 fn listens(address: SocketAddr) -> bool {
-    TcpStream::connect_timeout(&address, PATIENCE).is_ok()
+    TcpStream::connect_timeout(&address, CONNECT_TIMEOUT).is_ok()
 }
 
-/// The first on the path, as a shell would find it.
+/// The first program of this name in `PATH`, as a shell would find it.
 fn program(name: &str) -> Option<PathBuf> {
     if name.contains('/') {
         return Some(PathBuf::from(name)).filter(|it| it.is_absolute() && is_program(it));
     }
-    // An entry that is empty or relative means where one happens to be; nobody's program is started for that.
+    // An empty or relative entry means the current directory; programs there are not started.
     let folders = env::var_os("PATH").into_iter().flat_map(|it| env::split_paths(&it).collect::<Vec<_>>());
     folders.filter(|it| it.is_absolute()).map(|folder| folder.join(name)).find(|it| is_program(it))
 }

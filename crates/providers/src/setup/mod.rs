@@ -1,22 +1,22 @@
-//! From what the user has set up to providers that can be asked: catalogue, configuration, environment, keys and prices.
+//! Determines the available providers from catalogue, configuration, environment, keys and prices.
 //!
 //! # Layout
 //!
-//! - [`own`](Own): what the configuration says of a provider.
-//! - `plan`: the catalogue's row with the user's in its place.
-//! - [`address`]: which addresses may be asked.
+//! - [`overrides`](Own): what the configuration says of a provider.
+//! - `plan`: the catalogue's row with the user's overrides applied.
+//! - [`address`]: checks base URLs.
 //! - `machine`: variables, programs, ports and local servers, as a seam.
-//! - `served`: which models a local server has.
-//! - `way`: how a provider is reached, or what is missing.
+//! - `served`: the models that a local server has.
+//! - `endpoint`: how a provider is reached, or what is missing.
 
 pub mod address;
+mod endpoint;
 mod machine;
-mod own;
+mod overrides;
 mod plan;
 mod served;
 #[cfg(test)]
 mod tests;
-mod way;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -28,9 +28,9 @@ use quorum_core::{
     model::money::{Price, Usd},
 };
 
+pub use endpoint::{Missing, file_name};
 pub use machine::Machine;
-pub use own::{Own, OwnModel, OwnQuirks};
-pub use way::{Missing, file_name};
+pub use overrides::{Own, OwnModel, OwnQuirks};
 
 use crate::{
     catalog,
@@ -38,54 +38,55 @@ use crate::{
     keys::Keys,
     prices::Prices,
     setup::plan::Plan,
-    source::{Facts, Patience, Program, Source, Way},
+    source::{Facts, Program, Source, Timeouts, Way},
     wire::{Quirks, Schema},
 };
 
-/// Every provider that is known, in the catalogue's order and then the user's own, and how each can be used here.
+/// Every known provider, in the catalogue's order and then the user's own, and how each is reached
+/// from here.
 #[derive(Debug, Clone, Default)]
 pub struct Setup {
-    /// All of them.
+    /// All known providers.
     pub providers: Vec<Provider>,
 }
 
-/// What the user has given.
+/// The user's input to the setup.
 #[derive(Debug, Clone, Copy)]
 pub struct Given<'a> {
-    /// The configuration's rows.
+    /// The providers in the configuration.
     pub own: &'a [Own],
-    /// The keys in our file; those of the environment come first.
+    /// The stored keys; those in the environment take precedence.
     pub keys: &'a Keys,
-    /// Prices that were imported.
+    /// Imported prices.
     pub prices: &'a Prices,
 }
 
-/// A provider as it stands on this machine.
+/// A provider with its availability on this machine.
 #[derive(Debug, Clone)]
 pub struct Provider {
-    /// What results call it.
+    /// The name used in results.
     pub name: String,
-    /// What else people call it.
+    /// Other names people use for it.
     pub aliases: Vec<String>,
-    /// What it is good at, best first.
+    /// Its strengths, best first.
     pub strengths: Vec<String>,
-    /// The model that answers where none is named; empty where its program or the user has to choose.
+    /// The default model; empty where its program or the user has to choose.
     pub model: String,
-    /// The models that the catalogue, the configuration and a local server tell of, the usual one first.
+    /// The models in the catalogue, the configuration and on a local server, the default one first.
     pub listed: Vec<String>,
-    /// Different models that discuss where no other vendor can be asked.
+    /// Different models that form the panel if no other vendor can be asked.
     pub panel: Vec<String>,
-    /// What holds for models nothing else is known of.
+    /// The facts of models that are not in `models`.
     pub usual: Facts,
-    /// What is known of single models, imported prices among it.
+    /// The facts of individual models, with imported prices.
     pub models: BTreeMap<String, Facts>,
-    /// How much may be asked of it at once.
+    /// The number of concurrent calls it accepts.
     pub width: Width,
-    /// How long its silence is borne.
-    pub patience: Patience,
-    /// The variables a key is looked for in.
+    /// How long to wait for its output.
+    pub timeouts: Timeouts,
+    /// The variables that may hold its key.
     pub key_names: Vec<String>,
-    /// Where its key comes from, where it has one.
+    /// Where its key comes from, if it has one.
     pub key: Option<KeyFrom>,
     /// How it is reached, or why it can't be.
     pub way: Result<Way, Missing>,
@@ -96,33 +97,33 @@ pub struct Provider {
 pub enum KeyFrom {
     /// From the environment.
     Environment(String),
-    /// From our file of keys.
+    /// From the file of stored keys.
     File(String),
 }
 
 /// A program on this machine that answers for a provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalProgram {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
     /// Where the cost of its answers comes from.
     pub cost: CostSource,
 }
 
-/// Where the cost of a program's answers comes from. It is the price over the API in any case, which a
-/// subscription may not charge.
+/// Where the cost of a program's answers comes from. In every case it is the price over the API,
+/// which a subscription may not charge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CostSource {
-    /// The program tells it with each answer.
+    /// The program reports it with each answer.
     Program,
-    /// It is calculated from the prices of the model.
+    /// It is calculated from the model's price.
     Prices,
-    /// There is none.
+    /// It is unknown.
     Unknown,
 }
 
 impl Setup {
-    /// What can be made of what the user has given and the machine says.
+    /// Determines every provider's availability from the user's input and the machine.
     #[must_use]
     pub fn of(given: &Given<'_>, machine: &Machine<'_>) -> Setup {
         let own = |name: &str| given.own.iter().find(|own| own.name == name);
@@ -149,8 +150,8 @@ impl Setup {
         if are_one_vendor(&there) { there.first().copied() } else { None }
     }
 
-    /// The same, with a supervisor for every program that answers: it ends the program when this process dies. Without one, a
-    /// `kill -9` of this process leaves programs running until the next one is started.
+    /// Gives every local program a supervisor, which ends the program when this process dies.
+    /// Otherwise a `kill -9` of this process leaves programs running until the next one is started.
     #[must_use]
     pub fn supervised_by(mut self, supervisor: &Supervisor) -> Setup {
         for provider in &mut self.providers {
@@ -161,13 +162,13 @@ impl Setup {
         self
     }
 
-    /// Those that can be asked.
+    /// The available providers.
     #[must_use]
     pub fn sources(&self) -> Vec<Source> {
         self.providers.iter().filter_map(Provider::source).collect()
     }
 
-    /// The one of this name or alias, however it is capitalised.
+    /// The provider of this name or alias; case is ignored.
     #[must_use]
     pub fn provider(&self, name: &str) -> Option<&Provider> {
         let is = |it: &String| it.eq_ignore_ascii_case(name);
@@ -176,7 +177,7 @@ impl Setup {
 }
 
 impl Provider {
-    /// The same, ready to be asked; `None` where it can't be.
+    /// The provider, ready for calls; `None` if it is not available.
     #[must_use]
     pub fn source(&self) -> Option<Source> {
         Some(Source {
@@ -186,24 +187,24 @@ impl Provider {
             usual: self.usual,
             models: self.models.clone(),
             width: self.width,
-            patience: self.patience,
+            timeouts: self.timeouts,
         })
     }
 
-    /// What it lacks; `None` where it can be asked.
+    /// Why it is not available; `None` if it is.
     #[must_use]
     pub fn missing(&self) -> Option<&Missing> {
         self.way.as_ref().err()
     }
 
-    /// The program that answers; `None` where no program does.
+    /// The local program that answers; `None` if there is none.
     #[must_use]
     pub fn program(&self) -> Option<LocalProgram> {
         let Ok(Way::Command(program)) = &self.way else { return None };
         Some(self.local_program(program))
     }
 
-    /// What is to be known of the program that answers for it.
+    /// Details of the local program that answers for it.
     #[must_use]
     pub fn local_program(&self, program: &Program) -> LocalProgram {
         let tells_cost = command::dialect(&program.dialect).is_some_and(|it| it.tells_cost);
@@ -215,28 +216,28 @@ impl Provider {
         LocalProgram { path: program.path.clone(), cost }
     }
 
-    /// What is known of one of its models.
+    /// The facts of one of its models.
     #[must_use]
     pub fn facts(&self, model: &str) -> Facts {
         self.models.get(model).copied().unwrap_or(self.usual)
     }
 }
 
-/// Which server is asked for its models.
+/// Whether a server is asked for its models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ask {
     Nobody,
     LocalServer,
 }
 
-/// Whether all of these take the same key, as one vendor's do. Nobody is one vendor, too.
+/// Whether all of these take the same key, as one vendor's do. True for none, too.
 fn are_one_vendor(there: &[&Provider]) -> bool {
     let Some((first, rest)) = there.split_first() else { return true };
     rest.iter().all(|it| it.key_names.iter().any(|name| first.key_names.contains(name)))
 }
 
 fn provider(plan: &Plan<'_>, given: &Given<'_>, machine: &Machine<'_>, ask: Ask) -> Provider {
-    let (way, key) = way::found(plan, given.keys, machine);
+    let (way, key) = endpoint::find(plan, given.keys, machine);
     let served = match &way {
         Ok(Way::Http(endpoint)) if ask == Ask::LocalServer => (machine.models)(endpoint),
         Ok(_) | Err(_) => Vec::new(),
@@ -247,7 +248,7 @@ fn provider(plan: &Plan<'_>, given: &Given<'_>, machine: &Machine<'_>, ask: Ask)
     let usual = fitting(plan.usual());
     let usual = Facts { price: usual.price.or_else(|| ceiling(way.as_ref().ok(), &models)), ..usual };
     let model = match &way {
-        // A program has a model of its own choice.
+        // A program chooses its own model.
         Ok(Way::Command(_)) => plan.own.and_then(|own| own.model.clone()).unwrap_or_default(),
         Ok(Way::Http(_)) | Err(_) => plan.model_among(&served).unwrap_or_default(),
     };
@@ -266,15 +267,15 @@ fn provider(plan: &Plan<'_>, given: &Given<'_>, machine: &Machine<'_>, ask: Ask)
         usual,
         models,
         width: plan.width(),
-        patience: plan.patience(),
+        timeouts: plan.timeouts(),
         key_names: plan.key_names(),
         key,
         way,
     }
 }
 
-/// The highest price of a provider's models, for a program that chooses one of them itself and tells what it cost afterwards: so
-/// much is reserved before a call, and what is told then counts.
+/// The highest price of a provider's models, for a program that chooses its model itself and
+/// reports the cost afterwards. That much is reserved before a call; the reported cost counts.
 fn ceiling(way: Option<&Way>, models: &BTreeMap<String, Facts>) -> Option<Price> {
     let Some(Way::Command(program)) = way else { return None };
     let prices = || models.values().filter_map(|facts| facts.price);
@@ -283,7 +284,7 @@ fn ceiling(way: Option<&Way>, models: &BTreeMap<String, Facts>) -> Option<Price>
     Some(Price::new(highest(|it| it.input)?, highest(|it| it.output)?))
 }
 
-/// Google's `v1` knows neither a place for standing instructions nor tools nor forms, and refuses what it doesn't know.
+/// Google's `v1` API supports no system instructions, tools or schemas, and rejects unknown fields.
 fn fitting(facts: Facts, way: Option<&Way>, plan: &Plan<'_>) -> Facts {
     let is_older = |way: &Way| match way {
         Way::Http(endpoint) => endpoint.wire.name == "gemini" && endpoint.base.path().ends_with("/v1"),

@@ -1,4 +1,4 @@
-//! The catalogue's row with the user's in its place, before the machine is asked.
+//! The catalogue's row with the user's overrides applied, before the machine is examined.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,26 +9,27 @@ use quorum_core::{
 
 use crate::{
     catalog::Row,
-    health::WHICHEVER,
+    health::ANY_MODEL,
     prices::Prices,
     setup::{Own, address::is_this_machine},
-    source::{Facts, Patience, Way},
+    source::{Facts, Timeouts, Way},
     wire::Quirks,
 };
 
-/// The window of a model nobody told us of.
+/// The context window of an unknown model.
 const WINDOW: u64 = 32_000;
 
-/// How many calls a provider of the user's own takes at once, elsewhere and on this machine, which has one model loaded.
+/// Concurrent calls of a provider that only the user defines: a remote one, and one on this
+/// machine, which has a single model loaded.
 const CONCURRENCY: usize = 4;
-const CONCURRENCY_HERE: usize = 1;
+const LOCAL_CONCURRENCY: usize = 1;
 
 /// How many models of one vendor discuss at most.
 const LARGEST_PANEL: usize = 4;
 
 const FREE: Price = Price::new(Usd::ZERO, Usd::ZERO);
 
-/// What the catalogue and the user say of one provider. At least one of them says something.
+/// The catalogue's row and the user's overrides of one provider. At least one of them is there.
 pub(super) struct Plan<'a> {
     pub(super) row: Option<&'static Row>,
     pub(super) own: Option<&'a Own>,
@@ -52,7 +53,7 @@ impl Plan<'_> {
         let own = self.own.and_then(|own| own.model.clone());
         let usual = || self.model().map(str::to_owned);
         let is_served = |model: &str| {
-            model == WHICHEVER || served.iter().any(|it| it.split(':').next() == Some(model) || it == model)
+            model == ANY_MODEL || served.iter().any(|it| it.split(':').next() == Some(model) || it == model)
         };
         match served.first() {
             Some(first) if !self.model().is_some_and(is_served) => own.or_else(|| Some(first.clone())),
@@ -81,13 +82,15 @@ impl Plan<'_> {
         self.of(|own| own.strengths.as_ref(), |row| Some(&row.strengths)).cloned().unwrap_or_default()
     }
 
-    /// Where a key is looked for. One of the user's own provider goes by its name, where nothing else is said.
+    /// The variables that may hold its key. For a provider that only the user defines, the default
+    /// is derived from its name.
     pub(super) fn key_names(&self) -> Vec<String> {
         let said = self.of(|own| own.key_env.as_ref(), |row| Some(&row.key_env)).cloned();
         said.unwrap_or_else(|| vec![key_name(self.name())])
     }
 
-    /// Whether it can't be asked without a key: where the user says nothing of one, a provider of their own can.
+    /// Whether it needs a key. A provider that only the user defines does only if its configuration
+    /// names a variable.
     pub(super) fn needs_key(&self) -> bool {
         let said = self.of(|own| own.key_env.as_ref(), |row| Some(&row.key_env));
         said.is_some_and(|names| !names.is_empty())
@@ -99,7 +102,7 @@ impl Plan<'_> {
 
     pub(super) fn width(&self) -> Width {
         let is_here = self.own.and_then(|own| own.base_url.as_ref()).is_some_and(is_this_machine);
-        let of_own = if is_here { CONCURRENCY_HERE } else { CONCURRENCY };
+        let of_own = if is_here { LOCAL_CONCURRENCY } else { CONCURRENCY };
         let usual = self.row.map_or(of_own, |row| row.concurrency);
         Width {
             concurrency: self.own.and_then(|own| own.concurrency).unwrap_or(usual),
@@ -108,15 +111,15 @@ impl Plan<'_> {
         }
     }
 
-    pub(super) fn patience(&self) -> Patience {
-        let usual = Patience::default();
-        Patience {
+    pub(super) fn timeouts(&self) -> Timeouts {
+        let usual = Timeouts::default();
+        Timeouts {
             first_ms: self.own.and_then(|own| own.first_token_ms).unwrap_or(usual.first_ms),
             idle_ms: self.own.and_then(|own| own.idle_ms).unwrap_or(usual.idle_ms),
         }
     }
 
-    /// What holds for models nothing else is known of. What the usual one costs says nothing of the others.
+    /// The facts of models that are not listed. The default model's price does not apply to them.
     pub(super) fn usual(&self) -> Facts {
         let said = self.own.and_then(|own| own.price);
         Facts {
@@ -126,14 +129,15 @@ impl Plan<'_> {
         }
     }
 
-    /// The models the catalogue and the user tell of.
+    /// The models in the catalogue and the configuration.
     pub(super) fn listed(&self) -> BTreeSet<String> {
         let of_row = self.row.into_iter().flat_map(|row| row.models.keys().chain(&row.model));
         let of_own = self.own.into_iter().flat_map(|own| own.models.keys().chain(&own.model));
         of_row.chain(of_own).cloned().collect()
     }
 
-    /// What is known of single models: by the user, else by imported prices, else by the catalogue.
+    /// The facts of individual models: from the user, else from imported prices, else from the
+    /// catalogue.
     pub(super) fn models(&self, prices: &Prices) -> BTreeMap<String, Facts> {
         let table = self.row.and_then(|row| row.litellm.as_deref()).unwrap_or(self.name());
         let priced = prices.models(table).map(|(model, _)| model.clone());
@@ -149,7 +153,7 @@ impl Plan<'_> {
         let imported = prices.of(table, model);
         let usual = self.usual();
         Facts {
-            // The catalogue knows where a price rises; a table may not.
+            // The catalogue limits the window to where the price rises; a table may not.
             window: (single.window.or(own_window).or(window))
                 .or(imported.and_then(|it| it.window))
                 .unwrap_or(usual.window),
@@ -173,7 +177,7 @@ impl Plan<'_> {
         self.own.map_or(quirks, |own| own.quirks.over(quirks))
     }
 
-    /// What the user says, else what the catalogue does.
+    /// The user's value, else the catalogue's.
     fn of<'s, T>(
         &'s self,
         own: impl FnOnce(&'s Own) -> Option<&'s T>,

@@ -7,17 +7,17 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use crate::{
-    health::LONGEST_LIST,
-    http::{Remote, Web, read_some},
-    source::{Endpoint, Patience},
+    health::MAX_LIST_BYTES,
+    http::{HttpClients, Remote, read_some},
+    source::{Endpoint, Timeouts},
     wire::{Listing, Model, Quirks},
 };
 
 /// How long a server may take to list its models. Nothing else happens meanwhile.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Words in the names of models that hold no conversation.
-const SILENT: [&str; 3] = ["embed", "rerank", "whisper"];
+const NO_CHAT: [&str; 3] = ["embed", "rerank", "whisper"];
 
 /// The models a server lists, in its order; none where it can't be asked.
 pub(super) fn models(endpoint: &Arc<Endpoint>) -> Vec<String> {
@@ -26,17 +26,17 @@ pub(super) fn models(endpoint: &Arc<Endpoint>) -> Vec<String> {
     // A thread of its own, because the caller may be inside an async runtime, where nothing may wait.
     let asking = thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
-        runtime.block_on(async { timeout(PATIENCE, ask(endpoint, listing)).await }).ok()?
+        runtime.block_on(async { timeout(TIMEOUT, ask(endpoint, listing)).await }).ok()?
     });
     asking.join().ok().flatten().unwrap_or_default()
 }
 
 async fn ask(endpoint: Arc<Endpoint>, listing: Listing) -> Option<Vec<String>> {
     let remote = Remote {
-        web: Web::default(),
+        clients: HttpClients::default(),
         endpoint,
         model: Model { name: String::new(), quirks: Quirks::default(), window: 0 },
-        patience: Patience::default(),
+        timeouts: Timeouts::default(),
         health: Arc::default(),
         lane: Arc::new(Lane::new(Width::at_once(1))),
     };
@@ -44,12 +44,12 @@ async fn ask(endpoint: Arc<Endpoint>, listing: Listing) -> Option<Vec<String>> {
     if !response.status().is_success() {
         return None;
     }
-    let list: Value = serde_json::from_str(&read_some(response, LONGEST_LIST).await).ok()?;
+    let list: Value = serde_json::from_str(&read_some(response, MAX_LIST_BYTES).await).ok()?;
     Some(conversing((listing.read)(&list)))
 }
 
 fn conversing(mut names: Vec<String>) -> Vec<String> {
-    names.retain(|name| !SILENT.iter().any(|it| name.to_lowercase().contains(it)));
+    names.retain(|name| !NO_CHAT.iter().any(|it| name.to_lowercase().contains(it)));
     names
 }
 

@@ -1,4 +1,4 @@
-//! Machines of their own: no variable, program or port of the real one is looked at.
+//! Tests of the setup on fake machines: no variable, program or port of the real one is used.
 
 use secrecy::{ExposeSecret, SecretString};
 
@@ -65,8 +65,8 @@ fn addresses_come_from_the_vendors_variables() {
     check("gemini", &gemini("https://x"), &[], "https://x/v1beta with k");
     check("gemini", &gemini("https://x/v1"), &[], "https://x/v1 with k");
     check("gemini", &gemini("https://x/vertex"), &[], "https://x/vertex/v1beta with k");
-    let plain = "the address in ANTHROPIC_BASE_URL is not encrypted, and not on this machine: others could read \
-                 along; use https, or set insecure = true";
+    let plain = "the address in ANTHROPIC_BASE_URL is not encrypted and not on this machine, so others could \
+                 read the traffic; use https, or set insecure = true";
     check("claude", &with("ANTHROPIC_BASE_URL", "http://x"), &[], plain);
     for (host, expected) in [
         ("127.0.0.1", "http://127.0.0.1:11434/ with no key"),

@@ -1,6 +1,6 @@
 //! Anthropic's Messages API.
 
-mod reading;
+mod decoder;
 mod schema;
 #[cfg(test)]
 mod tests;
@@ -11,10 +11,10 @@ use quorum_core::{
 };
 use serde_json::{Value, json};
 
-use self::reading::{Failed, Reading};
+use self::decoder::{Failed, StreamDecoder};
 use super::{
     Auth, DISCUSS, DISCUSS_SUMMARY, Framing, Model, Outgoing, Probe, Refused, Schema, Shows, Wire,
-    discuss_schema, strict::strict, system_and_turns, text::in_path,
+    discuss_schema, strict_schema::strict, system_and_turns, text::in_path,
 };
 
 pub(super) const WIRE: Wire = Wire {
@@ -24,7 +24,7 @@ pub(super) const WIRE: Wire = Wire {
     headers: &[("anthropic-version", "2023-06-01")],
     framing: Framing::Events,
     encode,
-    decoder: |_| Box::new(Reading::default()),
+    decoder: |_| Box::new(StreamDecoder::default()),
     refusal,
     probe,
     embedding: None,
@@ -44,7 +44,7 @@ fn encode(call: &Call, model: &Model) -> Outgoing {
         body["system"] = json!(system);
     }
     if quirks.temperature {
-        // Others go up to 2, this one to 1.
+        // Other vendors accept up to 2, this one up to 1.
         body["temperature"] = json!(call.temperature.clamp(0.0, 1.0));
     }
     let stop = stop(call);
@@ -52,8 +52,9 @@ fn encode(call: &Call, model: &Model) -> Outgoing {
         body["stop_sequences"] = json!(stop);
     }
     if let Some(schema) = held_to(call, quirks.schema) {
-        // Not a tool that the model is made to call: models that always think refuse to be made to, and all that can be had
-        // since Claude 4.5 take a form for the answer itself, without a beta header. The JSON comes as plain text.
+        // Not a forced tool call: models that always think reject one, and all models since Claude
+        // 4.5 accept a schema for the answer itself, without a beta header. The JSON comes as plain
+        // text.
         body["output_config"] =
             json!({ "format": { "type": "json_schema", "schema": schema::accepted(&strict(schema)) } });
     }
@@ -70,7 +71,7 @@ fn messages(turns: Vec<(Voiced, String)>) -> Vec<Value> {
     turns.into_iter().map(|(voiced, text)| json!({ "role": role(voiced), "content": text })).collect()
 }
 
-/// What is nothing but white space is refused here; it is enforced on what comes back.
+/// Stop sequences of white space only are rejected here; they are enforced on the answer.
 fn stop(call: &Call) -> Vec<&String> {
     call.stop.iter().filter(|it| !it.trim().is_empty()).collect()
 }
@@ -78,7 +79,7 @@ fn stop(call: &Call) -> Vec<&String> {
 fn held_to(call: &Call, schema: Schema) -> Option<&Value> {
     match schema {
         Schema::Strict => call.shape.as_ref()?.schema.as_deref(),
-        // There is no way to ask for JSON alone.
+        // JSON without a schema can't be requested.
         Schema::Json | Schema::Prompt => None,
     }
 }
@@ -87,7 +88,7 @@ fn probe(model: &Model) -> Probe {
     Probe { path: format!("/models/{}", in_path(&model.name)), body: None, shows: Shows::ByStatus }
 }
 
-/// The status tells it all, unless an error comes with a 200.
+/// Classifies a response by its status, unless an error comes with a 200.
 fn refusal(refused: &Refused<'_>) -> ProviderError {
     match (refused.status, serde_json::from_str::<Failed<'_>>(refused.body)) {
         (200, Ok(failed)) => Refused { status: failed.error.status(), ..*refused }.usual(),

@@ -1,23 +1,23 @@
-//! Cuts a stream of bytes into frames: server-sent events, or JSON lines.
+//! Splits a stream of bytes into frames: server-sent events, or JSON lines.
 //!
-//! Bytes come as they come: a frame may be spread over many pieces, cut inside a character, between CR and LF, or never end.
-//! One that never ends is refused at a cap, so that nobody fills the memory with a single line.
+//! A frame may be spread over many pieces, cut inside a character, between CR and LF, or never end.
+//! One that never ends is rejected at a size limit, so that a single line can't fill the memory.
 
 use std::borrow::Cow;
 
 use quorum_core::model::error::{ErrorClass, ProviderError};
 
-/// A frame longer than this is no piece of an answer.
-const LONGEST_FRAME: usize = 2 << 20;
+/// The largest frame in bytes.
+const MAX_FRAME: usize = 2 << 20;
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
-/// How an answer is cut into frames.
+/// How an answer is split into frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Framing {
     /// Server-sent events.
     Events,
-    /// A JSON document a line.
+    /// One JSON document per line.
     Lines,
 }
 
@@ -26,11 +26,11 @@ pub enum Framing {
 pub struct Frame<'f> {
     /// The event's name, where it has one.
     pub event: &'f str,
-    /// What it carries.
+    /// Its payload.
     pub data: &'f str,
 }
 
-/// The frames of one answer, as its bytes come in.
+/// Splits the bytes of one answer into frames as they arrive.
 #[derive(Debug)]
 pub(crate) struct Frames {
     framing: Framing,
@@ -57,7 +57,8 @@ impl Frames {
         }
     }
 
-    /// Hands each frame that these bytes complete to `each`, until one is refused. What is left waits for more.
+    /// Calls `each` with every frame that these bytes complete, until it returns an error. An
+    /// incomplete frame is kept for the next call.
     pub(crate) fn feed(
         &mut self,
         mut bytes: &[u8],
@@ -76,10 +77,10 @@ impl Frames {
             self.end_line(&bytes[..end], &mut each)?;
             bytes = &bytes[end + 1..];
         }
-        self.within_bounds()
+        self.check_size()
     }
 
-    /// A line is complete; most of them lie in one piece and need not be copied.
+    /// Ends a line. Most lines lie within one piece and need not be copied.
     fn end_line(
         &mut self,
         rest: &[u8],
@@ -93,7 +94,7 @@ impl Frames {
         self.take_line(&String::from_utf8_lossy(&line), each)?;
         line.clear();
         self.line = line;
-        self.within_bounds()
+        self.check_size()
     }
 
     fn take_line(
@@ -105,7 +106,7 @@ impl Frames {
         let line = if is_first { line.trim_start_matches(BYTE_ORDER_MARK) } else { line };
         match self.framing {
             Framing::Lines if line.trim().is_empty() => Ok(()),
-            Framing::Lines => each(Frame { event: "", data: &mended(line) }),
+            Framing::Lines => each(Frame { event: "", data: &without_lone_surrogates(line) }),
             Framing::Events if line.is_empty() => self.dispatch(each),
             Framing::Events => {
                 self.take_field(line);
@@ -114,12 +115,12 @@ impl Frames {
         }
     }
 
-    /// An empty line ends an event; one without data is none.
+    /// Ends an event at an empty line; an event without data is ignored.
     fn dispatch(
         &mut self,
         each: &mut impl FnMut(Frame<'_>) -> Result<(), ProviderError>,
     ) -> Result<(), ProviderError> {
-        let frame = Frame { event: &self.event, data: &mended(&self.data) };
+        let frame = Frame { event: &self.event, data: &without_lone_surrogates(&self.data) };
         let read = if self.has_data { each(frame) } else { Ok(()) };
         self.event.clear();
         self.data.clear();
@@ -138,23 +139,23 @@ impl Frames {
                 }
                 self.data.push_str(value);
             }
-            // A comment has no name; ids and retry hints are for browsers.
+            // A comment has no name; ids and retry hints are meant for browsers.
             _ => {}
         }
     }
 
-    fn within_bounds(&self) -> Result<(), ProviderError> {
-        if self.line.len() + self.data.len() <= LONGEST_FRAME {
+    fn check_size(&self) -> Result<(), ProviderError> {
+        if self.line.len() + self.data.len() <= MAX_FRAME {
             return Ok(());
         }
-        let message = format!("a piece of the answer was longer than {} MiB", LONGEST_FRAME >> 20);
+        let message = format!("a frame of the answer is larger than {} MiB", MAX_FRAME >> 20);
         Err(ProviderError::new(ErrorClass::InvalidResponse, message))
     }
 }
 
-/// JSON with half a surrogate pair in it, as servers write that cut between the halves: no reader of JSON takes it, and the
-/// answer would be lost for one sign. The sign that stands for unreadable ones takes its place.
-fn mended(json: &str) -> Cow<'_, str> {
+/// Replaces lone surrogates in JSON by U+FFFD. Some servers cut text between the two halves of a
+/// pair; JSON parsers reject that, and the whole answer would be lost for one character.
+fn without_lone_surrogates(json: &str) -> Cow<'_, str> {
     if !json.contains("\\ud") && !json.contains("\\uD") {
         return Cow::Borrowed(json);
     }
@@ -242,7 +243,7 @@ mod tests {
     #[test]
     fn f8_half_a_pair_of_surrogates_costs_one_sign_and_not_the_answer() {
         let check = |json: &str, expected: &str| {
-            let read = serde_json::from_str::<String>(&mended(json)).ok();
+            let read = serde_json::from_str::<String>(&without_lone_surrogates(json)).ok();
             assert_eq!(read.as_deref(), Some(expected), "{json}");
         };
         check(r#""a\ud83d\ude00b""#, "a\u{1f600}b");
@@ -253,7 +254,7 @@ mod tests {
         check(r#""\\ud83d""#, "\\ud83d");
         check(r#""ü\ud83dü""#, "ü\u{fffd}ü");
         for odd in [r"\ud", r"\ud8ü", r"\ü\ud83d", r"x\ud83d\", r"\u+83d\ud83d\u"] {
-            assert!(!mended(odd).contains("\\ud83d"), "{odd}");
+            assert!(!without_lone_surrogates(odd).contains("\\ud83d"), "{odd}");
         }
     }
 
@@ -262,7 +263,7 @@ mod tests {
         for piece in [&[b'x'; 4096][..], &b"data: x\n".repeat(512)] {
             let mut frames = Frames::new(Framing::Events);
             let fed = (0..100_000).take_while(|_| frames.feed(piece, |_| Ok(())).is_ok()).count();
-            assert!(fed * piece.len() <= 4 * LONGEST_FRAME, "{fed} pieces of {}", piece.len());
+            assert!(fed * piece.len() <= 4 * MAX_FRAME, "{fed} pieces of {}", piece.len());
         }
     }
 }

@@ -1,6 +1,7 @@
-//! Google's Gemini API, as `v1beta` speaks it. A `v1` that does not know a field refuses it, and the error says what to do.
+//! Google's Gemini API in version `v1beta`. Version `v1` rejects the fields it lacks, and the error
+//! says what to do.
 
-mod reading;
+mod decoder;
 mod schema;
 #[cfg(test)]
 mod tests;
@@ -11,7 +12,7 @@ use quorum_core::{
 };
 use serde_json::{Value, json};
 
-use self::reading::{Reading, Response, status};
+use self::decoder::{Response, StreamDecoder, status};
 use super::{
     Auth, DISCUSS, DISCUSS_SUMMARY, Framing, Model, Outgoing, Probe, Refused, Schema, Shows, Wire,
     discuss_schema, system_and_turns, text::in_path,
@@ -24,19 +25,19 @@ pub(super) const WIRE: Wire = Wire {
     headers: &[],
     framing: Framing::Events,
     encode,
-    decoder: |_| Box::new(Reading::default()),
+    decoder: |_| Box::new(StreamDecoder::default()),
     refusal,
     probe,
     embedding: None,
     listing: None,
 };
 
-/// More stop sequences than this are refused; the others are enforced on what comes back.
+/// The most stop sequences the API accepts; all are enforced on the answer.
 const MOST_STOPS: usize = 5;
 
 fn encode(call: &Call, model: &Model) -> Outgoing {
     let config = config(call, model);
-    // One may ask for JSON or offer a tool, not both.
+    // The API accepts either JSON output or a tool, not both.
     let offers_tool = call.may_convene && model.quirks.tools && config.get("responseMimeType").is_none();
     let (system, turns) = system_and_turns(call, model);
     let mut body = json!({ "contents": contents(turns), "generationConfig": config });
@@ -69,15 +70,16 @@ fn config(call: &Call, model: &Model) -> Value {
     if let (Some(schema), Schema::Strict | Schema::Json) = (schema, quirks.schema) {
         config["responseMimeType"] = json!("application/json");
         if quirks.schema == Schema::Strict {
-            // The older `responseSchema` has a dialect of its own, without additionalProperties or choices of types; the
-            // models that knew only that one are gone.
+            // The older `responseSchema` has a dialect without additionalProperties or type unions;
+            // the models that supported only that one are gone.
             config["responseJsonSchema"] = schema::ordered(schema);
         }
     }
     config
 }
 
-/// In the dialect of `parameters`, which every version with tools knows and which has no additionalProperties.
+/// In the dialect of `parameters`, which every version with tools supports and which has no
+/// additionalProperties.
 fn discuss() -> Value {
     let mut parameters = discuss_schema();
     if let Some(fields) = parameters.as_object_mut() {
@@ -90,7 +92,7 @@ fn probe(model: &Model) -> Probe {
     Probe { path: path(model), body: None, shows: Shows::ByStatus }
 }
 
-/// `models/` is part of a model's name as Google lists it, and may be left out.
+/// The path of a model. `models/` is part of a name as Google lists it, and may be omitted.
 fn path(model: &Model) -> String {
     let name = in_path(&model.name);
     if name.contains('/') { format!("/{name}") } else { format!("/models/{name}") }
@@ -103,16 +105,16 @@ fn refusal(refused: &Refused<'_>) -> ProviderError {
     };
     let usual = Refused { status, ..*refused }.usual();
     let class = match status {
-        // A key that is not one is a bad request here.
+        // An invalid key is reported as a bad request.
         400 if refused.body.contains("API_KEY_INVALID") => ErrorClass::Authentication,
-        // Given up by the server, not by us.
+        // Cancelled by the server, not by us.
         499 => ErrorClass::ApiError,
         _ => usual.class,
     };
     ProviderError { class, message: with_advice(without_key(usual.message)), ..usual }
 }
 
-/// An older server names the field it does not know; nobody could guess from it what to do.
+/// Adds advice to the error of an older API version, which only names the field it doesn't know.
 fn with_advice(message: String) -> String {
     if message.contains("Cannot find field") {
         return format!("{message}; a base_url that ends with /v1beta may know it");
@@ -120,7 +122,7 @@ fn with_advice(message: String) -> String {
     message
 }
 
-/// A suspended key is quoted as `'api_key:…'`.
+/// The message without the key, which a suspension quotes as `'api_key:…'`.
 fn without_key(message: String) -> String {
     const BEFORE: &str = "api_key:";
     let Some(at) = message.find(BEFORE) else { return message };

@@ -1,23 +1,24 @@
-//! How the vendors speak: each wire is a pure translation, without a socket, a key or a clock.
+//! The vendors' wire formats. Each wire is a pure translation, without a socket, a key or a clock.
 //!
-//! A wire is one file with a constant and one line in [`WIRES`]. It makes a request of a [`Call`], reads the frames of the
-//! answer, and says what a refusal means. Keys, connections, deadlines and caps are `http.rs`'s.
+//! A wire is one file with a constant and one line in [`WIRES`]. It turns a [`Call`] into a
+//! request, reads the frames of the answer, and classifies error responses. Keys, connections,
+//! timeouts and size limits are the business of `http`.
 
-mod aloud;
 mod anthropic;
 mod frames;
 mod gemini;
-mod loose;
+mod lenient;
 mod ollama;
 mod openai;
 mod openai_chat;
 mod openai_responses;
 mod refusal;
-mod strict;
+mod strict_schema;
 mod subschemas;
 #[cfg(test)]
 mod testing;
 mod text;
+mod think_filter;
 
 use std::collections::VecDeque;
 
@@ -32,7 +33,7 @@ pub(crate) use frames::Frames;
 pub use frames::{Frame, Framing};
 pub use refusal::{Refused, retry_after_ms};
 
-/// The wires there are.
+/// All wires.
 pub const WIRES: &[Wire] =
     &[anthropic::WIRE, gemini::WIRE, ollama::WIRE, openai_chat::WIRE, openai_responses::WIRE];
 
@@ -42,12 +43,12 @@ pub fn wire(name: &str) -> Option<&'static Wire> {
     WIRES.iter().find(|wire| wire.name == name)
 }
 
-/// One vendor's way of speaking.
+/// One vendor's wire format.
 #[derive(Debug)]
 pub struct Wire {
-    /// What the configuration calls it.
+    /// Its name in the configuration.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// A one-line description.
     pub summary: &'static str,
     /// How the key is sent.
     pub auth: Auth,
@@ -59,11 +60,11 @@ pub struct Wire {
     pub encode: fn(&Call, &Model) -> Outgoing,
     /// Reads one answer, from its first frame on.
     pub decoder: fn(&Quirks) -> Box<dyn Decoder>,
-    /// What an answer other than 200 means.
+    /// Classifies a response other than 200.
     pub refusal: fn(&Refused<'_>) -> ProviderError,
-    /// Where to look whether the model is there; costs nothing.
+    /// The request that checks for free whether the model is available.
     pub probe: fn(&Model) -> Probe,
-    /// How texts are made vectors, where the vendor does that.
+    /// How embeddings are requested, if the vendor offers them.
     pub embedding: Option<Embedding>,
     /// How a server on the user's own machine tells which models it has.
     pub listing: Option<Listing>,
@@ -78,7 +79,7 @@ pub struct Listing {
     pub read: fn(&Value) -> Vec<String>,
 }
 
-/// How a vendor makes vectors of texts.
+/// How embeddings are requested and read.
 #[derive(Debug, Clone, Copy)]
 pub struct Embedding {
     /// The request for the vectors of these texts.
@@ -90,29 +91,29 @@ pub struct Embedding {
 /// Vectors as a vendor sends them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Vectors {
-    /// In the order of the texts.
+    /// One vector per text, in the order of the texts.
     pub vectors: Vec<Vec<f32>>,
-    /// Tokens read, where the vendor says.
+    /// Tokens read, if the vendor reports them.
     pub tokens: Option<u64>,
 }
 
-/// How a key is sent: in a header, never in an address, for addresses end up in logs and errors.
+/// How a key is sent: in a header, never in a URL, since URLs end up in logs and errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Auth {
     /// The header.
     pub header: &'static str,
-    /// What stands before the key in it.
+    /// The text before the key.
     pub prefix: &'static str,
 }
 
-/// What a wire must know of the model it speaks to.
+/// What a wire needs to know about a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Model {
-    /// What the vendor calls it.
+    /// Its name at the vendor.
     pub name: String,
     /// Where it differs from what its wire usually takes.
     pub quirks: Quirks,
-    /// How many tokens it takes in; one wire has to ask for as much as it needs.
+    /// Its context window in tokens; one wire has to request the window it needs.
     pub window: u64,
 }
 
@@ -120,24 +121,27 @@ pub struct Model {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Quirks {
-    /// Whether standing instructions have a place of their own; where not, they stand before the first message.
+    /// Whether it accepts system instructions separately; if not, they precede the first message.
     pub system: bool,
-    /// Whether it may be told how freely to speak.
+    /// Whether it accepts a temperature.
     pub temperature: bool,
-    /// Whether it takes stop sequences. Where not, they are enforced on what comes back all the same.
+    /// Whether it accepts stop sequences. They are enforced on the answer in any case.
     pub stop: bool,
-    /// Whether it can be offered a tool.
+    /// Whether it accepts tools.
     pub tools: bool,
     /// How it can be held to a form.
     pub schema: Schema,
-    /// What the limit of an answer's length is called.
+    /// The name of the limit for an answer's length.
     pub limit: Limit,
-    /// Whether it may be asked to count tokens in a stream; Mistral refuses the question and counts all the same.
+    /// Whether it accepts the option to report usage in a stream; Mistral rejects the option and
+    /// reports usage anyway.
     pub stream_options: bool,
-    /// How many tokens it may think before it speaks. Vendors count them as part of the answer, so they come on top of its limit.
+    /// How many tokens it may spend on thinking. Vendors count them as part of the answer, so they
+    /// are added to its limit.
     pub thinking: u32,
-    /// Whether its answers may begin with thoughts that nothing opens, because the opening mark stands in its template. They are held
-    /// back until the mark that ends them, or the answer's end, so nothing is seen of an answer without thoughts before it is whole.
+    /// Whether its answers may begin with thoughts that lack an opening tag, because that tag is
+    /// part of its template. Text is held back until the closing tag or the end, so an answer
+    /// without thoughts appears only when it is complete.
     pub unopened_thoughts: bool,
 }
 
@@ -162,65 +166,68 @@ impl Default for Quirks {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Schema {
-    /// By a JSON schema, in its vendor's own way.
+    /// By a JSON schema, in the vendor's own format.
     #[default]
     Strict,
-    /// To JSON, but to no schema.
+    /// To JSON without a schema.
     Json,
-    /// Only by what the prompt says.
+    /// Only by instructions in the prompt.
     Prompt,
 }
 
-/// What the limit of an answer's length is called, on wires that have had two names for it.
+/// The name of the limit for an answer's length, on wires that have had two names for it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Limit {
-    /// `max_tokens`, which most compatible servers know.
+    /// `max_tokens`, which most compatible servers accept.
     #[default]
     MaxTokens,
-    /// `max_completion_tokens`, which newer models of OpenAI demand.
+    /// `max_completion_tokens`, which newer OpenAI models require.
     MaxCompletionTokens,
 }
 
-/// A request without its address and its key.
+/// A request without its base URL and its key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outgoing {
-    /// What comes after the base address: `/chat/completions`.
+    /// The path after the base URL: `/chat/completions`.
     pub path: String,
-    /// What is sent.
+    /// The JSON body.
     pub body: Value,
 }
 
-/// A question about a model that costs nothing.
+/// A free request that checks whether a model is available.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Probe {
-    /// What comes after the base address, and what is sent, if anything.
+    /// The path after the base URL.
     pub path: String,
-    /// Sent where the question is a POST; a GET otherwise.
+    /// The body of a POST; `None` for a GET.
     pub body: Option<Value>,
-    /// How the answer shows that there is such a model.
+    /// How the response shows whether the model is available.
     pub shows: Shows,
 }
 
-/// How the answer to a probe shows that there is such a model.
+/// How the response to a probe shows whether the model is available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shows {
-    /// 200 says yes, 404 says no.
+    /// By its status: 200 means yes, 404 no.
     ByStatus,
-    /// It lists all there are, as `data[].id`; a server without such a list (404) tells nothing.
+    /// By its list of all models, as `data[].id`; a 404 proves nothing, since not every server has
+    /// such a list.
     ByList,
 }
 
 /// Reads the frames of one answer.
 pub trait Decoder: Send {
-    /// Adds what this frame means to `out`. [`Chunk::End`] is added at the vendor's own end marker and never before: an answer that
-    /// stops without it is not finished. Frames of unknown kinds are passed over; a frame that can't be read is an
-    /// `InvalidResponse`, and an error inside a stream is the error it says. What comes after the end counts only where it says what
-    /// the answer used: then the end is added once more, with that.
-    fn take(&mut self, frame: Frame<'_>, out: &mut VecDeque<Chunk>) -> Result<(), ProviderError>;
+    /// Reads a frame and adds its chunks to `out`. [`Chunk::End`] is added only at the vendor's own
+    /// end marker: an answer that stops without it is incomplete. Frames of unknown kinds are
+    /// ignored; an unreadable frame is an `InvalidResponse`, and an error inside a stream keeps its
+    /// own class. After the end, only a frame that reports usage counts: the end is then added once
+    /// more, with that usage.
+    fn read_frame(&mut self, frame: Frame<'_>, out: &mut VecDeque<Chunk>) -> Result<(), ProviderError>;
 }
 
-/// The messages of a call as every vendor takes them: the model's own and the others' in turn, the others first.
+/// The messages of a call as every vendor expects them: alternating between user and model, the
+/// user first.
 #[must_use]
 pub fn turns(call: &Call) -> Vec<(Voiced, String)> {
     let mut turns: Vec<(Voiced, String)> = Vec::new();
@@ -241,7 +248,8 @@ pub fn turns(call: &Call) -> Vec<(Voiced, String)> {
     turns
 }
 
-/// The standing instructions, where the model has a place for them, and the messages; where it has none, they stand before the first.
+/// The system instructions, if the model accepts them separately, and the messages; otherwise the
+/// instructions precede the first message.
 #[must_use]
 pub fn system_and_turns(call: &Call, model: &Model) -> (Option<String>, Vec<(Voiced, String)>) {
     let (system, mut turns) = (call.system.trim(), turns(call));
@@ -255,10 +263,10 @@ pub fn system_and_turns(call: &Call, model: &Model) -> (Option<String>, Vec<(Voi
     }
 }
 
-/// Stands before a model's own first words, for no vendor lets a model begin.
+/// Precedes the model's own first message, since no vendor lets a model begin.
 const OPENING: &str = "The discussion so far:";
 
-/// The tool by which a model asks for a sub-discussion, where a call allows it.
+/// The tool by which a model requests a sub-discussion, if a call allows it.
 pub const DISCUSS: &str = "discuss";
 
 /// What the tool is for, as the model reads it.
@@ -276,12 +284,14 @@ pub fn discuss_schema() -> Value {
     })
 }
 
-/// More of a tool call's arguments is not kept: no question is that long, and they come in pieces without end.
-const LONGEST_ARGUMENTS: usize = 64 << 10;
+/// The most bytes kept of a tool call's arguments. No question is that long, and a broken stream
+/// may never end.
+const MAX_ARGUMENTS: usize = 64 << 10;
 
-/// Adds a piece to a tool call's arguments. Those that grow too long are no JSON any more, and ask for nothing.
-fn grow(arguments: &mut String, piece: &str) {
-    if arguments.len() <= LONGEST_ARGUMENTS {
+/// Adds a piece to a tool call's arguments. Arguments beyond the limit are no longer valid JSON and
+/// are ignored.
+fn push_arguments(arguments: &mut String, piece: &str) {
+    if arguments.len() <= MAX_ARGUMENTS {
         arguments.push_str(piece);
     }
 }
@@ -318,7 +328,7 @@ mod tests {
     #[test]
     fn f7_arguments_without_end_are_not_kept() {
         let mut arguments = String::new();
-        (0..1_000_000).for_each(|_| grow(&mut arguments, "{\"topic\":"));
-        assert!(arguments.len() < LONGEST_ARGUMENTS + 100, "{}", arguments.len());
+        (0..1_000_000).for_each(|_| push_arguments(&mut arguments, "{\"topic\":"));
+        assert!(arguments.len() < MAX_ARGUMENTS + 100, "{}", arguments.len());
     }
 }

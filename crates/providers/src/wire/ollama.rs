@@ -1,5 +1,5 @@
-//! Ollama's own way. Its endpoint that is compatible with OpenAI's can't be told how large a window is needed, and cuts off whatever
-//! doesn't fit without a word.
+//! Ollama's native API. Its OpenAI-compatible endpoint can't be told which context window is
+//! needed, and silently cuts off whatever doesn't fit.
 
 #[cfg(test)]
 mod tests;
@@ -21,23 +21,23 @@ use serde_json::{Value, json};
 use super::{
     DISCUSS, Decoder, Embedding, Frame, Framing, Listing, Model, Outgoing, Probe, Refused, Schema, Shows,
     Vectors, Wire,
-    aloud::Aloud,
-    loose::Text,
+    lenient::Text,
     openai::{BEARER, fault, unreadable},
     openai_chat::{discuss, messages, offers_discuss},
     refusal::said,
-    strict::strict,
+    strict_schema::strict,
+    think_filter::ThinkFilter,
     topic_of,
 };
 
 pub(super) const WIRE: Wire = Wire {
     name: "ollama",
-    summary: "Ollama's own way, which lets a window be large enough",
+    summary: "Ollama's native API, in which the context window can be set",
     auth: BEARER,
     headers: &[],
     framing: Framing::Lines,
     encode,
-    decoder: |quirks| Box::new(Answer { aloud: Aloud::of(quirks), ..Answer::default() }),
+    decoder: |quirks| Box::new(Answer { filter: ThinkFilter::of(quirks), ..Answer::default() }),
     refusal,
     probe,
     embedding: Some(EMBEDDING),
@@ -61,10 +61,11 @@ fn decode_vectors(body: &str) -> Option<Vectors> {
     Some(Vectors { vectors: embeddings, tokens: prompt_eval_count })
 }
 
-/// Every other size of window loads the model anew, so there are few of them: this one and its doubles.
+/// The smallest context window. Each size reloads the model, so only this one and its doublings are
+/// used.
 const SMALLEST_WINDOW: u64 = 8_192;
 
-/// For the model's own marks between messages, and our tool.
+/// Tokens for the model's own markup between messages, and our tool.
 const MARKS: u64 = 512;
 
 fn encode(call: &Call, model: &Model) -> Outgoing {
@@ -80,7 +81,7 @@ fn encode(call: &Call, model: &Model) -> Outgoing {
     }
     let mut body = json!({
         "model": model.name, "messages": messages, "stream": true, "options": options,
-        // An error says that something didn't fit; the usual way leaves out the oldest messages and answers all the same.
+        // Fails if something doesn't fit; the default drops the oldest messages and answers anyway.
         "truncate": false, "shift": false,
     });
     if let Some(format) = format(call, quirks.schema) {
@@ -101,7 +102,8 @@ fn format(call: &Call, how: Schema) -> Option<Value> {
     }
 }
 
-/// Enough for what is asked and what may be answered, at the worst; no more than the model is to have.
+/// A context window that fits the request and the longest answer, estimated pessimistically; at
+/// most the model's own.
 fn window(call: &Call, model: &Model, messages: &[Value]) -> u64 {
     let bytes: usize = messages.iter().map(|it| it["content"].as_str().map_or(0, str::len)).sum();
     let needed = tokens::at_worst(bytes) + u64::from(call.max_tokens) + MARKS;
@@ -140,7 +142,7 @@ fn refusal(refused: &Refused<'_>) -> ProviderError {
             advised(&format!("fetch it with `ollama pull {name}`"))
         }
         400 if said.contains("does not support tools") => advised("set `tools = false` for this model"),
-        // No attempt will find more memory a second later.
+        // A retry would not find more memory.
         _ if said.contains("requires more system memory") => {
             advised("use a smaller model or a smaller window")
         }
@@ -148,22 +150,22 @@ fn refusal(refused: &Refused<'_>) -> ProviderError {
     }
 }
 
-/// The error of the server inside, which Ollama sends on as a text.
+/// The error of the inner server, which Ollama passes on as text.
 fn unwrapped(body: &str) -> Option<String> {
     let body: Value = serde_json::from_str(body).ok()?;
     let inner = body.get("error")?.as_str().filter(|it| it.starts_with('{'))?;
     serde_json::from_str::<Value>(inner).ok().map(|it| it.to_string())
 }
 
-/// What was read of an answer so far.
+/// The state of one answer.
 #[derive(Debug, Default)]
 struct Answer {
-    aloud: Aloud,
+    filter: ThinkFilter,
     topic: Option<String>,
     is_over: bool,
 }
 
-/// One line. Thoughts (`message.thinking`) are among the fields that are passed over.
+/// One line. Thoughts (`message.thinking`) are among the fields that are ignored.
 #[derive(Deserialize)]
 struct Line<'f> {
     #[serde(borrow, default)]
@@ -197,7 +199,7 @@ struct Function {
 }
 
 impl Decoder for Answer {
-    fn take(&mut self, frame: Frame<'_>, out: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+    fn read_frame(&mut self, frame: Frame<'_>, out: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
         if self.is_over {
             return Ok(());
         }
@@ -206,7 +208,7 @@ impl Decoder for Answer {
             return Err(fault(frame.data, refusal));
         }
         if let Some(said) = line.message.take() {
-            self.hear(said, out);
+            self.read_message(said, out);
         }
         if line.done {
             self.end(&line, out);
@@ -216,8 +218,8 @@ impl Decoder for Answer {
 }
 
 impl Answer {
-    fn hear(&mut self, said: Said<'_>, out: &mut VecDeque<Chunk>) {
-        say(self.aloud.take(&said.content.0), out);
+    fn read_message(&mut self, said: Said<'_>, out: &mut VecDeque<Chunk>) {
+        push_text(self.filter.feed(&said.content.0), out);
         let mut asked =
             said.tool_calls.into_iter().flatten().map(|it| it.function).filter(|it| it.name == DISCUSS);
         self.topic = self.topic.take().or_else(|| asked.find_map(|it| topic_of(&it.arguments)));
@@ -225,18 +227,18 @@ impl Answer {
 
     fn end(&mut self, line: &Line<'_>, out: &mut VecDeque<Chunk>) {
         self.is_over = true;
-        say(self.aloud.end(), out);
+        push_text(self.filter.end(), out);
         out.extend(self.topic.take().map(|topic| Chunk::Convene { topic }));
         let finish = if line.done_reason.0 == "length" { Finish::Length } else { Finish::Stop };
         let is_counted = line.prompt_eval_count.is_some() || line.eval_count.is_some();
         let counted =
             || Usage::new(line.prompt_eval_count.unwrap_or_default(), line.eval_count.unwrap_or_default());
-        let usage = is_counted.then(counted).map(|it| self.aloud.counted(it));
+        let usage = is_counted.then(counted).map(|it| self.filter.counted(it));
         out.push_back(Chunk::End { finish, usage, cost: None });
     }
 }
 
-fn say(text: String, out: &mut VecDeque<Chunk>) {
+fn push_text(text: String, out: &mut VecDeque<Chunk>) {
     if !text.is_empty() {
         out.push_back(Chunk::Text(text));
     }

@@ -1,6 +1,8 @@
-//! What both of OpenAI's wires share: what its errors mean, as a refusal and in the middle of an answer.
+//! Shared by both of OpenAI's wires: embeddings, and the classification of errors, as responses and
+//! in the middle of an answer.
 //!
-//! Many servers speak these wires and word their errors differently; the differences are here, too.
+//! Many servers use these wires and word their errors differently; those differences are handled
+//! here, too.
 
 use jiff::Timestamp;
 use quorum_core::model::error::{ErrorClass, ProviderError};
@@ -15,7 +17,7 @@ use super::{
 /// How a key is sent.
 pub(super) const BEARER: super::Auth = super::Auth { header: "authorization", prefix: "Bearer " };
 
-/// How texts are made vectors.
+/// How embeddings are requested and read.
 pub(super) const EMBEDDING: Embedding = Embedding { encode: encode_texts, decode: decode_vectors };
 
 /// How a server lists its models.
@@ -47,14 +49,15 @@ fn decode_vectors(body: &str) -> Option<Vectors> {
         prompt_tokens: Option<u64>,
     }
     let Answer { mut data, usage } = serde_json::from_str(body).ok()?;
-    // Nobody promises that they come in order; where they have no place, the order is all there is.
+    // The order is not guaranteed, so the index decides; without one, the given order is kept.
     data.sort_by_key(|it| it.index);
     let tokens = usage.and_then(|it| it.prompt_tokens);
     Some(Vectors { vectors: data.into_iter().map(|it| it.embedding).collect(), tokens })
 }
 
-/// What vendors call an account without credit. It comes as 400, 402, 403 or 429, and waiting never helps.
-const UNPAID: &[&str] = &[
+/// Phrases for an account without credit. It is reported as 400, 402, 403 or 429, and waiting never
+/// helps.
+const NO_CREDIT: &[&str] = &[
     "insufficient_quota",
     "insufficient quota",
     "insufficient balance",
@@ -67,10 +70,10 @@ const UNPAID: &[&str] = &[
     "余额不足",
 ];
 
-/// A model that wrote nonsense where a tool call or JSON was due; the next attempt may do better.
-const BADLY_WRITTEN: &[&str] = &["tool_use_failed", "json_validate_failed"];
+/// Codes for malformed tool calls or JSON by the model; a retry may help.
+const MALFORMED: &[&str] = &["tool_use_failed", "json_validate_failed"];
 
-/// What a refusal means, by the vendors on these wires.
+/// Classifies an error response of the vendors on these wires.
 pub(super) fn refusal(refused: &Refused<'_>) -> ProviderError {
     let error = refused.usual();
     let body: Value = serde_json::from_str(refused.body).unwrap_or_default();
@@ -82,32 +85,33 @@ pub(super) fn refusal(refused: &Refused<'_>) -> ProviderError {
     let of = |class| ProviderError::new(class, &error.message);
     match refused.status {
         _ if error.class == ErrorClass::ContextOverflow => error,
-        _ if refused.status == 402 || has(UNPAID) => {
+        _ if refused.status == 402 || has(NO_CREDIT) => {
             let advice = "the account behind this key has no credit left: add some, or use another key";
             ProviderError::new(ErrorClass::Authentication, format!("{}; {advice}", error.message))
         }
-        400 if has(BADLY_WRITTEN) => of(ErrorClass::InvalidResponse),
+        400 if has(MALFORMED) => of(ErrorClass::InvalidResponse),
         400 if has(&["incorrect api key", "invalid api key", "invalid_api_key"]) => {
             of(ErrorClass::Authentication)
         }
-        // A model that checks what it is asked first, not a key without rights.
+        // Moderation rejected the request; the key is fine.
         403 if body.pointer("/error/metadata/reasons").is_some() => of(ErrorClass::Validation),
-        422 => detailed(error, &body),
-        // Groq's word for a tier that has no room just now.
+        422 => with_field(error, &body),
+        // Groq's status for a tier without capacity at the moment.
         498 => of(ErrorClass::RateLimit),
         _ => error,
     }
 }
 
-/// Everything in an error that may tell its kind, in small letters.
+/// All parts of an error that may tell its kind, in lower case.
 fn words(body: &Value) -> String {
     let places = ["/error/code", "/error/type", "/code", "/type"];
     let codes = places.iter().filter_map(|place| body.pointer(place)?.as_str());
     codes.chain(said(body)).collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// Servers that check every field (Mistral, vLLM) name the field they refuse, in three places.
-fn detailed(error: ProviderError, body: &Value) -> ProviderError {
+/// Names the rejected field. Servers that check every field (Mistral, vLLM) report it in one of
+/// three places.
+fn with_field(error: ProviderError, body: &Value) -> ProviderError {
     let packed = body.get("message").and_then(Value::as_str).and_then(|it| serde_json::from_str(it).ok());
     let places = [body.get("detail"), body.pointer("/message/detail"), body.get("message")];
     let packed: Value = packed.unwrap_or_default();
@@ -124,7 +128,7 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// An error in the middle of an answer, classed as if it had come as a refusal.
+/// Classifies an error in the middle of an answer like an error response.
 pub(super) fn fault(data: &str, refusal: fn(&Refused<'_>) -> ProviderError) -> ProviderError {
     let body: Value = serde_json::from_str(data).unwrap_or_default();
     let places = ["/error", "/response/error", "/choices/0/error", "/x_groq/error"];
@@ -135,14 +139,14 @@ pub(super) fn fault(data: &str, refusal: fn(&Refused<'_>) -> ProviderError) -> P
     let refused = Refused { status, header: &|_| None, body: &body.to_string(), now: Timestamp::UNIX_EPOCH };
     let error = refusal(&refused);
     let message = match said(&body) {
-        // There was no such status: the answer had begun with 200.
+        // Removes the status, since the actual one was 200.
         Some(_) => error.message.replacen(&format!(" ({status})"), "", 1),
-        None => "the provider broke off with an error and did not say which".to_owned(),
+        None => "the provider stopped with an unspecified error".to_owned(),
     };
     ProviderError { message, ..error }
 }
 
-/// What vendors' words would be as a status; the first that is found counts.
+/// Words in vendors' error codes, and the HTTP statuses that mean the same; the first match counts.
 const STATUSES: &[(&str, u16)] = &[
     ("rate_limit", 429),
     ("ratelimit", 429),
@@ -175,9 +179,9 @@ fn status_of(error: &Value) -> u16 {
     told.and_then(|it| u16::try_from(it).ok()).unwrap_or_else(meant)
 }
 
-/// A frame that is no piece of an answer.
+/// The error for a frame that can't be parsed.
 pub(super) fn unreadable(error: &serde_json::Error) -> ProviderError {
-    let message = format!("a piece of the answer could not be read ({})", shortened(&error.to_string()));
+    let message = format!("a frame of the answer could not be read ({})", shortened(&error.to_string()));
     ProviderError::new(ErrorClass::InvalidResponse, message)
 }
 

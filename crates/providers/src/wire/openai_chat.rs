@@ -1,5 +1,5 @@
-//! Chat completions, as OpenAI speaks them and nearly everyone else: Mistral, Grok, GLM, Qwen, DeepSeek, OpenRouter, Groq, LM Studio,
-//! vLLM, llama.cpp.
+//! Chat completions, the API of OpenAI and nearly everyone else: Mistral, Grok, GLM, Qwen,
+//! DeepSeek, OpenRouter, Groq, LM Studio, vLLM, llama.cpp.
 
 mod answer;
 #[cfg(test)]
@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 use super::{
     DISCUSS, DISCUSS_SUMMARY, Framing, Limit, Model, Outgoing, Probe, Schema, Shows, Wire, discuss_schema,
     openai::{self, BEARER},
-    strict::strict,
+    strict_schema::strict,
     system_and_turns,
 };
 
 pub(super) const WIRE: Wire = Wire {
     name: "openai-chat",
-    summary: "Chat completions, which OpenAI and most other servers speak",
+    summary: "Chat completions, supported by OpenAI and most other servers",
     auth: BEARER,
     headers: &[],
     framing: Framing::Events,
@@ -29,7 +29,7 @@ pub(super) const WIRE: Wire = Wire {
     listing: Some(openai::LISTING),
 };
 
-/// OpenAI takes no more; what is left out is enforced on what comes back.
+/// The most stop sequences OpenAI accepts; all are enforced on the answer.
 const MOST_STOPS: usize = 4;
 
 fn encode(call: &Call, model: &Model) -> Outgoing {
@@ -59,7 +59,7 @@ fn encode(call: &Call, model: &Model) -> Outgoing {
     Outgoing { path: "/chat/completions".to_owned(), body }
 }
 
-/// The standing instructions and the turns, as all wires that grew from this one take them.
+/// The system instructions and the turns, in the form shared by all wires derived from this one.
 pub(super) fn messages(call: &Call, model: &Model) -> Vec<Value> {
     let (system, turns) = system_and_turns(call, model);
     let turns = turns.into_iter().map(|(voiced, text)| (role(voiced), text));
@@ -78,7 +78,7 @@ pub(super) fn role(voiced: Voiced) -> &'static str {
     }
 }
 
-/// JSON without a schema is asked for only where there is one to keep to: other forms are lines and markers.
+/// JSON mode is requested only for forms that have a schema: other forms are lines and markers.
 fn response_format(call: &Call, how: Schema) -> Option<Value> {
     let shape = call.shape.as_ref()?;
     let schema = shape.schema.as_deref()?;
@@ -92,7 +92,8 @@ fn response_format(call: &Call, how: Schema) -> Option<Value> {
     }
 }
 
-/// A reply held to a schema can't be a tool call on most servers, and some refuse the two together.
+/// Whether the tool is offered. With a schema most servers can't call tools, and some reject the
+/// combination.
 pub(super) fn offers_discuss(call: &Call, model: &Model) -> bool {
     let has_schema = call.shape.as_ref().is_some_and(|it| it.schema.is_some());
     call.may_convene && model.quirks.tools && !has_schema
@@ -103,7 +104,7 @@ pub(super) fn discuss() -> Value {
     json!({ "type": "function", "function": function })
 }
 
-/// Not every compatible server can be asked for one model; all that can be asked have a list.
+/// Requests the list of models: not every compatible server supports a request for one model.
 pub(super) fn probe(_model: &Model) -> Probe {
     Probe { path: "/models".to_owned(), body: None, shows: Shows::ByList }
 }

@@ -1,4 +1,4 @@
-//! Responses, OpenAI's newer way: named events, typed items, nothing kept on its side.
+//! OpenAI's Responses API: named events, typed items, no state kept by the server.
 
 #[cfg(test)]
 mod tests;
@@ -19,16 +19,16 @@ use serde_json::{Value, json};
 
 use super::{
     DISCUSS, DISCUSS_SUMMARY, Decoder, Frame, Framing, Model, Outgoing, Schema, Wire, discuss_schema,
-    loose::Text,
+    lenient::Text,
     openai::{self, BEARER, fault, refusal, unreadable},
     openai_chat::{offers_discuss, probe, role},
-    strict::strict,
+    strict_schema::strict,
     system_and_turns, topic_of,
 };
 
 pub(super) const WIRE: Wire = Wire {
     name: "openai-responses",
-    summary: "Responses, OpenAI's newer way",
+    summary: "Responses, OpenAI's newer API",
     auth: BEARER,
     headers: &[],
     framing: Framing::Events,
@@ -40,7 +40,7 @@ pub(super) const WIRE: Wire = Wire {
     listing: Some(openai::LISTING),
 };
 
-/// OpenAI refuses a smaller limit.
+/// The smallest limit OpenAI accepts.
 const LEAST_TOKENS: u32 = 16;
 
 fn encode(call: &Call, model: &Model) -> Outgoing {
@@ -83,7 +83,7 @@ fn format(call: &Call, how: Schema) -> Option<Value> {
     }
 }
 
-/// What was read of an answer so far.
+/// The state of one answer.
 #[derive(Debug, Default)]
 struct Answer {
     is_refusal: bool,
@@ -91,7 +91,7 @@ struct Answer {
     is_over: bool,
 }
 
-/// Which kind of event a frame is, where its name doesn't say.
+/// The kind of an event, if its name doesn't tell.
 #[derive(Deserialize)]
 struct Kind<'f> {
     #[serde(borrow, default, rename = "type")]
@@ -146,7 +146,7 @@ struct Counted {
     output_tokens: Option<u64>,
     input_tokens_details: Option<InputDetails>,
     output_tokens_details: Option<OutputDetails>,
-    /// In dollars, with OpenRouter.
+    /// Dollars, at OpenRouter.
     cost: Option<Value>,
 }
 
@@ -161,9 +161,9 @@ struct OutputDetails {
 }
 
 impl Decoder for Answer {
-    fn take(&mut self, frame: Frame<'_>, out: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+    fn read_frame(&mut self, frame: Frame<'_>, out: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
         let data = frame.data.trim();
-        // Compatible servers add the end marker of the older wire.
+        // Compatible servers add the end marker of chat completions.
         if self.is_over || data.is_empty() || data == "[DONE]" {
             return Ok(());
         }
@@ -179,10 +179,10 @@ impl Decoder for Answer {
 impl Answer {
     fn take_event(&mut self, kind: &str, data: &str, out: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
         match kind {
-            "response.output_text.delta" => say(data, out)?,
+            "response.output_text.delta" => push_text(data, out)?,
             "response.refusal.delta" => {
                 self.is_refusal = true;
-                say(data, out)?;
+                push_text(data, out)?;
             }
             "response.output_item.done" => self.take_item(&read::<Done<'_>>(data)?.item),
             "response.completed" => self.end(&read::<Ended<'_>>(data)?.response, Finish::Stop, out),
@@ -197,7 +197,7 @@ impl Answer {
         Ok(())
     }
 
-    /// A finished call has its arguments whole; a model that makes several at once gets one discussion.
+    /// Reads a finished item. A tool call has its complete arguments; only the first one counts.
     fn take_item(&mut self, item: &Item<'_>) {
         if item.kind.0 == "function_call" && item.name.0 == DISCUSS && self.topic.is_none() {
             let arguments: Option<Value> = serde_json::from_str(&item.arguments.0).ok();
@@ -214,7 +214,7 @@ impl Answer {
     }
 }
 
-fn say(data: &str, out: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+fn push_text(data: &str, out: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
     let Text(text) = read::<Delta<'_>>(data)?.delta;
     if !text.is_empty() {
         out.push_back(Chunk::Text(text.into_owned()));

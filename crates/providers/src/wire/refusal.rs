@@ -1,27 +1,27 @@
-//! What an answer other than 200 means: the class of the error, what it says, how long to wait.
+//! Classifies error responses: the class, the message, and how long to wait.
 
 use jiff::{SignedDuration, Timestamp};
 use quorum_core::model::error::{ErrorClass, ProviderError};
 use serde_json::Value;
 
-/// More of a vendor's own words than this helps nobody.
-const LONGEST_MESSAGE: usize = 300;
+/// The longest message in characters that is quoted from a vendor.
+const MAX_MESSAGE: usize = 300;
 
-/// An answer other than 200.
+/// An error response.
 #[derive(Clone, Copy)]
 pub struct Refused<'r> {
     /// Its status.
     pub status: u16,
-    /// A header's value, by its name in small letters.
+    /// Looks up a header's value by its name in lower case.
     pub header: &'r dyn Fn(&str) -> Option<String>,
-    /// What it says, cut at a cap.
+    /// Its body, cut at a size limit.
     pub body: &'r str,
-    /// When it came, for dates in it.
+    /// When it arrived, for dates in it.
     pub now: Timestamp,
 }
 
 impl Refused<'_> {
-    /// The error as most vendors mean it. A wire puts right what it knows better.
+    /// The error as most vendors mean it. Wires adjust it where they know better.
     #[must_use]
     pub fn usual(&self) -> ProviderError {
         let body: Value = serde_json::from_str(self.body).unwrap_or_default();
@@ -32,18 +32,19 @@ impl Refused<'_> {
             408 | 504 => ErrorClass::Timeout,
             413 => ErrorClass::ContextOverflow,
             429 => ErrorClass::RateLimit,
-            // The next attempt would be paid and come in one piece again.
+            // A retry would be charged and would not be a stream either.
             200 if said.is_none() => ErrorClass::Validation,
             300..=499 => ErrorClass::Validation,
             _ => ErrorClass::ApiError,
         };
         let message = match said {
             Some(said) => format!("{} ({})", shortened(said), self.status),
-            None => format!("the answer was {} {}", self.status, meaning(self.status)),
+            None => format!("the response was {} {}", self.status, meaning(self.status)),
         };
         let retry_after_ms = match class {
-            ErrorClass::RateLimit => retry_after_ms(self, &body).or_else(|| renewed_ms(self)),
-            // Every answer says when a limit is renewed; one that has nothing to do with limits need not wait for it.
+            ErrorClass::RateLimit => retry_after_ms(self, &body).or_else(|| reset_ms(self)),
+            // Every response says when a limit resets; an error unrelated to limits need not wait
+            // for that.
             ErrorClass::ApiError => retry_after_ms(self, &body),
             _ => None,
         };
@@ -51,14 +52,14 @@ impl Refused<'_> {
     }
 }
 
-/// What the vendor says in its error's body, wherever it puts it.
+/// The vendor's message in the body, wherever it is.
 pub(crate) fn said(body: &Value) -> Option<&str> {
     let body = if let Value::Array(list) = body { list.first()? } else { body };
     let places = ["/error/message", "/message", "/error", "/detail", "/detail/0/msg", "/error_msg"];
     places.iter().filter_map(|place| body.pointer(place)?.as_str()).find(|it| !it.trim().is_empty())
 }
 
-/// What vendors call a request that is longer than the model's window.
+/// Phrases for a request that is longer than the model's window.
 const TOO_LONG: &[&str] = &[
     "context_length_exceeded",
     "context length",
@@ -73,28 +74,29 @@ const TOO_LONG: &[&str] = &[
     "exceed_context_size",
 ];
 
-/// Whether the request was too long, by its code or by what was said.
+/// Whether the request was too long, judging by its codes or its message.
 pub(crate) fn is_too_long(body: &Value, said: &str) -> bool {
     let code = |place: &str| body.pointer(place).and_then(Value::as_str).unwrap_or_default().to_lowercase();
     let words = [said.to_lowercase(), code("/error/code"), code("/error/type"), code("/code"), code("/type")];
-    // A limit of tokens a minute speaks of tokens, too, and passes.
+    // A message about tokens per minute mentions tokens, too, but that limit resets.
     let of_time = words[0].contains("per minute") || words[0].contains("per day");
     !of_time && TOO_LONG.iter().any(|it| words.iter().any(|word| word.contains(it)))
 }
 
-/// How long the vendor asks us to wait: `retry-after-ms`, `retry-after` as seconds or as a date, or a delay in the body.
+/// The wait the vendor asks for: `retry-after-ms`, `retry-after` as seconds or as a date, or a
+/// delay in the body.
 #[must_use]
 pub fn retry_after_ms(refused: &Refused<'_>, body: &Value) -> Option<u64> {
     let header = |name: &str| (refused.header)(name).map(|it| it.trim().to_owned());
     let number = |name: &str| header(name)?.parse::<f64>().ok().and_then(in_ms);
     let millis = || number("retry-after-ms").map(|it| it / 1_000);
     let seconds = || number("retry-after");
-    let date = || until(&header("retry-after")?, refused.now);
+    let date = || until_date(&header("retry-after")?, refused.now);
     millis().or_else(seconds).or_else(date).or_else(|| delay_in(body))
 }
 
-/// Headers in which vendors say how much is left of a limit, and when it is renewed.
-const RENEWALS: &[(&str, &str)] = &[
+/// Headers with the rest of a limit, and with the time of its reset.
+const LIMIT_HEADERS: &[(&str, &str)] = &[
     ("anthropic-ratelimit-requests-remaining", "anthropic-ratelimit-requests-reset"),
     ("anthropic-ratelimit-tokens-remaining", "anthropic-ratelimit-tokens-reset"),
     ("anthropic-ratelimit-input-tokens-remaining", "anthropic-ratelimit-input-tokens-reset"),
@@ -104,38 +106,39 @@ const RENEWALS: &[(&str, &str)] = &[
     ("x-ratelimit-remaining", "x-ratelimit-reset"),
 ];
 
-/// When the limits that were reached are renewed: those of which nothing is left, else the first of which nothing is known.
-fn renewed_ms(refused: &Refused<'_>) -> Option<u64> {
+/// The wait until the reached limits reset: those with nothing left, else the first whose rest
+/// is unknown.
+fn reset_ms(refused: &Refused<'_>) -> Option<u64> {
     let header = |name: &str| (refused.header)(name).map(|it| it.trim().to_owned());
     let left = |name: &str| header(name)?.parse::<f64>().ok();
-    let renewed = |name: &str| renewal(&header(name)?, refused.now);
-    let spent = RENEWALS.iter().filter(|(remaining, _)| left(remaining) == Some(0.0));
+    let renewed = |name: &str| until_reset(&header(name)?, refused.now);
+    let spent = LIMIT_HEADERS.iter().filter(|(remaining, _)| left(remaining) == Some(0.0));
     let spent = spent.filter_map(|(_, reset)| renewed(reset)).max();
-    let unknown = || RENEWALS.iter().filter(|(remaining, _)| left(remaining).is_none());
+    let unknown = || LIMIT_HEADERS.iter().filter(|(remaining, _)| left(remaining).is_none());
     spent.or_else(|| unknown().find_map(|(_, reset)| renewed(reset)))
 }
 
-fn renewal(text: &str, now: Timestamp) -> Option<u64> {
-    duration_ms(text).or_else(|| until(text, now))
+fn until_reset(text: &str, now: Timestamp) -> Option<u64> {
+    duration_ms(text).or_else(|| until_date(text, now))
 }
 
-/// Seconds as whole milliseconds; nonsense is nothing.
+/// Seconds as whole milliseconds; `None` if out of range.
 fn in_ms(seconds: f64) -> Option<u64> {
     (0.0..=1e9).contains(&seconds).then(|| (seconds * 1_000.0).ceil() as u64)
 }
 
-/// From now to a date as HTTP or ISO 8601 writes it; a date gone by is no wait.
-fn until(text: &str, now: Timestamp) -> Option<u64> {
+/// The wait until a date in HTTP or ISO 8601 format; 0 if it has passed.
+fn until_date(text: &str, now: Timestamp) -> Option<u64> {
     let http = || jiff::fmt::rfc2822::parse(text).ok().map(|it| it.timestamp());
     let at = text.parse::<Timestamp>().ok().or_else(http)?;
     let left = at.duration_since(now).max(SignedDuration::ZERO);
     u64::try_from(left.as_millis()).ok()
 }
 
-/// `12`, `1.5s`, `6m0s`, `250ms`, `1h2m`.
+/// A duration such as `12`, `1.5s`, `6m0s`, `250ms` or `1h2m`.
 fn duration_ms(text: &str) -> Option<u64> {
     if let Ok(seconds) = text.parse::<f64>() {
-        // A large number is a moment, which some vendors write as seconds since 1970: no duration at all.
+        // A large number is a Unix timestamp, not a duration.
         return (seconds < 1e8).then(|| in_ms(seconds)).flatten();
     }
     let mut rest = text;
@@ -150,10 +153,11 @@ fn duration_ms(text: &str) -> Option<u64> {
     in_ms(total)
 }
 
-/// In seconds; the longer names first, so that `ms` is not read as minutes.
+/// Units in seconds; the longer names first, so that `ms` is not read as minutes.
 const UNITS: &[(f64, &str)] = &[(0.001, "ms"), (60.0, "m"), (1.0, "s"), (3_600.0, "h")];
 
-/// Google says it as `error.details[].retryDelay`, others in a sentence: "try again in 7.66s".
+/// The delay in a body. Google sends it as `error.details[].retryDelay`, others in a sentence: "try
+/// again in 7.66s".
 fn delay_in(body: &Value) -> Option<u64> {
     let error = if let Value::Array(list) = body { list.first()? } else { body };
     let details = error.pointer("/error/details").and_then(Value::as_array).into_iter().flatten();
@@ -166,10 +170,10 @@ fn delay_in(body: &Value) -> Option<u64> {
     })
 }
 
-/// The first sentence or so, on one line.
+/// The beginning of a message, on one line.
 pub(crate) fn shortened(said: &str) -> String {
     let line = said.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(LONGEST_MESSAGE) {
+    match line.char_indices().nth(MAX_MESSAGE) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
     }
@@ -178,9 +182,9 @@ pub(crate) fn shortened(said: &str) -> String {
 fn meaning(status: u16) -> &'static str {
     match status {
         200 => {
-            "(in one piece, where a stream was asked for; have the server, or what stands before it, let streams through)"
+            "(not a stream; a stream was asked for: let the server, or the proxy in front of it, stream its responses)"
         }
-        300..=399 => "(it points elsewhere; put the address it points to into base_url)",
+        300..=399 => "(a redirect; set base_url to the address it points to)",
         404 => "(not found; check base_url and the model's name)",
         _ => "",
     }
@@ -244,19 +248,19 @@ mod tests {
             assert_eq!((error.class, error.message.as_str()), (class, message), "{status} {body}");
         };
         check(401, r#"{"error":{"message":"bad key"}}"#, ErrorClass::Authentication, "bad key (401)");
-        check(403, "", ErrorClass::Authentication, "the answer was 403");
+        check(403, "", ErrorClass::Authentication, "the response was 403");
         check(429, r#"{"message":"slow down"}"#, ErrorClass::RateLimit, "slow down (429)");
-        check(500, "<html>oops</html>", ErrorClass::ApiError, "the answer was 500");
+        check(500, "<html>oops</html>", ErrorClass::ApiError, "the response was 500");
         check(
             529,
             r#"{"error":{"type":"overloaded_error","message":"Overloaded"}}"#,
             ErrorClass::ApiError,
             "Overloaded (529)",
         );
-        let whole = "the answer was 200 (in one piece, where a stream was asked for; have the server, or what stands \
-                     before it, let streams through)";
+        let whole = "the response was 200 (not a stream; a stream was asked for: let the server, or the proxy in front \
+                     of it, stream its responses)";
         check(200, r#"{"object":"chat.completion","choices":[]}"#, ErrorClass::Validation, whole);
-        check(504, "", ErrorClass::Timeout, "the answer was 504");
+        check(504, "", ErrorClass::Timeout, "the response was 504");
         check(400, r#"{"error":"no such field"}"#, ErrorClass::Validation, "no such field (400)");
         check(
             400,
@@ -270,13 +274,13 @@ mod tests {
             307,
             "",
             ErrorClass::Validation,
-            "the answer was 307 (it points elsewhere; put the address it points to into base_url)",
+            "the response was 307 (a redirect; set base_url to the address it points to)",
         );
     }
 
     #[test]
     fn a_vendors_words_are_cut_short() {
         let long = format!(r#"{{"error":{{"message":"{}"}}}}"#, "x ".repeat(1_000));
-        assert!(refused(500, &[], &long).message.chars().count() < LONGEST_MESSAGE + 10);
+        assert!(refused(500, &[], &long).message.chars().count() < MAX_MESSAGE + 10);
     }
 }

@@ -1,8 +1,8 @@
-//! Rewrites the schemas inside a JSON schema and leaves everything else alone, the order of keys
-//! included.
+//! Rewrites the schemas inside a JSON schema and keeps everything else, including the order of
+//! keys.
 //!
-//! Order matters: a model writes the properties of its answer in the order in which the schema has
-//! them, and what it has written changes what it writes next.
+//! Order matters: a model writes the properties of its answer in the order of the schema, and what
+//! it has written influences what it writes next.
 
 use serde_json::{Map, Value};
 
@@ -12,7 +12,7 @@ const SINGLE: &[&str] = &["items"];
 /// Keywords that hold a list of schemas.
 const LISTS: &[&str] = &["anyOf", "oneOf", "allOf", "prefixItems"];
 
-/// Keywords that hold schemas by names of the author's own.
+/// Keywords that hold schemas by name.
 const NAMED: &[&str] = &["properties", "$defs", "definitions"];
 
 /// The schema's fields with every schema directly inside it rewritten.

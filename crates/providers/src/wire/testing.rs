@@ -1,4 +1,5 @@
-//! What the tests of all wires need: a call, an answer's bytes read as chunks, and the rules that every recording must pass.
+//! Shared test helpers of all wires: a call, an answer's bytes read as chunks, and the rules that
+//! every recording must pass.
 
 use quorum_core::vocabulary::form::Form;
 use std::collections::VecDeque;
@@ -20,12 +21,12 @@ mod fuzz;
 
 use super::{Model, Outgoing, Quirks, Refused, Wire, frames::Frames};
 
-/// Ann is asked again after she and Bob have spoken.
+/// A call in which Ann is asked again after she and Bob have spoken.
 pub(super) fn call() -> Call {
     Call { nonce: "n1".to_owned(), ..quorum_testkit::call::call() }
 }
 
-/// The same after Bob spoke first.
+/// The same with Bob speaking first.
 pub(super) fn answering() -> Call {
     Call {
         system: "You are ann.".into(),
@@ -36,22 +37,22 @@ pub(super) fn answering() -> Call {
     }
 }
 
-/// What bob said first, as ann is shown it.
+/// Bob's first message, as Ann sees it.
 pub(super) const BOB: &str = "<said-n0nce by=\"bob\" round=\"1\">\nTabs.\n</said-n0nce>";
 
 fn said(who: &str, text: &str) -> Message {
     shown("ann", who, text)
 }
 
-/// What Ann reads of Bob and of what is asked, as one message.
+/// Bob's message and the question, as one message for Ann.
 pub(super) const HEARD: &str = "<said-n1 by=\"bob\" round=\"1\">\nSpaces.\n</said-n1>\n\nWho is right?";
 
-/// A form that a reply must have.
+/// A form for a reply.
 pub(super) fn shape(schema: Value) -> Option<Shape> {
     Some(Shape { form: const { &Form::new("ballot") }, schema: Some(schema.into()) })
 }
 
-/// A form with properties in no alphabetical order, in lists and choices as well, and one of them
+/// A form with properties in non-alphabetical order, also in lists and unions, one of them
 /// optional.
 pub(super) fn unsorted() -> Option<Shape> {
     let mark = json!({
@@ -74,8 +75,7 @@ pub(super) fn unsorted() -> Option<Shape> {
     }))
 }
 
-/// The same as a wire sends it that asks for the strict form. The bound is not known to all
-/// vendors.
+/// The same in its strict form. The bound is not supported by all vendors.
 pub(super) fn unsorted_strict(bound: &str) -> String {
     [
         r#"{"type":"object","properties":{"why":{"type":"string"},"#,
@@ -88,7 +88,7 @@ pub(super) fn unsorted_strict(bound: &str) -> String {
     .concat()
 }
 
-/// The end of this request's bytes, from this text on.
+/// The rest of the request's bytes, starting at this text.
 #[track_caller]
 pub(super) fn sent_from(outgoing: &Outgoing, start: &str) -> String {
     let bytes = outgoing.body.to_string();
@@ -112,7 +112,7 @@ pub(super) fn end(finish: Finish, usage: Usage) -> Chunk {
     Chunk::End { finish, usage: Some(usage), cost: None }
 }
 
-/// What these bytes of an answer mean, and the error they ended with.
+/// The chunks in these bytes of an answer, and the error they ended with.
 pub(super) fn chunks(wire: &Wire, bytes: &[u8]) -> (Vec<Chunk>, Option<ProviderError>) {
     pieces(wire, &[bytes])
 }
@@ -120,7 +120,7 @@ pub(super) fn chunks(wire: &Wire, bytes: &[u8]) -> (Vec<Chunk>, Option<ProviderE
 pub(super) fn pieces(wire: &Wire, pieces: &[&[u8]]) -> (Vec<Chunk>, Option<ProviderError>) {
     let (mut frames, mut decoder) = (Frames::new(wire.framing), (wire.decoder)(&Quirks::default()));
     let mut out = VecDeque::new();
-    let mut fed = pieces.iter().map(|bytes| frames.feed(bytes, |frame| decoder.take(frame, &mut out)));
+    let mut fed = pieces.iter().map(|bytes| frames.feed(bytes, |frame| decoder.read_frame(frame, &mut out)));
     let error = fed.find_map(Result::err);
     (out.into(), error)
 }
@@ -128,7 +128,7 @@ pub(super) fn pieces(wire: &Wire, pieces: &[&[u8]]) -> (Vec<Chunk>, Option<Provi
 /// The text of an answer, its other chunks, and its error as class and message.
 pub(super) type Outcome = (String, Vec<Chunk>, Option<(ErrorClass, String)>);
 
-/// An answer with its text in one.
+/// An answer with its text joined.
 pub(super) fn outcome(wire: &Wire, bytes: &[u8]) -> Outcome {
     let (chunks, error) = chunks(wire, bytes);
     let (mut text, mut others) = (String::new(), Vec::new());
@@ -141,24 +141,24 @@ pub(super) fn outcome(wire: &Wire, bytes: &[u8]) -> Outcome {
     (text, others, error.map(|it| (it.class, it.message)))
 }
 
-/// What these refused words mean.
+/// The error for this response.
 pub(super) fn refused(wire: &Wire, status: u16, body: &str) -> ProviderError {
     let now = "2026-11-15T12:00:00Z".parse().unwrap();
     (wire.refusal)(&Refused { status, header: &|_| None, body, now })
 }
 
-/// The same as class and message.
+/// The error for this response as class and message.
 pub(super) fn told(wire: &Wire, status: u16, body: &str) -> (ErrorClass, String) {
     let error = refused(wire, status, body);
     (error.class, error.message)
 }
 
-/// A stream that was cut anywhere has no end (F3), and one that came in two pieces is the same as in one.
+/// A stream that is cut anywhere has no end (F3), and one in two pieces reads like the whole.
 pub(super) fn check_cuts(wire: &Wire, recorded: &str) {
     let whole = recorded.as_bytes();
     let expected = chunks(wire, whole);
     assert!(matches!(expected.0.last(), Some(Chunk::End { .. })), "{recorded}");
-    // The line end after the last frame's own is not needed by all.
+    // Not every wire needs the last line's terminator.
     for cut in 0..recorded.trim_end().len() {
         let (before, error) = chunks(wire, &whole[..cut]);
         assert!(error.is_none() && ends(&before) == 0, "cut at {cut}: {before:?} {error:?}");
@@ -170,7 +170,7 @@ pub(super) fn ends(chunks: &[Chunk]) -> usize {
     chunks.iter().filter(|it| matches!(it, Chunk::End { .. })).count()
 }
 
-/// But for the same end with another count.
+/// Nothing follows the end, except for the same end with a different usage.
 pub(super) fn nothing_follows_an_end(chunks: &[Chunk]) -> bool {
     let mut rest = chunks.iter().skip_while(|it| !matches!(it, Chunk::End { .. }));
     let why = |it: &Chunk| if let Chunk::End { finish, .. } = it { Some(*finish) } else { None };
@@ -178,7 +178,7 @@ pub(super) fn nothing_follows_an_end(chunks: &[Chunk]) -> bool {
     rest.all(|it| why(it) == first)
 }
 
-/// Whatever comes, nothing panics, and an end is the last that is said (F4).
+/// For any input nothing panics, and nothing follows an end (F4).
 pub(super) fn check_nonsense(wire: &Wire, recorded: &[&'static str]) {
     let changes = proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>(), 0..3_u8), 0..8);
     let broken = (proptest::sample::select(recorded.to_vec()), changes).prop_map(|(recorded, changes)| {

@@ -1,17 +1,18 @@
-//! What wires do with text: read a frame's JSON, put a model's name into a path.
+//! Text helpers of the wires: parse a frame's JSON, put a model's name into a path.
 
 use quorum_core::model::error::{ErrorClass, ProviderError};
 use serde::Deserialize;
 
-/// A frame's data as what its kind promises; borrows from it wherever it can.
+/// Parses a frame's data; borrows from it where possible.
 pub(super) fn read<'d, T: Deserialize<'d>>(data: &'d str) -> Result<T, ProviderError> {
     serde_json::from_str(data).map_err(|error| {
-        let message = format!("a piece of the answer could not be read: {error}");
+        let message = format!("a frame of the answer could not be read: {error}");
         ProviderError::new(ErrorClass::InvalidResponse, message)
     })
 }
 
-/// A model's name as a part of a path. Names may have slashes; what would end or change a path is written in hexadecimals.
+/// A model's name as a part of a path. Slashes are kept; characters that would end or change a path
+/// are percent-encoded.
 pub(super) fn in_path(name: &str) -> String {
     let mut path = String::with_capacity(name.len());
     for byte in name.bytes() {

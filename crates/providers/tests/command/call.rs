@@ -1,4 +1,4 @@
-//! A call to try programs with.
+//! A call for testing programs.
 
 use std::sync::Arc;
 

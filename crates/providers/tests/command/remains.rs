@@ -1,17 +1,18 @@
-//! Nothing of a program stays, however it behaves and however it is left.
+//! Tests that nothing of a program is left, however it behaves and however it is dropped.
 
 use std::sync::Arc;
 
 use futures::{StreamExt, future::join_all};
 use quorum_core::seams::{Chunk, Provider};
-use quorum_providers::{command::Spoken, source::Patience};
+use quorum_providers::{command::CommandProvider, source::Timeouts};
 
 use crate::{
     call::call,
     stage::{PATIENT, Stage, answer, ask},
 };
 
-/// Two children in the background that ignore every signal they can, and write where they stand. Goes on when both do.
+/// Starts two background children that ignore every signal they can and write their folder to a
+/// file. Continues when both have.
 const FORKS: &str = r#"
 if [ "$2" = child ]; then
     trap '' TERM INT HUP PIPE
@@ -43,7 +44,7 @@ async fn f16_a_program_that_lives_on_after_its_end_is_ended() {
 async fn f16_a_dropped_answer_ends_its_program() {
     let stage = Stage::new();
     let script = format!("{FORKS}\necho Begun.; while :; do sleep 1; done");
-    let voice = Spoken::new(stage.program("plain", &script), None, PATIENT).unwrap();
+    let voice = CommandProvider::new(stage.program("plain", &script), None, PATIENT).unwrap();
     let mut answer = voice.reply(Arc::new(call("?")));
     assert_eq!(answer.next().await, Some(Ok(Chunk::Text("Begun.\n".to_owned()))));
     drop(answer);
@@ -53,7 +54,7 @@ async fn f16_a_dropped_answer_ends_its_program() {
 #[tokio::test]
 async fn an_answer_nobody_waits_for_starts_nothing() {
     let stage = Stage::new();
-    let voice = Spoken::new(stage.program("plain", "echo Done."), None, PATIENT).unwrap();
+    let voice = CommandProvider::new(stage.program("plain", "echo Done."), None, PATIENT).unwrap();
     drop(voice.reply(Arc::new(call("?"))));
     stage.is_empty_soon().await;
     assert_eq!(stage.read("folders"), "");
@@ -64,7 +65,7 @@ fn f16_a_runtime_that_goes_away_takes_its_programs_along() {
     let new = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let stage = Stage::new();
     let script = format!("{FORKS}\necho Begun.; while :; do sleep 1; done");
-    let voice = Spoken::new(stage.program("plain", &script), None, PATIENT).unwrap();
+    let voice = CommandProvider::new(stage.program("plain", &script), None, PATIENT).unwrap();
     let runtime = new();
     let mut answer = voice.reply(Arc::new(call("?")));
     assert!(runtime.block_on(answer.next()).is_some());
@@ -75,7 +76,7 @@ fn f16_a_runtime_that_goes_away_takes_its_programs_along() {
     new().block_on(stage.is_empty_soon());
 }
 
-/// How often each run is made: 200 in all when there is time for it.
+/// The number of repetitions of each run: 200 in all in long mode.
 fn runs() -> usize {
     if std::env::var_os("QUORUM_LONG").is_some() { 200 } else { 20 }
 }
@@ -90,10 +91,10 @@ async fn f16_programs_that_hang_fork_and_flood_leave_nothing() {
         let program = stage.program("plain", &script);
         (stage, program)
     });
-    let patience = Patience { first_ms: 150, idle_ms: 150 };
+    let timeouts = Timeouts { first_ms: 150, idle_ms: 150 };
     let all: Vec<usize> = (0..runs()).collect();
     for some in all.chunks(5) {
-        let asked = some.iter().map(|run| ask(stages[run % 3].1.clone(), patience, call("?")));
+        let asked = some.iter().map(|run| ask(stages[run % 3].1.clone(), timeouts, call("?")));
         let failed = join_all(asked).await.into_iter().filter(|(_, end)| end.is_err()).count();
         assert_eq!(failed, some.len());
     }

@@ -1,4 +1,4 @@
-//! Programs that do what they should.
+//! Tests of programs that behave as they should.
 
 use std::{collections::BTreeMap, process::Command, sync::Arc, time::Instant};
 
@@ -10,8 +10,8 @@ use quorum_core::{
 };
 use quorum_providers::{
     RealVoices,
-    command::Spoken,
-    source::{Facts, Patience, Program, Source, Way},
+    command::CommandProvider,
+    source::{Facts, Program, Source, Timeouts, Way},
     wire::Quirks,
 };
 
@@ -54,9 +54,9 @@ async fn a_plain_program_ends_by_ending_well() {
 #[tokio::test]
 async fn words_are_heard_as_they_are_said() {
     let stage = Stage::new();
-    // It says the second word only after the first was heard.
+    // It writes the second word only after the first was read.
     let script = "echo One; while [ ! -e \"$1/heard\" ]; do sleep 0.01; done; echo two";
-    let voice = Spoken::new(stage.program("plain", script), None, PATIENT).unwrap();
+    let voice = CommandProvider::new(stage.program("plain", script), None, PATIENT).unwrap();
     let mut words = voice.reply(Arc::new(call("?")));
     assert_eq!(words.next().await, Some(Ok(Chunk::Text("One\n".to_owned()))));
     stage.write("heard", "");
@@ -69,7 +69,7 @@ async fn arguments_reach_a_program_as_they_are() {
     let template = stage.program("plain", r#"shift; for it in "$@"; do echo "($it)"; done"#);
     let mut arguments = template.arguments.clone();
     arguments.extend(["-m", "{model}", "$(id); rm *", ""].map(str::to_owned));
-    let voice = Spoken::new(Program { arguments, ..template }, Some("m 1"), PATIENT).unwrap();
+    let voice = CommandProvider::new(Program { arguments, ..template }, Some("m 1"), PATIENT).unwrap();
     let said: Vec<Chunk> = voice.reply(Arc::new(call("?"))).map(Result::unwrap).collect().await;
     let words =
         said.iter().filter_map(|it| if let Chunk::Text(text) = it { Some(text.as_str()) } else { None });
@@ -90,7 +90,7 @@ async fn a_model_in_the_configuration_reaches_the_program() {
             usual: Facts { window: 1_000, price: None, quirks: Quirks::default() },
             models: BTreeMap::new(),
             width: Width::at_once(1),
-            patience: PATIENT,
+            timeouts: PATIENT,
         };
         let asked = Arc::new(call("?"));
         let voice = RealVoices::of(vec![source]).voice(&asked.spec, &asked.participant).unwrap();
@@ -104,7 +104,7 @@ async fn a_model_in_the_configuration_reaches_the_program() {
 #[tokio::test]
 async fn a_large_prompt_and_a_large_answer_do_not_block_each_other() {
     let stage = Stage::new();
-    // More than any pipe holds, each way, at the same time.
+    // More than any pipe holds, in both directions at the same time.
     let large = "word ".repeat(100_000);
     let (text, end) = ask(stage.program("plain", "exec cat"), PATIENT, call(&large)).await;
     assert!(text.contains(&large) && end.is_ok(), "{} {end:?}", text.len());
@@ -128,7 +128,8 @@ async fn e01_a_program_asks_for_a_sub_discussion_by_its_last_line() {
     assert_eq!(ask(program, PATIENT, call).await, ("Hm.\n<Which store?>".to_owned(), Ok(expected)));
 }
 
-/// Starts itself again with keys in its environment, for those of a running process can't be changed safely.
+/// Starts itself again with keys in its environment, since that of a running process can't be
+/// changed safely.
 #[tokio::test]
 async fn s1_a_program_sees_neither_keys_nor_files() {
     const INSIDE: &str = "QUORUM_TEST_INSIDE";
@@ -161,7 +162,7 @@ async fn inv_disc_100_a_check_asks_for_the_login_and_nothing_else() {
     let stage = Stage::new();
     let path = stage.executable("claude", "#!/bin/sh\ncat >> \"$0.asked\"; echo \"$@\" >> \"$0.asked\"\n");
     let program = Program { path, dialect: "claude".to_owned(), ..Program::default() };
-    let voice = Spoken::new(program, Some("m"), Patience::default()).unwrap();
+    let voice = CommandProvider::new(program, Some("m"), Timeouts::default()).unwrap();
     assert_eq!(voice.check(&Participant::of("claude")).await, Ok(()));
     assert_eq!(stage.read("claude.asked"), "auth status\n");
 }
@@ -169,7 +170,7 @@ async fn inv_disc_100_a_check_asks_for_the_login_and_nothing_else() {
 #[tokio::test]
 async fn a_check_of_an_unknown_program_does_not_run_it() {
     let stage = Stage::new();
-    let voice = Spoken::new(stage.program("plain", "exit 1"), None, PATIENT).unwrap();
+    let voice = CommandProvider::new(stage.program("plain", "exit 1"), None, PATIENT).unwrap();
     assert_eq!(voice.check(&Participant::of("own")).await, Ok(()));
     assert_eq!(stage.read("folders"), "");
 }
@@ -180,7 +181,7 @@ async fn f2_a_check_of_a_hanging_program_ends() {
     let path = stage
         .executable("codex", "#!/bin/sh\n[ \"$1\" = child ] || \"$0\" child &\nwhile :; do sleep 1; done\n");
     let program = Program { path, dialect: "codex".to_owned(), ..Program::default() };
-    let voice = Spoken::new(program, None, PATIENT).unwrap();
+    let voice = CommandProvider::new(program, None, PATIENT).unwrap();
     let began = Instant::now();
     let refused = voice.check(&Participant::of("codex")).await.unwrap_err();
     assert_eq!(refused.message, "the program codex did not answer a check within 10 s");

@@ -1,4 +1,4 @@
-//! A folder with programs written for the test, and a look at what is left of them.
+//! A folder with programs written for the test, and a search for what is left of them.
 
 use std::{
     fs,
@@ -16,22 +16,23 @@ use quorum_core::{
     seams::{Chunk, Provider},
 };
 use quorum_providers::{
-    command::Spoken,
-    source::{Patience, Program},
+    command::CommandProvider,
+    source::{Program, Timeouts},
 };
 use tempfile::TempDir;
 
 use crate::call::call;
 
 /// Long enough for anything that works.
-pub(crate) const PATIENT: Patience = Patience { first_ms: 10_000, idle_ms: 10_000 };
+pub(crate) const PATIENT: Timeouts = Timeouts { first_ms: 10_000, idle_ms: 10_000 };
 
-/// Every script gets the folder's path as its first argument. It is like no other, so that whatever is left can be found by it.
+/// A folder whose path every script gets as its first argument. The path is unique, so that
+/// remaining processes can be found by it.
 pub(crate) struct Stage {
     folder: TempDir,
 }
 
-/// Each run writes down where it runs.
+/// Records the folder of each run.
 const NOTE_FOLDER: &str = "#!/bin/sh\npwd >> \"$1/folders\"\n";
 
 impl Stage {
@@ -51,14 +52,15 @@ impl Stage {
         fs::read_to_string(self.path(name)).unwrap_or_default()
     }
 
-    /// A program that speaks this dialect and does what the script says.
+    /// A program of this dialect that runs the script.
     pub(crate) fn program(&self, dialect: &str, script: &str) -> Program {
         let path = self.executable(dialect, &format!("{NOTE_FOLDER}{script}"));
         let arguments = vec![self.folder.path().to_str().unwrap().to_owned()];
         Program { path, arguments, dialect: dialect.to_owned(), ..Program::default() }
     }
 
-    /// Written by another process: were it open for writing here while another test starts a program, it could not be run.
+    /// Creates an executable through another process: if it were open for writing here while
+    /// another test starts a program, it could not be run.
     pub(crate) fn executable(&self, name: &str, script: &str) -> PathBuf {
         let path = self.path(name);
         let mut writer = Command::new("/bin/sh")
@@ -72,7 +74,7 @@ impl Stage {
         path
     }
 
-    /// Those whose arguments name this folder, and the folders that programs ran in, if any of them is still there.
+    /// Processes whose arguments name this folder, and run folders that still exist.
     fn remains(&self) -> Vec<String> {
         let marker = self.folder.path().to_str().unwrap();
         let processes = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
@@ -85,7 +87,7 @@ impl Stage {
         processes.chain(folders).chain(zombies()).collect()
     }
 
-    /// Whether nothing is left, within a moment.
+    /// Asserts that nothing is left after a moment.
     pub(crate) async fn is_empty_soon(&self) {
         let late = Instant::now() + Duration::from_secs(2);
         loop {
@@ -94,7 +96,7 @@ impl Stage {
                 return;
             }
             assert!(Instant::now() < late, "left behind: {remains:?}");
-            // This sleeps because the kernel takes its time to end real processes.
+            // This sleeps because the kernel needs time to end real processes.
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
@@ -110,13 +112,13 @@ fn zombies() -> Vec<String> {
         .collect()
 }
 
-/// What a voice answered: its text, its end, or how it failed.
+/// A voice's answer: its text, and its end or its error.
 pub(crate) async fn ask(
     program: Program,
-    patience: Patience,
+    timeouts: Timeouts,
     call: Call,
 ) -> (String, Result<Chunk, ProviderError>) {
-    let voice = Spoken::new(program, None, patience).unwrap();
+    let voice = CommandProvider::new(program, None, timeouts).unwrap();
     let mut answer = voice.reply(Arc::new(call));
     let mut text = String::new();
     while let Some(chunk) = answer.next().await {
@@ -132,7 +134,7 @@ pub(crate) async fn ask(
     panic!("no end after {text}");
 }
 
-/// The same with a plain question and all the time it needs.
+/// The same with a plain question and long timeouts.
 pub(crate) async fn answer(program: Program) -> (String, Result<Chunk, ProviderError>) {
     ask(program, PATIENT, call("What do you think?")).await
 }

@@ -1,4 +1,4 @@
-//! Programs that don't do what they should.
+//! Tests of programs that misbehave.
 
 use std::{
     path::PathBuf,
@@ -11,8 +11,8 @@ use quorum_core::model::{
 };
 use quorum_core::seams::Provider;
 use quorum_providers::{
-    command::Spoken,
-    source::{Patience, Program},
+    command::CommandProvider,
+    source::{Program, Timeouts},
 };
 
 use crate::{
@@ -20,7 +20,7 @@ use crate::{
     stage::{PATIENT, Stage, answer, ask},
 };
 
-/// What the script of this dialect says, and how it fails.
+/// Checks the text and the error of a script in this dialect.
 async fn check(dialect: &str, script: &str, text: &str, class: ErrorClass, message: &str) {
     let stage = Stage::new();
     let expected = (text.to_owned(), Err(ProviderError::new(class, message)));
@@ -31,14 +31,14 @@ async fn check(dialect: &str, script: &str, text: &str, class: ErrorClass, messa
 #[tokio::test]
 async fn d12_bad_ends_are_classed() {
     let delta = r#"{"type":"message","role":"assistant","content":"A led","delta":true}"#;
-    check("plain", "exit 3", "", ErrorClass::ApiError, "plain ended with code 3").await;
-    check("plain", "echo Half; exit 1", "Half\n", ErrorClass::ApiError, "plain ended with code 1").await;
+    check("plain", "exit 3", "", ErrorClass::ApiError, "plain exited with code 3").await;
+    check("plain", "echo Half; exit 1", "Half\n", ErrorClass::ApiError, "plain exited with code 1").await;
     let stderr_only = "echo one >&2; printf '\\033[31mtwo\\033[0m\\n' >&2";
     check("plain", stderr_only, "", ErrorClass::InvalidResponse, "plain gave no answer; it wrote: two").await;
     check("plain", "exit 0", "", ErrorClass::InvalidResponse, "plain wrote nothing").await;
-    check("plain", "kill -9 $$", "", ErrorClass::Network, "plain was ended by signal 9").await;
+    check("plain", "kill -9 $$", "", ErrorClass::Network, "plain was killed by signal 9").await;
     let login = "echo 'Not logged in. Run codex login' >&2; exit 1";
-    let message = "codex ended with code 1: Not logged in. Run codex login; log in: run `codex login`";
+    let message = "codex exited with code 1: Not logged in. Run codex login; log in: run `codex login`";
     check("codex", login, "", ErrorClass::Authentication, message).await;
     let broke_off = "the answer of gemini broke off before its end";
     check("gemini", &format!("echo '{delta}'"), "A led", ErrorClass::Network, broke_off).await;
@@ -47,7 +47,7 @@ async fn d12_bad_ends_are_classed() {
     let page = "gemini gave no answer; it wrote: <html>Sign in</html>";
     check("gemini", "echo '<html>Sign in</html>'", "", ErrorClass::InvalidResponse, page).await;
     let trust = "echo 'The folder is new.' >&2; exit 55";
-    let message = "gemini ended with code 55: The folder is new.";
+    let message = "gemini exited with code 55: The folder is new.";
     check("gemini", trust, "", ErrorClass::Validation, message).await;
     let limited = "echo '{\"type\":\"turn.failed\",\"error\":{\"message\":\"Rate limit reached\"}}'; exit 1";
     check("codex", limited, "", ErrorClass::RateLimit, "Rate limit reached").await;
@@ -58,7 +58,7 @@ async fn d12_a_check_says_how_to_log_in() {
     let stage = Stage::new();
     let path = stage.executable("claude", "#!/bin/sh\necho '{ \"loggedIn\": false }'; exit 1\n");
     let program = Program { path, dialect: "claude".to_owned(), ..Program::default() };
-    let voice = Spoken::new(program, None, PATIENT).unwrap();
+    let voice = CommandProvider::new(program, None, PATIENT).unwrap();
     let message = "claude is not logged in; log in: run `claude`, then /login";
     let expected = ProviderError::new(ErrorClass::Authentication, message);
     assert_eq!(voice.check(&Participant::of("claude")).await, Err(expected));
@@ -67,8 +67,8 @@ async fn d12_a_check_says_how_to_log_in() {
 #[tokio::test]
 async fn f2_a_silence_is_told_with_the_last_complaint() {
     let check = async |dialect: &str, script: &str, message: &str| {
-        let (stage, patience) = (Stage::new(), Patience { first_ms: 1_000, idle_ms: 1_000 });
-        let (_, end) = ask(stage.program(dialect, script), patience, call("?")).await;
+        let (stage, timeouts) = (Stage::new(), Timeouts { first_ms: 1_000, idle_ms: 1_000 });
+        let (_, end) = ask(stage.program(dialect, script), timeouts, call("?")).await;
         assert_eq!(end, Err(ProviderError::new(ErrorClass::Timeout, message)), "{script}");
         stage.is_empty_soon().await;
     };
@@ -89,26 +89,26 @@ async fn a_program_that_is_not_there_is_named() {
     let refused = async |path: PathBuf, message: String| {
         let program = Program { path, dialect: "claude".to_owned(), ..Program::default() };
         let expected = ProviderError::new(ErrorClass::Validation, message);
-        let voice = Spoken::new(program.clone(), None, PATIENT).unwrap();
+        let voice = CommandProvider::new(program.clone(), None, PATIENT).unwrap();
         assert_eq!(voice.check(&Participant::of("claude")).await, Err(expected.clone()));
         assert_eq!(answer(program).await, (String::new(), Err(expected)));
     };
     let (missing, notes) = (stage.path("claude"), stage.path("notes"));
     let not_found = format!("the program claude was not found at {}", missing.display());
     refused(missing, not_found).await;
-    let not_run = format!("{} is not a program that may be run", notes.display());
+    let not_run = format!("{} is not an executable file", notes.display());
     refused(notes, not_run).await;
     let nowhere = "quorum-has-no-such-program";
-    refused(nowhere.into(), format!("the program {nowhere} was not found along PATH")).await;
+    refused(nowhere.into(), format!("the program {nowhere} was not found in PATH")).await;
 }
 
-/// What the script says until it is given up, noticed soon enough.
+/// Checks the text of a script that times out, soon enough.
 async fn too_late(script: &str, text: &str, message: &str) {
     let stage = Stage::new();
-    let patience = Patience { first_ms: 400, idle_ms: 200 };
-    // The prompt is larger than a pipe, so that nobody can read it in passing.
+    let timeouts = Timeouts { first_ms: 400, idle_ms: 200 };
+    // The prompt is larger than a pipe, so that it can't be written at once.
     let began = Instant::now();
-    let answered = ask(stage.program("plain", script), patience, call(&"word ".repeat(50_000))).await;
+    let answered = ask(stage.program("plain", script), timeouts, call(&"word ".repeat(50_000))).await;
     let took = began.elapsed();
     assert_eq!(
         answered,
@@ -129,7 +129,7 @@ async fn f2_silence_is_noticed_in_time() {
     too_late(no_words, "", "plain said nothing for 0.4 s").await;
 }
 
-/// Whoever leaves the group is out of reach; it must not keep the answer up.
+/// A process that leaves the group can't be killed; it must not hold up the answer.
 #[tokio::test]
 async fn f2_a_pipe_that_is_held_open_keeps_nobody_waiting() {
     let stage = Stage::new();
@@ -150,6 +150,6 @@ async fn f7_a_flood_is_cut_at_a_cap() {
     };
     flood("plain", "yes | head -c 1073741824", "plain wrote more than 16 MiB").await;
     flood("plain", "yes | head -c 1073741824 >&2", "plain wrote more than 16 MiB").await;
-    let line = "a piece of the answer was longer than 2 MiB";
+    let line = "a frame of the answer is larger than 2 MiB";
     flood("claude", "head -c 1073741824 /dev/zero", line).await;
 }

@@ -1,4 +1,4 @@
-//! Every wire does over HTTP what every provider does.
+//! Runs the provider conformance suite for every wire over HTTP.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
@@ -16,7 +16,7 @@ use quorum_core::{
 };
 use quorum_providers::{
     RealVoices,
-    source::{Endpoint, Facts, Patience, Source, Way},
+    source::{Endpoint, Facts, Source, Timeouts, Way},
     wire::{Quirks, wire},
 };
 use quorum_testkit::{
@@ -24,7 +24,7 @@ use quorum_testkit::{
     spec::spec,
 };
 
-/// A provider on this wire; its addresses begin with this path.
+/// A provider on this wire; its base URL has this path.
 fn voice(name: &str, path: &str, seat: &Seat<'_>) -> Voice {
     voice_at(endpoint(name, path, seat), seat)
 }
@@ -47,7 +47,7 @@ fn voice_at(endpoint: Endpoint, seat: &Seat<'_>) -> Voice {
         usual: Facts { window: 128_000, price: None, quirks: Quirks::default() },
         models: BTreeMap::new(),
         width: Width::at_once(100),
-        patience: Patience { first_ms: seat.first_ms, idle_ms: seat.idle_ms },
+        timeouts: Timeouts { first_ms: seat.first_ms, idle_ms: seat.idle_ms },
     };
     RealVoices::of(vec![source]).voice(&spec("synthesis"), &Participant::of("alpha")).unwrap()
 }

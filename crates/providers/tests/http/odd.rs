@@ -1,4 +1,4 @@
-//! Servers that are right in an odd way, and how they are understood.
+//! Tests of servers with unusual but valid behaviour.
 
 use std::time::{Duration, Instant};
 
@@ -89,7 +89,7 @@ async fn d12_an_answer_in_one_piece_is_not_paid_for_again() {
     check(
         |_, _| vec![with_head("200 OK", "content-type: text/event-stream\r\ncontent-encoding: gzip", "x")],
         ErrorClass::InvalidResponse,
-        "switch compression off",
+        "turn off compression",
     )
     .await;
 }

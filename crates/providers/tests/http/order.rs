@@ -1,5 +1,4 @@
-//! A model writes the properties of its answer in the order in which the schema has them, whatever
-//! its vendor.
+//! Tests that answers have the property order of the schema, on every wire.
 
 use quorum_core::call::{Call, Shape};
 use quorum_core::vocabulary::form::Form;
@@ -14,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::voice;
 
-/// What a model held to [`schema`] answers.
+/// The answer of a model that follows [`schema`].
 const ANSWER: &str = concat!(
     r#"{"why":"The why, as alpha-1 sees it.","#,
     r#""marks":[{"speaker":"The speaker, as alpha-1 sees it.","mark":0.75}],"choice":"tabs"}"#

@@ -1,4 +1,4 @@
-//! A server that says byte for byte what a test tells it to, and takes its time where it is told to.
+//! A server that sends exactly the bytes a test gives it, with pauses where the test wants them.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -8,17 +8,17 @@ use std::{
     time::Duration,
 };
 
-/// A part of an answer.
+/// A part of a response.
 #[derive(Debug, Clone)]
 pub(crate) enum Part {
     Bytes(String),
     Pause(Duration),
 }
 
-/// What is answered to a request line, the how-manieth it is.
+/// The response to a request line and the request's number.
 pub(crate) type Says = fn(&str, usize) -> Vec<Part>;
 
-/// A server with the lines of the requests it got.
+/// A server that records the request lines it receives.
 pub(crate) struct Raw {
     pub(crate) url: String,
     lines: Arc<Mutex<Vec<String>>>,
@@ -44,7 +44,7 @@ impl Raw {
     }
 }
 
-/// One request on each connection.
+/// Answers one request per connection.
 fn answer(mut stream: TcpStream, says: Says, heard: &Mutex<Vec<String>>) {
     let Some(line) = request(&stream) else { return };
     let number = {
@@ -54,16 +54,16 @@ fn answer(mut stream: TcpStream, says: Says, heard: &Mutex<Vec<String>>) {
     };
     for part in says(&line, number) {
         match part {
-            // Whoever has left needs no more of it.
+            // A client that has disconnected needs no more.
             Part::Bytes(bytes) if stream.write_all(bytes.as_bytes()).is_err() => return,
             Part::Bytes(_) => {}
-            // It sleeps because a server that takes its time is what is tested.
+            // It sleeps because a slow server is what is tested.
             Part::Pause(time) => thread::sleep(time),
         }
     }
 }
 
-/// Reads a request to its end; its first line.
+/// Reads a request to its end and returns its first line.
 fn request(stream: &TcpStream) -> Option<String> {
     let mut reader = BufReader::new(stream);
     let (mut first, mut length) = (String::new(), 0);
@@ -83,7 +83,7 @@ fn request(stream: &TcpStream) -> Option<String> {
     Some(words.join(" "))
 }
 
-/// An answer that ends with its connection.
+/// A response that ends with its connection.
 pub(crate) fn stream(body: &str) -> Part {
     with_head("200 OK", "content-type: text/event-stream", body)
 }

@@ -1,4 +1,5 @@
-//! A kept connection that its server has closed meanwhile: the next call goes over a new one, and nobody notices.
+//! Tests that a kept connection which the server has closed is replaced by a new one without an
+//! error.
 
 use std::{
     io::{Read, Write},
@@ -20,7 +21,7 @@ use crate::voice;
 
 const ANSWER: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Tabs.\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
 
-/// Answers one request on each connection, keeps it as if for more, and then closes it.
+/// Answers one request per connection, offers to keep the connection alive, and then closes it.
 fn forgetful(listener: &TcpListener, opened: &AtomicUsize) {
     for stream in listener.incoming() {
         let mut stream = stream.unwrap();
@@ -51,7 +52,8 @@ async fn f6_a_kept_connection_that_was_closed_meanwhile_costs_no_call() {
     for number in 1..=20 {
         let heard = hear(&voice, call()).await;
         assert_eq!((heard.text.as_str(), heard.end.is_some()), ("Tabs.", true), "call {number}: {heard:?}");
-        // It sleeps because the end of the connection must have come, with the whole runtime asleep, so that the client can't know.
+        // It sleeps because the end of the connection must have arrived while the whole runtime is
+        // asleep, so that the client can't know.
         thread::sleep(Duration::from_millis(5));
     }
     assert_eq!(opened.load(Ordering::Acquire), 20);

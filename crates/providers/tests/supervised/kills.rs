@@ -1,4 +1,4 @@
-//! A program that embeds this crate is killed with -9 while a local program answers it.
+//! Tests that kill an embedding program with -9 while a local program answers it.
 
 use std::{
     fs,
@@ -11,7 +11,7 @@ use std::{
 use futures::StreamExt;
 use quorum_core::seams::Provider;
 use quorum_providers::{
-    command::{Spoken, supervisor::Supervisor},
+    command::{CommandProvider, supervisor::Supervisor},
     source::Program,
 };
 
@@ -23,8 +23,8 @@ use crate::{
 /// The argument that makes this binary the embedding program.
 pub(crate) const EMBED: &str = "embed";
 
-/// One child in the background and one in a session of its own. Both ignore every signal they can and write where they stand.
-/// Goes on when both do.
+/// Starts one child in the background and one in its own session. Both ignore every signal they can
+/// and write their folder to a file. Continues when both have.
 pub(crate) const LEAVES: &str = r#"
 if [ "$2" = child ]; then
     trap '' TERM INT HUP PIPE
@@ -34,12 +34,12 @@ fi
 while [ "$(ls | wc -l)" -lt 2 ]; do sleep 0.01; done
 "#;
 
-/// How often a process is killed.
+/// The number of kills.
 fn kills() -> usize {
     if std::env::var_os("QUORUM_LONG").is_some() { 50 } else { 10 }
 }
 
-/// Asks the program at this path, which is given this folder, and waits for ever.
+/// Asks the program at this path, passing it this folder, and waits for ever.
 pub(crate) async fn embed(arguments: &[String]) {
     let [path, folder, supervised] = arguments else { panic!("{arguments:?}") };
     let program = Program {
@@ -49,7 +49,7 @@ pub(crate) async fn embed(arguments: &[String]) {
         supervisor: Supervisor::this_program().filter(|_| supervised == "supervised"),
         ..Program::default()
     };
-    let mut answer = Spoken::new(program, None, PATIENT).unwrap().reply(Arc::new(call("?")));
+    let mut answer = CommandProvider::new(program, None, PATIENT).unwrap().reply(Arc::new(call("?")));
     println!("{:?}", answer.next().await);
     std::future::pending::<()>().await;
 }
@@ -75,7 +75,7 @@ fn left(temporary: &Path) -> Vec<PathBuf> {
     fs::read_dir(temporary).unwrap().map(|it| it.unwrap().path()).collect()
 }
 
-/// A local program that goes on for ever once it has begun.
+/// A local program that never ends once it has begun.
 fn endless(stage: &Stage) -> Program {
     stage.program("plain", &format!("{LEAVES}\necho Begun.; while :; do sleep 1; done"))
 }
@@ -91,7 +91,7 @@ pub(crate) async fn with_supervisor() {
         let stage = Stage::new();
         kill(embedded(&stage, &endless(&stage), temporary.path(), "supervised"));
         stage.is_empty_soon().await;
-        // The lock goes last, a moment after the folder.
+        // The lock is removed last, a moment after the folder.
         while !left(temporary.path()).is_empty() {
             tokio::task::yield_now().await;
         }

@@ -1,4 +1,4 @@
-//! What a supervisor passes on, and what it ends.
+//! Tests of what a supervisor forwards and what it kills.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use quorum_core::{
     seams::{Chunk, Provider},
 };
 use quorum_providers::{
-    command::{Spoken, supervisor::Supervisor},
+    command::{CommandProvider, supervisor::Supervisor},
     source::Program,
 };
 
@@ -31,19 +31,19 @@ pub(crate) async fn words_and_ends() {
         stage.is_empty_soon().await;
     };
     check("echo Done.", "Done.\n", None).await;
-    check("echo Half; exit 3", "Half\n", Some((ErrorClass::ApiError, "plain ended with code 3"))).await;
-    check("kill -9 $$", "", Some((ErrorClass::Network, "plain was ended by signal 9"))).await;
-    check("kill -TERM $$", "", Some((ErrorClass::Network, "plain was ended by signal 15"))).await;
-    let told = "plain ended with code 1: Bad.";
+    check("echo Half; exit 3", "Half\n", Some((ErrorClass::ApiError, "plain exited with code 3"))).await;
+    check("kill -9 $$", "", Some((ErrorClass::Network, "plain was killed by signal 9"))).await;
+    check("kill -TERM $$", "", Some((ErrorClass::Network, "plain was killed by signal 15"))).await;
+    let told = "plain exited with code 1: Bad.";
     check("echo Bad. >&2; exit 1", "", Some((ErrorClass::ApiError, told))).await;
-    // The end of the output is seen while the program still runs.
+    // The reader sees the end of the output while the program still runs.
     let closed = r#"echo '{"type":"message","role":"assistant","content":"A","delta":true}'; exec 1>&-; exec sleep 60"#;
     let stage = Stage::new();
     let (said, end) = answer(supervised(stage.program("gemini", closed))).await;
     let broke_off = ProviderError::new(ErrorClass::Network, "the answer of gemini broke off before its end");
     assert_eq!((said.as_str(), end), ("A", Err(broke_off)));
     stage.is_empty_soon().await;
-    // More than any pipe holds, each way, at the same time.
+    // More than any pipe holds, in both directions at the same time.
     let (large, stage) = ("word ".repeat(100_000), Stage::new());
     let (said, end) = ask(supervised(stage.program("plain", "exec cat")), PATIENT, call(&large)).await;
     assert!(said.contains(&large) && end.is_ok(), "{} {end:?}", said.len());
@@ -62,7 +62,7 @@ pub(crate) async fn dropped() {
     let stage = Stage::new();
     let script = format!("{LEAVES}\necho Begun.; while :; do sleep 1; done");
     let program = supervised(stage.program("plain", &script));
-    let voice = Spoken::new(program, None, PATIENT).unwrap();
+    let voice = CommandProvider::new(program, None, PATIENT).unwrap();
     let mut answer = voice.reply(Arc::new(call("?")));
     assert_eq!(answer.next().await, Some(Ok(Chunk::Text("Begun.\n".to_owned()))));
     drop(answer);

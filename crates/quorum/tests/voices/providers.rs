@@ -13,7 +13,7 @@ use quorum_core::{
 };
 use quorum_providers::{
     RealVoices,
-    source::{Endpoint, Facts, Patience, Source, Way},
+    source::{Endpoint, Facts, Source, Timeouts, Way},
     wire::{Quirks, wire},
 };
 use serde_json::{Value, json};
@@ -46,7 +46,7 @@ pub(crate) fn source(name: &str, url: &str, (on, path): (&str, &str), key: &str)
         usual: Facts { window: 128_000, price: None, quirks: Quirks::default() },
         models: BTreeMap::new(),
         width: Width::at_once(1_000),
-        patience: Patience::default(),
+        timeouts: Timeouts::default(),
     }
 }
 

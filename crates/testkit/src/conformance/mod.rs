@@ -1,4 +1,5 @@
-//! Suites that every implementation of a seam passes. A skip is declared where the suite is used, with its reason.
+//! Suites that every implementation of a seam passes. A skip is declared where the suite is used,
+//! with its reason.
 
 pub mod provider;
 pub mod store;

@@ -1,4 +1,4 @@
-//! How a member of a panel answers: by the last of its lines that has to do with the call.
+//! A panel member's answers: the last line of its script that fits the call counts.
 
 use std::{
     sync::{Arc, PoisonError},
@@ -26,7 +26,7 @@ use tokio::time::sleep;
 use super::{AskedCall, Line, Panel};
 use crate::replies::{default_text, labelled};
 
-/// The voice of anyone on this panel.
+/// The voice of all members of a panel.
 pub(super) struct Scripted(pub(super) Panel);
 
 impl Provider for Scripted {
@@ -51,7 +51,7 @@ impl Provider for Scripted {
     }
 }
 
-/// What comes, and then either the end of the stream or silence.
+/// Chunks, followed by either the end of the stream or silence.
 struct Chunks {
     chunks: Vec<Result<Chunk, ProviderError>>,
     silent: bool,
@@ -63,7 +63,7 @@ fn chunks_stream(chunks: &Chunks) -> BoxStream<'static, Result<Chunk, ProviderEr
 }
 
 impl Scripted {
-    /// Fixed by the step, so that a resumed discussion goes as the first would have.
+    /// Determined by the step, so that a resumed discussion behaves like the first run.
     fn latency(&self, call: &Call) -> u64 {
         let scripted = self.0.of(&call.participant.name).rev().find_map(|line| match line {
             Line::Takes(ms) => Some(*ms),
@@ -148,7 +148,7 @@ impl Scripted {
     }
 }
 
-/// The tokens of a whole request by our own count, fences and all.
+/// The tokens of a whole request by our own count, including fences.
 #[must_use]
 pub fn tokens_of(call: &Call) -> u64 {
     let family = Family::of(&call.participant);

@@ -1,4 +1,4 @@
-//! What is said, before a vendor puts it into words of its own.
+//! The content of an answer, independent of a vendor's format.
 
 use super::{
     forms, instance,
@@ -6,38 +6,39 @@ use super::{
     script::{Script, hash_of},
 };
 
-/// What an answer used. `cached` is part of `prompt`, and `reasoning` of `completion`, however a vendor counts.
+/// The usage of an answer. `cached` is part of `prompt`, and `reasoning` of `completion`, however a
+/// vendor counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Used {
-    /// Tokens taken in.
+    /// Input tokens.
     pub prompt: u64,
-    /// Tokens given out.
+    /// Output tokens.
     pub completion: u64,
-    /// Of those taken in, remembered from before.
+    /// Input tokens read from the cache.
     pub cached: u64,
-    /// Of those given out, thought and not said.
+    /// Output tokens spent on thinking.
     pub reasoning: u64,
 }
 
 /// Why an answer ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// There is nothing more to say.
+    /// It is complete.
     Stop,
-    /// It came to one of the stop sequences.
+    /// It reached a stop sequence.
     StopSequence,
-    /// It became too long.
+    /// It reached the maximum length.
     Length,
-    /// The vendor doesn't want it said.
+    /// The vendor refused it.
     Refused,
-    /// A tool shall be used.
+    /// It calls a tool.
     Tool,
 }
 
-/// An answer that no vendor has put into words yet.
+/// An answer before it is encoded in a vendor's format.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Said {
-    /// Part of every id in it.
+    /// A number that is part of every id in it.
     pub(super) id: String,
     pub(super) model: String,
     pub(super) thoughts: String,
@@ -45,21 +46,21 @@ pub(super) struct Said {
     pub(super) pieces: Vec<String>,
     pub(super) tool: Option<Tool>,
     pub(super) ending: Ending,
-    /// What it stopped at.
+    /// The stop sequence that ended it.
     pub(super) stopped_at: Option<String>,
     pub(super) used: Used,
 }
 
-/// The use of a tool.
+/// A tool call.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Tool {
     pub(super) name: String,
-    /// As JSON.
+    /// The arguments as JSON.
     pub(super) arguments: String,
 }
 
-/// Without a script, pieces are about so long.
-const USUAL_PIECE: usize = 24;
+/// The default length of a piece in characters.
+const DEFAULT_PIECE: usize = 24;
 
 impl Said {
     /// The whole text.
@@ -68,7 +69,7 @@ impl Said {
     }
 }
 
-/// What the script makes of the nth request.
+/// The script's answer to the nth request.
 pub(super) fn said(script: &Script, asked: &Asked, number: u64) -> Said {
     let model = &asked.model;
     let mut said = Said {
@@ -99,11 +100,11 @@ pub(super) fn said(script: &Script, asked: &Asked, number: u64) -> Said {
         said.ending = Ending::Tool;
     }
     said.ending = script.ending(model).unwrap_or(said.ending);
-    said.used = script.used(model).unwrap_or_else(|| usual_use(asked, &said));
+    said.used = script.used(model).unwrap_or_else(|| default_usage(asked, &said));
     said
 }
 
-/// Whether a sub-discussion has told it what it found.
+/// Whether the request contains the result of a sub-discussion.
 fn was_told(asked: &Asked) -> bool {
     asked.messages.iter().any(|(_, text)| text.contains("<found-"))
 }
@@ -120,7 +121,7 @@ fn text(script: &Script, asked: &Asked) -> String {
     }
 }
 
-/// Something to say about anything, a little different for everyone and every time.
+/// A text for any topic, slightly different for every model and request.
 fn paragraph(asked: &Asked) -> String {
     const VIEWS: [&str; 4] = [
         "What decides it is the cost of being wrong: the cautious way can be undone, the bold one can't.",
@@ -133,7 +134,7 @@ fn paragraph(asked: &Asked) -> String {
     format!("This is {model}. {} I would start small, and look again after a month.", VIEWS[chosen as usize])
 }
 
-/// The text up to where the request wants it to end.
+/// The text up to a stop sequence or the maximum length.
 fn cut(said: &mut Said, asked: &Asked, mut text: String) -> String {
     let stops = asked.stop.iter().filter_map(|stop| Some((text.find(stop.as_str())?, stop)));
     if let Some((at, stop)) = stops.min_by_key(|it| it.0) {
@@ -149,17 +150,17 @@ fn cut(said: &mut Said, asked: &Asked, mut text: String) -> String {
     text
 }
 
-/// Cuts a text into so many pieces, never inside a character; fewer where it has fewer characters.
+/// Cuts a text into this many pieces at character boundaries; fewer if it has fewer characters.
 pub(super) fn pieces(text: &str, count: Option<usize>) -> Vec<String> {
     let characters: Vec<char> = text.chars().collect();
     let length = match count {
         Some(count) => characters.len().div_ceil(count.max(1)),
-        None => USUAL_PIECE,
+        None => DEFAULT_PIECE,
     };
     characters.chunks(length.max(1)).map(|piece| piece.iter().collect()).collect()
 }
 
-fn usual_use(asked: &Asked, said: &Said) -> Used {
+fn default_usage(asked: &Asked, said: &Said) -> Used {
     let count = |characters: usize| characters.div_ceil(4) as u64;
     let of_tool = said.tool.as_ref().map_or(0, |tool| tool.arguments.len());
     let reasoning = count(said.thoughts.len());

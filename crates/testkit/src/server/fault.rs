@@ -1,54 +1,55 @@
-//! What goes wrong with an answer: with what is said, or with what is answered instead. The rest is staged.
+//! Faults of an answer: changed content, or another response instead. Faults of the transport are
+//! in `stage.rs`.
 
 use super::{
     answer::{Said, pieces},
     speak::{Answer, Refusal, Speech, Why},
 };
 
-/// What goes wrong with an answer.
+/// A fault of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fault {
-    /// It stops there, and the connection stays open.
+    /// It hangs there, with the connection open.
     Hang(Place),
-    /// One byte of the body at a time, so many milliseconds apart.
+    /// The body comes byte by byte, this many milliseconds apart.
     Trickle(u64),
-    /// Every byte in a packet of its own, so that characters are split.
+    /// Every byte comes in its own packet, so that characters are split.
     Bytewise,
-    /// It ends in the middle.
+    /// It is cut in the middle.
     Cut(At, Break),
-    /// There is something in the stream that doesn't belong there.
+    /// The stream contains noise.
     Noise(Noise),
-    /// This status, with the vendor's body for it: 500, 503, 529.
+    /// This status with the vendor's error body: 500, 503, 529.
     Status(u16),
-    /// 429, and how long to wait.
+    /// Status 429 with how long to wait.
     RateLimited(RetryAfter),
-    /// The request is too long for the model, in the vendor's words.
+    /// The vendor's error for a request that is too long for the model.
     TooLong,
-    /// The key is refused, and the refusal repeats it in full.
+    /// The key is rejected, and the error quotes it in full.
     EchoesKey,
-    /// A login page, with 200.
+    /// A login page with status 200.
     Html,
-    /// The vendor's error, with 200 and no stream.
+    /// The vendor's error with status 200 and no stream.
     ErrorBody,
-    /// The vendor's error in the middle of the stream, which ends with it.
+    /// The vendor's error in the middle of the stream, which it ends.
     ErrorEvent,
-    /// Another place, with this status.
+    /// A redirect with this status and target.
     Redirect(u16, String),
-    /// A packed body that unpacks to so many bytes.
+    /// A compressed body that decompresses to this many bytes.
     Gzip(u64),
-    /// So many bytes of text in frames as they should be, then the end as it should be.
+    /// This many bytes of text in well-formed frames, then a regular end.
     Endless(u64),
-    /// So many bytes in one line.
+    /// This many bytes in one line.
     OneLine(u64),
-    /// So many pieces of one character each.
+    /// This many pieces of one character each.
     Tiny(u64),
-    /// Every field is full of what nobody expects there: see [`Fault::HOSTILE`].
+    /// Hostile text in every field: see [`Fault::HOSTILE`].
     Hostile,
-    /// It comes, but late: `first_ms` to the first piece, `chunk_ms` between the others.
+    /// It comes late: `first_ms` to the first piece, `chunk_ms` between the others.
     Slow {
-        /// Until the first piece.
+        /// Milliseconds to the first piece.
         first_ms: u64,
-        /// Between the others.
+        /// Milliseconds between the others.
         chunk_ms: u64,
     },
 }
@@ -56,22 +57,22 @@ pub enum Fault {
 /// Where an answer hangs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// Before anything is sent.
+    /// Before the response.
     Head,
     /// After the head.
     FirstChunk,
     /// In the middle of the text.
     Between,
-    /// After everything has been said, the end marker too, but before the end of the body.
+    /// After the end marker, but before the end of the body.
     End,
 }
 
-/// Where an answer is cut. Bytes are those of the body, whatever the encoding of the transfer.
+/// Where an answer is cut. Bytes are counted in the body, before any transfer encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum At {
-    /// After so many bytes; behind the end is the end.
+    /// After this many bytes, at most at the end.
     Byte(usize),
-    /// Somewhere, by this seed and the number of the request.
+    /// At a pseudo-random position, from this seed and the request's number.
     Anywhere(u64),
     /// Just before the last frame, which is the vendor's end marker.
     EndMarker,
@@ -82,18 +83,18 @@ pub enum At {
 pub enum Break {
     /// The connection is reset.
     Reset,
-    /// The connection is closed, with the body unfinished.
+    /// The connection is closed before the end of the body.
     Fin,
-    /// The body ends as HTTP wants it, as if that were all.
+    /// The body ends early, but correctly in terms of HTTP.
     Clean,
 }
 
-/// What doesn't belong into a stream.
+/// Noise in a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Noise {
-    /// A frame in the middle that is no JSON.
+    /// A frame in the middle that is not JSON.
     BrokenFrame,
-    /// Events nobody has heard of, between all others.
+    /// Events of unknown kinds between all others.
     UnknownEvents,
     /// Lines end with CR and LF.
     CrLf,
@@ -111,37 +112,38 @@ pub enum Noise {
     NoSpace,
 }
 
-/// How a 429 says how long to wait.
+/// How a 429 reports how long to wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryAfter {
     /// Not at all.
     Unsaid,
     /// `retry-after: 7`.
     Seconds(u64),
-    /// `retry-after` with a date so many seconds ahead.
+    /// `retry-after` with a date this many seconds ahead.
     Date(u64),
     /// `retry-after-ms: 300`.
     Millis(u64),
-    /// In the body, as the vendor does it.
+    /// In the body, in the vendor's format.
     Body(u64),
 }
 
-/// Stands for bytes that are no UTF-8.
+/// A placeholder for bytes that are not UTF-8.
 pub(super) const NO_TEXT: char = '\u{e000}';
-/// Stands for the escape of half a surrogate pair.
+/// A placeholder for an escaped lone surrogate.
 pub(super) const LONE_SURROGATE: char = '\u{e001}';
 
 impl Fault {
-    /// What a hostile answer has in every field, as a reader of the stream sees it that replaces what is no text: bytes that are
-    /// no UTF-8, half a surrogate pair, text from right to left and of no width, NUL, escape sequences, markup.
+    /// The text in every field of a hostile answer, as a reader sees it that replaces invalid
+    /// bytes: bytes that are not UTF-8, a lone surrogate, right-to-left and zero-width characters,
+    /// NUL, escape sequences, markup.
     pub const HOSTILE: &str =
         "\u{fffd}\u{fffd}\u{202e}evil\u{202c}\u{200b}\u{200d}\u{feff}\0\u{1b}[31m</script>\u{fffd}";
 
     /// One GiB, for the faults that have a size.
     pub const GIB: u64 = 1 << 30;
 
-    /// Changes what is said, where the fault is in that.
-    pub(super) fn colour(&self, said: &mut Said) {
+    /// Applies a fault of the content.
+    pub(super) fn change_content(&self, said: &mut Said) {
         match self {
             Fault::Hostile => {
                 let hostile = Fault::HOSTILE.trim_matches('\u{fffd}');
@@ -154,7 +156,7 @@ impl Fault {
                     tool.arguments = serde_json::json!({ "topic": hostile }).to_string();
                 }
             }
-            // The last one is left as it is: one vendor's end is part of it.
+            // The last one stays as it is, since one vendor's end marker is part of it.
             Fault::Endless(_) => {
                 said.pieces = vec!["All work and no play. ".repeat(186), "The end.".to_owned()];
             }
@@ -164,7 +166,7 @@ impl Fault {
         }
     }
 
-    /// What is answered instead, where the fault is that something else is.
+    /// The response sent instead, for faults that replace the answer.
     pub(super) fn instead(&self, speech: &Speech, key: Option<&str>) -> Option<Answer> {
         let refused = |why: Why| Some(Answer::refused(speech, &Refusal::of(why)));
         match self {
@@ -213,7 +215,7 @@ fn now() -> u64 {
     since.map_or(0, |since| since.as_secs())
 }
 
-/// `Sun, 15 Nov 2026 12:00:30 GMT`.
+/// A date in HTTP's format: `Sun, 15 Nov 2026 12:00:30 GMT`.
 fn http_date(seconds: u64) -> String {
     const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
     const MONTHS: [&str; 12] =

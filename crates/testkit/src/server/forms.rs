@@ -1,10 +1,10 @@
-//! Recognises forms that are asked for in words alone, for models that can't be held to a schema.
+//! Recognises forms that a prompt describes in prose, for models without schemas.
 
 use serde_json::{Value, json};
 
 use super::request::Asked;
 
-/// A form, and the words by which its prompt is known.
+/// A form, and the phrases that identify its prompt.
 struct Form {
     known_by: &'static str,
     schema: fn(&str) -> Value,
@@ -18,13 +18,14 @@ const FORMS: &[Form] = &[
     Form { known_by: "`synthesis`: the text", schema: synthesis },
 ];
 
-/// The form that is asked for, if any.
+/// The schema of the form that the prompt describes, if any.
 pub(super) fn schema(prompt: &str) -> Option<Value> {
     let form = FORMS.iter().find(|form| prompt.contains(form.known_by))?;
     Some((form.schema)(prompt))
 }
 
-/// The answer to "have you reached consensus?", which has markers and no JSON: no after one round, yes later.
+/// The answer to the consensus question, which has markers instead of JSON: no after one round, yes
+/// later.
 pub(super) fn markers(asked: &Asked) -> Option<String> {
     let prompt = asked.last();
     if !prompt.contains("[CONSENSUS_CHECK]") || !prompt.contains("HAS_CONSENSUS") {
@@ -99,7 +100,7 @@ fn synthesis(_prompt: &str) -> Value {
     ])
 }
 
-/// The names in "ann, bob and cyd" between these words.
+/// The names in a list like "ann, bob and cyd" between these words.
 fn listed(prompt: &str, after: &str, before: &str) -> Vec<String> {
     let rest = prompt.split(after).nth(1).unwrap_or_default();
     let between = rest.split(before).next().unwrap_or_default();

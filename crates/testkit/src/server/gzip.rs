@@ -1,32 +1,34 @@
-//! A body that is small on the line and huge when unpacked.
+//! A gzip bomb: small when sent and huge when decompressed.
 
-/// The most that one reference can repeat.
-const LONGEST: u64 = 258;
+/// The most bytes that one back-reference can repeat.
+const MAX_REPEAT: u64 = 258;
 
-/// A gzip stream as its beginning and a piece to be repeated so often that it unpacks to about `unpacked` bytes of `x` behind
-/// `data: "`. It has no end: whoever unpacks it must have stopped long before.
+/// A gzip stream as its beginning, a piece, and how often the piece is repeated, so that it
+/// decompresses to about `unpacked` bytes of `x` after `data: "`. It has no end: the reader must
+/// have stopped long before.
 pub(super) fn bomb(unpacked: u64) -> (Vec<u8>, Vec<u8>, u64) {
     let mut bits = Bits::default();
-    // One block with the standard's own table of codes, not the last one.
+    // One non-final block with the fixed Huffman table.
     bits.put(0b010, 3);
     for byte in b"data: \"x" {
         bits.code(u16::from(*byte) + 0x30, 8);
     }
-    // Repetitions of 13 bits each fall on the same bits of a byte after eight of them, which take 13 bytes.
+    // Eight repetitions of 13 bits take exactly 13 bytes, so the pattern repeats at byte
+    // boundaries.
     while bits.bytes.len() < 20 || bits.used != 0 {
         bits.repeat_last();
     }
     let mut beginning = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
     beginning.append(&mut bits.bytes);
     (0..8).for_each(|_| bits.repeat_last());
-    (beginning, bits.bytes, unpacked / (8 * LONGEST) + 1)
+    (beginning, bits.bytes, unpacked / (8 * MAX_REPEAT) + 1)
 }
 
-/// Bits, the lowest of a byte first.
+/// A bit writer that fills each byte from its lowest bit.
 #[derive(Default)]
 struct Bits {
     bytes: Vec<u8>,
-    /// How many bits of the last byte are used; 0 when it is full.
+    /// Used bits of the last byte; 0 when it is full.
     used: u8,
 }
 
@@ -35,7 +37,7 @@ impl Bits {
         (0..count).for_each(|at| self.bit(value >> at & 1 == 1));
     }
 
-    /// Codes alone are written from their highest bit on.
+    /// Writes a Huffman code, which starts with its highest bit.
     fn code(&mut self, value: u16, count: u8) {
         (0..count).rev().for_each(|at| self.bit(value >> at & 1 == 1));
     }
@@ -50,7 +52,7 @@ impl Bits {
         self.used = (self.used + 1) % 8;
     }
 
-    /// The byte before, 258 times.
+    /// Repeats the last byte 258 times.
     fn repeat_last(&mut self) {
         self.code(0b1100_0101, 8);
         self.code(0, 5);
@@ -61,7 +63,7 @@ impl Bits {
 mod tests {
     use super::*;
 
-    /// Unpacks what `bomb` packs, and nothing else.
+    /// Decompresses only the format that `bomb` writes.
     fn unpacked(bytes: &[u8]) -> Vec<u8> {
         let bit = |at: usize| bytes[at / 8] >> (at % 8) & 1;
         let code = |at: usize| (0..8).fold(0_u8, |code, next| code << 1 | bit(at + next));
@@ -70,7 +72,7 @@ mod tests {
             match code(at) {
                 0b1100_0101 => {
                     at += 13;
-                    out.extend(std::iter::repeat_n(out[out.len() - 1], LONGEST as usize));
+                    out.extend(std::iter::repeat_n(out[out.len() - 1], MAX_REPEAT as usize));
                 }
                 literal => {
                     at += 8;

@@ -1,10 +1,11 @@
-//! As much of HTTP/1.1 as a scripted server needs: requests are read leniently, answers are made to be paced, cut and spoilt.
+//! The part of HTTP/1.1 that a scripted server needs: lenient reading of requests, and responses
+//! that can be paced, cut and corrupted.
 
 use std::io;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-/// A request before anybody looked into it.
+/// A raw request.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Incoming {
     pub(super) method: String,
@@ -20,7 +21,8 @@ impl Incoming {
     }
 }
 
-/// The next request; `None` when the client is gone or talks nonsense. What comes after it stays in the buffer.
+/// Reads the next request; `None` if the client has disconnected or the request is malformed.
+/// Further bytes stay in the buffer.
 pub(super) async fn read(
     reader: &mut (impl AsyncRead + Unpin),
     writer: &mut (impl AsyncWrite + Unpin),
@@ -44,7 +46,7 @@ pub(super) async fn read(
     Some(incoming)
 }
 
-/// Reads on until `found` finds what it looks for.
+/// Reads until `found` succeeds.
 async fn until(
     reader: &mut (impl AsyncRead + Unpin),
     buffer: &mut Vec<u8>,
@@ -60,7 +62,7 @@ async fn until(
     }
 }
 
-/// Takes in whatever has come; 0 when nothing more will.
+/// Reads available bytes into the buffer; returns 0 at the end.
 pub(super) async fn more(reader: &mut (impl AsyncRead + Unpin), buffer: &mut Vec<u8>) -> io::Result<usize> {
     buffer.reserve(8_192);
     reader.read_buf(buffer).await
@@ -98,7 +100,7 @@ pub(super) fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
     bytes.windows(wanted.len()).position(|it| it == wanted)
 }
 
-/// The head of an answer.
+/// Writes the head of a response.
 pub(super) fn write_head(out: &mut Vec<u8>, status: u16, headers: &[(&str, String)]) {
     out.extend_from_slice(format!("HTTP/1.1 {status} {}\r\n", reason(status)).as_bytes());
     for (name, value) in headers {
@@ -109,7 +111,7 @@ pub(super) fn write_head(out: &mut Vec<u8>, status: u16, headers: &[(&str, Strin
     out.extend_from_slice(b"\r\n");
 }
 
-/// One chunk of a body whose length nobody knows. An empty one would be the end, so it is left out.
+/// Writes one chunk of a chunked body. An empty one would be the end, so it is left out.
 pub(super) fn write_chunk(out: &mut Vec<u8>, bytes: &[u8]) {
     if bytes.is_empty() {
         return;
@@ -119,7 +121,7 @@ pub(super) fn write_chunk(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// The end of such a body.
+/// The end of a chunked body.
 pub(super) const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
 
 fn reason(status: u16) -> &'static str {

@@ -1,19 +1,19 @@
-//! Makes a value that a JSON schema allows, such as a model held to it would write.
+//! Generates a value that a JSON schema allows, like a model that follows it.
 
 use serde_json::{Map, Value, json};
 
 use super::script::hash_of;
 
-/// Lists that are better left empty than filled: a discussion in which everybody dissents decides nothing.
-const BETTER_EMPTY: &[&str] = &["dissent", "claims", "attacked_by", "weaknesses", "areasOfDisagreement"];
+/// Lists that are left empty: a discussion in which everyone dissents decides nothing.
+const LEFT_EMPTY: &[&str] = &["dissent", "claims", "attacked_by", "weaknesses", "areasOfDisagreement"];
 
-/// Flags that are better set: a judge who sees no sense in another round ends it.
-const BETTER_SET: &[&str] = &["shouldContinue"];
+/// Flags that are set: a judge that sees no point in another round ends the discussion.
+const SET_TO_TRUE: &[&str] = &["shouldContinue"];
 
-/// Deeper than this, a schema refers to itself.
-const DEEPEST: usize = 24;
+/// The maximum depth, for schemas that refer to themselves.
+const MAX_DEPTH: usize = 24;
 
-/// Such a value. Choices and texts differ by who is asked.
+/// Generates a value. Choices and texts differ by model.
 pub(super) fn of(schema: &Value, model: &str) -> Value {
     Maker { root: schema, model }.value(schema, &Place { name: "answer", subject: None, depth: 0 })
 }
@@ -23,12 +23,12 @@ struct Maker<'m> {
     model: &'m str,
 }
 
-/// Where in the value we are.
+/// The position in the value.
 #[derive(Clone, Copy)]
 struct Place<'p> {
     /// The field's name.
     name: &'p str,
-    /// Whom the object is about, where its list has one for each of several.
+    /// The participant the object is about, if its list has one object per participant.
     subject: Option<&'p Value>,
     depth: usize,
 }
@@ -36,7 +36,7 @@ struct Place<'p> {
 impl Maker<'_> {
     fn value(&self, schema: &Value, place: &Place<'_>) -> Value {
         let schema = self.resolved(schema);
-        if place.depth > DEEPEST {
+        if place.depth > MAX_DEPTH {
             return Value::Null;
         }
         if let Some(only) = schema.get("const") {
@@ -53,7 +53,7 @@ impl Maker<'_> {
             "array" => self.array(schema, place),
             "number" => number(schema),
             "integer" => json!(number(schema).as_f64().unwrap_or_default().round() as i64),
-            "boolean" => json!(BETTER_SET.contains(&place.name)),
+            "boolean" => json!(SET_TO_TRUE.contains(&place.name)),
             "null" => Value::Null,
             _ => self.text(schema, place),
         }
@@ -70,7 +70,7 @@ impl Maker<'_> {
         about.or_else(|| choices.get(drawn as usize)).cloned().unwrap_or_default()
     }
 
-    /// Everything that is required, and nothing else: what may be left out is.
+    /// An object with its required properties only.
     fn object(&self, schema: &Value, place: &Place<'_>) -> Value {
         let empty = Map::new();
         let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
@@ -84,11 +84,12 @@ impl Maker<'_> {
         Value::Object(made.collect())
     }
 
-    /// One for each of those it can be about, else as few as are allowed but one.
+    /// A list with one item for each participant it can be about, else with the minimum number of
+    /// items, at least one.
     fn array(&self, schema: &Value, place: &Place<'_>) -> Value {
         let bound = |name: &str| schema.get(name).and_then(Value::as_u64);
         let least = bound("minItems").unwrap_or(0);
-        if least == 0 && BETTER_EMPTY.contains(&place.name) {
+        if least == 0 && LEFT_EMPTY.contains(&place.name) {
             return json!([]);
         }
         let any = json!({ "type": "string" });
@@ -118,7 +119,8 @@ impl Maker<'_> {
     }
 }
 
-/// In small letters, for Google writes it in large ones; where several are allowed, the last one, so that what may be null is.
+/// The type in lower case, since Google uses upper case. Of several types the last one, so that
+/// nullable values are null.
 fn type_of(schema: &Value) -> String {
     let named = match schema.get("type") {
         Some(Value::Array(several)) => several.last().and_then(Value::as_str),
@@ -132,7 +134,7 @@ fn type_of(schema: &Value) -> String {
     named.unwrap_or("string").to_lowercase()
 }
 
-/// Three quarters up from the least to the most.
+/// A number at three quarters of the allowed range.
 fn number(schema: &Value) -> Value {
     let bound = |name: &str| schema.get(name).and_then(Value::as_f64);
     let least = bound("minimum").or(bound("exclusiveMinimum"));
@@ -141,7 +143,7 @@ fn number(schema: &Value) -> Value {
         (Some(least), Some(most)) => least + (most - least) * 0.75,
         (Some(least), None) => least + 1.0,
         (None, Some(most)) => most - 1.0,
-        // Where a vendor takes no bounds, this is within those of every form we know.
+        // Without bounds, a number within those of every known form.
         (None, None) => 0.75,
     };
     json!(value)

@@ -1,18 +1,19 @@
-//! Local servers that speak the vendors' formats byte for byte, and go wrong by script or by chance.
+//! Local servers that use the vendors' formats byte for byte, and fail by script or at random.
 //!
 //! ```
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
 //! use quorum_testkit::server::{Fault, server};
 //! let server = server().says("alpha-1", "Tabs.").fault_once("beta-1", Fault::Status(503)).start();
-//! let base_url = server.url(); // http://127.0.0.1:…
+//! assert!(server.url().starts_with("http://127.0.0.1:"));
 //! # });
 //! ```
 //!
-//! The path of a request tells which vendor is meant: a vendor is one file in `speak` and one line in its list. Requests are
-//! checked as strictly as the vendor does. The server shares no code with the client, so that a misreading on one side is not
-//! repeated on the other.
+//! The path of a request tells the vendor: a vendor is one file in `speak` and one line in its
+//! list. Requests are checked as strictly as the vendor does. The server shares no code with the
+//! client, so that a misreading on one side is not repeated on the other.
 //!
-//! It lives in real time: under a paused clock a client's deadlines pass while it waits for the socket.
+//! It runs in real time: under a paused clock, a client's timeouts expire while it waits for the
+//! socket.
 
 mod answer;
 mod fault;
@@ -47,7 +48,7 @@ pub use serve::Counts;
 
 use serve::Shared;
 
-/// So many may wait to be let in: a thousand discussions begin at the same moment.
+/// The length of the accept queue: a thousand discussions begin at the same moment.
 const BACKLOG: u32 = 4_096;
 
 /// A server that runs until it is dropped.
@@ -65,7 +66,7 @@ enum Running {
 }
 
 impl Server {
-    /// Starts on the runtime this is called on.
+    /// Starts on the current runtime.
     pub(crate) fn start(script: Script) -> Self {
         let shared = Shared::new(script);
         let (listener, address) = listen();
@@ -73,13 +74,13 @@ impl Server {
         Server { address, shared, running }
     }
 
-    /// Starts on a thread and a runtime of its own.
+    /// Starts on its own thread and runtime.
     pub(crate) fn on_thread(script: Script) -> Self {
         let shared = Shared::new(script);
         let (tell, told) = mpsc::channel();
         let (stop, stopped) = oneshot::channel::<()>();
         let serving = shared.clone();
-        // It has a name, so that whoever measures can tell its work from a client's.
+        // The name tells its work from a client's in measurements.
         let thread = thread::Builder::new().name("vendors".to_owned()).spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             runtime.expect("a runtime can be had").block_on(async {
@@ -102,30 +103,30 @@ impl Server {
         format!("http://{}", self.address)
     }
 
-    /// Where it listens.
+    /// Its address.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Every request it got, in the order in which they came.
+    /// All requests it received, in order.
     #[must_use]
     pub fn requests(&self) -> Vec<Arc<Request>> {
         self.shared.requests()
     }
 
-    /// How many of everything there are now.
+    /// Its current counters.
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.shared.counts()
     }
 
-    /// Goes on by another script: requests that come from now on are answered by it. Their numbers go on.
+    /// Switches to another script for new requests. The requests' numbers continue.
     pub fn follow(&self, script: Script) {
         self.shared.follow(script);
     }
 
-    /// Stops, and returns when nothing of it is left.
+    /// Stops the server and waits for its end.
     pub async fn stop(mut self) {
         match &mut self.running {
             Running::Task(task) => {

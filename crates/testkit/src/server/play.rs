@@ -1,4 +1,4 @@
-//! An answer as a play: what is sent, when it waits, and how it ends.
+//! A response as a sequence of steps: what is sent, when it waits, and how it ends.
 
 use std::{io, time::Duration};
 
@@ -9,10 +9,10 @@ use tokio::{
 
 use super::http;
 
-/// What is sent many times goes out in pieces of about this size.
-const AT_ONCE: usize = 64 << 10;
+/// The size in bytes of the writes in which repeated pieces are sent.
+const WRITE_SIZE: usize = 64 << 10;
 
-/// One step of an answer.
+/// One step of a response.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Act {
     /// Status and headers.
@@ -21,18 +21,18 @@ pub(super) enum Act {
     Send(Vec<u8>),
     /// The same piece of the body many times.
     Repeat { bytes: Vec<u8>, times: u64 },
-    /// Everything so far goes out now.
+    /// Flush.
     Flush,
-    /// Nothing happens for a while.
+    /// Wait.
     Wait(Duration),
-    /// Nothing happens any more.
+    /// Hang.
     Hang,
 }
 
-/// How it ends.
+/// How a response ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Close {
-    /// Properly; the connection may be used again.
+    /// Regularly; the connection may be reused.
     Proper,
     /// The connection is closed.
     Fin,
@@ -40,20 +40,20 @@ pub(super) enum Close {
     Reset,
 }
 
-/// A whole answer.
+/// A whole response.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Play {
     pub(super) status: u16,
     pub(super) headers: Vec<(&'static str, String)>,
-    /// Whether the body comes in chunks, as nobody knows its length beforehand.
+    /// Whether the body is chunked, since its length is unknown in advance.
     pub(super) is_chunked: bool,
     pub(super) acts: Vec<Act>,
     pub(super) close: Close,
-    /// Whether something goes wrong with it.
+    /// Whether it has a fault.
     pub(super) is_spoilt: bool,
 }
 
-/// Plays it. What comes between two waits goes out in one piece.
+/// Sends the response. Bytes between two waits are sent in one write.
 pub(super) async fn play(writer: &mut (impl AsyncWrite + Unpin), play: &Play) -> io::Result<()> {
     let mut out = Vec::new();
     for act in &play.acts {
@@ -82,7 +82,7 @@ pub(super) async fn play(writer: &mut (impl AsyncWrite + Unpin), play: &Play) ->
 }
 
 impl Play {
-    /// Of the body; what is repeated counts once.
+    /// The length of the body; repeated pieces count once.
     pub(super) fn length(&self) -> usize {
         let bytes = self.acts.iter().map(|act| match act {
             Act::Send(bytes) | Act::Repeat { bytes, .. } => bytes.len(),
@@ -103,7 +103,7 @@ impl Play {
     ) -> io::Result<()> {
         let mut one = Vec::new();
         self.write(&mut one, bytes);
-        let together = (AT_ONCE / one.len().max(1)).max(1) as u64;
+        let together = (WRITE_SIZE / one.len().max(1)).max(1) as u64;
         let many = one.repeat(together.min(times) as usize);
         while times > 0 {
             let now = together.min(times);

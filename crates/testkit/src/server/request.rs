@@ -1,4 +1,4 @@
-//! What a client sent: the request as it came, and what its vendor reads in it.
+//! A received request, and how its vendor understands it.
 
 use std::{
     sync::atomic::{AtomicU8, AtomicUsize, Ordering},
@@ -9,48 +9,48 @@ use serde_json::Value;
 
 use super::speak;
 
-/// A request as it came.
+/// A received request.
 #[derive(Debug)]
 pub struct Request {
-    /// Which one of all, from 1.
+    /// Its number, from 1.
     pub number: u64,
-    /// On which connection, from 1.
+    /// The number of its connection, from 1.
     pub connection: u64,
-    /// When it had come in whole.
+    /// When it was complete.
     pub when: Instant,
     /// `POST`.
     pub method: String,
-    /// Everything after the host, with the query.
+    /// Path and query.
     pub path: String,
-    /// By their names in small letters, in the order in which they came.
+    /// The headers, with names in lower case, in their order.
     pub headers: Vec<(String, String)>,
-    /// Null where there was none, or none that is JSON.
+    /// The JSON body; null if there is none.
     pub body: Value,
-    /// Which vendor was meant: `anthropic`, `openai-chat`; empty for an unknown path.
+    /// The vendor: `anthropic`, `openai-chat`; empty for an unknown path.
     pub wire: &'static str,
-    /// Which model was asked, where one was named.
+    /// The model, if one was named.
     pub model: String,
     pub(super) end: AtomicU8,
     pub(super) length: AtomicUsize,
 }
 
-/// How the answer to a request ended.
+/// How the response to a request ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// It has not yet.
+    /// It has not ended yet.
     UnderWay,
-    /// It was sent to its end.
+    /// It was sent completely.
     Complete,
-    /// The client went away before its end.
+    /// The client disconnected before its end.
     ClientLeft,
-    /// The script broke it off.
+    /// The script cut it.
     Broken,
 }
 
 const ENDS: [End; 4] = [End::UnderWay, End::Complete, End::ClientLeft, End::Broken];
 
 impl Request {
-    /// The value of this header, by its name in small letters.
+    /// The value of this header; its name is in lower case.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(it, _)| it == name).map(|(_, value)| value.as_str())
@@ -69,19 +69,20 @@ impl Request {
         self.path.split_once('?').map_or(&self.path, |(route, _)| route)
     }
 
-    /// What its vendor reads in it; `None` where that is not a question for an answer, or one the vendor refuses.
+    /// The call as its vendor understands it; `None` if it is not a completion request, or one that
+    /// the vendor rejects.
     #[must_use]
     pub fn asked(&self) -> Option<Asked> {
         speak::asked(self)
     }
 
-    /// How many bytes the body of its answer has, as far as it was written beforehand: what is sent many times counts once.
+    /// The length of the response body in bytes; repeated pieces count once.
     #[must_use]
     pub fn answer_length(&self) -> usize {
         self.length.load(Ordering::Acquire)
     }
 
-    /// How the answer to it ended.
+    /// How the response to it ended.
     #[must_use]
     pub fn end(&self) -> End {
         ENDS[usize::from(self.end.load(Ordering::Acquire)) % ENDS.len()]
@@ -96,41 +97,41 @@ impl Request {
     }
 }
 
-/// What a vendor reads in a request for an answer.
+/// A completion request as a vendor understands it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Asked {
-    /// Which model.
+    /// The model.
     pub model: String,
-    /// Standing instructions.
+    /// System instructions.
     pub system: String,
-    /// Who said what, by the vendor's own names of roles.
+    /// The messages with the vendor's own role names.
     pub messages: Vec<(String, String)>,
-    /// The JSON schema it is held to.
+    /// The JSON schema of the answer.
     pub schema: Option<Value>,
-    /// The tool by which it must answer, where a schema comes as a tool that must be used.
+    /// The tool that must be used for the answer, where the schema comes as a forced tool.
     pub tool: Option<String>,
-    /// Whether it may ask for a sub-discussion.
+    /// Whether it may request a sub-discussion.
     pub offers_discuss: bool,
-    /// Whether it shall come in pieces.
+    /// Whether the answer is streamed.
     pub is_streamed: bool,
-    /// Whether it shall come as a JSON list of its pieces, which one vendor does unless told otherwise.
+    /// Whether the stream is a JSON list, which is one vendor's default.
     pub is_list: bool,
-    /// Whether a stream shall say what it used.
+    /// Whether a stream reports usage.
     pub wants_usage: bool,
-    /// How long at most.
+    /// The maximum length in tokens.
     pub max_tokens: Option<u64>,
-    /// What it ends at.
+    /// The stop sequences.
     pub stop: Vec<String>,
 }
 
 impl Asked {
-    /// What was said last.
+    /// The text of the last message.
     #[must_use]
     pub fn last(&self) -> &str {
         self.messages.last().map_or("", |(_, text)| text)
     }
 
-    /// How many characters there are in all.
+    /// The length of all texts.
     pub(super) fn length(&self) -> usize {
         self.system.len() + self.messages.iter().map(|(_, text)| text.len()).sum::<usize>()
     }

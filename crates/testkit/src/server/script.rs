@@ -1,4 +1,4 @@
-//! What a server says and does, as a script. Later lines win over earlier ones; `*` means every model.
+//! The script of a server. Later lines override earlier ones; `*` means every model.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -9,7 +9,7 @@ use super::{
     request::Asked,
 };
 
-/// Starts the script of a server that answers everything fittingly, at once, to anybody.
+/// The script of a server that answers every valid request at once, with any key.
 #[must_use]
 pub fn server() -> Script {
     Script::default()
@@ -52,7 +52,7 @@ impl fmt::Debug for Line {
     }
 }
 
-/// How fast an answer comes.
+/// The timing of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Pace {
     pub(super) first: Duration,
@@ -60,60 +60,61 @@ pub(super) struct Pace {
     pub(super) chunks: usize,
 }
 
-/// Which requests for a model, counted from 1.
+/// A range of requests for a model, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Which {
     from: u64,
     to: u64,
 }
 
-/// What a request is for.
+/// The kind of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// An answer.
     Answer,
-    /// Whether the model is there.
+    /// An availability check.
     Probe,
 }
 
 impl Script {
-    /// What this model says whenever it may say what it likes; where it is held to a form, it keeps to the form.
+    /// Sets this model's text where it has no form; where it has one, it follows the form.
     #[must_use]
     pub fn says(self, model: &str, text: &str) -> Self {
         self.line(model, Line::Says(text.to_owned()))
     }
 
-    /// What this model replies to everything, forms included.
+    /// Sets this model's reply to every request, including forms.
     #[must_use]
     pub fn replies(self, model: &str, reply: impl Fn(&Asked) -> String + Send + Sync + 'static) -> Self {
         self.line(model, Line::Replies(Arc::new(reply)))
     }
 
-    /// What this model thinks before it speaks, and lets others see.
+    /// Sets this model's visible thoughts.
     #[must_use]
     pub fn thinks(self, model: &str, text: &str) -> Self {
         self.line(model, Line::Thinks(text.to_owned()))
     }
 
-    /// Asks for a sub-discussion where it may, until it was told what one found.
+    /// Requests a sub-discussion where allowed, until it got the result of one.
     #[must_use]
     pub fn convenes(self, model: &str, topic: &str) -> Self {
         self.line(model, Line::Convenes(topic.to_owned()))
     }
 
-    /// What each answer of this model uses.
+    /// Sets the usage of this model's answers.
     #[must_use]
     pub fn uses(self, model: &str, used: Used) -> Self {
         self.line(model, Line::Uses(used))
     }
 
-    /// Why each answer of this model ends.
+    /// Sets why this model's answers end.
     #[must_use]
     pub fn ends(self, model: &str, ending: Ending) -> Self {
         self.line(model, Line::Ends(ending))
     }
 
-    /// This model's answers come in so many pieces, the first after `first_ms`, the others `chunk_ms` apart.
+    /// Sends this model's answers in this many pieces, the first after `first_ms`, the others
+    /// `chunk_ms` apart.
     #[must_use]
     pub fn takes(self, model: &str, first_ms: u64, chunk_ms: u64, chunks: usize) -> Self {
         let [first, next] = [first_ms, chunk_ms].map(Duration::from_millis);
@@ -126,73 +127,74 @@ impl Script {
         self.takes("*", first_ms, chunk_ms, chunks)
     }
 
-    /// Every answer of this model goes wrong like this.
+    /// Adds a fault to every answer of this model.
     #[must_use]
     pub fn fault(self, model: &str, fault: Fault) -> Self {
         self.goes_wrong(model, 1..=u64::MAX, fault)
     }
 
-    /// The first answer of this model goes wrong.
+    /// Adds a fault to this model's first answer.
     #[must_use]
     pub fn fault_once(self, model: &str, fault: Fault) -> Self {
         self.goes_wrong(model, 1..=1, fault)
     }
 
-    /// The first so many answers go wrong: a burst.
+    /// Adds a fault to this model's first answers.
     #[must_use]
     pub fn fault_first(self, model: &str, count: u64, fault: Fault) -> Self {
         self.goes_wrong(model, 1..=count, fault)
     }
 
-    /// The nth answer goes wrong, the first being 1.
+    /// Adds a fault to this model's nth answer, counted from 1.
     #[must_use]
     pub fn fault_at(self, model: &str, nth: u64, fault: Fault) -> Self {
         self.goes_wrong(model, nth..=nth, fault)
     }
 
-    /// The nth answer and all after it go wrong.
+    /// Adds a fault to this model's nth answer and all after it.
     #[must_use]
     pub fn fault_from(self, model: &str, nth: u64, fault: Fault) -> Self {
         self.goes_wrong(model, nth..=u64::MAX, fault)
     }
 
-    /// Questions whether this model is there go wrong; without a model's name, `*` is meant.
+    /// Adds a fault to availability checks of this model; those without a model's name count as
+    /// `*`.
     #[must_use]
     pub fn fault_probe(self, model: &str, fault: Fault) -> Self {
         let which = Which { from: 1, to: u64::MAX };
         self.line(model, Line::Fault { which, of: Kind::Probe, fault })
     }
 
-    /// Answers go wrong by chance, each fault with its share of all of them; the rest goes well. The same seed is the same luck
-    /// for the nth answer of a model. A scripted fault goes before.
+    /// Adds random faults, each to its share of the answers. The same seed gives the nth answer of
+    /// a model the same fault. Scripted faults take precedence.
     #[must_use]
     pub fn mix(mut self, seed: u64, shares: impl IntoIterator<Item = (f64, Fault)>) -> Self {
         self.mix = Some((seed, shares.into_iter().collect()));
         self
     }
 
-    /// Only who shows this key is answered.
+    /// Accepts only this key.
     #[must_use]
     pub fn key(mut self, key: &str) -> Self {
         self.key = Some(key.to_owned());
         self
     }
 
-    /// Only these models are there. A server that was not told takes any name, and has no list of them.
+    /// Offers only these models. By default a server accepts any name, and has no list.
     #[must_use]
     pub fn models<'m>(mut self, models: impl IntoIterator<Item = &'m str>) -> Self {
         self.models = Some(models.into_iter().map(str::to_owned).collect());
         self
     }
 
-    /// Keeps no record of requests, as long runs would fill the memory with them; they are still counted.
+    /// Does not record requests, which would fill the memory in long runs; they are still counted.
     #[must_use]
     pub fn forgetful(mut self) -> Self {
         self.is_forgetful = true;
         self
     }
 
-    /// Starts on the tokio runtime this is called on. It stops when the server is dropped.
+    /// Starts on the current tokio runtime. It stops when the server is dropped.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -201,7 +203,7 @@ impl Script {
         Server::start(self)
     }
 
-    /// Starts on a thread of its own with a runtime of its own. It stops when the server is dropped.
+    /// Starts on its own thread and runtime. It stops when the server is dropped.
     #[must_use]
     pub fn on_thread(self) -> Server {
         Server::on_thread(self)
@@ -223,7 +225,7 @@ impl Script {
         of_model.find_map(find)
     }
 
-    /// What the script has this model reply, if anything.
+    /// The scripted reply of this model, if any.
     pub(super) fn text(&self, asked: &Asked, has_form: bool) -> Option<String> {
         self.last(&asked.model, |line| match line {
             Line::Says(text) if !has_form => Some(text.clone()),
@@ -252,7 +254,7 @@ impl Script {
         self.last(model, |line| if let Line::Takes(pace) = line { Some(*pace) } else { None })
     }
 
-    /// What goes wrong with the nth request of this kind for this model.
+    /// The fault of the nth request of this kind for this model.
     pub(super) fn fault_of(&self, model: &str, kind: Kind, nth: u64) -> Option<&Fault> {
         let scripted = self.last(model, |line| match line {
             Line::Fault { which, of, fault } if *of == kind && (which.from..=which.to).contains(&nth) => {
@@ -289,7 +291,7 @@ impl Script {
     }
 }
 
-/// Stirs a number until every bit depends on every other.
+/// Mixes a number, so that every bit depends on all others.
 pub(super) fn hash(number: u64) -> u64 {
     let stirred =
         (number ^ (number >> 30)).wrapping_add(0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -297,7 +299,7 @@ pub(super) fn hash(number: u64) -> u64 {
     stirred ^ (stirred >> 31)
 }
 
-/// A number for a text, the same everywhere.
+/// A hash of a text, the same on every platform.
 pub(super) fn hash_of(text: &str) -> u64 {
     text.bytes().fold(0, |so_far, byte| hash(so_far ^ u64::from(byte)))
 }

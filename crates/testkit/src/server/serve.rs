@@ -1,4 +1,4 @@
-//! Lets clients in, hears them out and answers them, as long as they stay.
+//! Accepts connections, reads requests and sends responses.
 
 use std::{
     collections::BTreeMap,
@@ -26,27 +26,27 @@ use super::{
     speak,
 };
 
-/// How many of everything there are.
+/// Counters of a server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Connections that were ever opened.
+    /// Connections opened so far.
     pub opened: u64,
-    /// Connections that are open now.
+    /// Open connections.
     pub open: u64,
-    /// Requests that ever came.
+    /// Requests received so far.
     pub requests: u64,
-    /// Requests whose answers are not over.
+    /// Requests that are still being answered.
     pub under_way: u64,
-    /// Requests whose answers the script has go wrong.
+    /// Requests whose responses had a fault.
     pub spoilt: u64,
 }
 
-/// What all connections of a server share.
+/// State shared by all connections of a server.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     script: Mutex<Arc<Script>>,
     requests: Mutex<Vec<Arc<Request>>>,
-    /// How many requests there were for each model.
+    /// The number of requests for each model.
     asked: Mutex<BTreeMap<String, u64>>,
     opened: AtomicU64,
     open: AtomicU64,
@@ -107,7 +107,7 @@ impl Shared {
         request
     }
 
-    /// Which request for this model it is, from 1; questions whether it is there are counted on their own.
+    /// The request's number for this model, from 1; availability checks are counted separately.
     fn nth(&self, counted_as: String) -> u64 {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         let count = asked.entry(counted_as).or_default();
@@ -116,7 +116,7 @@ impl Shared {
     }
 }
 
-/// Counts something as long as it lives.
+/// Increments a counter while it is alive.
 struct Counted<'c>(&'c AtomicU64);
 
 impl<'c> Counted<'c> {
@@ -132,11 +132,11 @@ impl Drop for Counted<'_> {
     }
 }
 
-/// Lets everyone in. Dropping it ends every connection.
+/// Accepts connections. Dropping it closes all of them.
 pub(super) async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     let mut connections = JoinSet::new();
     loop {
-        // An error means that this client has left again.
+        // An error means that the client has disconnected.
         let Ok((stream, _)) = listener.accept().await else { continue };
         while connections.try_join_next().is_some() {}
         let number = shared.opened.fetch_add(1, Ordering::AcqRel) + 1;
@@ -187,7 +187,7 @@ async fn answer(shared: &Shared, incoming: Incoming, connection: u64, line: Line
     if sent { play.close } else { Close::Fin }
 }
 
-/// Returns when the client has gone. What it sends meanwhile is kept for later.
+/// Returns when the client has disconnected. What it sends meanwhile is kept for later.
 async fn left(reader: &mut ReadHalf<'_>, buffer: &mut Vec<u8>) {
     while http::more(reader, buffer).await.is_ok_and(|count| count > 0) {}
 }

@@ -1,4 +1,4 @@
-//! How an answer is played: at its pace, and with what goes wrong on its way.
+//! Turns an answer into the steps of a response, with its timing and transport faults.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use super::{
     speak::{Answer, Frame},
 };
 
-/// How an answer is played: at its pace, and with what goes wrong with it.
-pub(super) fn stage(mut answer: Answer, pace: Option<Pace>, fault: Option<&Fault>, luck: u64) -> Play {
+/// The steps of a response, with its timing and its fault.
+pub(super) fn stage(mut answer: Answer, pace: Option<Pace>, fault: Option<&Fault>, number: u64) -> Play {
     let (mut pace, mut close) = (pace, Close::Proper);
     let mut acts = match fault {
         Some(Fault::Noise(noise)) => {
@@ -29,7 +29,7 @@ pub(super) fn stage(mut answer: Answer, pace: Option<Pace>, fault: Option<&Fault
         }
         Some(Fault::Cut(at, how)) => {
             close = how.close();
-            let kept = at.of(&answer.frames, luck);
+            let kept = at.of(&answer.frames, number);
             truncate(&mut answer.frames, kept);
             paced(answer.frames, pace)
         }
@@ -52,7 +52,8 @@ pub(super) fn stage(mut answer: Answer, pace: Option<Pace>, fault: Option<&Fault
     Play { status, headers, is_chunked, acts, close, is_spoilt: fault.is_some() }
 }
 
-/// The head with the first piece, then the others, each in its time. What belongs to a piece comes with it.
+/// The head with the first piece, then the others with pauses. Frames that belong to a piece come
+/// with it.
 fn paced(frames: Vec<Frame>, pace: Option<Pace>) -> Vec<Act> {
     let wait = |time: Duration| (!time.is_zero()).then_some(Act::Wait(time));
     let mut acts: Vec<Act> = pace.and_then(|pace| wait(pace.first)).into_iter().collect();
@@ -80,11 +81,11 @@ impl Place {
 }
 
 impl At {
-    fn of(self, frames: &[Frame], luck: u64) -> usize {
+    fn of(self, frames: &[Frame], number: u64) -> usize {
         let whole: usize = frames.iter().map(|frame| frame.bytes.len()).sum();
         match self {
             At::Byte(at) => at.min(whole),
-            At::Anywhere(seed) => (hash(seed ^ hash(luck)) % whole.max(1) as u64) as usize,
+            At::Anywhere(seed) => (hash(seed ^ hash(number)) % whole.max(1) as u64) as usize,
             At::EndMarker => whole - frames.last().map_or(0, |frame| frame.bytes.len()),
         }
     }
@@ -114,7 +115,7 @@ fn bytes_apart(frames: &[Frame], between: &Act) -> Vec<Act> {
     [Act::Head, between.clone()].into_iter().chain(sent).collect()
 }
 
-/// The first piece many times over, all else as it is.
+/// The first piece many times, everything else unchanged.
 fn repeated(frames: Vec<Frame>, times: impl Fn(usize) -> u64) -> Vec<Act> {
     let mut is_first = true;
     let sent =
@@ -125,7 +126,7 @@ fn repeated(frames: Vec<Frame>, times: impl Fn(usize) -> u64) -> Vec<Act> {
     [Act::Head].into_iter().chain(sent).collect()
 }
 
-/// What comes before the first piece, then a line without end.
+/// The frames before the first piece, then an endless line.
 fn one_line(frames: Vec<Frame>, bytes: u64) -> Vec<Act> {
     let is_event = are_events(&frames);
     let before = frames.into_iter().take_while(|frame| !frame.is_piece);
@@ -136,7 +137,7 @@ fn one_line(frames: Vec<Frame>, bytes: u64) -> Vec<Act> {
     acts
 }
 
-/// Whether these are server-sent events; the other kind of stream is lines.
+/// Whether these are server-sent events, and not JSON lines.
 fn are_events(frames: &[Frame]) -> bool {
     frames.iter().any(|it| it.bytes.starts_with(b"data:") || it.bytes.starts_with(b"event:"))
 }
@@ -185,7 +186,7 @@ fn replace(frames: &mut [Frame], change: impl Fn(&str) -> String) {
     }
 }
 
-/// Puts in what no string of ours can hold.
+/// Replaces the placeholders by bytes that a string can't contain.
 fn unmasked(bytes: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(bytes);
     let mut out = Vec::with_capacity(bytes.len());

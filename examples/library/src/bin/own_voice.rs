@@ -1,4 +1,4 @@
-//! Brings a voice of its own: a provider that answers from this program.
+//! Adds a custom voice: a provider that answers from this program.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Watches a discussion live: every turn as it ends, and the pieces of text as they come.
+//! Watches a discussion live: counts the pieces of text and prints every finished turn.
 
 use futures::StreamExt;
 use quorum::{

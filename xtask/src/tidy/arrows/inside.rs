@@ -1,5 +1,5 @@
-//! The arrows between the modules of core, which the compiler doesn't check: `use crate::…` may
-//! only point to a lower layer.
+//! Checks the dependencies between the modules of core, which the compiler doesn't: `use crate::…`
+//! may only point to a lower layer.
 
 use super::super::Finding;
 use super::super::scan::Token;
@@ -7,7 +7,7 @@ use super::super::tree::Tree;
 
 const SOURCES: &str = "crates/core/src/";
 
-/// Each top-level module of core, and which others it may use.
+/// Each top-level module of core, and the others it may use.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("vocabulary", &["model"]),
@@ -26,7 +26,7 @@ pub(super) fn findings(tree: &Tree) -> Vec<Finding> {
     for (file, scan) in tree.rust() {
         let Some(module) = module_of(&file.path) else { continue };
         let Some(allowed) = may_use(module) else {
-            findings.push(Finding::error(&file.path, 1, stranger(module)));
+            findings.push(Finding::error(&file.path, 1, unlisted(module)));
             continue;
         };
         let is_wrong = |used: &str| used != module && may_use(used).is_some() && !allowed.contains(&used);
@@ -47,7 +47,7 @@ fn may_use(module: &str) -> Option<&'static [&'static str]> {
     MAY_USE.iter().find(|(name, _)| *name == module).map(|(_, allowed)| *allowed)
 }
 
-/// What follows `crate::` anywhere in the file: one name, or the first name of each path in braces.
+/// The name after each `crate::` in the file: one name, or the first name of each path in braces.
 fn used_modules(tokens: &[Token]) -> Vec<&Token> {
     let is_root = |it: &[Token]| it[0].text == "crate" && it[1].text == ":" && it[2].text == ":";
     let starts = tokens.windows(3).enumerate().filter(|(_, window)| is_root(window));
@@ -75,8 +75,8 @@ fn first_names(path: &[Token]) -> Vec<&Token> {
     names
 }
 
-fn stranger(module: &str) -> String {
-    format!("`{module}` is new in core; say in xtask's tidy/arrows/inside.rs what it may use")
+fn unlisted(module: &str) -> String {
+    format!("`{module}` is new in core; list in xtask's tidy/arrows/inside.rs what it may use")
 }
 
 fn wrong_arrow(module: &str, used: &str) -> String {
@@ -152,7 +152,7 @@ mod tests {
         check(
             "crates/core/src/novel/mod.rs",
             "use crate::model::id::Step;",
-            &["crates/core/src/novel/mod.rs:1: error: `novel` is new in core; say in xtask's \
+            &["crates/core/src/novel/mod.rs:1: error: `novel` is new in core; list in xtask's \
                tidy/arrows/inside.rs what it may use"],
         );
     }

@@ -1,11 +1,12 @@
-//! Anthropic's subset of JSON schema: what it does not know, it refuses with the whole request.
+//! Anthropic's subset of JSON schema. A request with an unsupported keyword is rejected.
 
 use serde_json::Value;
 
 use crate::wire::subschemas::rewritten;
 
-/// Bounds of numbers, texts and lists. Prompts say them as well, and whoever reads the reply checks them.
-const UNKNOWN: &[&str] = &[
+/// Unsupported bounds of numbers, texts and lists. Prompts state them as well, and the readers of
+/// replies check them.
+const UNSUPPORTED: &[&str] = &[
     "minimum",
     "maximum",
     "exclusiveMinimum",
@@ -20,11 +21,11 @@ const UNKNOWN: &[&str] = &[
     "maxProperties",
 ];
 
-/// The schema without the keywords that are refused.
+/// The schema without the unsupported keywords.
 pub(super) fn accepted(schema: &Value) -> Value {
     let Value::Object(fields) = schema else { return schema.clone() };
     let mut fields = rewritten(fields, accepted);
-    fields.retain(|name, _| !UNKNOWN.contains(&name.as_str()));
+    fields.retain(|name, _| !UNSUPPORTED.contains(&name.as_str()));
     Value::Object(fields)
 }
 

@@ -1,4 +1,4 @@
-//! What is sent to Anthropic, and what its answers mean.
+//! Tests of Anthropic's wire: requests and answers.
 
 use quorum_core::vocabulary::form::Form;
 use quorum_core::{
@@ -28,7 +28,7 @@ const JSON: &str = include_str!("../recorded/anthropic-json.sse");
 const REFUSAL: &str = include_str!("../recorded/anthropic-refusal.sse");
 const RECORDED: [&str; 5] = [TEXT, THINKING, TOOL, JSON, REFUSAL];
 
-/// The plain request with these fields besides, or without those that are null.
+/// The plain request with these fields added, or removed where they are null.
 fn sent(fields: Value) -> Value {
     let mut body = json!({
         "model": "claude-sonnet-4-6",
@@ -70,7 +70,7 @@ fn stop_sequences_of_white_space_are_not_sent() {
     check(&Call { stop: vec!["\n".to_owned()], ..call() }, Quirks::default(), json!({}));
 }
 
-/// All are required, because Anthropic moves optional ones to the end.
+/// All properties are required, because Anthropic moves optional ones to the end.
 #[test]
 fn properties_are_sent_in_the_order_they_are_written_in() {
     let call = Call { shape: unsorted(), ..call() };
@@ -185,7 +185,7 @@ fn answers_end_for_many_reasons() {
     check("something_new", Finish::Stop);
 }
 
-/// What these frames mean, each of them the data of an event without a name.
+/// The chunks of these frames, each of them the data of an unnamed event.
 fn read(frames: &[&str]) -> (Vec<Chunk>, Option<ProviderError>) {
     let stream: String = frames.iter().map(|data| format!("data: {data}\n\n")).collect();
     chunks(&WIRE, stream.as_bytes())
@@ -245,7 +245,7 @@ fn d12_errors_inside_a_stream_are_classed() {
         let stream = format!("event: error\ndata: {}\n\n", error(kind, message));
         let expected = (vec![], Some(ProviderError::new(class, told)));
         assert_eq!(chunks(&WIRE, stream.as_bytes()), expected);
-        // The same with a 200 before it instead of an event's name.
+        // The same with status 200 instead of an event name.
         assert_eq!(refused(&WIRE, 200, &error(kind, message)), ProviderError::new(class, told));
     };
     check("overloaded_error", "Overloaded", ErrorClass::ApiError, "Overloaded (529)");

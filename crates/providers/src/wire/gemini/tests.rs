@@ -1,4 +1,4 @@
-//! What is sent to Gemini, and what its answers mean.
+//! Tests of Gemini's wire: requests and answers.
 
 use quorum_core::vocabulary::form::Form;
 use quorum_core::{
@@ -28,7 +28,7 @@ const JSON: &str = include_str!("../recorded/gemini-json.sse");
 const BLOCKED: &str = include_str!("../recorded/gemini-blocked.sse");
 const RECORDED: [&str; 5] = [TEXT, THINKING, TOOL, JSON, BLOCKED];
 
-/// The plain request, with this configuration and these fields besides.
+/// The plain request, with this configuration and these fields added.
 fn sent(config: Value, fields: Value) -> Value {
     let mut body = json!({
         "systemInstruction": { "parts": [{ "text": "Be brief." }] },
@@ -44,7 +44,7 @@ fn sent(config: Value, fields: Value) -> Value {
     body
 }
 
-/// Null takes a field away.
+/// Adds fields; null removes one.
 fn add(to: &mut Value, fields: Value) {
     let all = to.as_object_mut().unwrap();
     if let Value::Object(fields) = fields {
@@ -180,7 +180,7 @@ fn f3_an_answer_cut_anywhere_has_no_end() {
     }
 }
 
-/// What these frames mean, each of them the data of an event.
+/// The chunks of these frames, each of them the data of an event.
 fn read(frames: &[&str]) -> (Vec<Chunk>, Option<ProviderError>) {
     let stream: String = frames.iter().map(|data| format!("data: {data}\r\n\r\n")).collect();
     chunks(&WIRE, stream.as_bytes())
@@ -209,7 +209,7 @@ fn answers_end_for_many_reasons() {
     check("SOMETHING_NEW", Some(Finish::Refused));
     check("FINISH_REASON_UNSPECIFIED", None);
     let malformed = read(&[r#"{"candidates":[{"finishReason":"MALFORMED_FUNCTION_CALL"}]}"#]);
-    let told = "the model called a tool in a way that makes no sense (MALFORMED_FUNCTION_CALL)";
+    let told = "the model made an invalid tool call (MALFORMED_FUNCTION_CALL)";
     assert_eq!(malformed, (vec![], Some(ProviderError::new(ErrorClass::InvalidResponse, told))));
 }
 

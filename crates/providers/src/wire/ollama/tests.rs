@@ -1,4 +1,4 @@
-//! Ollama: what is sent, what is read, what is refused.
+//! Tests of Ollama's wire: requests, answers and errors.
 
 use quorum_core::vocabulary::form::Form;
 use quorum_core::{
@@ -155,7 +155,7 @@ fn d12_errors_inside_an_answer() {
     check("{\"error\":\"the input exceeds the context length\"}\n", ErrorClass::ContextOverflow, {
         "the input exceeds the context length"
     });
-    let torn = "a piece of the answer could not be read (expected value at line 1 column 1)";
+    let torn = "a frame of the answer could not be read (expected value at line 1 column 1)";
     check("<html>\n", ErrorClass::InvalidResponse, torn);
 }
 

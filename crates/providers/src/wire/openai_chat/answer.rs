@@ -1,4 +1,4 @@
-//! Reads the frames of a chat completion.
+//! Decodes the frames of a chat completion.
 
 use std::collections::VecDeque;
 
@@ -15,36 +15,36 @@ use serde_json::Value;
 
 use super::super::{
     DISCUSS, Decoder, Frame, Quirks,
-    aloud::Aloud,
-    grow,
-    loose::Text,
+    lenient::Text,
     openai::{fault, refusal, unreadable},
+    push_arguments,
+    think_filter::ThinkFilter,
     topic_of,
 };
 
 /// The vendor's end marker.
 const DONE: &str = "[DONE]";
 
-/// What was read of an answer so far.
+/// The state of one answer.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
-    aloud: Aloud,
+    filter: ThinkFilter,
     finish: Option<Finish>,
     is_refusal: bool,
-    asked: Option<Asked>,
+    discuss: Option<DiscussCall>,
     usage: Option<Counted>,
     is_over: bool,
 }
 
-/// The first call of our tool; a model that makes several at once gets one discussion.
+/// The first call of our tool; further calls in the same answer are ignored.
 #[derive(Debug)]
-struct Asked {
+struct DiscussCall {
     index: Option<u64>,
     id: String,
     arguments: String,
 }
 
-/// One frame. Thoughts (`reasoning_content`, `reasoning`) are among the fields that are passed over.
+/// One frame. Thoughts (`reasoning_content`, `reasoning`) are among the fields that are ignored.
 #[derive(Deserialize)]
 struct Piece<'f> {
     #[serde(borrow, default)]
@@ -96,14 +96,15 @@ struct Function<'f> {
     arguments: Text<'f>,
 }
 
-/// Groq's own field: its count, or why it broke off.
+/// Groq's own field: its usage, or why it stopped.
 #[derive(Deserialize)]
 struct Groq {
     usage: Option<Counted>,
     error: Option<IgnoredAny>,
 }
 
-/// Tokens and money as the vendors count them. Numbers are read as fractions, for some servers write `12.0`.
+/// Usage and cost as the vendors report them. Numbers are read as floats, since some servers write
+/// `12.0`.
 #[derive(Debug, Deserialize)]
 struct Counted {
     prompt_tokens: Option<f64>,
@@ -111,13 +112,13 @@ struct Counted {
     total_tokens: Option<f64>,
     prompt_tokens_details: Option<PromptDetails>,
     completion_tokens_details: Option<CompletionDetails>,
-    /// DeepSeek's name for remembered tokens.
+    /// DeepSeek's name for cached tokens.
     prompt_cache_hit_tokens: Option<f64>,
-    /// Moonshot's.
+    /// Moonshot's name for cached tokens.
     cached_tokens: Option<f64>,
-    /// A number of dollars with OpenRouter; others put other things here.
+    /// Dollars at OpenRouter; others put other values here.
     cost: Option<Value>,
-    /// Whether OpenRouter used a key of the user's own: then `cost` is only its fee.
+    /// Whether OpenRouter used the user's own key; `cost` is then only its fee.
     is_byok: Option<bool>,
     cost_details: Option<CostDetails>,
 }
@@ -138,7 +139,7 @@ struct CostDetails {
 }
 
 impl Decoder for Answer {
-    fn take(&mut self, frame: Frame<'_>, out: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+    fn read_frame(&mut self, frame: Frame<'_>, out: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
         let data = frame.data.trim();
         if self.is_over || data.is_empty() {
             return Ok(());
@@ -149,14 +150,14 @@ impl Decoder for Answer {
         let piece: Piece<'_> = match serde_json::from_str(data) {
             Ok(piece) => piece,
             Err(_) if frame.event == "error" => return Err(fault(data, refusal)),
-            // Chat has no names for its events: one that has is not part of the answer.
+            // Chat events have no names, so a named one is not part of the answer.
             Err(_) if !frame.event.is_empty() => return Ok(()),
             Err(error) => return Err(unreadable(&error)),
         };
         if frame.event == "error" || piece.is_error() {
             return Err(fault(data, refusal));
         }
-        self.take_piece(piece, out)
+        self.read_piece(piece, out)
     }
 }
 
@@ -169,87 +170,89 @@ impl Piece<'_> {
 }
 
 impl Answer {
-    /// Of a model like this, from its first frame on.
+    /// The decoder of an answer by a model with these quirks.
     pub(super) fn of(quirks: &Quirks) -> Self {
-        Answer { aloud: Aloud::of(quirks), ..Answer::default() }
+        Answer { filter: ThinkFilter::of(quirks), ..Answer::default() }
     }
 
-    fn take_piece(&mut self, piece: Piece<'_>, out: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+    fn read_piece(&mut self, piece: Piece<'_>, out: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
         let of_groq = piece.x_groq.and_then(|it| it.usage);
         self.usage = piece.usage.or(of_groq).or(self.usage.take());
-        // One answer is asked for, so there is only a first.
+        // Only one choice was requested.
         let first = piece.choices.into_iter().flatten().find(|it| it.index.unwrap_or(0) == 0);
         let Some(choice) = first else { return Ok(()) };
         self.usage = choice.usage.or(self.usage.take());
         if let Some(delta) = choice.delta {
-            self.take_delta(delta, out);
+            self.read_delta(delta, out);
         }
         self.finish = finish_of(&choice.finish_reason.0)?.or(self.finish);
         Ok(())
     }
 
-    fn take_delta(&mut self, delta: Delta<'_>, out: &mut VecDeque<Chunk>) {
+    fn read_delta(&mut self, delta: Delta<'_>, out: &mut VecDeque<Chunk>) {
         self.is_refusal |= !delta.refusal.is_empty();
-        for text in [self.aloud.take(&delta.content.0), delta.refusal.0.into_owned()] {
-            say(text, out);
+        for text in [self.filter.feed(&delta.content.0), delta.refusal.0.into_owned()] {
+            push_text(text, out);
         }
         for call in delta.tool_calls.into_iter().flatten() {
-            self.take_call(&call);
+            self.read_call(&call);
         }
     }
 
-    /// A call's name comes first, its arguments in pieces with the same index. Servers that know no index tell calls apart by their ids.
-    fn take_call(&mut self, call: &ToolCall<'_>) {
+    /// Reads a piece of a tool call. The name comes first, then the arguments in pieces with the
+    /// same index. Servers without an index identify calls by their ids.
+    fn read_call(&mut self, call: &ToolCall<'_>) {
         let Some(function) = &call.function else { return };
-        match &mut self.asked {
+        match &mut self.discuss {
             None if function.name.0 == DISCUSS => {
                 let (id, arguments) = (call.id.0.to_string(), function.arguments.0.to_string());
-                self.asked = Some(Asked { index: call.index, id, arguments });
+                self.discuss = Some(DiscussCall { index: call.index, id, arguments });
             }
             Some(asked) if asked.index == call.index && (call.id.is_empty() || call.id.0 == asked.id) => {
-                grow(&mut asked.arguments, &function.arguments.0);
+                push_arguments(&mut asked.arguments, &function.arguments.0);
             }
             _ => {}
         }
     }
 
-    /// An end without a reason is what a proxy makes of a connection it lost: the answer may be half of one.
+    /// Ends the answer. An end without a reason is an error: a proxy that lost its connection sends
+    /// it, so the answer may be incomplete.
     fn end(&mut self, out: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
         let Some(finish) = self.finish else {
-            let message = "the answer ended without saying why; it may not be complete";
+            let message = "the answer ended without a finish reason; it may be incomplete";
             return Err(ProviderError::new(ErrorClass::InvalidResponse, message));
         };
         self.is_over = true;
-        say(self.aloud.end(), out);
-        let asked = self.asked.take().and_then(|it| serde_json::from_str(&it.arguments).ok());
+        push_text(self.filter.end(), out);
+        let asked = self.discuss.take().and_then(|it| serde_json::from_str(&it.arguments).ok());
         if let Some(topic) = asked.as_ref().and_then(topic_of) {
             out.push_back(Chunk::Convene { topic });
         }
         let finish = if self.is_refusal { Finish::Refused } else { finish };
         let cost = self.usage.as_ref().and_then(Counted::cost);
-        let usage = self.usage.as_ref().and_then(Counted::usage).map(|it| self.aloud.counted(it));
+        let usage = self.usage.as_ref().and_then(Counted::usage).map(|it| self.filter.counted(it));
         out.push_back(Chunk::End { finish, usage, cost });
         Ok(())
     }
 }
 
-fn say(text: String, out: &mut VecDeque<Chunk>) {
+fn push_text(text: String, out: &mut VecDeque<Chunk>) {
     if !text.is_empty() {
         out.push_back(Chunk::Text(text));
     }
 }
 
-/// Why it stopped; `None` where it goes on. A reason nobody has heard of is still an end.
+/// The finish reason; `None` while the answer goes on. An unknown reason still ends it.
 fn finish_of(reason: &str) -> Result<Option<Finish>, ProviderError> {
     match reason {
         "" | "null" => Ok(None),
-        // Mistral and GLM have names of their own for a full window.
+        // Mistral and GLM have their own names for a full context window.
         "length" | "max_tokens" | "model_length" | "model_context_window_exceeded" => {
             Ok(Some(Finish::Length))
         }
         "content_filter" | "sensitive" | "refusal" => Ok(Some(Finish::Refused)),
         "error" | "abort" | "network_error" | "insufficient_system_resource" => {
-            let message = format!("the provider broke off ({reason})");
+            let message = format!("the provider stopped with an error ({reason})");
             Err(ProviderError::new(ErrorClass::ApiError, message))
         }
         _ => Ok(Some(Finish::Stop)),
@@ -264,7 +267,7 @@ impl Counted {
         }
         let (prompt, written) = (count(prompt), count(written));
         let thought = count(self.completion_tokens_details.as_ref().and_then(|it| it.reasoning_tokens));
-        // Grok counts thoughts beside what was said; the sum shows it.
+        // Grok excludes thoughts from the completion count; its total shows that.
         let is_beside = count(self.total_tokens) == prompt.saturating_add(written).saturating_add(thought);
         let completion = if is_beside { written.saturating_add(thought) } else { written };
         let in_details = self.prompt_tokens_details.as_ref().and_then(|it| it.cached_tokens);
@@ -280,7 +283,7 @@ impl Counted {
     }
 }
 
-/// Nonsense counts as nothing.
+/// A count as an integer; missing or invalid values are 0.
 fn count(told: Option<f64>) -> u64 {
     told.unwrap_or_default() as u64
 }

@@ -1,4 +1,4 @@
-//! Chat completions: what is sent, what is read, what is refused.
+//! Tests of chat completions: requests, answers and errors.
 
 use quorum_core::vocabulary::form::Form;
 use quorum_core::{
@@ -37,7 +37,7 @@ const GROK: &str = include_str!("../recorded/grok.txt");
 const COMPLETE: &[&str] =
     &[OPENAI, TOOL, REFUSAL, MISTRAL, MISTRAL_TOOL, DEEPSEEK, OPENROUTER, VLLM, GROQ, GROK];
 
-/// The body of the plain call, with these fields changed; null takes one out.
+/// The body of the plain call with these fields changed; null removes one.
 fn body(changes: Value) -> Value {
     let mut body = json!({
         "model": "model-1",
@@ -168,7 +168,7 @@ fn d10_recorded_streams_are_read_whole() {
     check(OPENROUTER, &["Spaces", " it is."], Finish::Stop, usage(812, 33, 0, 3), Some(0.00013245));
     check(VLLM, &["Tabs,", " because"], Finish::Length, usage(48, 8, 0, 0), None);
     check(GROQ, &["Tabs."], Finish::Stop, usage(61, 3, 0, 0), None);
-    // 2 said and 306 thought: Grok counts them side by side.
+    // 2 tokens of text and 306 of thoughts: Grok counts them separately.
     check(GROK, &["Tabs."], Finish::Stop, usage(715, 308, 679, 306), None);
 }
 
@@ -198,7 +198,7 @@ fn thoughts_are_not_said_wherever_they_stand() {
     check(&[r#"{"content":"The mark <think> means thinking."}"#], "The mark <think> means thinking.");
 }
 
-/// One frame with this choice, a finish, and the end.
+/// One frame with this choice, a finish reason, and the end.
 fn with_delta(deltas: &[&str]) -> String {
     let frames =
         deltas.iter().map(|it| format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{it}}}]}}\n\n"));
@@ -263,13 +263,14 @@ fn d12_every_way_an_answer_ends() {
     for (reason, finish) in finishes {
         check(&[a, &with(reason), done], "a", Ok(finish));
     }
-    let broke = "the provider broke off (insufficient_system_resource)";
+    let broke = "the provider stopped with an error (insufficient_system_resource)";
     check(&[a, &with("insufficient_system_resource"), done], "a", Err((ErrorClass::ApiError, broke)));
-    let unsaid = (ErrorClass::InvalidResponse, "the answer ended without saying why; it may not be complete");
+    let unsaid =
+        (ErrorClass::InvalidResponse, "the answer ended without a finish reason; it may be incomplete");
     check(&[a, done], "a", Err(unsaid));
     check(&[a, &with("null"), done], "a", Err(unsaid));
     check(&[done], "", Err(unsaid));
-    // A stream's second answer, frames of other kinds and what comes after the end are nobody's.
+    // A second choice, frames of other kinds and frames after the end are ignored.
     let other = r#"{"choices":[{"index":1,"delta":{"content":"b"},"finish_reason":"length"}]}"#;
     let kinds =
         [other, r#"{"object":"chat.completion.chunk.ping"}"#, "{}", "", r#"{"choices":null,"error":null}"#];
@@ -313,19 +314,15 @@ fn d12_errors_inside_an_answer() {
         (r#"{"error":"it is over"}"#, ErrorClass::ApiError, "it is over"),
         (r#"{"choices":[{"index":0,"error":{"code":502,"message":"up"}}]}"#, ErrorClass::ApiError, "up"),
         (r#"{"choices":[],"x_groq":{"error":"over_capacity"}}"#, ErrorClass::ApiError, "over_capacity"),
-        (
-            r#"{"error":{}}"#,
-            ErrorClass::ApiError,
-            "the provider broke off with an error and did not say which",
-        ),
+        (r#"{"error":{}}"#, ErrorClass::ApiError, "the provider stopped with an unspecified error"),
     ];
     for (frame, class, message) in cases {
         check(&data(frame), class, message);
     }
     check("event: error\ndata: {\"message\":\"gone\"}\n\n", ErrorClass::ApiError, "gone");
-    let silent = "the provider broke off with an error and did not say which";
+    let silent = "the provider stopped with an unspecified error";
     check("event: error\ndata: gone\n\n", ErrorClass::ApiError, silent);
-    let torn = "a piece of the answer could not be read (EOF while parsing a list at line 1 column 12)";
+    let torn = "a frame of the answer could not be read (EOF while parsing a list at line 1 column 12)";
     check(&data(r#"{"choices":["#), ErrorClass::InvalidResponse, torn);
     assert_eq!(chunks(&WIRE, b"event: ping\ndata: hello\n\n"), (Vec::new(), None));
     let waits = data(r#"{"error":{"code":429,"message":"Please try again in 2s."}}"#);
@@ -435,7 +432,7 @@ fn d10_what_a_call_costs_where_the_key_is_the_users_own() {
     let own = r#""cost":0.5,"is_byok":true,"cost_details":{"upstream_inference_cost":9.5}"#;
     assert_eq!(usage(own), end(None, Some(10.0)));
     assert_eq!(usage(r#""cost":0.5,"cost_details":{"upstream_inference_cost":9.5}"#), end(None, Some(0.5)));
-    // Others put an object there, fractions of tokens, or nonsense.
+    // Others put objects, fractions of tokens or invalid values there.
     let odd = r#""cost":{"total_cost":0.1},"prompt_tokens":12.0,"completion_tokens":-3,"cached_tokens":99"#;
     assert_eq!(usage(odd), end(Some(Usage { cached: 12, ..Usage::new(12, 0) }), None));
 }

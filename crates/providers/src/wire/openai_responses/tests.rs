@@ -1,4 +1,4 @@
-//! Responses: what is sent, what is read, what is refused.
+//! Tests of the Responses API: requests, answers and errors.
 
 use quorum_core::vocabulary::form::Form;
 use quorum_core::{
@@ -103,7 +103,7 @@ fn d10_recorded_streams_are_read_whole() {
     check(REFUSAL, texts(&["I can't", " do that."]), Finish::Refused, counted);
 }
 
-/// What these frames, which have no names, come to.
+/// The outcome of these unnamed frames.
 fn unnamed(frames: &[&str]) -> Outcome {
     let stream: String = frames.iter().map(|it| format!("data: {it}\n\n")).collect();
     outcome(&WIRE, stream.as_bytes())
@@ -114,7 +114,7 @@ fn d12_every_way_an_answer_ends() {
     let a = r#"{"type":"response.output_text.delta","delta":"a"}"#;
     let check = |last: &str, finish: Option<Finish>| {
         let end = finish.map(|finish| Chunk::End { finish, usage: None, cost: None });
-        // What comes after the end is nobody's.
+        // Frames after the end are ignored.
         let text = if finish.is_some() { "a" } else { "aa" };
         let expected = (text.to_owned(), end.into_iter().collect(), None);
         assert_eq!(unnamed(&[a, last, "[DONE]", a]), expected, "{last}");
@@ -128,7 +128,7 @@ fn d12_every_way_an_answer_ends() {
     check(&incomplete("max_output_tokens"), Some(Finish::Length));
     check(&incomplete("content_filter"), Some(Finish::Refused));
     check(r#"{"type":"response.incomplete","response":{"incomplete_details":null}}"#, Some(Finish::Length));
-    // Frames of other kinds, whatever is in them.
+    // Frames of other kinds are ignored, whatever they contain.
     check(r#"{"type":"response.audio.delta","delta":{"x":1}}"#, None);
     check(r#"{"type":"response.reasoning_summary_text.delta","delta":"hm"}"#, None);
     check(r#"{"type":"response.queued","response":7}"#, None);
@@ -160,7 +160,7 @@ fn d12_errors_inside_an_answer() {
     check(unnamed(&[r#"{"error":{"message":"m","type":"server_error"}}"#]), ErrorClass::ApiError, "m");
     let policy = r#"{"type":"response.failed","response":{"error":{"code":"invalid_prompt","message":"m"}}}"#;
     check(unnamed(&[policy]), ErrorClass::Validation, "m");
-    let torn = "a piece of the answer could not be read (EOF while parsing an object at line 1 column 1)";
+    let torn = "a frame of the answer could not be read (EOF while parsing an object at line 1 column 1)";
     check(unnamed(&["{"]), ErrorClass::InvalidResponse, torn);
 }
 

@@ -1,4 +1,5 @@
-//! Breaks recordings in every way that chance finds, for a minute a wire with `QUORUM_LONG=1`, and a few hundred times without.
+//! Fuzzes the recordings: for a minute per wire with `QUORUM_LONG=1`, and a few hundred runs
+//! without.
 
 use std::time::{Duration, Instant};
 
@@ -6,10 +7,10 @@ use super::{chunks, ends, nothing_follows_an_end, pieces};
 use crate::wire::Wire;
 
 const SEED: u64 = 0x5eed_0f4a_11e4_2026;
-const USUAL_RUNS: u64 = 300;
+const DEFAULT_RUNS: u64 = 300;
 const LONG: Duration = Duration::from_secs(60);
 
-/// What stands for something in the formats, put where it doesn't belong.
+/// Tokens of the formats, inserted where they don't belong.
 const WORDS: &[&str] = &[
     "\n\n",
     "\r\n",
@@ -43,10 +44,10 @@ const WORDS: &[&str] = &[
     "\"error\":null,",
 ];
 
-/// Numbers by chance, the same every time.
-struct Luck(u64);
+/// Deterministic pseudo-random numbers.
+struct Random(u64);
 
-impl Luck {
+impl Random {
     fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -55,42 +56,42 @@ impl Luck {
     }
 }
 
-/// Nothing panics, an end is the last that is said, and pieces mean the same as the whole.
+/// Checks that nothing panics, nothing follows an end, and pieces read like the whole.
 pub(super) fn fuzz(wire: &Wire, recorded: &[&'static str]) {
     let until = std::env::var_os("QUORUM_LONG").map(|_| Instant::now() + LONG);
-    let (mut luck, mut runs, mut whole) = (Luck(SEED), 0_u64, 0_u64);
-    while until.map_or(runs < USUAL_RUNS, |until| Instant::now() < until) {
-        let bytes = broken(recorded, &mut luck);
+    let (mut random, mut runs, mut whole) = (Random(SEED), 0_u64, 0_u64);
+    while until.map_or(runs < DEFAULT_RUNS, |until| Instant::now() < until) {
+        let bytes = broken(recorded, &mut random);
         let read = chunks(wire, &bytes);
         let (all, count) = (&read.0, ends(&read.0));
         assert!(nothing_follows_an_end(all), "seed {SEED:#x}, run {runs}: {all:?}");
-        let cut = luck.below(bytes.len() + 1);
-        let next = cut + luck.below(bytes.len() - cut + 1);
+        let cut = random.below(bytes.len() + 1);
+        let next = cut + random.below(bytes.len() - cut + 1);
         let split = pieces(wire, &[&bytes[..cut], &bytes[cut..next], &bytes[next..]]);
         assert_eq!(split, read, "seed {SEED:#x}, run {runs}, cut at {cut} and {next}");
         runs += 1;
         whole += count.min(1) as u64;
     }
-    println!("{}: {runs} runs from seed {SEED:#x}, {whole} of them came to an end", wire.name);
+    println!("{}: {runs} runs from seed {SEED:#x}, {whole} of them had an end", wire.name);
 }
 
-fn broken(recorded: &[&str], luck: &mut Luck) -> Vec<u8> {
-    let mut bytes = recorded[luck.below(recorded.len())].as_bytes().to_vec();
-    for _ in 0..=luck.below(6) {
-        let at = luck.below(bytes.len());
-        let end = (at + luck.below(80)).min(bytes.len());
+fn broken(recorded: &[&str], random: &mut Random) -> Vec<u8> {
+    let mut bytes = recorded[random.below(recorded.len())].as_bytes().to_vec();
+    for _ in 0..=random.below(6) {
+        let at = random.below(bytes.len());
+        let end = (at + random.below(80)).min(bytes.len());
         let there = bytes[at..end].to_vec();
-        let other = recorded[luck.below(recorded.len())].as_bytes();
-        let from = luck.below(other.len());
-        let put = match luck.below(6) {
-            0 => vec![luck.below(256) as u8],
+        let other = recorded[random.below(recorded.len())].as_bytes();
+        let from = random.below(other.len());
+        let put = match random.below(6) {
+            0 => vec![random.below(256) as u8],
             1 => Vec::new(),
             2 => there.repeat(2),
-            3 => WORDS[luck.below(WORDS.len())].as_bytes().to_vec(),
-            4 => other[from..(from + luck.below(200)).min(other.len())].to_vec(),
+            3 => WORDS[random.below(WORDS.len())].as_bytes().to_vec(),
+            4 => other[from..(from + random.below(200)).min(other.len())].to_vec(),
             _ => there.iter().rev().copied().collect(),
         };
-        let end = if luck.below(2) == 0 { at } else { end };
+        let end = if random.below(2) == 0 { at } else { end };
         bytes.splice(at..end, put);
     }
     bytes

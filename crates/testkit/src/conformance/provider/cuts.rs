@@ -1,4 +1,4 @@
-//! Streams that are cut, split or spoilt.
+//! Streams that are cut, split or corrupted.
 
 use super::{
     Subject,
@@ -6,13 +6,13 @@ use super::{
 };
 use crate::server::{At, Break, Fault, Noise};
 
-/// Every so many bytes an answer is cut; with `QUORUM_LONG` at every byte.
+/// The distance in bytes between the cuts; 1 with `QUORUM_LONG`.
 const EVERY: usize = 29;
 
-/// What ends the last line may be missing.
+/// The bytes at the end of the last line that may be missing.
 const LAST_LINE_END: usize = 4;
 
-/// By a reset, by a closed connection, and by a body that ends as if that were all.
+/// Cut by a reset, by a closed connection, and by a body that ends early without an error.
 pub async fn f3_a_stream_cut_anywhere_never_ends(subject: Subject) {
     let server = speaking().start();
     let voice = voice(subject, &server);
@@ -29,7 +29,7 @@ pub async fn f3_a_stream_cut_anywhere_never_ends(subject: Subject) {
     }
 }
 
-/// Characters are split, and nobody notices.
+/// Split characters arrive intact.
 pub async fn f3_a_byte_at_a_time_is_the_same_answer(subject: Subject) {
     let text = "Grüße: \u{1f600} \u{4e00}\u{4e8c} – „so“.";
     let server = speaking().says(MODEL, text).fault(MODEL, Fault::Bytewise).start();
@@ -37,7 +37,7 @@ pub async fn f3_a_byte_at_a_time_is_the_same_answer(subject: Subject) {
     assert_eq!((heard.text.as_str(), heard.end.is_some()), (text, true), "{:?}", heard.error);
 }
 
-/// What doesn't belong there changes nothing, or the answer has no end.
+/// Noise changes nothing, or the answer fails.
 pub async fn f4_noise_is_passed_over_or_told(subject: Subject) {
     use Noise::{BrokenFrame, ByteOrderMark, Comments, Cr, CrLf, KeepAlives, NoSpace, Nul, UnknownEvents};
     for noise in [CrLf, Cr, ByteOrderMark, Comments, KeepAlives, NoSpace, UnknownEvents, Nul, BrokenFrame] {
@@ -53,7 +53,7 @@ fn is_told(heard: &Heard) -> bool {
     heard.end.is_none() && heard.error.is_some() && SPEECH.starts_with(&heard.text)
 }
 
-/// Bytes that are no text are replaced; everything else comes as it is.
+/// Invalid bytes are replaced; everything else arrives unchanged.
 pub async fn f8_hostile_text_arrives(subject: Subject) {
     let server = failing(Fault::Hostile).start();
     let heard = hear(&voice(subject, &server), call()).await;

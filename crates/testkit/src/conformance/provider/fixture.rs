@@ -1,4 +1,4 @@
-//! Servers and voices, an answer as it was heard, and waiting for what a server sees.
+//! Test servers and voices, received answers, and waiting for a server's state.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,75 +19,75 @@ use crate::server::{Fault, Script, Server, server};
 
 pub use crate::call::call;
 
-/// The model that is asked.
+/// The name of the model.
 pub const MODEL: &str = "alpha-1";
 
-/// What is said where nothing else is.
+/// The default answer.
 pub const SPEECH: &str = "Tabs: they are one key, and everyone sees them as wide as they like.";
 
-/// Shown where any key will do.
+/// The key where any will do.
 pub const KEY: &str = "canary-9f1c7d5e3b";
 
-/// How much later than at its deadline something may be noticed.
+/// How late a timeout may be noticed.
 pub const LATE: Duration = Duration::from_millis(250);
 
-/// No case takes longer.
-const LONGEST: Duration = Duration::from_secs(60);
+/// The timeout of a test case.
+const CASE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A server whose model says [`SPEECH`].
+/// The script of a server whose model says [`SPEECH`].
 #[must_use]
 pub fn speaking() -> Script {
     server().says(MODEL, SPEECH)
 }
 
-/// The same, with every answer going wrong.
+/// The same with this fault in every answer.
 #[must_use]
 pub fn failing(fault: Fault) -> Script {
     speaking().fault(MODEL, fault)
 }
 
-/// A voice at this server with more patience than any case takes.
+/// A voice at this server with timeouts longer than any test case.
 #[must_use]
 pub fn voice(subject: Subject, server: &Server) -> Voice {
     impatient(subject, server, 30_000)
 }
 
-/// A voice that bears so much silence and no more.
+/// A voice with this timeout.
 #[must_use]
 pub fn impatient(subject: Subject, server: &Server, ms: u64) -> Voice {
     (subject.voice)(&Seat { url: &server.url(), key: Some(KEY), first_ms: ms, idle_ms: ms })
 }
 
-/// An answer as it was heard.
+/// A received answer.
 #[derive(Debug, Default, PartialEq)]
 pub struct Heard {
     /// Its text.
     pub text: String,
-    /// The sub-discussion it asks for.
+    /// The topic of the sub-discussion it requests.
     pub topic: Option<String>,
-    /// Its end, where it has one.
+    /// Its end, if it has one.
     pub end: Option<(Finish, Option<Usage>, Option<Usd>)>,
-    /// What went wrong, where something did.
+    /// The error, if there was one.
     pub error: Option<ProviderError>,
 }
 
 impl Heard {
-    /// The class of what went wrong.
+    /// The class of the error.
     #[must_use]
     pub fn class(&self) -> Option<ErrorClass> {
         self.error.as_ref().map(|it| it.class)
     }
 
-    /// What was said to go wrong, or nothing.
+    /// The message of the error, or an empty text.
     #[must_use]
     pub fn message(&self) -> &str {
         self.error.as_ref().map_or("", |it| &it.message)
     }
 }
 
-/// Asks, and hears the answer out: nothing may come after an end or an error.
+/// Makes the call and reads the whole answer: nothing may follow an end or an error.
 pub async fn hear(voice: &Voice, call: Call) -> Heard {
-    timeout(LONGEST, hear_out(voice, call)).await.expect("an answer ends or fails in time")
+    timeout(CASE_TIMEOUT, hear_out(voice, call)).await.expect("an answer ends or fails in time")
 }
 
 async fn hear_out(voice: &Voice, call: Call) -> Heard {
@@ -104,19 +104,19 @@ async fn hear_out(voice: &Voice, call: Call) -> Heard {
     heard
 }
 
-/// The same with the time it took.
+/// Makes the call and measures its time.
 pub async fn timed(voice: &Voice, call: Call) -> (Heard, Duration) {
     let began = Instant::now();
     let heard = hear(voice, call).await;
     (heard, began.elapsed())
 }
 
-/// Waits until a server sees this; it must within [`LATE`].
+/// Waits until the server is in this state, at most [`LATE`].
 pub async fn soon(server: &Server, what: &str, sees: impl Fn(&Server) -> bool) {
     let began = Instant::now();
     while !sees(server) {
         assert!(began.elapsed() < LATE, "{what}: {:?}", server.counts());
-        // It sleeps because the server learns of it by a packet, and tells nobody.
+        // It sleeps because the server learns of it by a packet and has no event for it.
         sleep(Duration::from_millis(2)).await;
     }
 }

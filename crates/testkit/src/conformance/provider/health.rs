@@ -1,4 +1,4 @@
-//! Whether a provider could answer, found out for nothing.
+//! Availability checks, which cost nothing.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::server::{Fault, Place, Script, Server};
 
-/// Enough for a server on the same machine.
+/// A timeout that is long enough for a server on the same machine.
 const PATIENCE_MS: u64 = 1_000;
 
 async fn check(voice: &Voice) -> Result<(), ProviderError> {
@@ -34,7 +34,7 @@ fn serving(script: Script) -> Server {
     script.models([MODEL]).start()
 }
 
-/// There, without a key, with a wrong one, without the model, in trouble, gone.
+/// Available, without a key, with a wrong one, without the model, failing, unreachable.
 pub async fn inv_disc_100_what_is_wrong_is_told_apart(subject: Subject) {
     let class = async |script: Script, key| {
         let server = script.start();
@@ -54,7 +54,7 @@ pub async fn inv_disc_100_what_is_wrong_is_told_apart(subject: Subject) {
     assert_eq!(error.class, ErrorClass::Network);
 }
 
-/// And remembered: the next discussion need not wait as long again.
+/// The result is cached: the next discussion need not wait as long again.
 pub async fn inv_disc_100_a_hanging_server_is_noticed_in_time(subject: Subject) {
     let server = serving(speaking().fault_probe("*", Fault::Hang(Place::Head)));
     let voice = seated(subject, &server.url(), Some(KEY));
@@ -66,7 +66,7 @@ pub async fn inv_disc_100_a_hanging_server_is_noticed_in_time(subject: Subject) 
     assert_eq!(server.counts().requests, 1);
 }
 
-/// Good or bad, for a while.
+/// Success and failure are cached for a while.
 pub async fn inv_disc_100_what_was_found_is_remembered(subject: Subject) {
     for script in [speaking(), speaking().key("another"), speaking().fault_probe("*", Fault::Status(500))] {
         let server = serving(script);
@@ -77,7 +77,7 @@ pub async fn inv_disc_100_what_was_found_is_remembered(subject: Subject) {
     }
 }
 
-/// A burst of discussions asks once.
+/// A burst of discussions makes one check.
 pub async fn inv_disc_100_many_at_once_ask_once(subject: Subject) {
     let server = serving(speaking());
     let voice = seated(subject, &server.url(), Some(KEY));
@@ -86,7 +86,7 @@ pub async fn inv_disc_100_many_at_once_ask_once(subject: Subject) {
     assert_eq!(server.counts().requests, 1);
 }
 
-/// Whoever stops waiting leaves the question to others.
+/// A caller that stops waiting leaves the check to the others.
 pub async fn inv_disc_100_a_check_that_is_dropped_holds_nobody_up(subject: Subject) {
     let server = serving(speaking().fault_probe("*", Fault::Slow { first_ms: 200, chunk_ms: 0 }));
     let voice = seated(subject, &server.url(), Some(KEY));
@@ -94,7 +94,7 @@ pub async fn inv_disc_100_a_check_that_is_dropped_holds_nobody_up(subject: Subje
     assert_eq!(check(&voice).await, Ok(()));
 }
 
-/// No answer is asked for, and without a key nothing at all.
+/// A check requests no completion, and without a key it sends nothing.
 pub async fn inv_disc_100_a_check_costs_nothing(subject: Subject) {
     let server = serving(speaking().key(KEY));
     check(&seated(subject, &server.url(), Some(KEY))).await.expect("it is there");

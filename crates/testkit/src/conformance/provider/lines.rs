@@ -1,4 +1,4 @@
-//! Connections: kept, used again, and not there.
+//! Connections: kept, reused, and refused.
 
 use quorum_core::model::error::ErrorClass;
 
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::server::Fault;
 
-/// One after the other needs one connection.
+/// Sequential calls use one connection.
 pub async fn connections_are_used_again(subject: Subject) {
     let server = speaking().start();
     let voice = voice(subject, &server);
@@ -18,7 +18,7 @@ pub async fn connections_are_used_again(subject: Subject) {
     assert_eq!((server.counts().requests, server.counts().opened), (5, 1));
 }
 
-/// A refusal is an answer, too.
+/// A connection is reused after an error response.
 pub async fn a_connection_outlives_a_refusal(subject: Subject) {
     let server = speaking().fault_first(MODEL, 2, Fault::Status(503)).start();
     let voice = voice(subject, &server);
@@ -28,7 +28,7 @@ pub async fn a_connection_outlives_a_refusal(subject: Subject) {
     assert_eq!((server.counts().requests, server.counts().opened), (3, 1));
 }
 
-/// A closed port, and a name nobody has.
+/// A closed port, and an unknown host name.
 pub async fn a_server_that_is_not_there_can_not_be_reached(subject: Subject) {
     let server = speaking().start();
     let gone = server.url();

@@ -1,6 +1,7 @@
-//! What every provider behind HTTP does, whatever its vendor's format. `provider_conformance!` makes one test of each case.
+//! The conformance suite of HTTP providers, independent of the vendor's format.
+//! `provider_conformance!` makes one test of each case.
 //!
-//! The servers live in real time, and so does the suite: deadlines in it are short, and measured.
+//! The servers run in real time, and so does the suite: its timeouts are short, and measured.
 
 pub mod caps;
 pub mod cuts;
@@ -13,45 +14,45 @@ pub mod speaking;
 
 use quorum_core::seams::Voice;
 
-/// A kind of provider to be tested.
+/// A provider under test.
 #[derive(Debug, Clone, Copy)]
 pub struct Subject {
-    /// What the servers call its format.
+    /// The servers' name for its format.
     pub wire: &'static str,
-    /// The voice of one of its models.
+    /// Creates the voice of one of its models.
     pub voice: fn(&Seat<'_>) -> Voice,
-    /// What its format has no words for, and why; what needs it is left out, and says so.
+    /// Features its format lacks, and why; the cases that need them are skipped with a message.
     pub lacks: &'static [(Lack, &'static str)],
 }
 
-/// Where a voice comes from.
+/// The server and the settings for a voice.
 #[derive(Debug, Clone, Copy)]
 pub struct Seat<'s> {
     /// The server's address, without a path.
     pub url: &'s str,
-    /// The key to show; `None` where one is needed and there is none.
+    /// The key to send; `None` tests a missing key.
     pub key: Option<&'s str>,
-    /// From the request to the first piece of the answer.
+    /// The timeout for the first piece of the answer.
     pub first_ms: u64,
-    /// From one piece to the next.
+    /// The timeout between two pieces.
     pub idle_ms: u64,
 }
 
-/// Something not every format has words for.
+/// A feature that not every format has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lack {
     /// Stop sequences in a request.
     Stop,
-    /// How many tokens were remembered.
+    /// The number of cached tokens.
     Cached,
-    /// How many tokens were thought.
+    /// The number of thinking tokens.
     Reasoning,
-    /// That an answer was refused.
+    /// A finish reason for refused answers.
     Refused,
 }
 
 impl Subject {
-    /// Whether its format lacks this; the reason goes where the test's output goes.
+    /// Whether its format lacks this feature; prints the reason.
     #[must_use]
     pub fn lacks(&self, lack: Lack) -> bool {
         let lacks = self.lacks.iter().find(|it| it.0 == lack);

@@ -1,4 +1,4 @@
-//! What is answered in place of an answer, and what each of it means.
+//! Error responses, and how they are classified.
 
 use quorum_core::model::error::ErrorClass;
 
@@ -16,7 +16,7 @@ async fn refused(subject: Subject, script: Script) -> Heard {
     heard
 }
 
-/// And says it in the vendor's words where there are some.
+/// Each status has its class, with the vendor's message if there is one.
 pub async fn d12_every_status_has_its_class(subject: Subject) {
     use ErrorClass::{ApiError, Authentication, ContextOverflow, Validation};
     let cases = [
@@ -41,7 +41,7 @@ pub async fn d12_every_status_has_its_class(subject: Subject) {
     assert!(unknown.message().contains(MODEL), "{}", unknown.message());
 }
 
-/// Seconds, a date, milliseconds, in the body, or not at all.
+/// As seconds, a date, milliseconds, in the body, or missing.
 pub async fn f5_retry_after_in_all_its_forms(subject: Subject) {
     let cases = [
         (RetryAfter::Unsaid, None),
@@ -64,7 +64,7 @@ pub async fn f5_retry_after_in_all_its_forms(subject: Subject) {
     }
 }
 
-/// An error with 200, a login page, something packed.
+/// An error with status 200, a login page, a compressed body.
 pub async fn f7_what_is_no_stream_of_words_says_so(subject: Subject) {
     let cases = [
         (Fault::ErrorBody, ErrorClass::ApiError),
@@ -77,14 +77,14 @@ pub async fn f7_what_is_no_stream_of_words_says_so(subject: Subject) {
     }
 }
 
-/// The error is the one it says, and comes after the words.
+/// The error keeps its class and comes after the text.
 pub async fn f7_an_error_in_mid_stream_keeps_what_was_said(subject: Subject) {
     let heard = refused(subject, failing(Fault::ErrorEvent)).await;
     assert_eq!(heard.class(), Some(ErrorClass::ApiError), "{}", heard.message());
     assert!(!heard.text.is_empty() && SPEECH.starts_with(&heard.text), "{:?}", heard.text);
 }
 
-/// Neither to another server nor to the same.
+/// Redirects are followed neither to another server nor to the same one.
 pub async fn f7_a_redirect_is_never_followed(subject: Subject) {
     let elsewhere = speaking().start();
     for status in [301, 302, 303, 307, 308] {
@@ -97,7 +97,7 @@ pub async fn f7_a_redirect_is_never_followed(subject: Subject) {
     assert_eq!(elsewhere.counts().opened, 0);
 }
 
-/// In a refusal that quotes it, whole or in part.
+/// In an error response that quotes it, in full or in part.
 pub async fn s1_a_key_that_is_echoed_stays_hidden(subject: Subject) {
     let server = failing(Fault::EchoesKey).start();
     let seat = Seat { url: &server.url(), key: Some(KEY), first_ms: 5_000, idle_ms: 5_000 };

@@ -1,4 +1,4 @@
-//! Servers that stop speaking, and listeners that stop listening.
+//! Servers that stop sending, and clients that stop reading.
 
 use std::{sync::Arc, time::Duration};
 
@@ -18,7 +18,8 @@ async fn nothing_is_left(server: &Server) {
     assert_eq!(server.requests()[0].end(), End::ClientLeft);
 }
 
-/// Before anything, after the head, in the middle; after its end an answer is complete.
+/// A hang before the response, after the head, and in the middle; after its end an answer is
+/// complete.
 pub async fn f2_a_hang_is_noticed_in_time_and_nothing_is_left(subject: Subject) {
     let patience = Duration::from_millis(PATIENCE_MS);
     for place in [Place::Head, Place::FirstChunk, Place::Between] {
@@ -34,7 +35,7 @@ pub async fn f2_a_hang_is_noticed_in_time_and_nothing_is_left(subject: Subject) 
     nothing_is_left(&server).await;
 }
 
-/// A byte now and then is no answer.
+/// Single bytes from time to time do not extend the timeout.
 pub async fn f2_a_trickle_is_noticed_in_time(subject: Subject) {
     let server = failing(Fault::Trickle(40)).start();
     let (heard, took) = timed(&impatient(subject, &server, PATIENCE_MS), call()).await;
@@ -43,7 +44,7 @@ pub async fn f2_a_trickle_is_noticed_in_time(subject: Subject) {
     nothing_is_left(&server).await;
 }
 
-/// Wherever it stands.
+/// At any point of the answer.
 pub async fn f2_dropping_an_answer_closes_its_connection_at_once(subject: Subject) {
     let server = failing(Fault::Slow { first_ms: 0, chunk_ms: 60_000 }).start();
     let mut stream = voice(subject, &server).provider.reply(Arc::new(call()));

@@ -1,4 +1,4 @@
-//! What is sent arrives as it was meant, and so does what comes back.
+//! Requests and answers arrive as they were meant.
 
 use quorum_core::{
     call::{Call, Shape},
@@ -15,7 +15,7 @@ use crate::server::{Asked, Ending, Request, Script, Server, Used, server};
 
 const BALLOT: Form = Form::new("ballot");
 
-/// Starts the server, asks once, and gives back what both sides saw.
+/// Starts the server, makes one call, and returns what both sides received.
 async fn ask(subject: Subject, script: Script, call: Call) -> (Heard, Asked, Value, Server) {
     let server = script.start();
     let heard = hear(&voice(subject, &server), call).await;
@@ -27,7 +27,7 @@ async fn ask(subject: Subject, script: Script, call: Call) -> (Heard, Asked, Val
     (heard, asked, request.body.clone(), server)
 }
 
-/// Text, end, and tokens with those remembered and thought.
+/// Text, end, and usage with cached and thinking tokens.
 pub async fn an_answer_comes_with_its_text_its_end_and_what_it_used(subject: Subject) {
     let used = Used { prompt: 120, completion: 40, cached: 100, reasoning: 15 };
     let (heard, asked, _, server) = ask(subject, speaking().key(KEY).uses(MODEL, used), call()).await;
@@ -40,7 +40,8 @@ pub async fn an_answer_comes_with_its_text_its_end_and_what_it_used(subject: Sub
     assert_eq!(server.requests()[0].header("accept-encoding"), None, "nothing packed is asked for");
 }
 
-/// System, own and others' turns, as the vendor reads them in the bytes it got.
+/// System instructions, own turns and others' turns, as the vendor reads them from the request's
+/// bytes.
 pub async fn everyone_is_heard_in_the_right_role(subject: Subject) {
     let (_, asked, ..) = ask(subject, speaking(), call()).await;
     let own = if subject.wire == "gemini" { "model" } else { "assistant" };
@@ -50,7 +51,7 @@ pub async fn everyone_is_heard_in_the_right_role(subject: Subject) {
     assert_eq!(asked.system, "Be brief.");
 }
 
-/// The model is told, and stops there.
+/// The stop sequence is sent, and the model stops there.
 pub async fn an_answer_ends_at_a_stop_sequence(subject: Subject) {
     let stop = vec!["HALT".to_owned()];
     let script = server().says(MODEL, "One. HALT Two.");
@@ -63,14 +64,14 @@ pub async fn an_answer_ends_at_a_stop_sequence(subject: Subject) {
     assert_eq!(heard.end.map(|it| it.0), Some(Finish::Stop));
 }
 
-/// How freely, and how long at most.
+/// Temperature and maximum length are sent.
 pub async fn temperature_and_length_are_passed_on(subject: Subject) {
     let (_, asked, body, _) = ask(subject, speaking(), call()).await;
     assert_eq!(asked.max_tokens, Some(300));
     assert_eq!(found(&body, "temperature"), Some(&json!(0.5)));
 }
 
-/// The first value of that name, however deep.
+/// The first value of that name at any depth.
 fn found<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
     match value {
         Value::Object(fields) => fields.get(name).or_else(|| fields.values().find_map(|it| found(it, name))),
@@ -79,7 +80,7 @@ fn found<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
     }
 }
 
-/// By the vendor's own means.
+/// The schema is sent in the vendor's own format.
 pub async fn an_answer_keeps_to_its_form(subject: Subject) {
     let schema = json!({
         "type": "object",
@@ -99,7 +100,7 @@ pub async fn an_answer_keeps_to_its_form(subject: Subject) {
     assert_eq!(schema["properties"]["choice"]["enum"], json!(["tabs", "spaces"]));
 }
 
-/// What was said before it is kept.
+/// The text before the tool call is kept.
 pub async fn a_tool_call_asks_for_a_sub_discussion(subject: Subject) {
     let script = speaking().convenes(MODEL, "Which editor?");
     let (heard, asked, ..) = ask(subject, script, Call { may_convene: true, ..call() }).await;
@@ -108,14 +109,14 @@ pub async fn a_tool_call_asks_for_a_sub_discussion(subject: Subject) {
     assert!(heard.end.is_some() && heard.error.is_none(), "{heard:?}");
 }
 
-/// A model that may not ask for anything is not told that it could.
+/// A model that may not request a sub-discussion gets no tool for it.
 pub async fn no_tool_is_offered_where_none_may_be_used(subject: Subject) {
     let (heard, asked, body, _) = ask(subject, speaking().convenes(MODEL, "Which editor?"), call()).await;
     assert!(!asked.offers_discuss && found(&body, "tools").is_none(), "{body}");
     assert_eq!((heard.text.as_str(), heard.topic), (SPEECH, None));
 }
 
-/// Stopped, cut at its length, refused.
+/// The finish reasons: stopped, cut at its length, refused.
 pub async fn why_it_ended_is_told(subject: Subject) {
     let cases =
         [(Ending::Stop, Finish::Stop), (Ending::Length, Finish::Length), (Ending::Refused, Finish::Refused)];
@@ -128,7 +129,7 @@ pub async fn why_it_ended_is_told(subject: Subject) {
     }
 }
 
-/// What a model thinks before it speaks is no part of what it says.
+/// A model's thoughts are not part of its answer.
 pub async fn thoughts_are_not_for_others(subject: Subject) {
     let (heard, ..) = ask(subject, speaking().thinks(MODEL, "Hm. What would Bob say?"), call()).await;
     assert_eq!(heard.text, SPEECH);

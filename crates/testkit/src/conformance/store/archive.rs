@@ -1,4 +1,4 @@
-//! Past discussions, sessions, idempotency keys and the audit log: listed and searched.
+//! The archive: past discussions, sessions, idempotency keys and the audit log.
 
 use quorum_core::{
     model::{
@@ -30,7 +30,7 @@ fn ids(found: Result<Vec<Summary>, StoreError>) -> Vec<DiscussionId> {
     found.expect("the store is there").iter().map(|summary| summary.id).collect()
 }
 
-/// Only those that people started, and no more than wanted.
+/// The list contains only top-level discussions, up to the limit.
 pub async fn the_list_is_newest_first<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let middle = open(store, "second", second(2)).await;
@@ -43,7 +43,7 @@ pub async fn the_list_is_newest_first<S: Whole>(subject: Subject<S>) {
     assert_eq!(ids(store.list(two).await), [newest, middle]);
 }
 
-/// Both narrow the list down.
+/// Both filters narrow the list.
 pub async fn the_list_by_prefix_and_session<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let session = Session {
@@ -69,7 +69,7 @@ pub async fn the_list_by_prefix_and_session<S: Whole>(subject: Subject<S>) {
     }
 }
 
-/// Everything a list shows, before and after.
+/// All fields of a summary, before and after the end.
 pub async fn a_summary_says_how_it_ended<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let simulation = Simulation { seed: 1, latency_ms: 0, failure: 0.0, stubbornness: 0.5, dead: Vec::new() };
@@ -100,7 +100,7 @@ pub async fn a_summary_says_how_it_ended<S: Whole>(subject: Subject<S>) {
     assert_eq!(store.list(Wanted::default()).await, Ok(vec![ended]));
 }
 
-/// A new run over the same record takes the end back.
+/// A new run of the same record clears the end.
 pub async fn an_error_has_ended_until_it_is_tried_again<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let id = open(store, "tabs or spaces?", second(1)).await;
@@ -122,7 +122,8 @@ pub async fn an_error_has_ended_until_it_is_tried_again<S: Whole>(subject: Subje
     assert_eq!(shown(&listed[0]), (Lifecycle::Ready, None, None));
 }
 
-/// INV-DISC-631: the topic before the synthesis before what was said; what has nothing to do with it is not there.
+/// INV-DISC-631: matches in the topic rank before those in the synthesis, and those before turns;
+/// other discussions are not found.
 pub async fn the_most_relevant_comes_first<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let talked = open(store, "which bread for breakfast?", second(1)).await;
@@ -140,7 +141,7 @@ pub async fn the_most_relevant_comes_first<S: Whole>(subject: Subject<S>) {
     assert_eq!(ids(store.search("quantum", first(10)).await), []);
 }
 
-/// Whatever people type is words, never an order to the search.
+/// User input is always searched as words, never as search operators.
 pub async fn any_signs_may_be_searched<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let id = finish(store, "is C++ or \"Rust\" (2024) safer?", "Rust, or not?", second(1)).await;
@@ -163,7 +164,7 @@ pub async fn a_session_must_exist<S: Whole>(subject: Subject<S>) {
     assert_eq!(store.read(id, Seq::START, 1).await, Err(StoreError::Unknown(id)));
 }
 
-/// Making one twice changes nothing.
+/// Creating a session twice changes nothing.
 pub async fn sessions_are_newest_first<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let session = |name: &str, at| Session {
@@ -179,7 +180,7 @@ pub async fn sessions_are_newest_first<S: Whole>(subject: Subject<S>) {
     assert_eq!(store.sessions().await, Ok(vec![newer, older]));
 }
 
-/// S12: a list, a search and a session are one tenant's.
+/// S12: lists, searches and sessions are limited to one tenant.
 pub async fn s12_tenants_see_their_own<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let (ann, bob) = (Tenant::named("ann"), Tenant::named("bob"));
@@ -203,7 +204,8 @@ pub async fn s12_tenants_see_their_own<S: Whole>(subject: Subject<S>) {
     assert_eq!(refused, Err(StoreError::UnknownSession(session.id)));
 }
 
-/// One that is run stays; one that is not goes with everything below it, finished or not.
+/// A running discussion is kept; others are removed with all their sub-discussions, finished or
+/// not.
 pub async fn removing_takes_what_nobody_runs<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let id = open(store, "tabs or spaces?", second(1)).await;
@@ -222,7 +224,7 @@ pub async fn removing_takes_what_nobody_runs<S: Whole>(subject: Subject<S>) {
     assert_eq!(ids(store.search("done", first(9)).await), []);
 }
 
-/// F12: whoever comes first has the key, until its discussion is gone.
+/// F12: the first request reserves the key, until its discussion is removed.
 pub async fn f12_an_order_is_reserved_once<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let id = open(store, "tabs or spaces?", second(1)).await;
@@ -242,7 +244,7 @@ pub async fn f12_an_order_is_reserved_once<S: Whole>(subject: Subject<S>) {
     assert_eq!(store.reserve(again.clone()).await, Ok(again));
 }
 
-/// Newest first, each tenant's own, and removed with retention.
+/// Audit entries are listed newest first, for one tenant, and removed by retention.
 pub async fn deeds_are_kept_by_tenant<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let deed = |tenant: &str, action: &str, at| Deed {
@@ -261,7 +263,7 @@ pub async fn deeds_are_kept_by_tenant<S: Whole>(subject: Subject<S>) {
     assert_eq!(of("ann").await, Ok(vec![delete.clone(), pause]));
     assert_eq!(of("bob").await, Ok(vec![other]));
     assert_eq!(store.deeds(Tenant::named("ann"), 1).await, Ok(vec![delete.clone()]));
-    // Entries live as long as the discussions they are about: retention and the week after it.
+    // Entries are kept as long as their discussions: for the retention period and a week.
     let newest = second(3 + 8 * DAY);
     finish(store, "young", "new", newest).await;
     let keep = |ms| Retention { keep_ms: ms, wall: newest };

@@ -1,4 +1,4 @@
-//! One owner at a time, and an owner that lost its claim writes nothing.
+//! Claims: one owner at a time, and an owner that lost its claim can't write.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use super::{
     fixture::{LEASE_MS, Writer, about, below, finish, moved, open, opening, said, second},
 };
 
-/// Whoever claims later writes; whoever claimed before does not.
+/// The later claim can write; the earlier one can't.
 pub async fn an_older_claim_is_fenced<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let id = open(store, "tabs or spaces?", second(1)).await;
@@ -27,7 +27,7 @@ pub async fn an_older_claim_is_fenced<S: Whole>(subject: Subject<S>) {
     assert!(newer.write(second(2), turn(), Then::Continue).await.is_ok());
 }
 
-/// It is there and taken in one step; what is there already stays as it is, and nobody's.
+/// Creation and claim are one step; an existing discussion stays unchanged and unclaimed.
 pub async fn what_is_begun_is_claimed_from_the_start<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let (id, facts) = (DiscussionId::fresh(), opening(about("tabs or spaces?"), second(1), None));
@@ -44,7 +44,7 @@ pub async fn what_is_begun_is_claimed_from_the_start<S: Whole>(subject: Subject<
     assert!(store.claim(opened, "two", LEASE_MS).await.is_ok());
 }
 
-/// The refusal says who has it.
+/// The error names the holder.
 pub async fn a_held_discussion_names_its_holder<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let id = open(store, "tabs or spaces?", second(1)).await;
@@ -55,7 +55,7 @@ pub async fn a_held_discussion_names_its_holder<S: Whole>(subject: Subject<S>) {
     assert_eq!(store.claim_any(1, "two", LEASE_MS).await, Ok(Vec::new()));
 }
 
-/// With a new fence.
+/// The second claim has a new fence.
 pub async fn the_same_owner_may_claim_again<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let id = open(store, "tabs or spaces?", second(1)).await;
@@ -66,7 +66,7 @@ pub async fn the_same_owner_may_claim_again<S: Whole>(subject: Subject<S>) {
     assert_eq!(fences, [Ok(1), Ok(2), Ok(3)]);
 }
 
-/// It writes nothing more, others may have it, and giving it back twice does no harm to them.
+/// A released claim can't write, others may claim, and a second release does not affect them.
 pub async fn a_released_claim_is_gone<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let id = open(store, "tabs or spaces?", second(1)).await;
@@ -79,7 +79,7 @@ pub async fn a_released_claim_is_gone<S: Whole>(subject: Subject<S>) {
     assert!(other.write(second(2), vec![said("ann", 1, "tabs")], Then::Continue).await.is_ok());
 }
 
-/// Then another may have it; until another does, its owner may go on.
+/// After that, another owner may claim it; until then, the old owner may go on.
 pub async fn a_lease_runs_out<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let id = open(store, "tabs or spaces?", second(1)).await;
@@ -96,7 +96,7 @@ pub async fn a_lease_runs_out<S: Whole>(subject: Subject<S>) {
     assert_eq!(refused, Err(StoreError::Fenced(id)));
 }
 
-/// Those that were taken over or given back come back as lost.
+/// Claims that were taken over or released are returned as lost.
 pub async fn extending_holds_and_tells_what_is_lost<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let mut claims = Vec::new();
@@ -113,7 +113,7 @@ pub async fn extending_holds_and_tells_what_is_lost<S: Whole>(subject: Subject<S
     assert_eq!(store.claim(claims[0].id, "two", LEASE_MS).await, Err(held));
 }
 
-/// Neither paused nor over, neither held nor below another.
+/// Skips discussions that are paused, finished, claimed or sub-discussions.
 pub async fn claim_any_takes_the_oldest_that_could_go_on<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let third = open(store, "third", second(30)).await;
@@ -140,7 +140,7 @@ pub async fn claim_any_takes_the_oldest_that_could_go_on<S: Whole>(subject: Subj
     assert_eq!(rest.iter().map(|claim| claim.id).collect::<Vec<_>>(), [third]);
 }
 
-/// It is its root's.
+/// A sub-discussion belongs to its root's claim.
 pub async fn a_child_is_never_claimed<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let root = open(store, "tabs or spaces?", second(1)).await;
@@ -150,7 +150,7 @@ pub async fn a_child_is_never_claimed<S: Whole>(subject: Subject<S>) {
     assert_eq!(store.claim(child, "one", LEASE_MS).await, Err(StoreError::Unknown(child)));
 }
 
-/// Exactly one, however many try at once.
+/// Exactly one of many concurrent claims succeeds.
 pub async fn of_many_claimants_one_wins<S: Whole>(subject: Subject<S>) {
     let id = open(&*subject.store, "tabs or spaces?", second(1)).await;
     let names: Vec<String> = (0..16).map(|number| format!("runner {number}")).collect();

@@ -1,4 +1,4 @@
-//! Small discussions for the suite, built by hand.
+//! Small hand-made discussions for the suite.
 
 use std::sync::Arc;
 
@@ -17,29 +17,29 @@ use quorum_core::{
 
 use crate::{call::turn, spec::spec};
 
-/// Long enough for any test.
+/// A lease that is long enough for any test.
 pub const LEASE_MS: u64 = 30_000;
 
-/// An order for a talk about this.
+/// A spec for a discussion of this topic.
 #[must_use]
 pub fn about(topic: &str) -> Spec {
     Spec { topic: topic.to_owned(), ..spec("round-robin") }
 }
 
-/// That many seconds after the year 2026 began.
+/// This many seconds after the beginning of 2026.
 #[must_use]
 pub fn second(count: i64) -> Timestamp {
     Timestamp(1_767_225_600_000_000 + count * 1_000_000)
 }
 
-/// Facts in their places after `last`.
+/// Facts numbered from `last` on.
 #[must_use]
 pub fn numbered(last: Seq, at: Timestamp, events: Vec<Event>) -> Vec<Fact> {
     let place = |(event, number)| Fact { seq: Seq(number), at, active_ms: number, step: None, event };
     events.into_iter().zip(last.0 + 1..).map(place).collect()
 }
 
-/// A move of the lifecycle.
+/// A lifecycle transition.
 #[must_use]
 pub fn moved(from: Lifecycle, to: Lifecycle) -> Event {
     Event::LifecycleChanged { from, to }
@@ -53,21 +53,21 @@ pub fn opening(spec: Spec, at: Timestamp, lineage: Option<Lineage>) -> Vec<Fact>
     numbered(Seq::START, at, vec![opened, checked, moved(Lifecycle::Validating, Lifecycle::Ready)])
 }
 
-/// Where a child of this discussion comes from.
+/// The lineage of a sub-discussion of this one.
 #[must_use]
 pub fn below(root: DiscussionId) -> Option<Lineage> {
     let chain = vec![Ancestor { id: root, topic: "tabs or spaces?".to_owned() }];
     Some(Lineage { root, parent: root, depth: 1, chain, level_ms: 60_000 })
 }
 
-/// Somebody said this.
+/// A completed turn.
 #[must_use]
 pub fn said(who: &str, round: u32, text: &str) -> Event {
     let turn = Turn { started_at: second(0), duration_ms: 20, ..turn(round, "speaking", who, text) };
     Event::TurnCompleted { turn: Arc::new(turn) }
 }
 
-/// The last facts of a discussion that went well.
+/// The last facts of a successful discussion.
 #[must_use]
 pub fn ending(synthesis: &str) -> Vec<Event> {
     let decision = Decision { synthesis: synthesis.to_owned(), ..Decision::default() };
@@ -79,27 +79,27 @@ pub fn ending(synthesis: &str) -> Vec<Event> {
     ]
 }
 
-/// Opens a discussion about this.
+/// Opens a discussion of this topic.
 pub async fn open(store: &impl Store, topic: &str, at: Timestamp) -> DiscussionId {
     open_as_ordered(store, about(topic), at).await
 }
 
-/// Opens a discussion as it was ordered.
+/// Opens a discussion with this spec.
 pub async fn open_as_ordered(store: &impl Store, spec: Spec, at: Timestamp) -> DiscussionId {
     let id = DiscussionId::fresh();
     store.create(id, opening(spec, at, None)).await.expect("a new discussion is welcome");
     id
 }
 
-/// Somebody who writes to a discussion and knows its last number.
+/// Writes to a discussion and tracks its last sequence number.
 pub struct Writer<'s, S> {
-    /// Where to.
+    /// The store.
     pub store: &'s S,
-    /// By which right.
+    /// The claim.
     pub claim: Claim,
-    /// Which discussion.
+    /// The discussion.
     pub id: DiscussionId,
-    /// The last number known.
+    /// The last sequence number.
     pub last: Seq,
 }
 
@@ -110,7 +110,7 @@ impl<'s, S: Store> Writer<'s, S> {
         Writer { store, claim, id, last: Seq(3) }
     }
 
-    /// Writes, and remembers how far it came.
+    /// Appends events and updates the sequence number.
     pub async fn write(&mut self, at: Timestamp, events: Vec<Event>, then: Then) -> Result<Seq, StoreError> {
         let facts = numbered(self.last, at, events);
         let append =
@@ -120,7 +120,7 @@ impl<'s, S: Store> Writer<'s, S> {
     }
 }
 
-/// Opens a discussion and brings it to its end; the synthesis is found there.
+/// Opens and finishes a discussion with this synthesis.
 pub async fn finish(store: &impl Store, topic: &str, synthesis: &str, at: Timestamp) -> DiscussionId {
     let id = open(store, topic, at).await;
     let mut writer = Writer::claiming(store, id, "one").await;

@@ -1,4 +1,4 @@
-//! Commands: in order, to whom they concern, and somebody hears of them.
+//! Commands: their order, their recipients, and their notifications.
 
 use futures::StreamExt;
 use quorum_core::{
@@ -17,7 +17,7 @@ use super::{
     fixture::{LEASE_MS, Writer, about, below, finish, moved, open, opening, second},
 };
 
-/// From 1 on, in each discussion for itself.
+/// Numbered from 1 in each discussion.
 pub async fn commands_keep_their_order<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let id = open(store, "tabs or spaces?", second(1)).await;
@@ -33,7 +33,7 @@ pub async fn commands_keep_their_order<S: Whole>(subject: Subject<S>) {
     assert_eq!(store.commands(id, CommandId::default()).await, Ok(all));
 }
 
-/// Nobody takes them from an unknown discussion, from one that is over, or from one below another.
+/// Refused for an unknown discussion, a finished one, and a sub-discussion.
 pub async fn commands_need_somebody_to_take_them<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let nobody = DiscussionId::fresh();
@@ -49,7 +49,8 @@ pub async fn commands_need_somebody_to_take_them<S: Whole>(subject: Subject<S>) 
     assert_eq!(store.send(child, Command::Stop).await, Err(StoreError::Unknown(child)));
 }
 
-/// No claim, nothing to do, until somebody says something. Who asks for it by name may have it all the same.
+/// A parked discussion has no claim and is not offered until a command arrives. It can still be
+/// claimed by its id.
 pub async fn a_parked_discussion_waits_for_a_command<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let id = open(store, "tabs or spaces?", second(1)).await;
@@ -68,7 +69,7 @@ pub async fn a_parked_discussion_waits_for_a_command<S: Whole>(subject: Subject<
     assert_eq!(claimed.iter().map(|claim| claim.id).collect::<Vec<_>>(), [id]);
 }
 
-/// What was said while it went to sleep wakes it.
+/// A command that arrives during parking prevents it.
 pub async fn parking_with_a_newer_command_does_not_wait<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let id = open(store, "tabs or spaces?", second(1)).await;
@@ -81,8 +82,8 @@ pub async fn parking_with_a_newer_command_does_not_wait<S: Whole>(subject: Subje
     assert_eq!(claimed.iter().map(|claim| claim.id).collect::<Vec<_>>(), [id]);
 }
 
-/// A decision of people is taken where one of its kind is awaited, once, and only if it is among
-/// the choices.
+/// A ruling is accepted once, while one of its kind is awaited, and only if it is among the
+/// choices.
 pub async fn a_ruling_is_taken_once_where_it_is_awaited<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let id = open(store, "tabs or spaces?", second(1)).await;
@@ -117,7 +118,7 @@ fn ruling(kind: &str, choice: &str, candidate: Option<&str>) -> Command {
     Command::Rule(Ruling { kind: kind.to_owned(), choice: choice.to_owned(), candidate })
 }
 
-/// The seat of a judge that failed: gus may take it, or the talk ends.
+/// An awaited ruling on the seat of a failed judge: gus may take it, or the discussion ends.
 fn vacant() -> RulingAwaited {
     let choice = |name: &str, takes_candidate| AwaitedChoice { name: name.to_owned(), takes_candidate };
     RulingAwaited {
@@ -131,7 +132,7 @@ fn vacant() -> RulingAwaited {
     }
 }
 
-/// What can't be decided about that seat, and what the store says to it.
+/// Invalid rulings on that seat, with the store's errors.
 fn unfit_rulings(id: DiscussionId) -> Vec<(Command, StoreError)> {
     let no_candidate = |name: Option<&str>| {
         let name = name.map(str::to_owned);
@@ -151,7 +152,7 @@ fn unfit_rulings(id: DiscussionId) -> Vec<(Command, StoreError)> {
     ]
 }
 
-/// Each of them, of every discussion.
+/// Watchers are notified of every command of every discussion.
 pub async fn watchers_hear_of_commands<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let one = open(store, "tabs or spaces?", second(1)).await;
@@ -161,7 +162,7 @@ pub async fn watchers_hear_of_commands<S: Whole>(subject: Subject<S>) {
     for id in [one, other] {
         store.send(id, Command::Stop).await.expect("it is there");
         for watcher in [&mut first, &mut second] {
-            // It may tell too much, never too little.
+            // Extra notifications are allowed, missing ones are not.
             assert!(watcher.by_ref().any(async |heard| heard == id).await);
         }
     }

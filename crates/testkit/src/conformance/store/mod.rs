@@ -1,4 +1,5 @@
-//! What every store does, whatever it keeps its facts in. `store_conformance!` makes one test of each case.
+//! The conformance suite of stores, independent of their backend. `store_conformance!` makes one
+//! test of each case.
 
 pub mod archive;
 pub mod claims;
@@ -12,31 +13,31 @@ use std::{any::Any, sync::Arc, time::Duration};
 use futures::future::BoxFuture;
 use quorum_core::seams::{Archive, Store};
 
-/// A store with everything the suite asks of it.
+/// A store with all traits the suite needs.
 pub trait Whole: Store + Archive + 'static {}
 
 impl<S: Store + Archive + 'static> Whole for S {}
 
-/// A store to be tested: new, empty, and nobody else's.
+/// A store under test: new, empty, and not shared.
 pub struct Subject<S> {
     /// The store.
     pub store: Arc<S>,
-    /// How a test lets its time pass.
+    /// How a test advances its time.
     pub time: Time,
-    /// What has to live as long as the store: the folder it is in, say.
+    /// Kept alive as long as the store, such as its folder.
     pub keep: Box<dyn Any + Send>,
 }
 
-/// How a test lets a store's time pass without waiting for it.
+/// How a test advances a store's time without waiting.
 pub enum Time {
-    /// This makes it pass.
+    /// Advances the time.
     Passes(Box<dyn Fn(Duration) -> BoxFuture<'static, ()> + Send + Sync>),
-    /// Nothing does, for this reason; what needs it is left out, and says so.
+    /// Not possible, for this reason; cases that need it are skipped with a message.
     Stands(&'static str),
 }
 
 impl Time {
-    /// Lets the time pass; `false` when it can't, with the reason where the test's output goes.
+    /// Advances the time; returns `false` and prints the reason if it can't.
     pub async fn pass(&self, time: Duration) -> bool {
         match self {
             Time::Passes(pass) => {

@@ -1,4 +1,4 @@
-//! Facts: written once, read back, never changed.
+//! The record: facts are written once, read back, and never changed.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::{
     fixture::{LEASE_MS, Writer, about, below, ending, finish, numbered, open, opening, said, second},
 };
 
-/// The same id again changes nothing.
+/// Creating the same id again changes nothing.
 pub async fn create_is_idempotent<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let id = DiscussionId::fresh();
@@ -39,7 +39,7 @@ pub async fn facts_come_back_as_they_were<S: Whole>(subject: Subject<S>) {
     assert_eq!(store.read(id, Seq(3), usize::MAX).await, Ok(facts));
 }
 
-/// In order, so many at a time, until there are no more.
+/// In order, a page at a time, until the end.
 pub async fn facts_are_read_in_pages<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let id = open(store, "tabs or spaces?", second(1)).await;
@@ -55,7 +55,7 @@ pub async fn facts_are_read_in_pages<S: Whole>(subject: Subject<S>) {
     assert_eq!(store.read(id, Seq::START, 0).await, Ok(Vec::new()));
 }
 
-/// Nothing is made up for it.
+/// Every operation on an unknown discussion fails.
 pub async fn an_unknown_discussion_is_unknown<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let id = DiscussionId::fresh();
@@ -68,7 +68,7 @@ pub async fn an_unknown_discussion_is_unknown<S: Whole>(subject: Subject<S>) {
     assert_eq!(store.append(append).await, Err(unknown));
 }
 
-/// Another wrote first, or the same write came twice: what is there stays.
+/// Another writer was first, or a write was repeated: the record stays as it is.
 pub async fn a_wrong_expected_number_is_fenced<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let id = open(store, "tabs or spaces?", second(1)).await;
@@ -83,7 +83,7 @@ pub async fn a_wrong_expected_number_is_fenced<S: Whole>(subject: Subject<S>) {
     assert_eq!(store.read(id, Seq(3), usize::MAX).await.map(|facts| facts.len()), Ok(1));
 }
 
-/// A gap in the record would be for good.
+/// Otherwise the record would have a permanent gap.
 pub async fn facts_out_of_order_are_refused<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let id = open(store, "tabs or spaces?", second(1)).await;
@@ -94,7 +94,7 @@ pub async fn facts_out_of_order_are_refused<S: Whole>(subject: Subject<S>) {
     assert_eq!(store.read(id, Seq(3), usize::MAX).await, Ok(Vec::new()));
 }
 
-/// A discussion begins with what was ordered.
+/// A record begins with the spec.
 pub async fn what_is_no_beginning_is_refused<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let id = DiscussionId::fresh();
@@ -104,7 +104,7 @@ pub async fn what_is_no_beginning_is_refused<S: Whole>(subject: Subject<S>) {
     assert_eq!(store.read(id, Seq::START, 1).await, Err(StoreError::Unknown(id)));
 }
 
-/// By the root's claim and no other.
+/// Only the root's claim may write to a sub-discussion.
 pub async fn children_are_written_under_the_roots_claim<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let root = open(store, "tabs or spaces?", second(1)).await;
@@ -126,7 +126,7 @@ pub async fn children_are_written_under_the_roots_claim<S: Whole>(subject: Subje
     assert_eq!(store.create(orphan, first).await, Err(StoreError::Unknown(nobody)));
 }
 
-/// INV-DISC-630: neither by the claim that ended with it nor by a new one.
+/// INV-DISC-630: neither the claim that finished it nor a new one can write.
 pub async fn a_finished_record_never_changes<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let id = open(store, "tabs or spaces?", second(1)).await;
@@ -143,7 +143,7 @@ pub async fn a_finished_record_never_changes<S: Whole>(subject: Subject<S>) {
     assert_eq!(store.read(id, Seq::START, usize::MAX).await, before);
 }
 
-/// A child's claim is its root's and goes on; its record ends all the same.
+/// The root's claim goes on, but the finished sub-discussion's record is closed.
 pub async fn a_finished_child_never_changes<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let root = open(store, "tabs or spaces?", second(1)).await;
@@ -159,7 +159,7 @@ pub async fn a_finished_child_never_changes<S: Whole>(subject: Subject<S>) {
     assert_eq!(onward, Ok(Seq(4)));
 }
 
-/// Sixteen at once, each to its own.
+/// Sixteen concurrent writers, each to its own discussion.
 pub async fn concurrent_appends_are_all_stored<S: Whole>(subject: Subject<S>) {
     let write = async |store: Arc<S>, number: usize| {
         let id = open(&*store, &format!("question {number}"), second(1)).await;

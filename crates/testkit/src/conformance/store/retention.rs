@@ -1,4 +1,5 @@
-//! INV-DISC-632: old discussions are hidden, removed a week later, and never by a clock that leaps.
+//! INV-DISC-632: old discussions are hidden, removed a week later, and never because of a clock
+//! jump.
 
 use quorum_core::{
     model::{
@@ -19,7 +20,7 @@ fn day(number: i64) -> Timestamp {
     second(number * 86_400)
 }
 
-/// Retention of 30 days, on a machine whose clock says this day.
+/// Retention of 30 days, with the clock at this day.
 fn on(number: i64) -> Retention {
     Retention { keep_ms: 30 * DAY_MS, wall: day(number) }
 }
@@ -38,7 +39,8 @@ async fn hidden<S: Whole>(store: &S) -> Vec<DiscussionId> {
 
 const NOTHING: Expired = Expired { hidden: 0, removed: 0, reappeared: 0, leap: None };
 
-/// Hidden from lists and search at first, then removed with everything below it, and nothing else.
+/// Hidden from lists and searches at first, then removed with all sub-discussions, and nothing
+/// else.
 pub async fn expired_discussions_are_hidden_first_and_removed_a_week_later<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let old = open(store, "old", day(1)).await;
@@ -65,7 +67,7 @@ pub async fn expired_discussions_are_hidden_first_and_removed_a_week_later<S: Wh
     assert_eq!((shown(store).await.len(), hidden(store).await), (3, vec![]));
 }
 
-/// However often it is tried, and however far the clock is ahead.
+/// However often retention runs, and however far the clock is ahead.
 pub async fn f9_a_clock_that_leaps_forward_removes_and_hides_nothing<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     assert_eq!(store.expire(on(9_999)).await, Ok(NOTHING), "an empty store has nothing to go by");
@@ -75,11 +77,11 @@ pub async fn f9_a_clock_that_leaps_forward_removes_and_hides_nothing<S: Whole>(s
         assert_eq!(store.expire(on(wall)).await, Ok(Expired { leap, ..NOTHING }));
     }
     assert_eq!(shown(store).await, [id]);
-    // Within a month the clock may be right, but no more than a day counts.
+    // Within a month the clock may be right, but at most one day counts.
     assert_eq!(store.expire(on(31)).await, Ok(NOTHING));
 }
 
-/// What was hidden before the clock leapt is not removed by the leap either.
+/// Discussions hidden before the clock jump are not removed by it either.
 pub async fn f9_a_clock_that_leaps_forward_ends_no_grace_period<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let old = finish(store, "old", "news", day(1)).await;
@@ -90,8 +92,8 @@ pub async fn f9_a_clock_that_leaps_forward_ends_no_grace_period<S: Whole>(subjec
     assert_eq!(hidden(store).await, [old]);
 }
 
-/// Discussions that were held under the wrong clock make the others look old. Once the clock is
-/// right again, everything is back.
+/// Discussions created under the wrong clock make the others look old. Once the clock is right
+/// again, all of them are visible.
 pub async fn f9_what_a_wrong_clock_hid_reappears_when_it_is_right_again<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let ancient = finish(store, "ancient", "news", day(1)).await;
@@ -100,13 +102,13 @@ pub async fn f9_what_a_wrong_clock_hid_reappears_when_it_is_right_again<S: Whole
     assert_eq!(store.expire(on(4_000)).await, Ok(Expired { hidden: 2, ..NOTHING }));
     assert_eq!(store.expire(on(91)).await, Ok(Expired { reappeared: 1, ..NOTHING }));
     assert_eq!((shown(store).await, hidden(store).await), (vec![future, recent], vec![ancient]));
-    // Its week begins when the clock is right.
+    // The week begins when the clock is right.
     finish(store, "now", "news", day(97)).await;
     assert_eq!(store.expire(on(97)).await, Ok(NOTHING));
     assert_eq!(store.expire(on(98)).await, Ok(Expired { removed: 1, ..NOTHING }));
 }
 
-/// It is found again, and stays for a whole period.
+/// It is listed again, and kept for a whole retention period.
 pub async fn a_restored_discussion_is_kept_as_long_as_a_new_one<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let old = finish(store, "old", "news", day(1)).await;
@@ -127,7 +129,7 @@ pub async fn a_restored_discussion_is_kept_as_long_as_a_new_one<S: Whole>(subjec
     }
 }
 
-/// Lengthening retention, or switching it off, brings back what is still there.
+/// Longer or disabled retention shows hidden discussions again.
 pub async fn longer_retention_shows_hidden_discussions_again<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let old = finish(store, "old", "news", day(1)).await;
@@ -141,7 +143,7 @@ pub async fn longer_retention_shows_hidden_discussions_again<S: Whole>(subject: 
     assert_eq!(shown(store).await, [young, old]);
 }
 
-/// Neither hidden nor removed while somebody has it.
+/// Neither hidden nor removed while it is claimed.
 pub async fn what_is_being_run_does_not_expire<S: Whole>(subject: Subject<S>) {
     let store = &*subject.store;
     let held = finish(store, "held", "news", day(1)).await;

@@ -1,4 +1,4 @@
-//! Anthropic's Messages.
+//! Anthropic's Messages API.
 
 mod answer;
 
@@ -166,7 +166,7 @@ fn messages(body: &Map<String, Value>) -> Result<Vec<(String, String)>, Refusal>
     }
 }
 
-/// The text of a content, which is one string or several blocks.
+/// The text of a content, which is a string or a list of blocks.
 fn content(value: Option<&Value>, place: &str) -> Result<String, Refusal> {
     let empty = || Refusal::invalid(format!("{place}: text content blocks must be non-empty"));
     match value {
@@ -219,7 +219,7 @@ fn tools(body: &Map<String, Value>) -> Result<Vec<Map<String, Value>>, Refusal> 
     Ok(tools)
 }
 
-/// The schema an answer is held to, and the tool by which it comes, if it does.
+/// The schema of the answer, and the forced tool if there is one.
 fn form(
     body: &Map<String, Value>,
     tools: &[Map<String, Value>],

@@ -1,4 +1,4 @@
-//! OpenAI's embeddings: each word is a direction, so that texts with the same words lie near each other.
+//! OpenAI's embeddings: each word is a direction, so that texts with the same words are similar.
 
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ const FIELDS: Fields = &[
 
 const DIMENSIONS: u64 = 64;
 
-/// Each text is a message; how many dimensions are asked for stands where answers have their length.
+/// Reads each text as a message, and the number of dimensions as the maximum length.
 fn read(request: &Request) -> Result<Asked, Refusal> {
     let body = openai::body(request, FIELDS)?;
     openai::some_of(body, "input")?;
@@ -72,7 +72,7 @@ fn whole(asked: &Asked, said: &Said) -> String {
     )
 }
 
-/// Of length 1.
+/// A vector of length 1.
 fn vector(text: &str, dimensions: usize) -> Vec<f64> {
     let mut vector = vec![0.0; dimensions.max(1)];
     let lower = text.to_lowercase();

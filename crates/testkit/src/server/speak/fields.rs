@@ -1,8 +1,8 @@
-//! Whether a JSON object has only fields that are known, each of its type.
+//! Checks that a JSON object has only known fields, each of its type.
 
 use serde_json::{Map, Value};
 
-/// What a field may hold. Null is taken everywhere, as if the field were left out.
+/// The type of a field. Null is always accepted, as if the field were missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Type {
     Text,
@@ -16,15 +16,15 @@ pub(super) enum Type {
     Any,
 }
 
-/// The fields there are.
+/// Known fields.
 pub(super) type Fields = &'static [(&'static str, Type)];
 
-/// What is wrong with an object.
+/// A problem with an object.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Odd<'o> {
-    /// Nobody knows this field.
+    /// An unknown field.
     Unknown(&'o str),
-    /// It should hold something else.
+    /// A field of the wrong type.
     IllTyped(&'o str, Type, &'o Value),
 }
 
@@ -53,7 +53,7 @@ pub(super) fn odd<'o>(object: &'o Map<String, Value>, fields: Fields) -> Option<
     })
 }
 
-/// The same where lists of fields are put together with spellings: `snake_case` is taken for `camelCase`.
+/// Converts a name to camel case, for APIs that accept both spellings.
 pub(super) fn in_camel_case(name: &str) -> String {
     let mut parts = name.split('_');
     let first = parts.next().unwrap_or_default().to_owned();
@@ -65,7 +65,7 @@ pub(super) fn in_camel_case(name: &str) -> String {
     })
 }
 
-/// What JSON calls the kind of a value.
+/// The JSON type of a value.
 pub(super) fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -77,18 +77,18 @@ pub(super) fn kind_of(value: &Value) -> &'static str {
     }
 }
 
-/// The objects in a list; what is no object is empty.
+/// The objects in a list; other values become empty objects.
 pub(super) fn objects(list: Option<&Value>) -> impl Iterator<Item = Map<String, Value>> {
     let entries = list.and_then(Value::as_array).into_iter().flatten();
     entries.map(|it| it.as_object().cloned().unwrap_or_default())
 }
 
-/// A field's text, or nothing.
+/// A field's text, or an empty one.
 pub(super) fn text<'o>(object: &'o Map<String, Value>, name: &str) -> &'o str {
     object.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The strings of a list, or the one that stands for a list.
+/// The strings of a list, or a single string as a list.
 pub(super) fn texts(value: Option<&Value>) -> Vec<String> {
     match value {
         Some(Value::String(one)) => vec![one.clone()],

@@ -1,4 +1,4 @@
-//! Google's Gemini.
+//! Google's Gemini API.
 
 mod answer;
 mod ordering;
@@ -105,7 +105,7 @@ const FUNCTION: Fields = &[
     ("behavior", Type::Text),
 ];
 
-/// The object with its names in camel case, if it has only these fields. Google takes both spellings.
+/// The object with its names in camel case, if all fields are known. Google accepts both spellings.
 fn checked(object: &Map<String, Value>, known: Fields, place: &str) -> Result<Map<String, Value>, Refusal> {
     let object: Map<String, Value> =
         object.iter().map(|(name, value)| (fields::in_camel_case(name), value.clone())).collect();

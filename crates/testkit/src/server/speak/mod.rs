@@ -1,4 +1,4 @@
-//! How the vendors speak: each is one file with a constant, and one line in [`SPEECHES`].
+//! The vendors' formats: each is one file with a constant, and one line in [`SPEECHES`].
 
 mod anthropic;
 mod embeddings;
@@ -21,7 +21,8 @@ use super::{
     stage,
 };
 
-/// The vendors there are. Where two have the same path, the first one that knows the request by its headers has it.
+/// All vendors. Where two share a path, the first one that recognises the request by its headers
+/// gets it.
 const SPEECHES: &[Speech] = &[
     anthropic::SPEECH,
     gemini::SPEECH,
@@ -31,57 +32,57 @@ const SPEECHES: &[Speech] = &[
     openai_chat::SPEECH,
 ];
 
-/// One vendor's way of speaking.
+/// One vendor's format.
 pub(super) struct Speech {
-    /// What requests for it are recorded under.
+    /// Its name in recorded requests.
     pub(super) name: &'static str,
-    /// What a request is about, if it is for this vendor.
+    /// The topic of a request, if it is for this vendor.
     hears: fn(&Request) -> Option<Topic>,
-    /// The key it shows.
+    /// The request's key.
     key: fn(&Request) -> Option<&str>,
-    /// What is asked, as strictly as the vendor reads it.
+    /// Reads the request as strictly as the vendor does.
     read: fn(&Request) -> Result<Asked, Refusal>,
     /// The answer as a stream; the last frame is the end marker.
     stream: fn(&Asked, &Said) -> Vec<Frame>,
     content_type: &'static str,
-    /// The answer in one piece.
+    /// The answer without streaming.
     whole: fn(&Asked, &Said) -> String,
-    /// What there is to know of this model.
+    /// The description of a model.
     model: fn(&str) -> String,
-    /// All models.
+    /// The list of all models.
     models: fn(&[String]) -> String,
-    /// Status and body of a refusal.
+    /// Status and body of an error response.
     refuse: fn(&Refusal) -> (u16, String),
     /// An error in the middle of a stream.
     error: fn(&Refusal) -> String,
 }
 
-/// What a request is about.
+/// The topic of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Topic {
-    /// An answer of this model.
+    /// A completion by this model.
     Answer(String),
-    /// Whether this model is there.
+    /// The description of this model.
     Model(String),
-    /// Which models there are.
+    /// The list of models.
     Models,
 }
 
-/// Why a vendor doesn't answer. The words are the vendor's own where it has some.
+/// An error response, in the vendor's own words where it has some.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal {
     pub(super) why: Why,
-    /// What is wrong with the request, or which model is not there.
+    /// The problem with the request, or the missing model.
     pub(super) message: String,
-    /// Which field is meant.
+    /// The field in question.
     pub(super) field: Option<String>,
-    /// The vendor's own word for it.
+    /// The vendor's own code.
     pub(super) code: Option<&'static str>,
-    /// When to come again, where the body says it.
+    /// How long to wait, if the body contains it.
     pub(super) retry_in_ms: Option<u64>,
 }
 
-/// The kinds of refusal.
+/// The kinds of error responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Why {
     Invalid,
@@ -111,18 +112,18 @@ impl Refusal {
         Refusal { code: Some(code), ..self }
     }
 
-    /// As a sentence for vendors that say it in one.
+    /// The delay as a sentence, for vendors that send one.
     fn delay(&self) -> String {
         let seconds = |ms: u64| format!(" Please try again in {}s.", ms as f64 / 1_000.0);
         self.retry_in_ms.map(seconds).unwrap_or_default()
     }
 }
 
-/// A piece of a body that belongs together.
+/// A part of a body that is sent together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Frame {
     pub(super) bytes: Vec<u8>,
-    /// Whether it carries a piece of the text, before which a paced answer waits.
+    /// Whether it carries a piece of the text, before which a paced answer pauses.
     pub(super) is_piece: bool,
 }
 
@@ -136,7 +137,7 @@ impl Frame {
     }
 }
 
-/// An answer in a vendor's words.
+/// A response in a vendor's format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Answer {
     pub(super) status: u16,
@@ -175,18 +176,18 @@ impl Answer {
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream; charset=utf-8";
 
-/// Whom a request is for, and what it is about.
+/// The vendor and the topic of a request.
 pub(super) fn heard(request: &Request) -> Option<(&'static Speech, Topic)> {
     SPEECHES.iter().find_map(|speech| Some((speech, (speech.hears)(request)?)))
 }
 
-/// What is asked, where it is an answer.
+/// The completion request, if it is one.
 pub(super) fn asked(request: &Request) -> Option<Asked> {
     let (speech, Topic::Answer(_)) = heard(request)? else { return None };
     (speech.read)(request).ok()
 }
 
-/// Which model a request names.
+/// The model a request names.
 pub(super) fn model_of(topic: &Topic) -> &str {
     match topic {
         Topic::Answer(model) | Topic::Model(model) => model,
@@ -194,7 +195,7 @@ pub(super) fn model_of(topic: &Topic) -> &str {
     }
 }
 
-/// The answer to a request, as it is to be played. `nth` counts requests of a kind.
+/// The response to a request. `nth` counts requests of a kind.
 pub(super) fn answer(script: &Script, request: &Request, nth: impl FnOnce(String) -> u64) -> Play {
     let Some((speech, topic)) = heard(request) else {
         let nothing = Answer::whole(404, "text/plain; charset=utf-8", "404 page not found\n".to_owned());
@@ -254,7 +255,7 @@ fn made(
 fn spoken(speech: &Speech, script: &Script, asked: &Asked, number: u64, fault: Option<&Fault>) -> Answer {
     let mut said = answer::said(script, asked, number);
     if let Some(fault) = fault {
-        fault.colour(&mut said);
+        fault.change_content(&mut said);
     }
     let trouble = Refusal::of(Why::Status(500));
     if !asked.is_streamed {
@@ -271,24 +272,24 @@ fn spoken(speech: &Speech, script: &Script, asked: &Asked, number: u64, fault: O
     Answer::stream(if asked.is_list { JSON } else { speech.content_type }, frames)
 }
 
-/// A text as JSON writes it.
+/// A text as a JSON string.
 fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// The model's name at the end of a path, where it stands behind these words.
+/// The model's name at the end of a path, after this prefix.
 fn named_after(route: &str, words: &str) -> Option<String> {
     let (_, name) = route.rsplit_once(words)?;
     (!name.is_empty()).then(|| decoded(name))
 }
 
-/// Names with a slash or a colon in them are escaped in a path.
+/// Decodes a name, in which slashes and colons are escaped.
 fn decoded(name: &str) -> String {
     let pairs = [("%2F", "/"), ("%2f", "/"), ("%3A", ":"), ("%3a", ":"), ("%40", "@")];
     pairs.iter().fold(name.to_owned(), |name, (escape, sign)| name.replace(escape, sign))
 }
 
-/// The model a body names, or nothing.
+/// The model a body names, or an empty text.
 fn named_in(body: &Value) -> String {
     body.get("model").and_then(Value::as_str).unwrap_or_default().to_owned()
 }

@@ -1,4 +1,4 @@
-//! Ollama: a JSON document a line, and no key.
+//! Ollama's API: one JSON document per line, and no key.
 
 use serde_json::{Map, Value, json};
 
@@ -80,7 +80,7 @@ const MESSAGE: Fields = &[
     ("images", Type::List),
 ];
 
-/// Only types are checked: what it doesn't know, it passes over.
+/// Checks types only; unknown fields are ignored.
 fn checked(object: &Map<String, Value>, known: Fields, place: &str) -> Result<(), Refusal> {
     let known_ones: Map<String, Value> = object
         .iter()

@@ -1,4 +1,4 @@
-//! What all of OpenAI's interfaces have in common: keys, models, errors, how fields are refused.
+//! Shared by all of OpenAI's APIs: keys, models, errors, and the checks of fields.
 
 use serde_json::{Map, Value, json};
 
@@ -16,7 +16,7 @@ pub(super) fn key(request: &Request) -> Option<&str> {
     request.header("authorization")?.strip_prefix("Bearer ")
 }
 
-/// Which model, or all of them.
+/// The topic of a request for one model or all of them.
 pub(super) fn models_asked(request: &Request) -> Option<Topic> {
     match request.method.as_str() {
         "GET" if request.route().ends_with("/models") => Some(Topic::Models),
@@ -82,7 +82,7 @@ fn error(refusal: &Refusal) -> (u16, &'static str, Option<&'static str>, String)
 
 pub(super) const TROUBLE: &str = "The server had an error while processing your request. Sorry about that!";
 
-/// The body, if it is one with only these fields and a model.
+/// The body, if it has a model and no unknown fields.
 pub(super) fn body(request: &Request, known: Fields) -> Result<&Map<String, Value>, Refusal> {
     let Some(body) = request.body.as_object() else {
         let message = "We could not parse the JSON body of your request.";
@@ -148,7 +148,7 @@ pub(super) fn within(body: &Map<String, Value>, name: &str, least: f64, most: f6
     }
 }
 
-/// The schema of a `json_schema` format, which has its name, schema and strictness in this object.
+/// The schema of a `json_schema` format; this object has its name, schema and strictness.
 pub(super) fn form(format: &Map<String, Value>, place: &str) -> Result<Value, Refusal> {
     let name = text(format, "name");
     let is_fit = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '-');
@@ -179,7 +179,7 @@ pub(super) fn form(format: &Map<String, Value>, place: &str) -> Result<Value, Re
     }
 }
 
-/// Whether this tool is well-formed; its parts stand in `function` or in itself.
+/// Checks a tool; its fields are in `function` or in the tool itself.
 pub(super) fn tool(tool: &Map<String, Value>, place: &str) -> Result<(), Refusal> {
     const FIELDS: Fields = &[
         ("type", Type::Text),
@@ -207,7 +207,7 @@ pub(super) fn tool(tool: &Map<String, Value>, place: &str) -> Result<(), Refusal
     }
 }
 
-/// An empty or missing list that must have something in it.
+/// Refuses an empty or missing list.
 pub(super) fn some_of(body: &Map<String, Value>, name: &str) -> Result<(), Refusal> {
     match body.get(name) {
         None | Some(Value::Null) => {

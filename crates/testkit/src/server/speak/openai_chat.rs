@@ -1,4 +1,4 @@
-//! OpenAI's Chat Completions, which most other vendors speak as well.
+//! OpenAI's Chat Completions API, which most other vendors offer as well.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! OpenAI's Responses.
+//! OpenAI's Responses API.
 
 use serde_json::{Map, Value, json};
 
@@ -129,7 +129,7 @@ fn messages(body: &Map<String, Value>) -> Result<(String, Messages), Refusal> {
     Ok((system, read))
 }
 
-/// The model's own words are `output_text`, all others `input_text`.
+/// The model's own text is `output_text`, all other text is `input_text`.
 fn content(item: &Map<String, Value>, role: &str, at: usize) -> Result<String, Refusal> {
     let wanted = if role == "assistant" { "output_text" } else { "input_text" };
     match item.get("content") {
@@ -194,7 +194,7 @@ fn usage(used: &Used) -> String {
     )
 }
 
-/// The whole response in this state; one that was cut short or refused is incomplete.
+/// The response object with this status; a cut or refused answer is incomplete.
 fn response(said: &Said, status: &str, output: &str, usage: &str) -> String {
     let (id, model) = (quoted(&format!("resp_{}", said.id)), quoted(&said.model));
     let (status, details) = match (status, said.ending) {
@@ -207,7 +207,7 @@ fn response(said: &Said, status: &str, output: &str, usage: &str) -> String {
     )
 }
 
-/// Everything that came out, one after the other.
+/// All output items.
 fn items(said: &Said) -> String {
     let thoughts = (!said.thoughts.is_empty()).then(|| thought(said));
     let message = (!said.pieces.is_empty()).then(|| message(said, "completed", &part(&said.text())));
@@ -241,7 +241,7 @@ fn function_call(said: &Said, tool: &Tool, status: &str, arguments: &str) -> Str
 /// The events of a stream, numbered as they are added.
 struct Events {
     frames: Vec<Frame>,
-    /// Which item of the output is being written.
+    /// The index of the current output item.
     output: usize,
 }
 

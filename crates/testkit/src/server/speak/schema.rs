@@ -1,11 +1,11 @@
-//! What vendors find wrong with the JSON schemas they are given.
+//! The vendors' errors for JSON schemas they reject.
 
 use serde_json::{Map, Value, json};
 
-/// Where in a schema something is wrong.
+/// The path to a problem in a schema.
 pub(super) type Context = Vec<String>;
 
-/// Looks at every part of a schema until something is wrong with one.
+/// Visits every part of a schema until a problem is found.
 pub(super) fn walk(
     schema: &Value,
     context: &mut Context,
@@ -46,7 +46,7 @@ fn is_object(schema: &Map<String, Value>) -> bool {
         || named.and_then(Value::as_array).is_some_and(|several| several.contains(&json!("object")))
 }
 
-/// What OpenAI finds wrong with a schema it shall be strict about.
+/// OpenAI's error for a strict schema.
 pub(super) fn openai_complaint(schema: &Value) -> Option<String> {
     let wrong = |object: &Map<String, Value>| {
         if !is_object(object) {
@@ -70,7 +70,7 @@ pub(super) fn openai_complaint(schema: &Value) -> Option<String> {
     Some(format!("In context=({inside}), {message}"))
 }
 
-/// Bounds that Anthropic doesn't take, by the type they are for.
+/// Bounds that Anthropic rejects, by type.
 const UNBOUND: &[(&str, &[&str])] = &[
     ("number", &["maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum", "multipleOf"]),
     ("integer", &["maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum", "multipleOf"]),
@@ -78,7 +78,7 @@ const UNBOUND: &[(&str, &[&str])] = &[
     ("array", &["maxItems"]),
 ];
 
-/// What Anthropic finds wrong with a schema.
+/// Anthropic's error for a schema.
 pub(super) fn anthropic_complaint(schema: &Value) -> Option<String> {
     let wrong = |object: &Map<String, Value>| {
         if is_object(object) && object.get("additionalProperties") != Some(&json!(false)) {
@@ -103,7 +103,7 @@ pub(super) fn anthropic_complaint(schema: &Value) -> Option<String> {
     walk(schema, &mut Context::new(), &wrong).map(|(_, message)| message)
 }
 
-/// What Google knows of in its own kind of schema.
+/// The keywords of Google's own kind of schema.
 const GOOGLE_KNOWS: &[&str] = &[
     "type",
     "format",
@@ -129,7 +129,7 @@ const GOOGLE_KNOWS: &[&str] = &[
     "maximum",
 ];
 
-/// What Google finds wrong with a schema of its own kind, which is no JSON schema.
+/// Google's error for a schema of its own kind, which is not JSON schema.
 pub(super) fn google_complaint(schema: &Value, place: &str) -> Option<String> {
     let wrong = |object: &Map<String, Value>| {
         if object.get("type").is_some_and(Value::is_array) {

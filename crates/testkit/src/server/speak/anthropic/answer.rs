@@ -1,4 +1,4 @@
-//! What Anthropic's Messages answer: a stream of events, a whole message, a refusal.
+//! Anthropic's responses: a stream of events, a whole message, an error.
 
 use super::super::{
     super::{
@@ -54,7 +54,7 @@ fn speaking(index: usize, pieces: &[String]) -> Vec<Frame> {
     block(index, r#"{"type":"text","text":""}"#, pieces.iter().map(piece).collect())
 }
 
-/// The arguments of a tool come in pieces, the first of them empty.
+/// A tool call; its arguments come in pieces, the first of them empty.
 fn asking(index: usize, id: &str, tool: &Tool) -> Vec<Frame> {
     let (id, name) = (quoted(&format!("toolu_01{id}")), quoted(&tool.name));
     let empty = format!(r#"{{"type":"tool_use","id":{id},"name":{name},"input":{{}}}}"#);
@@ -143,7 +143,7 @@ pub(super) fn refuse(refusal: &Refusal) -> (u16, String) {
     (status, format!(r#"{{"type":"error","error":{error},"request_id":"req_011CQuorum"}}"#))
 }
 
-/// What a stream says in place of its end when something goes wrong in the middle.
+/// The event that replaces the end when a stream fails in the middle.
 pub(super) fn break_off(_refusal: &Refusal) -> String {
     event(
         "error",

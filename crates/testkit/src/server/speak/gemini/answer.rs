@@ -1,4 +1,4 @@
-//! What Gemini answers: a stream of responses, a whole one, a refusal.
+//! Gemini's responses: a stream, a whole response, an error.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,8 @@ use super::super::{
     Frame, Refusal, Why, quoted,
 };
 
-/// The last piece of the text comes with the reason why it ended: there is no other end marker.
+/// The stream. The last piece of the text comes with the finish reason; there is no other end
+/// marker.
 pub(super) fn stream(asked: &Asked, said: &Said) -> Vec<Frame> {
     let mut parts: Vec<(String, bool)> = thought_part(said).into_iter().map(|part| (part, false)).collect();
     parts.extend(said.pieces.iter().map(|piece| (text_part(piece), true)));
@@ -32,7 +33,8 @@ pub(super) fn whole(_asked: &Asked, said: &Said) -> String {
     response(said, &parts(said), true)
 }
 
-/// One response, whole or a piece of one; only the last says why it ended. Counts are of everything so far.
+/// A whole or partial response; only the last one has a finish reason. Usage covers everything so
+/// far.
 fn response(said: &Said, parts: &str, is_last: bool) -> String {
     let (model, id) = (quoted(&said.model), quoted(&said.id));
     let finish = match is_last {
@@ -109,7 +111,7 @@ pub(super) fn refuse(refusal: &Refusal) -> (u16, String) {
     (status, body)
 }
 
-/// In a stream, everything is on one line.
+/// The error in a stream, where everything is on one line.
 pub(super) fn break_off(refusal: &Refusal) -> String {
     let body: String = refuse(refusal).1.lines().map(str::trim_start).collect();
     format!("data: {body}\r\n\r\n")

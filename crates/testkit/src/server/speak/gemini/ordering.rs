@@ -1,11 +1,10 @@
-//! In which order Gemini writes the properties of an object: as `propertyOrdering` says, else by
-//! the alphabet.
+//! The order in which Gemini writes properties: that of `propertyOrdering`, else alphabetical.
 
 use serde_json::{Map, Value};
 
 use super::super::{fields::texts, schema};
 
-/// What Google finds wrong with the orderings in a schema.
+/// Google's error for the orderings in a schema.
 pub(super) fn complaint(schema: &Value, place: &str) -> Option<String> {
     let (context, message) = schema::walk(schema, &mut schema::Context::new(), &|object| {
         let listed = object.get("propertyOrdering")?;
@@ -22,7 +21,7 @@ pub(super) fn complaint(schema: &Value, place: &str) -> Option<String> {
     Some(format!("* GenerateContentRequest.{place}.{message}\n"))
 }
 
-/// The schema with its properties in the order in which they are written.
+/// The schema with its properties in the order in which Gemini writes them.
 pub(super) fn ordered(schema: &Value) -> Value {
     match schema {
         Value::Array(list) => list.iter().map(ordered).collect(),
@@ -42,7 +41,7 @@ pub(super) fn ordered(schema: &Value) -> Value {
     }
 }
 
-/// Those that are listed come first.
+/// The properties with the listed ones first.
 fn in_order(properties: &Map<String, Value>, listed: &[String]) -> Value {
     let place =
         |name: &String| (listed.iter().position(|it| it == name).unwrap_or(listed.len()), name.clone());

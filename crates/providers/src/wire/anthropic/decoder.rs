@@ -1,4 +1,4 @@
-//! Reads the frames of an answer of Anthropic's.
+//! Decodes the frames of Anthropic's answers.
 
 use std::{borrow::Cow, collections::VecDeque};
 
@@ -9,12 +9,12 @@ use quorum_core::{
 };
 use serde::{Deserialize, de::IgnoredAny};
 
-use crate::wire::{DISCUSS, Decoder, Frame, Refused, grow, text::read, topic_of};
+use crate::wire::{DISCUSS, Decoder, Frame, Refused, push_arguments, text::read, topic_of};
 
-/// An answer as far as it came.
+/// The state of one answer.
 #[derive(Default)]
-pub(super) struct Reading {
-    /// The arguments of the tool that is being called, as far as they came.
+pub(super) struct StreamDecoder {
+    /// The arguments so far of the tool that is being called.
     arguments: Option<String>,
     convenes: bool,
     tokens: Option<Tokens>,
@@ -22,61 +22,61 @@ pub(super) struct Reading {
     is_over: bool,
 }
 
-impl Decoder for Reading {
-    fn take(&mut self, frame: Frame<'_>, out: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+impl Decoder for StreamDecoder {
+    fn read_frame(&mut self, frame: Frame<'_>, out: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
         if self.is_over {
             return Ok(());
         }
         let named;
         let kind = if frame.event.is_empty() {
-            // The name stands before the data as well; what only imitates the API may leave it out.
+            // The data repeats the event's name, which imitations of the API may omit.
             named = read::<Named<'_>>(frame.data)?.kind;
             named.as_ref()
         } else {
             frame.event
         };
         match kind {
-            "content_block_delta" => self.grow(read::<Grown<'_>>(frame.data)?.delta, out),
+            "content_block_delta" => self.read_delta(read::<Grown<'_>>(frame.data)?.delta, out),
             "content_block_start" => self.begin(read::<Begun<'_>>(frame.data)?.content_block, out),
             "content_block_stop" => self.call_tool(out),
             "message_start" => self.count(read::<Started>(frame.data)?.message.usage),
             "message_delta" => self.conclude(&read(frame.data)?),
             "message_stop" => {
-                // Half of it is what is left of a stream that was cut.
+                // A partial frame is left of a stream that was cut.
                 read::<IgnoredAny>(frame.data)?;
                 self.end(out);
             }
             "error" => return Err(failure(frame.data)?),
-            // Pings, and what there will be one day.
+            // Pings, and kinds that don't exist yet.
             _ => {}
         }
         Ok(())
     }
 }
 
-impl Reading {
+impl StreamDecoder {
     fn begin(&mut self, block: Block<'_>, out: &mut VecDeque<Chunk>) {
         match block.kind.as_ref() {
-            "text" => say(block.text, out),
+            "text" => push_text(block.text, out),
             "tool_use" if block.name == DISCUSS => self.arguments = Some(String::new()),
-            // Thoughts are not for others.
+            // Thoughts are not part of the answer.
             _ => {}
         }
     }
 
-    fn grow(&mut self, delta: Delta<'_>, out: &mut VecDeque<Chunk>) {
+    fn read_delta(&mut self, delta: Delta<'_>, out: &mut VecDeque<Chunk>) {
         match delta.kind.as_ref() {
-            "text_delta" => say(delta.text, out),
+            "text_delta" => push_text(delta.text, out),
             "input_json_delta" => {
                 if let Some(arguments) = &mut self.arguments {
-                    grow(arguments, &delta.partial_json);
+                    push_arguments(arguments, &delta.partial_json);
                 }
             }
             _ => {}
         }
     }
 
-    /// A call that was cut off or has no topic asks for nothing; what was said besides stands.
+    /// A tool call that was cut off or has no topic is ignored; the text beside it counts.
     fn call_tool(&mut self, out: &mut VecDeque<Chunk>) {
         let arguments = self.arguments.take().unwrap_or_default();
         let topic = serde_json::from_str(&arguments).ok().and_then(|it| topic_of(&it));
@@ -89,7 +89,7 @@ impl Reading {
         self.count(concluded.usage);
     }
 
-    /// Later counts are of the whole answer and take the place of earlier ones.
+    /// Later counts cover the whole answer and replace earlier ones.
     fn count(&mut self, tokens: Option<Tokens>) {
         let earlier = self.tokens.unwrap_or_default();
         self.tokens = tokens.map(|it| it.or(earlier)).or(self.tokens);
@@ -105,7 +105,7 @@ impl Reading {
     }
 }
 
-fn say(text: Cow<'_, str>, out: &mut VecDeque<Chunk>) {
+fn push_text(text: Cow<'_, str>, out: &mut VecDeque<Chunk>) {
     if !text.is_empty() {
         out.push_back(Chunk::Text(text.into_owned()));
     }
@@ -115,12 +115,12 @@ fn finish(stop_reason: &str) -> Finish {
     match stop_reason {
         "max_tokens" | "model_context_window_exceeded" => Finish::Length,
         "refusal" => Finish::Refused,
-        // `end_turn`, `stop_sequence`, `tool_use`, and reasons there will be one day.
+        // `end_turn`, `stop_sequence`, `tool_use`, and reasons that don't exist yet.
         _ => Finish::Stop,
     }
 }
 
-/// An error inside a stream means what it means as an answer of its own.
+/// Classifies an error inside a stream like an error response.
 fn failure(data: &str) -> Result<ProviderError, ProviderError> {
     let status = read::<Failed<'_>>(data)?.error.status();
     Ok(Refused { status, header: &|_| None, body: data, now: Timestamp::UNIX_EPOCH }.usual())
@@ -200,7 +200,7 @@ pub(super) struct Failure<'f> {
 }
 
 impl Failure<'_> {
-    /// The status it has as an answer of its own.
+    /// The HTTP status of the corresponding error response.
     pub(super) fn status(&self) -> u16 {
         match self.kind.as_ref() {
             "invalid_request_error" => 400,
@@ -212,13 +212,13 @@ impl Failure<'_> {
             "rate_limit_error" => 429,
             "timeout_error" => 504,
             "overloaded_error" => 529,
-            // `api_error`, and errors there will be one day.
+            // `api_error`, and errors that don't exist yet.
             _ => 500,
         }
     }
 }
 
-/// What was counted, as far as it was said.
+/// Token counts, as far as they were reported.
 #[derive(Clone, Copy, Default, Deserialize)]
 struct Tokens {
     input_tokens: Option<u64>,
@@ -246,7 +246,8 @@ impl Tokens {
         }
     }
 
-    /// `input_tokens` are only those that were neither remembered nor kept for later; `output_tokens` are all.
+    /// `input_tokens` excludes tokens read from or written to the cache; `output_tokens` includes
+    /// all.
     fn usage(self) -> Usage {
         let count = Option::unwrap_or_default;
         let cached: u64 = count(self.cache_read_input_tokens);

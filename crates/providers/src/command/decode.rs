@@ -1,4 +1,4 @@
-//! What was understood of an answer so far.
+//! Decodes a program's output into chunks of an answer.
 
 use std::collections::VecDeque;
 
@@ -13,16 +13,16 @@ use quorum_core::{
 };
 use serde_json::Value;
 
-use super::{Output, Read, letters::Letters};
+use super::{Output, Read, utf8::Utf8Decoder};
 use crate::{
     clean::{Cleaner, cleaned},
     fenced::Filter,
     wire::{Frames, Framing},
 };
 
-/// An answer as it is understood: a dialect says what it reads, and clean chunks come out.
+/// An answer decoded so far. A dialect's reader adds what it reads; cleaned chunks come out.
 #[derive(Debug)]
-pub(crate) struct Heard {
+pub(crate) struct Decoded {
     pub(super) chunks: VecDeque<Chunk>,
     cleaner: Cleaner,
     filter: Option<Filter>,
@@ -32,9 +32,9 @@ pub(crate) struct Heard {
     pub(super) has_ended: bool,
 }
 
-impl Heard {
+impl Decoded {
     pub(super) fn of(call: &Call) -> Self {
-        Heard {
+        Decoded {
             chunks: VecDeque::new(),
             cleaner: Cleaner::default(),
             filter: Filter::of(call),
@@ -45,12 +45,12 @@ impl Heard {
         }
     }
 
-    /// Some more of the answer's text.
-    pub(super) fn say(&mut self, piece: &str) {
+    /// Adds a piece of the answer's text.
+    pub(super) fn push_text(&mut self, piece: &str) {
         self.has_spoken |= !piece.is_empty();
         let clean = self.cleaner.clean(piece);
         let text = match &mut self.filter {
-            Some(filter) => filter.take(&clean),
+            Some(filter) => filter.feed(&clean),
             None => clean,
         };
         self.push(text);
@@ -62,17 +62,17 @@ impl Heard {
         }
     }
 
-    /// Why it will have stopped, when that is told before the end.
-    pub(super) fn stops_for(&mut self, finish: Finish) {
+    /// Sets the finish reason, where the program reports it before the end.
+    pub(super) fn set_finish(&mut self, finish: Finish) {
         self.finish = finish;
     }
 
-    /// Something went wrong that need not be the end.
-    pub(super) fn complain(&mut self, words: &str) {
+    /// Notes a problem that need not be fatal.
+    pub(super) fn note_complaint(&mut self, words: &str) {
         self.complaint = Some(words.to_owned());
     }
 
-    /// The answer is complete.
+    /// Ends the answer.
     pub(super) fn end(&mut self, usage: Option<Usage>, cost: Option<Usd>) {
         self.has_ended = true;
         let (rest, topic) = self.filter.take().map(Filter::end).unwrap_or_default();
@@ -84,59 +84,61 @@ impl Heard {
         self.chunks.push_back(Chunk::End { finish: self.finish, usage, cost });
     }
 
-    /// What was held back as the possible beginning of a request is text after all when nothing more comes.
+    /// Releases text that was held back as the possible beginning of a request, when no more output
+    /// will come.
     pub(super) fn release(&mut self) {
         if let Some(filter) = self.filter.take() {
             let (text, topic) = filter.end();
-            // A request without the end of its answer is none.
+            // A request counts only in a complete answer.
             drop(topic);
             self.push(text);
         }
     }
 }
 
-/// Understands what a program writes, byte by byte.
+/// Decodes a program's output bytes with its dialect's reader.
 #[derive(Debug)]
 pub(super) struct Reader {
-    form: Form,
-    pub(super) heard: Heard,
-    /// The last line that is no JSON. Some programs put notices there; it counts only when nothing else comes.
+    format: Format,
+    pub(super) decoded: Decoded,
+    /// The last line that is not JSON. Some programs print notices there; it counts only if nothing
+    /// else was written.
     pub(super) stray: Option<String>,
-    /// Whether any line could be read.
+    /// Whether any JSON line was read.
     pub(super) has_read: bool,
 }
 
 #[derive(Debug)]
-enum Form {
+enum Format {
     Lines(Frames, Read),
-    Text(Letters),
+    Text(Utf8Decoder),
 }
 
 impl Reader {
-    pub(super) fn new(output: Output, heard: Heard) -> Self {
-        let form = match output {
-            Output::Words(read) | Output::Messages(read) => Form::Lines(Frames::new(Framing::Lines), read),
-            Output::Text => Form::Text(Letters::default()),
+    pub(super) fn new(output: Output, decoded: Decoded) -> Self {
+        let format = match output {
+            Output::Words(read) | Output::Messages(read) => Format::Lines(Frames::new(Framing::Lines), read),
+            Output::Text => Format::Text(Utf8Decoder::default()),
         };
-        Reader { form, heard, stray: None, has_read: false }
+        Reader { format, decoded, stray: None, has_read: false }
     }
 
-    pub(super) fn take(&mut self, bytes: &[u8]) -> Result<(), ProviderError> {
-        let Reader { form, heard, stray, has_read } = self;
-        match form {
-            Form::Text(letters) => {
-                heard.say(&letters.feed(bytes));
+    pub(super) fn feed(&mut self, bytes: &[u8]) -> Result<(), ProviderError> {
+        let Reader { format, decoded, stray, has_read } = self;
+        match format {
+            Format::Text(decoder) => {
+                decoded.push_text(&decoder.feed(bytes));
                 Ok(())
             }
-            Form::Lines(frames, read) => frames.feed(bytes, |frame| {
+            Format::Lines(frames, read) => frames.feed(bytes, |frame| {
                 let line = frame.data.trim();
                 match line {
-                    // Nothing that comes after the end belongs to the answer.
-                    _ if heard.has_ended => Ok(()),
+                    // Output after the end does not belong to the answer.
+                    _ if decoded.has_ended => Ok(()),
                     _ if line.starts_with('{') => {
                         let value = parsed(line)?;
                         *has_read = true;
-                        read(&value, heard)
+                        read(&value, decoded)
                     }
                     _ => {
                         *stray = Some(cleaned(line));
@@ -147,15 +149,16 @@ impl Reader {
         }
     }
 
-    /// Nothing more comes: a last line may lack its line feed, and one that was cut off is passed over.
+    /// Handles the end of the output. The last line may lack its line feed; one that was cut off is
+    /// ignored.
     pub(super) fn finish(&mut self) {
-        match &mut self.form {
-            Form::Text(letters) => {
-                let rest = letters.rest();
-                self.heard.say(&rest);
+        match &mut self.format {
+            Format::Text(decoder) => {
+                let rest = decoder.rest();
+                self.decoded.push_text(&rest);
             }
-            Form::Lines(..) => {
-                if let Err(error) = self.take(b"\n") {
+            Format::Lines(..) => {
+                if let Err(error) = self.feed(b"\n") {
                     tracing::debug!(error = %error, "the last line of the answer was cut off");
                 }
             }
@@ -165,7 +168,7 @@ impl Reader {
 
 fn parsed(line: &str) -> Result<Value, ProviderError> {
     serde_json::from_str(line).map_err(|error| {
-        let message = format!("a line of the answer can't be read: {error}");
+        let message = format!("a line of the answer is not valid JSON: {error}");
         ProviderError::new(ErrorClass::InvalidResponse, message)
     })
 }

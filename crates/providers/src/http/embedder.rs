@@ -1,4 +1,4 @@
-//! Texts as vectors, from a provider that makes them.
+//! Embeddings over HTTP.
 
 use futures::future::BoxFuture;
 use quorum_core::{
@@ -15,18 +15,19 @@ use crate::{
     wire::Embedding,
 };
 
-/// Twenty speeches of three thousand numbers each are less than a megabyte.
-const LONGEST: usize = 16 << 20;
+/// The most bytes read of a response. Twenty vectors of three thousand numbers each are less than a
+/// megabyte.
+const MAX_RESPONSE: usize = 16 << 20;
 
 /// An embedding model over HTTP.
-pub(crate) struct Vectoriser {
+pub(crate) struct HttpEmbedder {
     pub(crate) remote: Remote,
     pub(crate) embedding: Embedding,
     pub(crate) price: Option<Price>,
 }
 
-impl Vectoriser {
-    /// Waits for its turn like everyone else who asks this provider.
+impl HttpEmbedder {
+    /// Waits in the provider's lane, like every other call, and then asks.
     async fn wait_and_ask(&self, texts: &[String]) -> Result<Embedded, ProviderError> {
         let bytes = texts.iter().map(String::len).sum();
         let _place = self.remote.lane.enter(tokens::at_worst(bytes)).await.map_err(closed)?;
@@ -36,22 +37,22 @@ impl Vectoriser {
     async fn ask(&self, texts: &[String]) -> Result<Embedded, ProviderError> {
         let outgoing = (self.embedding.encode)(&self.remote.model, texts);
         let request = self.remote.request(&outgoing.path, Some(&outgoing.body))?;
-        let response = request.send().await.map_err(|error| self.remote.trouble(error))?;
+        let response = request.send().await.map_err(|error| self.remote.client_error(error))?;
         if response.status() != reqwest::StatusCode::OK {
             return Err(refused(&self.remote, response).await);
         }
         let wrong = |message| ProviderError::new(ErrorClass::InvalidResponse, message);
-        let body = read_some(response, LONGEST).await;
+        let body = read_some(response, MAX_RESPONSE).await;
         let read = (self.embedding.decode)(&body).ok_or_else(|| wrong("its vectors can't be read"))?;
         if read.vectors.len() != texts.len() {
-            return Err(wrong("it sent another number of vectors than there are texts"));
+            return Err(wrong("it sent a different number of vectors than texts"));
         }
         let usage = read.tokens.map(|tokens| Usage::new(tokens, 0));
         Ok(Embedded { vectors: read.vectors, usage, cost: None })
     }
 }
 
-impl Embedder for Vectoriser {
+impl Embedder for HttpEmbedder {
     fn embed(&self, texts: Vec<String>) -> BoxFuture<'_, Result<Embedded, ProviderError>> {
         Box::pin(async move { self.wait_and_ask(&texts).await })
     }
@@ -62,7 +63,7 @@ impl Embedder for Vectoriser {
 }
 
 fn closed(Closed(wait): Closed) -> ProviderError {
-    let message = format!("the provider asked to be left alone for {} s", wait.as_secs());
+    let message = format!("rate-limited by the provider for {} s", wait.as_secs());
     let retry_after_ms = u64::try_from(wait.as_millis()).ok();
     ProviderError { retry_after_ms, ..ProviderError::new(ErrorClass::RateLimit, message) }
 }

@@ -1,4 +1,4 @@
-//! What a program's complaints mean: the class of the error, and the line that says it best.
+//! Classifies a program's error messages and picks the line that says it best.
 
 use std::{os::unix::process::ExitStatusExt, process::ExitStatus, time::Duration};
 
@@ -8,10 +8,11 @@ use serde_json::{Value, json};
 
 use crate::{clean::cleaned, wire::Refused};
 
-/// More of a program's own words than this helps nobody.
-const LONGEST_MESSAGE: usize = 300;
+/// The longest message in characters that is quoted from a program.
+const MAX_MESSAGE: usize = 300;
 
-/// What programs say, in small letters, and which status it would be over HTTP. The first that fits counts.
+/// Phrases in programs' messages, in lower case, and the HTTP statuses that mean the same. The
+/// first match counts.
 const PHRASES: &[(u16, &[&str])] = &[
     (
         429,
@@ -65,47 +66,48 @@ const PHRASES: &[(u16, &[&str])] = &[
     ),
 ];
 
-/// What programs call a subscription's allowance.
-const ALLOWANCES: &[&str] = &["usage limit", "hit your limit", "hour limit", "weekly limit", "daily quota"];
+/// Phrases for the allowance of a subscription.
+const ALLOWANCE_PHRASES: &[&str] =
+    &["usage limit", "hit your limit", "hour limit", "weekly limit", "daily quota"];
 
-/// At least this long until there is a new one.
+/// The minimum wait until a used-up allowance is renewed.
 const ALLOWANCE_MS: u64 = 60 * 60 * 1_000;
 
-/// An error that a program tells in its own output.
-pub(super) fn told(words: &str) -> ProviderError {
-    let words = unpacked(words).unwrap_or_else(|| cleaned(words));
+/// The error for a message in a program's own output.
+pub(super) fn reported(words: &str) -> ProviderError {
+    let words = vendor_message(words).unwrap_or_else(|| cleaned(words));
     let words = if words.trim().is_empty() { "it failed without saying why" } else { &words };
-    let (status, line) = told_best(words);
-    classed(status.unwrap_or(500), line, shown(line))
+    let (status, line) = most_telling_line(words);
+    classified(status.unwrap_or(500), line, redacted(line))
 }
 
-/// A program that ended with an error, and what it had to say.
-pub(super) fn ended(name: &str, status: ExitStatus, words: &str, codes: &[(i32, u16)]) -> ProviderError {
-    let (told, line) = told_best(words);
+/// The error for a program that exited with a failure, and its messages.
+pub(super) fn exited(name: &str, status: ExitStatus, words: &str, codes: &[(i32, u16)]) -> ProviderError {
+    let (reported, line) = most_telling_line(words);
     let how = match (status.code(), status.signal()) {
-        (Some(code), _) => format!("{name} ended with code {code}"),
-        (None, Some(signal)) => format!("{name} was ended by signal {signal}"),
+        (Some(code), _) => format!("{name} exited with code {code}"),
+        (None, Some(signal)) => format!("{name} was killed by signal {signal}"),
         (None, None) => format!("{name} ended in an unknown way"),
     };
-    let message = if line.is_empty() { how } else { format!("{how}: {}", shown(line)) };
+    let message = if line.is_empty() { how } else { format!("{how}: {}", redacted(line)) };
     let meant = status.code().and_then(|code| codes.iter().find(|it| it.0 == code)).map(|it| it.1);
-    match (meant.or(told), status.code()) {
-        (Some(told), _) => classed(told, line, message),
-        // What shells and `env` say of a program they can't start.
-        (None, Some(126 | 127)) => classed(400, line, message),
-        (None, Some(_)) => classed(500, line, message),
+    match (meant.or(reported), status.code()) {
+        (Some(reported), _) => classified(reported, line, message),
+        // The exit codes of shells and `env` for a program they can't start.
+        (None, Some(126 | 127)) => classified(400, line, message),
+        (None, Some(_)) => classified(500, line, message),
         (None, None) => ProviderError::new(ErrorClass::Network, message),
     }
 }
 
-/// The sentence in a vendor's answer that a program repeats as it came.
-fn unpacked(words: &str) -> Option<String> {
+/// The message inside a vendor's JSON response that a program passed on unchanged.
+fn vendor_message(words: &str) -> Option<String> {
     let answer: Value = serde_json::from_str(words).ok()?;
     let said = answer["error"]["message"].as_str().or(answer["message"].as_str());
     said.map(cleaned)
 }
 
-/// An error with what to do about it where the program isn't logged in: the advice about keys helps nobody there.
+/// Adds how to log in to an authentication error; advice about keys would not help there.
 pub(super) fn with_login(mut error: ProviderError, login: &str) -> ProviderError {
     if error.class == ErrorClass::Authentication && !login.is_empty() {
         error.message = format!("{}; log in: {login}", error.message);
@@ -113,7 +115,7 @@ pub(super) fn with_login(mut error: ProviderError, login: &str) -> ProviderError
     error
 }
 
-/// The last line that sounds like trouble: programs also print notices there.
+/// The last line that looks like an error: programs also print notices there.
 pub(super) fn complaint(words: &str) -> Option<&str> {
     let is_trouble = |line: &&str| {
         let line = line.to_lowercase();
@@ -122,31 +124,32 @@ pub(super) fn complaint(words: &str) -> Option<&str> {
     words.lines().map(str::trim).rfind(is_trouble)
 }
 
-/// A program that stopped speaking without its end.
-pub(super) fn broke_off(name: &str) -> ProviderError {
+/// The error for an answer that stopped before its end.
+pub(super) fn cut_off(name: &str) -> ProviderError {
     ProviderError::new(ErrorClass::Network, format!("the answer of {name} broke off before its end"))
 }
 
-/// A program that ended well, but what it wrote is no answer.
+/// The error for a program that exited with 0 but wrote no answer.
 pub(super) fn no_answer(name: &str, words: &str) -> ProviderError {
-    let (_, line) = told_best(words);
+    let (_, line) = most_telling_line(words);
     let message = if line.is_empty() {
         format!("{name} wrote nothing")
     } else {
-        format!("{name} gave no answer; it wrote: {}", shown(line))
+        format!("{name} gave no answer; it wrote: {}", redacted(line))
     };
     ProviderError::new(ErrorClass::InvalidResponse, message)
 }
 
-/// A program that said nothing for too long.
-pub(super) fn silent(name: &str, waited: Duration, complaint: Option<&str>) -> ProviderError {
-    let told = complaint.map(|it| format!(": {}", shown(&cleaned(it)))).unwrap_or_default();
+/// The error for a program that wrote nothing for too long.
+pub(super) fn timed_out(name: &str, waited: Duration, complaint: Option<&str>) -> ProviderError {
+    let reported = complaint.map(|it| format!(": {}", redacted(&cleaned(it)))).unwrap_or_default();
     let seconds = waited.as_secs_f64();
-    ProviderError::new(ErrorClass::Timeout, format!("{name} said nothing for {seconds:.1} s{told}"))
+    ProviderError::new(ErrorClass::Timeout, format!("{name} said nothing for {seconds:.1} s{reported}"))
 }
 
-/// As the same words would be understood over HTTP, which also knows requests that are too long, and how long to wait.
-fn classed(status: u16, line: &str, message: String) -> ProviderError {
+/// Classifies a message as the HTTP side does, which also recognises requests that are too long and
+/// how long to wait.
+fn classified(status: u16, line: &str, message: String) -> ProviderError {
     let body = json!({ "message": line }).to_string();
     let refused = Refused { status, header: &|_| None, body: &body, now: Timestamp::now() };
     let mut error = ProviderError { message, ..refused.usual() };
@@ -156,14 +159,15 @@ fn classed(status: u16, line: &str, message: String) -> ProviderError {
     error
 }
 
-/// Whether an allowance of hours or days is used up: that does not pass in a minute, whatever numbers the sentence has.
+/// Whether an allowance of hours or days is used up. It is not renewed within a minute, whatever
+/// numbers the message contains.
 fn is_allowance(line: &str) -> bool {
     let line = line.to_lowercase();
-    ALLOWANCES.iter().any(|it| line.contains(it))
+    ALLOWANCE_PHRASES.iter().any(|it| line.contains(it))
 }
 
-/// The last line with words that mean something to us, else the last line.
-fn told_best(words: &str) -> (Option<u16>, &str) {
+/// The last line with a known phrase and its status, else the last line.
+fn most_telling_line(words: &str) -> (Option<u16>, &str) {
     let lines = || words.lines().rev().map(str::trim).filter(|it| !it.is_empty());
     let known = lines().find_map(|line| Some((Some(status_of(line)?), line)));
     known.unwrap_or_else(|| (None, lines().next().unwrap_or_default()))
@@ -172,7 +176,7 @@ fn told_best(words: &str) -> (Option<u16>, &str) {
 fn status_of(line: &str) -> Option<u16> {
     let line = line.to_lowercase();
     let numbers = || line.split(|it: char| !it.is_ascii_alphanumeric());
-    // A status counts as a word of its own, not as some digits of a larger number.
+    // A status must be a whole word, not some digits of a larger number.
     let is_said = |phrase: &&str| match phrase.parse::<u16>() {
         Ok(_) => numbers().any(|it| it == *phrase),
         Err(_) => line.contains(phrase),
@@ -181,17 +185,17 @@ fn status_of(line: &str) -> Option<u16> {
     PHRASES.iter().find(fits).map(|(status, _)| *status)
 }
 
-/// A line as it may be shown: short, without addresses and without what may be a key.
-fn shown(line: &str) -> String {
-    let words: Vec<&str> = line.split_whitespace().map(hidden).collect();
+/// A line that is safe to show: short, without addresses and without anything that may be a key.
+fn redacted(line: &str) -> String {
+    let words: Vec<&str> = line.split_whitespace().map(redacted_word).collect();
     let line = words.join(" ");
-    match line.char_indices().nth(LONGEST_MESSAGE) {
+    match line.char_indices().nth(MAX_MESSAGE) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
     }
 }
 
-fn hidden(word: &str) -> &str {
+fn redacted_word(word: &str) -> &str {
     let run = |it: &str| it.len() >= 16 && it.contains(|it: char| it.is_ascii_digit());
     let may_be_key = word.split(|it: char| !it.is_ascii_alphanumeric() && it != '-' && it != '_').any(run);
     match word {
@@ -208,7 +212,7 @@ mod tests {
     #[test]
     fn d12_complaints_are_classed_by_their_words() {
         let check = |words: &str, class: ErrorClass, message: &str| {
-            let error = told(words);
+            let error = reported(words);
             assert_eq!((error.class, error.message.as_str()), (class, message), "{words}");
         };
         check(
@@ -237,29 +241,29 @@ mod tests {
 
     #[test]
     fn f5_a_limit_tells_how_long_to_wait() {
-        assert_eq!(told("Rate limit reached. Please try again in 7.66s.").retry_after_ms, Some(7_660));
-        assert_eq!(told("Rate limit reached.").retry_after_ms, None);
+        assert_eq!(reported("Rate limit reached. Please try again in 7.66s.").retry_after_ms, Some(7_660));
+        assert_eq!(reported("Rate limit reached.").retry_after_ms, None);
         let used_up = "You've hit your usage limit. Try again in 3 days.";
-        assert_eq!(told(&used_up.to_lowercase()).retry_after_ms, Some(ALLOWANCE_MS));
+        assert_eq!(reported(&used_up.to_lowercase()).retry_after_ms, Some(ALLOWANCE_MS));
     }
 
     #[test]
     fn d12_a_bad_end_is_told_with_its_last_words() {
         let check = |code: i32, words: &str, class: ErrorClass, message: &str| {
-            let error = ended("claude", ExitStatus::from_raw(code), words, &[(55, 400)]);
+            let error = exited("claude", ExitStatus::from_raw(code), words, &[(55, 400)]);
             assert_eq!((error.class, error.message.as_str()), (class, message), "{words}");
         };
         let exit = |code: i32| code << 8;
-        check(exit(1), "one\ntwo\n\n", ErrorClass::ApiError, "claude ended with code 1: two");
-        check(exit(3), "", ErrorClass::ApiError, "claude ended with code 3");
+        check(exit(1), "one\ntwo\n\n", ErrorClass::ApiError, "claude exited with code 1: two");
+        check(exit(3), "", ErrorClass::ApiError, "claude exited with code 3");
         check(
             exit(127),
             "env: node: No such file",
             ErrorClass::Validation,
-            "claude ended with code 127: env: node: No such file",
+            "claude exited with code 127: env: node: No such file",
         );
-        check(exit(55), "", ErrorClass::Validation, "claude ended with code 55");
-        check(9, "", ErrorClass::Network, "claude was ended by signal 9");
+        check(exit(55), "", ErrorClass::Validation, "claude exited with code 55");
+        check(9, "", ErrorClass::Network, "claude was killed by signal 9");
     }
 
     #[test]
@@ -287,10 +291,10 @@ mod tests {
 
     #[test]
     fn s1_neither_keys_nor_addresses_are_shown() {
-        let check = |line: &str, expected: &str| assert_eq!(shown(line), expected);
+        let check = |line: &str, expected: &str| assert_eq!(redacted(line), expected);
         check("bad key sk-ant-api03-abcdef0123456789abcdef", "bad key (hidden)");
         check("key=AIzaSyA1234567890abcdefgh, see https://x.example/y", "(hidden) see (an address)");
         check("sk-short and a-very-long-hyphenated-word", "(hidden) and a-very-long-hyphenated-word");
-        assert_eq!(shown(&"x ".repeat(1_000)).chars().count(), LONGEST_MESSAGE + 1);
+        assert_eq!(redacted(&"x ".repeat(1_000)).chars().count(), MAX_MESSAGE + 1);
     }
 }

@@ -1,4 +1,5 @@
-//! A text as servers send it: a string, null, or a list of parts. Borrowed from the frame where it can be.
+//! Lenient reading of a text: a string, null, or a list of parts. Borrowed from the frame where
+//! possible.
 
 use std::{borrow::Cow, fmt};
 
@@ -8,7 +9,7 @@ use serde::{
 };
 use serde_json::Value;
 
-/// A text; null is an empty one.
+/// A text; null means an empty one.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Text<'t>(pub(super) Cow<'t, str>);
 
@@ -18,7 +19,7 @@ impl Text<'_> {
     }
 }
 
-/// A part of a text in pieces. Parts of other kinds, such as thoughts, are not said.
+/// A part of a text. Parts of other kinds, such as thoughts, are left out.
 #[derive(Deserialize)]
 struct Part<'t> {
     #[serde(borrow, default, rename = "type")]
@@ -29,13 +30,13 @@ struct Part<'t> {
 
 impl<'de: 't, 't> Deserialize<'de> for Text<'t> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Taken)
+        deserializer.deserialize_any(TextVisitor)
     }
 }
 
-struct Taken;
+struct TextVisitor;
 
-impl<'de> Visitor<'de> for Taken {
+impl<'de> Visitor<'de> for TextVisitor {
     type Value = Text<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -64,7 +65,7 @@ impl<'de> Visitor<'de> for Taken {
         Ok(Text(Cow::Owned(whole)))
     }
 
-    /// Some servers send a tool's arguments as an object where others send its text.
+    /// Some servers send a tool's arguments as an object instead of a string.
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
         let object = Value::deserialize(MapAccessDeserializer::new(map))?;
         Ok(Text(Cow::Owned(object.to_string())))

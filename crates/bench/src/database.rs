@@ -1,4 +1,4 @@
-//! A fresh database with an engine over it, and voices that take a fixed time.
+//! A fresh database with an engine, and voices with a fixed latency.
 
 use std::{
     path::PathBuf,
@@ -30,32 +30,32 @@ use quorum_core::{
     seams::{Chunk, Clock, Provider, Store, Voice, Voices},
 };
 use quorum_store::SqliteStore;
-use quorum_testkit::spec::spec;
+use quorum_testkit::spec;
 use tokio::time::sleep;
 
-/// A folder that is gone when this is.
-pub(crate) struct Place {
+/// A database in a temporary folder that is removed on drop.
+pub(crate) struct Database {
     folder: PathBuf,
     pub(crate) store: Arc<SqliteStore>,
     voices: Arc<Fixed>,
 }
 
-impl Place {
-    /// A new database beside the build's other files, so that it lies on a real disk.
+impl Database {
+    /// Creates a database in the target directory, so that it is on a real disk.
     pub(crate) fn fresh() -> Result<Self> {
         let folder = std::env::current_dir()?.join("target").join(format!("bench-{}", uuid::Uuid::new_v4()));
         std::fs::create_dir_all(&folder)?;
         let store = Arc::new(SqliteStore::open(folder.join("bench.db"))?);
-        Ok(Place { folder, store, voices: Arc::new(Fixed::new()) })
+        Ok(Database { folder, store, voices: Arc::new(Fixed::new()) })
     }
 
-    /// An engine whose voices take this long.
+    /// An engine whose voices have this latency.
     pub(crate) fn engine(&self, latency: Duration) -> Engine {
         self.voices.set(latency);
         self.engine_with(quorum_patterns::registry())
     }
 
-    /// The same with other patterns, and voices as they are.
+    /// An engine with other patterns, and the voices' current latency.
     pub(crate) fn engine_with(&self, registry: Registry) -> Engine {
         let store: Arc<dyn Store> = self.store.clone();
         let shared = Shared { store, voices: self.voices.clone(), clock: Arc::new(WallClock), registry };
@@ -63,14 +63,14 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for Database {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 
-/// An order for so many voices in this pattern.
-pub(crate) fn order(pattern: &str, rounds: u32, voices: usize) -> Spec {
+/// A spec for this many voices in this pattern.
+pub(crate) fn spec(pattern: &str, rounds: u32, voices: usize) -> Spec {
     let seat = |index: usize| Participant { name: format!("voice{index}"), ..Participant::of("fixed") };
     Spec {
         topic: "What does it cost?".to_owned(),
@@ -79,11 +79,11 @@ pub(crate) fn order(pattern: &str, rounds: u32, voices: usize) -> Spec {
         manner: Manner { temperature: 0.7, max_tokens: 2_048 },
         timing: Timing { step_ms: 300_000, total_ms: 36_000_000, reserve_ms: SYNTHESIS_RESERVE_MS },
         tolerance: Tolerance { go_on: true, min_providers: 1 },
-        ..spec(pattern)
+        ..spec::spec(pattern)
     }
 }
 
-/// About 1,200 characters, as models speak.
+/// A text of about 1,200 characters, like a model's answer.
 fn speech() -> String {
     "It depends on what is measured, and on what else the machine does meanwhile. ".repeat(16)
 }

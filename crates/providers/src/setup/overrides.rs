@@ -1,4 +1,4 @@
-//! What the user says of a provider in the configuration. What is left out is as the catalogue has it.
+//! A provider's overrides in the user's configuration. Omitted fields keep the catalogue's values.
 
 use std::collections::BTreeMap;
 
@@ -7,83 +7,84 @@ use reqwest::Url;
 
 use crate::wire::{Limit, Quirks, Schema};
 
-/// A row of the user's. One of a name the catalogue knows changes that row; another is a provider of its own.
+/// One provider of the configuration. If the catalogue has the name, it changes that row; otherwise
+/// it is a new provider.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Own {
-    /// What results call it.
+    /// The name used in results.
     pub name: String,
-    /// How it speaks.
+    /// The name of its wire format.
     pub wire: Option<String>,
-    /// The address that every path is added to; checked.
+    /// The base URL to which every path is appended; checked.
     pub base_url: Option<Url>,
-    /// Whether an address from the environment may be unencrypted.
+    /// Whether a base URL from the environment may be unencrypted.
     pub insecure: bool,
-    /// The model that answers where none is named.
+    /// The default model.
     pub model: Option<String>,
-    /// The variables a key is looked for in.
+    /// The variables that may hold its key.
     pub key_env: Option<Vec<String>>,
-    /// How many tokens its models take in.
+    /// The context window of its models in tokens.
     pub window: Option<u64>,
-    /// What its models cost.
+    /// The price of its models.
     pub price: Option<Price>,
-    /// How many calls it takes at once.
+    /// The number of concurrent calls it accepts.
     pub concurrency: Option<usize>,
-    /// How many calls it takes a minute.
+    /// The number of calls it accepts per minute.
     pub requests_per_minute: Option<u32>,
-    /// How many tokens it takes a minute.
+    /// The number of tokens it accepts per minute.
     pub tokens_per_minute: Option<u64>,
-    /// What it is good at, best first.
+    /// Its strengths, best first.
     pub strengths: Option<Vec<String>>,
-    /// How long its first word is waited for.
+    /// How long to wait for the first token.
     pub first_token_ms: Option<u64>,
-    /// How long the next word is waited for.
+    /// How long to wait for the next token.
     pub idle_ms: Option<u64>,
-    /// Where it differs from what its wire usually takes.
+    /// Deviations from its wire's defaults.
     pub quirks: OwnQuirks,
     /// The program that answers, with its arguments.
     pub command: Option<Vec<String>>,
-    /// How that program speaks.
+    /// The name of that program's dialect.
     pub dialect: Option<String>,
-    /// The variables it gets besides the usual ones.
+    /// The environment variables that program gets besides the default ones.
     pub environment: Vec<String>,
-    /// Single models.
+    /// Overrides of individual models.
     pub models: BTreeMap<String, OwnModel>,
 }
 
-/// What the user says of a single model.
+/// Overrides of one model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OwnModel {
-    /// How many tokens it takes in.
+    /// Its context window in tokens.
     pub window: Option<u64>,
-    /// What it costs.
+    /// Its price.
     pub price: Option<Price>,
 }
 
-/// What the user says about quirks.
+/// Overrides of the quirks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OwnQuirks {
-    /// Whether standing instructions have a place of their own.
+    /// Whether it accepts system instructions separately.
     pub system: Option<bool>,
-    /// Whether it may be told how freely to speak.
+    /// Whether it accepts a temperature.
     pub temperature: Option<bool>,
-    /// Whether it takes stop sequences.
+    /// Whether it accepts stop sequences.
     pub stop: Option<bool>,
-    /// Whether it can be offered a tool.
+    /// Whether it accepts tools.
     pub tools: Option<bool>,
-    /// How it can be held to a form.
+    /// How it is made to return structured output.
     pub schema: Option<Schema>,
-    /// What the limit of an answer's length is called.
+    /// The name of the limit for an answer's length.
     pub limit: Option<Limit>,
-    /// Whether it may be asked to count tokens in a stream.
+    /// Whether it accepts the option to report usage in a stream.
     pub stream_options: Option<bool>,
-    /// How many tokens it may think before it speaks.
+    /// How many tokens it may spend on thinking.
     pub thinking: Option<u32>,
-    /// Whether its answers may begin with thoughts that nothing opens.
+    /// Whether its answers may begin with thoughts that lack an opening tag.
     pub unopened_thoughts: Option<bool>,
 }
 
 impl OwnQuirks {
-    /// Those of the catalogue with the user's in their place.
+    /// The catalogue's quirks with these overrides applied.
     #[must_use]
     pub fn over(self, quirks: Quirks) -> Quirks {
         Quirks {

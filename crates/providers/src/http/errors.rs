@@ -1,4 +1,4 @@
-//! What went wrong on the way, in words without addresses and without keys (S1).
+//! Errors of the HTTP client, worded without addresses and without keys (S1).
 
 use std::error::Error;
 
@@ -7,21 +7,21 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::guard;
 
-/// So many characters of a key in a row are a part of it and no chance.
-const TELLING: usize = 8;
+/// The number of consecutive characters of a key that are taken for a part of it.
+const MIN_KEY_PART: usize = 8;
 
-/// How the vendors' keys begin.
-const BEGINNINGS: &[&str] = &["sk-", "sk_", "gsk_", "xai-", "AIza", "pplx-", "key-"];
+/// Prefixes of the vendors' keys.
+const KEY_PREFIXES: &[&str] = &["sk-", "sk_", "gsk_", "xai-", "AIza", "pplx-", "key-"];
 
-/// The class and the sentence for a failure of the client's.
-pub(super) fn of(error: reqwest::Error, key: Option<&SecretString>) -> ProviderError {
+/// The error for a failure of the HTTP client.
+pub(super) fn from_client(error: reqwest::Error, key: Option<&SecretString>) -> ProviderError {
     if let Some(forbidden) = guard::forbidden_in(&error) {
         return ProviderError::new(ErrorClass::Validation, forbidden.to_string());
     }
-    // The address may hold what is nobody's business.
+    // The address may contain private data.
     let error = error.without_url();
     let class = if error.is_timeout() { ErrorClass::Timeout } else { ErrorClass::Network };
-    let reason = innermost(&error);
+    let reason = root_cause(&error);
     let message = if error.is_connect() {
         format!("it can't be reached: {reason}")
     } else if error.is_timeout() {
@@ -32,8 +32,8 @@ pub(super) fn of(error: reqwest::Error, key: Option<&SecretString>) -> ProviderE
     scrubbed(ProviderError::new(class, message), key)
 }
 
-/// What is behind it all; what stands around it says only that something is.
-fn innermost(error: &dyn Error) -> String {
+/// The message of the root cause; the errors around it add nothing.
+fn root_cause(error: &dyn Error) -> String {
     let mut inner = error;
     while let Some(source) = inner.source() {
         inner = source;
@@ -41,13 +41,13 @@ fn innermost(error: &dyn Error) -> String {
     inner.to_string()
 }
 
-/// The same error without the key, or a part of it, or anything that looks like one.
+/// The error without the key, a part of it, or anything that looks like a key.
 pub(super) fn scrubbed(mut error: ProviderError, key: Option<&SecretString>) -> ProviderError {
     let word_ends = |it: char| it.is_whitespace() || "\"'`,;()<>{}[]".contains(it);
     let words = error.message.split_inclusive(word_ends).map(|word| {
         let bare = word.trim_end_matches(word_ends);
         let value = bare.rsplit(['=', ':']).next().unwrap_or(bare);
-        let is_key = value.len() > TELLING && BEGINNINGS.iter().any(|it| value.starts_with(it));
+        let is_key = value.len() > MIN_KEY_PART && KEY_PREFIXES.iter().any(|it| value.starts_with(it));
         if is_key { word.replace(value, HIDDEN) } else { word.to_owned() }
     });
     let words: String = words.collect();
@@ -59,13 +59,13 @@ const HIDDEN: &str = "[key]";
 
 fn without_parts_of(message: &str, key: &str) -> String {
     let mut clean = message.replace(key, if key.is_empty() { "" } else { HIDDEN });
-    if key.len() < TELLING || !key.is_ascii() {
+    if key.len() < MIN_KEY_PART || !key.is_ascii() {
         return clean;
     }
-    for start in 0..=key.len() - TELLING {
-        let part = &key[start..start + TELLING];
+    for start in 0..=key.len() - MIN_KEY_PART {
+        let part = &key[start..start + MIN_KEY_PART];
         while let Some(at) = clean.find(part) {
-            // As much as goes on like the key.
+            // Extends the match as far as the text equals the key.
             let alike = clean[at..].bytes().zip(key[start..].bytes()).take_while(|(one, other)| one == other);
             let end = at + alike.count();
             clean.replace_range(at..end, HIDDEN);

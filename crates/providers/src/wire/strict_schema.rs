@@ -1,16 +1,17 @@
-//! A JSON schema as strict decoders take it: every property required, nothing beside them, what may be missing may be null.
+//! Converts a JSON schema to the form that strict decoders accept: every property required, no
+//! additional ones, optional ones nullable.
 //!
-//! OpenAI refuses a strict schema with an optional property; with `strict: false` it only takes the
-//! schema as a hint. Anthropic moves optional properties behind the required ones, so there a
-//! schema keeps its order only if all of it is required. Our readers take null for missing, so
-//! nothing is lost by asking for all of it. A type of `["object", "null"]` becomes an `anyOf`,
-//! because grammars made from schemas on local servers lose the properties of such a type.
+//! OpenAI rejects a strict schema with an optional property; with `strict: false` it takes the
+//! schema only as a hint. Anthropic moves optional properties behind the required ones, so a schema
+//! keeps its order there only if everything is required. Our readers treat null as missing, so
+//! requiring everything loses nothing. A type of `["object", "null"]` becomes an `anyOf`, because
+//! grammars that local servers generate from schemas lose the properties of such a type.
 
 use serde_json::{Map, Value, json};
 
 use super::subschemas::rewritten;
 
-/// The schema in its strict form; it says the same, but for null where something may be missing.
+/// The schema in its strict form: equivalent, with null for missing values.
 pub(super) fn strict(schema: &Value) -> Value {
     let Value::Object(schema) = schema else { return schema.clone() };
     let mut made = rewritten(schema, strict);
@@ -42,7 +43,7 @@ fn allows_null(schema: &Value) -> bool {
     by_type || schema.get("anyOf").and_then(Value::as_array).is_some_and(|any| any.iter().any(allows_null))
 }
 
-/// An object that may also be something else, as one schema for each.
+/// Splits a type union with an object into one schema per type.
 fn split_union(schema: Map<String, Value>) -> Value {
     let types = match schema.get("type") {
         Some(Value::Array(types)) if types.iter().any(|it| it == "object") => types.clone(),

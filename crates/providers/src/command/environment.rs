@@ -1,4 +1,4 @@
-//! Where a program lies, what its arguments are, and what of the environment it gets to see.
+//! A program's path, arguments and environment.
 
 use std::{
     env,
@@ -13,8 +13,9 @@ use quorum_core::model::error::{ErrorClass, ProviderError};
 use super::{Dialect, supervisor::Supervisor};
 use crate::source::Program;
 
-/// What every program gets. No key is among them, not even of the program's own vendor: with a key in its environment a coding CLI
-/// charges that key, where the user seated it for the login it has. Whoever wants that names the key in `Program::environment`.
+/// Environment variables that every program gets. No key is among them, not even the program's own
+/// vendor's: with a key in its environment a coding CLI charges that key, although the user chose
+/// it for its login. A user who wants that names the key in `Program::environment`.
 const PASSED: &[&str] = &[
     "PATH",
     "HOME",
@@ -37,23 +38,23 @@ const PASSED: &[&str] = &[
     "NODE_EXTRA_CA_CERTS",
 ];
 
-const PASSED_BEGINNINGS: &[&str] = &["LC_", "XDG_"];
+const PASSED_PREFIXES: &[&str] = &["LC_", "XDG_"];
 
-/// Nobody looks at a terminal: no colours, no animation.
+/// Variables that turn off colours and animation, since there is no terminal.
 const SET: &[(&str, &str)] = &[("TERM", "dumb"), ("NO_COLOR", "1")];
 
 const MODEL: &str = "{model}";
 
-/// All that is needed to start a program. It can't be printed, for a login may be in its environment.
+/// Everything needed to start a program. Not `Debug`, since a login may be in its environment.
 pub(super) struct Launch {
-    /// What messages call it.
+    /// Its name in messages.
     pub(super) name: String,
     pub(super) path: PathBuf,
     pub(super) arguments: Vec<String>,
     pub(super) environment: Vec<(OsString, OsString)>,
-    /// What lies in its folder.
+    /// Files that are put into its folder.
     pub(super) files: &'static [(&'static str, &'static str)],
-    /// What ends it when this process dies.
+    /// Kills it when this process dies.
     pub(super) supervisor: Option<Supervisor>,
 }
 
@@ -70,7 +71,7 @@ impl Launch {
     }
 }
 
-/// Where the program of this name lies along `PATH`, if it is there and may be run.
+/// The path of the executable program of this name in `PATH`.
 #[must_use]
 pub fn find(name: &str) -> Option<PathBuf> {
     let folders = env::var_os("PATH")?;
@@ -91,14 +92,14 @@ fn located(path: &Path) -> Result<PathBuf, ProviderError> {
     if path.components().count() == 1 && path.is_relative() {
         return match find(&name) {
             Some(found) => std::path::absolute(found).or_else(|error| refused(error.to_string())),
-            None => refused(format!("the program {name} was not found along PATH")),
+            None => refused(format!("the program {name} was not found in PATH")),
         };
     }
     match path.metadata() {
         Ok(metadata) if is_executable(&metadata) => {
             std::path::absolute(path).or_else(|error| refused(error.to_string()))
         }
-        Ok(_) => refused(format!("{at} is not a program that may be run")),
+        Ok(_) => refused(format!("{at} is not an executable file")),
         Err(_) => refused(format!("the program {name} was not found at {at}")),
     }
 }
@@ -107,7 +108,8 @@ fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-/// The arguments with the model's name put in. Without a model, what mentions it is left out, with the option before it.
+/// The arguments with the model's name filled in. Without a model, an argument that mentions it is
+/// left out, with the option before it.
 pub(super) fn arguments(program: &Program, dialect: &Dialect, model: Option<&str>) -> Vec<String> {
     let usual = || dialect.arguments.iter().map(|&it| it.to_owned()).collect();
     let template = if program.arguments.is_empty() { usual() } else { program.arguments.clone() };
@@ -132,7 +134,7 @@ fn environment(
 ) -> Vec<(OsString, OsString)> {
     let is_passed = |name: &str| {
         PASSED.contains(&name)
-            || PASSED_BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
+            || PASSED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
             || dialect.environment.contains(&name)
             || program.environment.iter().any(|it| it == name)
     };

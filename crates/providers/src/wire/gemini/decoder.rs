@@ -1,4 +1,4 @@
-//! Reads the frames of an answer of Gemini's.
+//! Decodes the frames of Gemini's answers.
 
 use std::{borrow::Cow, collections::VecDeque};
 
@@ -17,17 +17,17 @@ use serde_json::Value;
 use super::refusal;
 use crate::wire::{DISCUSS, Decoder, Frame, Refused, text::read, topic_of};
 
-/// An answer as far as it came.
+/// The state of one answer.
 #[derive(Default)]
-pub(super) struct Reading {
+pub(super) struct StreamDecoder {
     usage: Option<Usage>,
     convenes: bool,
-    /// Why it ended, once it has.
+    /// The finish reason, once the answer has ended.
     ended: Option<Finish>,
 }
 
-impl Decoder for Reading {
-    fn take(&mut self, frame: Frame<'_>, out: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+impl Decoder for StreamDecoder {
+    fn read_frame(&mut self, frame: Frame<'_>, out: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
         if let Some(finish) = self.ended {
             self.count_late(finish, frame, out);
             return Ok(());
@@ -36,10 +36,10 @@ impl Decoder for Reading {
         if let Some(error) = response.error {
             return Err(failure(status(&error), frame.data));
         }
-        // Every frame counts the whole answer so far.
+        // Every frame reports the usage of the whole answer so far.
         self.usage = response.usage_metadata.map(Tokens::usage).or(self.usage);
         let blocked = response.prompt_feedback.and_then(|it| it.block_reason).map(|_| Finish::Refused);
-        // Only one was asked for.
+        // Only one candidate was requested.
         let candidate = response.candidates.into_iter().next();
         let finish = match candidate {
             Some(candidate) => self.read(candidate, out)?,
@@ -52,20 +52,20 @@ impl Decoder for Reading {
     }
 }
 
-impl Reading {
+impl StreamDecoder {
     fn read(
         &mut self,
         candidate: Candidate<'_>,
         out: &mut VecDeque<Chunk>,
     ) -> Result<Option<Finish>, ProviderError> {
         for part in candidate.content.unwrap_or_default().parts {
-            self.take_part(part, out);
+            self.read_part(part, out);
         }
         candidate.finish_reason.as_deref().map_or(Ok(None), finish)
     }
 
-    fn take_part(&mut self, part: Part<'_>, out: &mut VecDeque<Chunk>) {
-        // Thoughts are not for others. A call without a topic asks for nothing.
+    fn read_part(&mut self, part: Part<'_>, out: &mut VecDeque<Chunk>) {
+        // Thoughts are not part of the answer. A tool call without a topic is ignored.
         let is_call = part.function_call.as_ref().is_some_and(|it| it.name == DISCUSS);
         if let Some(topic) = part.function_call.filter(|_| is_call).and_then(|it| topic_of(&it.args)) {
             self.convenes = true;
@@ -75,8 +75,8 @@ impl Reading {
         }
     }
 
-    /// There is no mark after the frame that says why it ended. To wait for another one would be to take whole answers for broken
-    /// ones.
+    /// Ends the answer at the frame with the finish reason. No end marker follows it, so waiting
+    /// for one would make complete answers look cut off.
     fn end(&mut self, finish: Finish, out: &mut VecDeque<Chunk>) {
         let finish = match finish {
             Finish::Stop if self.convenes => Finish::Convene,
@@ -86,7 +86,8 @@ impl Reading {
         out.push_back(Chunk::End { finish, usage: self.usage, cost: None });
     }
 
-    /// That frame usually has the final count; some servers send it in one of its own.
+    /// Reads usage after the end: the last frame usually contains it, but some servers send it in a
+    /// frame of its own.
     fn count_late(&mut self, finish: Finish, frame: Frame<'_>, out: &mut VecDeque<Chunk>) {
         let counted = read::<Response<'_>>(frame.data).ok().and_then(|it| it.usage_metadata);
         if let Some(tokens) = counted {
@@ -96,28 +97,29 @@ impl Reading {
     }
 }
 
-/// `STOP` is the only good end. What was said before a bad one stands, unless the model lost its own thread.
+/// The finish reason. `STOP` is the only regular one. Text before another one counts, unless the
+/// model's output is malformed.
 fn finish(reason: &str) -> Result<Option<Finish>, ProviderError> {
     match reason {
         "" | "FINISH_REASON_UNSPECIFIED" => Ok(None),
         "STOP" => Ok(Some(Finish::Stop)),
         "MAX_TOKENS" => Ok(Some(Finish::Length)),
         "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" | "TOO_MANY_TOOL_CALLS" | "MALFORMED_RESPONSE" => {
-            let message = format!("the model called a tool in a way that makes no sense ({reason})");
+            let message = format!("the model made an invalid tool call ({reason})");
             Err(ProviderError::new(ErrorClass::InvalidResponse, message))
         }
-        // `SAFETY`, `RECITATION`, `PROHIBITED_CONTENT`, `OTHER`, and filters there will be one day.
+        // `SAFETY`, `RECITATION`, `PROHIBITED_CONTENT`, `OTHER`, and filters that don't exist yet.
         _ => Ok(Some(Finish::Refused)),
     }
 }
 
-/// The status an error has as an answer of its own.
+/// The HTTP status of the corresponding error response.
 pub(super) fn status(error: &Value) -> u16 {
     let code = error.get("code").and_then(Value::as_u64).and_then(|it| u16::try_from(it).ok());
     code.unwrap_or(500)
 }
 
-/// An error inside a stream means what it means as an answer of its own.
+/// Classifies an error inside a stream like an error response.
 fn failure(status: u16, body: &str) -> ProviderError {
     refusal(&Refused { status, header: &|_| None, body, now: Timestamp::UNIX_EPOCH })
 }
@@ -185,7 +187,7 @@ struct Tokens {
 }
 
 impl Tokens {
-    /// The remembered ones are counted in the prompt, the thoughts are not in the candidates.
+    /// The prompt count includes cached tokens; the candidates count excludes thoughts.
     fn usage(self) -> Usage {
         Usage {
             prompt: self.prompt_token_count.saturating_add(self.tool_use_prompt_token_count),

@@ -1,4 +1,5 @@
-//! How a provider is reached on this machine: with a key over HTTP, else by a program; a local server without either.
+//! Determines how a provider is reached: over HTTP if it has a key, else through a program; a local
+//! server needs neither.
 
 use std::{fmt, net::SocketAddr, sync::Arc};
 
@@ -17,39 +18,40 @@ use crate::{
     wire::wire,
 };
 
-/// Why a provider can't be asked here.
+/// Why a provider is not available.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Missing {
     /// It has no key, and no program answers for it.
     Key {
-        /// The variables it could be in.
+        /// The variables that may hold its key.
         names: Vec<String>,
         /// The program that could answer instead.
         program: Option<String>,
     },
-    /// Nobody said that the local server is there.
+    /// The local server was not found.
     Server {
-        /// The variable that would say so.
+        /// The variable with its address.
         variable: String,
     },
-    /// Nobody said which of its models answers.
+    /// No model is configured.
     Model,
-    /// There is nowhere to ask.
+    /// No address is configured.
     Address,
-    /// The variable's address must not be used.
+    /// The address in the variable is refused.
     BadAddress {
         /// Which variable.
         variable: String,
-        /// What is wrong with it.
+        /// Why it is refused.
         wrong: Wrong,
     },
-    /// The program is not there.
+    /// The program was not found.
     Program(String),
-    /// This build does not speak like that.
+    /// The wire format is unknown to this build.
     Wire(String),
 }
 
-/// What is missing. What to do about it is for each surface to say: it knows what its users can type.
+/// Words what is missing. Each surface adds what to do about it, in terms of what its users can
+/// type.
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -59,12 +61,12 @@ impl fmt::Display for Missing {
             Missing::Address => f.write_str("no address is known"),
             Missing::BadAddress { variable, wrong } => write!(f, "the address in {variable} {wrong}"),
             Missing::Program(program) => write!(f, "the command {} was not found", file_name(program)),
-            Missing::Wire(wire) => write!(f, "this build does not speak {wire}"),
+            Missing::Wire(wire) => write!(f, "this build does not know the wire format {wire}"),
         }
     }
 }
 
-/// The last part of a path: where programs are on this machine is nobody else's business.
+/// The last part of a path. Where programs are on this machine must not be shown to others.
 #[must_use]
 pub fn file_name(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or_default()
@@ -72,8 +74,8 @@ pub fn file_name(program: &str) -> &str {
 
 type Found = (Result<Way, Missing>, Option<KeyFrom>);
 
-/// The way to a provider, and where its key comes from.
-pub(super) fn found(plan: &Plan<'_>, keys: &Keys, machine: &Machine<'_>) -> Found {
+/// How a provider is reached, and where its key comes from.
+pub(super) fn find(plan: &Plan<'_>, keys: &Keys, machine: &Machine<'_>) -> Found {
     if let Some(command) = plan.own.and_then(|own| own.command.as_ref()) {
         return (own_program(plan, command, machine), None);
     }
@@ -95,16 +97,16 @@ fn without_key(plan: &Plan<'_>, machine: &Machine<'_>) -> Result<Way, Missing> {
         return Err(Missing::Key { names: plan.key_names(), program: cli.map(|cli| cli.program.clone()) });
     }
     match plan.row.filter(|row| row.local && plan.own.is_none()) {
-        Some(row) if !is_there(row, machine) => {
+        Some(row) if !is_available(row, machine) => {
             Err(Missing::Server { variable: row.base_url_env.name.clone() })
         }
         Some(_) | None => http(plan, None, machine),
     }
 }
 
-/// A local server is there when its variable says so, or where its open port is enough. A variable that is set to nothing
-/// says that nobody shall look.
-fn is_there(row: &Row, machine: &Machine<'_>) -> bool {
+/// Whether a local server is available: its variable is set, or its port is open where that is
+/// enough. An empty variable turns the search off.
+fn is_available(row: &Row, machine: &Machine<'_>) -> bool {
     match (machine.variable)(&row.base_url_env.name) {
         Some(value) => !value.trim().is_empty(),
         None => row.listens && port(&row.base_url).is_some_and(|it| (machine.listens)(it)),
@@ -124,7 +126,8 @@ fn own_program(plan: &Plan<'_>, command: &[String], machine: &Machine<'_>) -> Re
     Ok(Way::Command(Program { path, arguments: arguments.to_vec(), dialect, environment, supervisor: None }))
 }
 
-/// The environment's key before the file's, and the first variable before the second.
+/// The first key that is set: in the environment, then in the file, each in the order of the
+/// variables.
 fn key(plan: &Plan<'_>, keys: &Keys, machine: &Machine<'_>) -> Option<(SecretString, KeyFrom)> {
     let names = plan.key_names();
     let set =
@@ -144,12 +147,12 @@ fn http(plan: &Plan<'_>, key: Option<SecretString>, machine: &Machine<'_>) -> Re
     if plan.model().is_none() && !plan.is_local() {
         return Err(Missing::Model);
     }
-    // At another address than the vendor's there may be no such place, which then says nothing.
+    // An address other than the vendor's may lack this path; the check then proves nothing.
     let key_path = plan.row.and_then(|row| row.key_path.clone());
     Ok(Way::Http(Arc::new(Endpoint { base, wire, key, key_names: plan.key_names(), key_path })))
 }
 
-/// The configuration's address, else the vendor's variable, else the usual one.
+/// The base URL from the configuration, else from the vendor's variable, else the catalogue's.
 fn base(plan: &Plan<'_>, machine: &Machine<'_>) -> Result<Url, Missing> {
     if let Some(base) = plan.own.and_then(|own| own.base_url.clone()) {
         return Ok(base);
@@ -177,7 +180,8 @@ fn from_variable(said: &str, row: &Row, plain: Plain) -> Result<Url, Wrong> {
     Ok(base)
 }
 
-/// Servers are told to listen everywhere with an address that is nowhere; clients ask this machine then.
+/// Replaces the unspecified address, with which servers listen on all interfaces, by this
+/// machine's.
 fn local_host(address: &str, row: &Row) -> String {
     if !row.local {
         return address.to_owned();
@@ -185,7 +189,8 @@ fn local_host(address: &str, row: &Row) -> String {
     address.replacen("://0.0.0.0", "://127.0.0.1", 1).replacen("://[::]", "://[::1]", 1)
 }
 
-/// What the vendor's clients add, unless it is there, or another version in its place.
+/// Appends the path that the vendor's clients append, unless the address already has it or another
+/// version.
 fn add_path(base: &mut Url, variable: &BaseVariable) {
     let path = base.path().trim_end_matches('/').to_owned();
     let is_version =
