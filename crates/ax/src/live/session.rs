@@ -64,21 +64,28 @@ impl Ending {
     }
 }
 
-/// Follows a running discussion to its end, or to where it waits and nobody here answers, and prints what came of it.
-pub(crate) async fn run(discussion: &Discussion, handle: Handle, ending: Ending) -> anyhow::Result<Exit> {
-    let (id, signals) = (discussion.id(), ProcessSignals::new()?);
+/// Follows a running discussion to its end, or to a turn that nobody here takes, and prints the
+/// result. The signals must have been caught before the run began, so that none ends the process
+/// while an answer is on its way.
+pub(crate) async fn run(
+    discussion: &Discussion,
+    handle: Handle,
+    signals: ProcessSignals,
+    ending: Ending,
+) -> anyhow::Result<Exit> {
     let mut session = Session { discussion, ending, signals, jsonl: None, interrupted: false };
-    session.all_runs(handle).await.map_err(|error| kept(error, id))
+    session.all_runs(handle).await.map_err(|error| kept(error, discussion.id()))
 }
 
-/// The same for a discussion somebody has just had their word in, where it goes on here.
+/// The same after a person's turn or decision, if the discussion continues here.
 pub(crate) async fn run_after(
     discussion: &Discussion,
     said: Steered,
+    signals: ProcessSignals,
     ending: Ending,
 ) -> anyhow::Result<Exit> {
     match said {
-        Steered::Here(handle) => run(discussion, handle, ending).await,
+        Steered::Here(handle) => run(discussion, handle, signals, ending).await,
         Steered::Sent { to } => {
             note(&format!("Said. {to} goes on with it; `ax show {}` has what comes of it.", discussion.id()));
             Ok(Exit::Done)

@@ -9,7 +9,10 @@ use quorum::{
 use crate::{
     args::{Demo, Output},
     exit::Exit,
-    live::session::{self, Ending},
+    live::{
+        events::ProcessSignals,
+        session::{self, Ending},
+    },
     render::note,
 };
 
@@ -55,8 +58,9 @@ pub(crate) async fn demo(scope: &Scope, args: &Demo) -> anyhow::Result<Exit> {
         simulate: Some(Simulate { latency_ms, ..Simulate::default() }),
         ..Request::on(TOPIC)
     };
+    let signals = ProcessSignals::new()?;
     let (discussion, handle) = scope.start(scope.check(&request)?).await?;
-    let exit = session::run(&discussion, handle, Ending::shown(Output::default())).await?;
+    let exit = session::run(&discussion, handle, signals, Ending::shown(Output::default())).await?;
     if exit == Exit::Done {
         AFTER.iter().for_each(|line| note(line));
     }

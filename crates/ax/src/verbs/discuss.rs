@@ -5,7 +5,10 @@ use quorum::{Scope, model::spec::Spec};
 use crate::{
     args::{Discuss, Fork, Output, Shape, input::Input},
     exit::{Demand, Exit, Usage},
-    live::session::{self, Ending, Greeting},
+    live::{
+        events::ProcessSignals,
+        session::{self, Ending, Greeting},
+    },
     render::{hush, insist, note, print, wording},
     verbs::{detach, plan, restore::expire_old},
 };
@@ -31,9 +34,10 @@ pub(crate) async fn discuss(scope: &Scope, args: &Discuss) -> anyhow::Result<Exi
     if args.detach {
         return detach::detach(scope, spec, output).await;
     }
+    let signals = ProcessSignals::new()?;
     let (discussion, handle) = scope.start(spec).await?;
     let demand = Demand::consensus_if(args.requires_consensus() || is_on("require-consensus"));
-    session::run(&discussion, handle, Ending { output, demand, greeting }).await
+    session::run(&discussion, handle, signals, Ending { output, demand, greeting }).await
 }
 
 /// Says what the panel is where it is not the usual one: simulated without having been asked for, or
@@ -77,6 +81,7 @@ async fn order(scope: &Scope, args: &Discuss) -> anyhow::Result<Spec> {
 /// `ax fork`
 pub(crate) async fn fork(scope: &Scope, args: &Fork) -> anyhow::Result<Exit> {
     let past = scope.find(&args.which.id).await?;
+    let signals = ProcessSignals::new()?;
     let (discussion, handle) = past.fork(&args.forking()).await?;
-    session::run(&discussion, handle, Ending::shown(args.output)).await
+    session::run(&discussion, handle, signals, Ending::shown(args.output)).await
 }

@@ -10,15 +10,19 @@ use crate::{
     app::App,
     args::Rule,
     exit::{Exit, Usage},
-    live::session::{self, Ending},
+    live::{
+        events::ProcessSignals,
+        session::{self, Ending},
+    },
 };
 
 /// Makes the decision, and goes on.
 pub(crate) async fn rule(app: &App, scope: &Scope, args: &Rule) -> anyhow::Result<Exit> {
     let ruling = ruling(app, args)?;
     let discussion = scope.find(&args.which.id).await?;
+    let signals = ProcessSignals::new()?;
     let ruled = discussion.rule(ruling).await?;
-    session::run_after(&discussion, ruled, Ending::shown(args.output)).await
+    session::run_after(&discussion, ruled, signals, Ending::shown(args.output)).await
 }
 
 fn ruling(app: &App, args: &Rule) -> Result<Ruling, Usage> {

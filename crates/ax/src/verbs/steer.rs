@@ -10,7 +10,10 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::{
     args::{Resume, Shown, Which},
     exit::{Demand, Exit},
-    live::session::{self, Ending},
+    live::{
+        events::ProcessSignals,
+        session::{self, Ending},
+    },
     render::{note, output::print_discussion},
 };
 
@@ -21,11 +24,12 @@ pub(crate) async fn resume(scope: &Scope, args: &Resume) -> anyhow::Result<Exit>
     let _hangup = args.detached.then(|| signal(SignalKind::hangup())).transpose()?;
     let demand = Demand::consensus_if(args.require_consensus);
     let ending = Ending { demand, ..Ending::shown(args.shown.output) };
+    let signals = ProcessSignals::new()?;
     // The audit has who started a detached discussion; nobody resumed it.
     let resumed =
         if args.detached { discussion.run_prepared().await } else { discussion.resume_here().await };
     match resumed {
-        Ok(handle) => session::run(&discussion, handle, ending).await,
+        Ok(handle) => session::run(&discussion, handle, signals, ending).await,
         Err(Error::Store(StoreError::Over(_))) => {
             let state = discussion.state().await?;
             note("This discussion is over; here is its result.");
@@ -60,12 +64,13 @@ pub(crate) async fn pause(scope: &Scope, which: &Which) -> anyhow::Result<Exit> 
 pub(crate) async fn stop(scope: &Scope, args: &Shown) -> anyhow::Result<Exit> {
     let discussion = scope.find(&args.which.id).await?;
     let id = discussion.id();
+    let signals = ProcessSignals::new()?;
     match discussion.steer(Command::Stop).await? {
         Steered::Sent { to } => {
             note(&format!("Told {to} to stop; the result is printed there, and by `ax show {id}`."));
             Ok(Exit::Done)
         }
-        Steered::Here(handle) => session::run(&discussion, handle, Ending::shown(args.output)).await,
+        Steered::Here(handle) => session::run(&discussion, handle, signals, Ending::shown(args.output)).await,
         Steered::Idle(_) => Ok(Exit::Done),
     }
 }

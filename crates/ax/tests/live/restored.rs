@@ -80,18 +80,7 @@ fn in_narrow_terminals_there_are_lines_alone() {
 
 #[test]
 fn where_nobody_can_type_nothing_typed_goes_through_the_screen() {
-    // Two voices leave room for what is said of Ctrl-C above the result.
-    let args = [
-        "discuss",
-        "Tabs or spaces?",
-        "--offline",
-        "-p",
-        "claude,glm",
-        "--simulate",
-        "latency=2s",
-        "-r",
-        "1",
-    ];
+    let args = ["discuss", "Tabs or spaces?", "--offline", "--simulate", "latency=2s", "-r", "1"];
     let mut terminal = Terminal::run(&args, &Setup { columns: 70, no_stdin: true, ..Setup::default() });
     terminal.sees("◐");
     assert!(!terminal.modes().contains(LocalModes::ECHO), "not even ^C");

@@ -44,7 +44,7 @@ pub async fn inv_disc_100_what_is_wrong_is_told_apart(subject: Subject) {
     assert_eq!(class(good(), Some(KEY)).await, None);
     assert_eq!(class(good(), None).await, Some(ErrorClass::Authentication));
     assert_eq!(class(good(), Some("canary-of-another")).await, Some(ErrorClass::Authentication));
-    assert_eq!(class(speaking().models(["beta-1"]), Some(KEY)).await, Some(ErrorClass::Validation));
+    an_absent_model_is_told(subject).await;
     let down = good().fault_probe("*", Fault::Status(503));
     assert_eq!(class(down, Some(KEY)).await, Some(ErrorClass::ApiError));
     let gone = serving(speaking());
@@ -52,6 +52,20 @@ pub async fn inv_disc_100_what_is_wrong_is_told_apart(subject: Subject) {
     gone.stop().await;
     let error = check(&seated(subject, &url, Some(KEY))).await.expect_err("nobody is there");
     assert_eq!(error.class, ErrorClass::Network);
+}
+
+/// A server that is asked for the model by name denies it. A list that does not have it is a warning,
+/// because the call decides.
+async fn an_absent_model_is_told(subject: Subject) {
+    let server = speaking().models(["beta-1"]).start();
+    let voice = seated(subject, &server.url(), Some(KEY));
+    let error = check(&voice).await.err().map(|it| it.class);
+    let warning = voice.provider.noticed();
+    let listed = format!("its list names no model {MODEL}; it names beta-1");
+    match error {
+        Some(class) => assert_eq!((class, warning), (ErrorClass::Validation, None)),
+        None => assert_eq!(warning, Some(listed)),
+    }
 }
 
 /// The result is cached: the next discussion need not wait as long again.
