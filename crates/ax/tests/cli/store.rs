@@ -145,7 +145,7 @@ fn f10_what_can_be_read_of_a_damaged_database_is_salvaged_into_a_new_one() {
     assert!(saved.starts_with("Saved 6 discussions with "), "{saved}");
     assert!(saved.contains(", lost 0 discussions and 2"), "{saved}");
     assert!(saved.contains("Of those saved, 1 discussion lost the end"), "{saved}");
-    desk.ax(&["doctor", "--salvage"]).ends(3).says(&["quorum-salvaged.db is there already"]).prints_nothing();
+    desk.ax(&["doctor", "--salvage"]).ends(3).says(&["quorum-salvaged.db exists already"]).prints_nothing();
     let moves = saved.lines().filter(|it| it.starts_with("  mv ")).collect::<Vec<_>>().join(" &&");
     desk.shell(&moves).ends(0);
     assert_eq!(desk.ax(&["history", "--json"]).ends(0).json().as_array().unwrap().len(), 6);
