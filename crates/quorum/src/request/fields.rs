@@ -154,12 +154,12 @@ impl Form {
                 let items = text(longest, r"\S");
                 json!({ "type": "array", "items": items, "minItems": least, "maxItems": most, "uniqueItems": true })
             }
-            Form::Providers => table(registry, text(LONGEST_NAME, PROVIDER)),
-            Form::Table => table(registry, json!({ "oneOf": [text(LONGEST_NAME, SEAT), person()] })),
-            Form::TextBySeat(longest) => by_seat(registry, json!({ "type": "string", "maxLength": longest })),
+            Form::Providers => table(registry, &text(LONGEST_NAME, PROVIDER)),
+            Form::Table => table(registry, &json!({ "oneOf": [text(LONGEST_NAME, SEAT), person()] })),
+            Form::TextBySeat(longest) => by_seat(registry, &json!({ "type": "string", "maxLength": longest })),
             Form::RoleBySeat => {
                 let names: Vec<&str> = registry.roles().into_iter().map(|it| it.name).collect();
-                by_seat(registry, json!({ "type": "string", "enum": names }))
+                by_seat(registry, &json!({ "type": "string", "enum": names }))
             }
             Form::Simulate => simulate(registry),
         }
@@ -170,7 +170,7 @@ fn text(longest: usize, pattern: &str) -> Value {
     json!({ "type": "string", "minLength": 1, "maxLength": longest, "pattern": pattern })
 }
 
-fn table(registry: &Registry, item: Value) -> Value {
+fn table(registry: &Registry, item: &Value) -> Value {
     let (least, most) = (least_seats(registry), most_seats(registry));
     json!({ "type": "array", "items": item, "minItems": least, "maxItems": most })
 }
@@ -186,7 +186,7 @@ fn person() -> Value {
     })
 }
 
-fn by_seat(registry: &Registry, value: Value) -> Value {
+fn by_seat(registry: &Registry, value: &Value) -> Value {
     let most = most_seats(registry);
     json!({ "type": "object", "maxProperties": most, "additionalProperties": value })
 }
