@@ -156,7 +156,9 @@ impl Form {
             }
             Form::Providers => table(registry, &text(LONGEST_NAME, PROVIDER)),
             Form::Table => table(registry, &json!({ "oneOf": [text(LONGEST_NAME, SEAT), person()] })),
-            Form::TextBySeat(longest) => by_seat(registry, &json!({ "type": "string", "maxLength": longest })),
+            Form::TextBySeat(longest) => {
+                by_seat(registry, &json!({ "type": "string", "maxLength": longest }))
+            }
             Form::RoleBySeat => {
                 let names: Vec<&str> = registry.roles().into_iter().map(|it| it.name).collect();
                 by_seat(registry, &json!({ "type": "string", "enum": names }))

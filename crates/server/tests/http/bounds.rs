@@ -70,7 +70,8 @@ async fn a_refusal_is_short_whatever_is_wrong() {
     let seats: Vec<String> = (0..6).map(|it| format!("{}{it}", &long[1..])).collect();
     let strangers: Map<String, Value> =
         (0..6).map(|it| (format!("{}x{it}", &long[2..]), json!(long.clone()))).collect();
-    let unknown: Map<String, Value> = (0..80).map(|it| (format!("{it:02}{}", &long[2..]), json!(1))).collect();
+    let unknown: Map<String, Value> =
+        (0..80).map(|it| (format!("{it:02}{}", &long[2..]), json!(1))).collect();
     let mut everything = json!({
         "topic": "x?", "providers": seats, "roles": strangers, "providerPrompts": strangers,
         "stopSequences": { "a": ["END"] }, "judge": long, "synthesizer": long, "pattern": long, "consensus": long,
