@@ -13,6 +13,7 @@ use clap::{
 };
 use quorum::{
     Registry,
+    model::excerpt::in_short,
     registry::Options,
     request::flags::{self, Flag},
     vocabulary::{
@@ -138,7 +139,8 @@ fn among(choices: &[Choice]) -> impl TypedValueParser<Value = Value> {
 /// The rows in a JSON file. Mistakes are worded as they are in a request.
 fn rows(file: &str, cells: &[RowCell], kind: &Kind) -> Result<Value, String> {
     let text = text_of(file)?;
-    let wrong = |error: serde_json::Error| format!("is no JSON list like {}: {error}", example(cells));
+    let wrong =
+        |error: serde_json::Error| format!("is no JSON list like {}: {}", example(cells), in_short(error));
     let rows: Vec<Map<String, Value>> = serde_json::from_str(&text).map_err(wrong)?;
     let value = json!(rows);
     match kind.complaint(&value, Known { seats: None, detectors: &[] }) {

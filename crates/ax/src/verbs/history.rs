@@ -2,11 +2,11 @@
 
 use std::io::{IsTerminal, stderr, stdout};
 
-use quorum::{Discussion, Scope, Snapshot};
+use quorum::{Discussion, Scope, Snapshot, request::limits::LONGEST_SEARCH};
 
 use crate::{
     args::{History, Output, Shape, Shown},
-    exit::Exit,
+    exit::{Exit, Usage},
     live::turn,
     render::{
         closing, insist, listing, note,
@@ -21,6 +21,11 @@ use crate::{
 /// `ax history`
 pub(crate) async fn history(scope: &Scope, args: &History) -> anyhow::Result<Exit> {
     let words = args.words.join(" ");
+    let length = words.chars().count();
+    if LONGEST_SEARCH < length {
+        let message = format!("a search has at most {LONGEST_SEARCH} characters; this has {length}");
+        return Err(Usage(message).into());
+    }
     let entries = if words.trim().is_empty() {
         let session = match &args.session {
             Some(given) => Some(scope.find_session(given).await?),

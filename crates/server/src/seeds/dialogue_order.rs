@@ -28,15 +28,15 @@ const LONGEST_SEAT: usize = 64;
 pub(crate) struct Dialogue {
     /// The question.
     #[serde(default)]
-    #[schema(value_type = String, min_length = 1, max_length = 5000, pattern = r"\S")]
+    #[schema(required = true, value_type = String, min_length = 1, max_length = 5000, pattern = r"\S")]
     prompt: Option<String>,
     /// Who opens.
     #[serde(default, deserialize_with = "named")]
-    #[schema(value_type = Model)]
+    #[schema(required = true, value_type = Model)]
     model_a: Option<Model>,
     /// Who answers.
     #[serde(default, deserialize_with = "named")]
-    #[schema(value_type = Model)]
+    #[schema(required = true, value_type = Model)]
     model_b: Option<Model>,
     /// How they talk.
     #[serde(default, deserialize_with = "named")]
@@ -53,11 +53,11 @@ pub(crate) struct Dialogue {
 pub(crate) struct Model {
     /// Which model: `gpt-4o`.
     #[serde(default)]
-    #[schema(value_type = String, min_length = 1, max_length = 62, pattern = r"^[-\w.:/]*[-\w.:]$")]
+    #[schema(required = true, value_type = String, min_length = 1, max_length = 62, pattern = r"^[-\w.:/]*[-\w.:]$")]
     model_id: Option<String>,
     /// Whose: `openai`.
     #[serde(default)]
-    #[schema(value_type = String, min_length = 1, max_length = 128, example = "openai")]
+    #[schema(required = true, value_type = String, min_length = 1, max_length = 128, example = "openai")]
     provider_id: Option<String>,
     /// What the other one calls it.
     #[serde(default)]
