@@ -225,7 +225,8 @@ impl Seat {
         }
     }
 
-    /// Counts a failure, and closes the provider's lane until the time that the provider named.
+    /// Counts a failure. After a rate limit, closes the provider's lane for as long as the provider
+    /// asked.
     pub(crate) fn count_failure(&mut self, error: &ProviderError) {
         self.tried.failures.count(error.class);
         if let (Some(voice), ErrorClass::RateLimit) = (&self.voice, error.class) {
