@@ -162,7 +162,8 @@ impl Floor {
         limit.saturating_sub(self.record.active_ms())
     }
 
-    /// INV-DISC-611: the time reserved for the decision at each level, at most half of the level's.
+    /// INV-DISC-611: the time reserved for the decision at each level: ten seconds by default, at
+    /// most half of the level's.
     fn reserve_ms(&self) -> u64 {
         let state = &self.record.state;
         let level_ms = state.lineage.as_ref().map_or(state.spec.timing.total_ms, |lineage| lineage.level_ms);
