@@ -1,9 +1,9 @@
-//! The core of Quorum: what a discussion is, and how it is run.
+//! The core of Quorum: the model of a discussion, and the engine that runs it.
 //!
 //! A discussion is a list of facts ([`model::event`]). A pattern ([`registry::Pattern`]) is a
 //! deterministic async function over a [`floor::Floor`]; everything other than the flow of the talk
 //! is implemented once, beneath the floor. The [`engine`] runs discussions; [`seams`] has the
-//! traits that it needs others to implement.
+//! traits that other crates implement for it.
 
 pub mod call;
 pub mod engine;

@@ -1,4 +1,5 @@
-//! Facts are a disk format: every kind has a golden line, which old and new programs must both understand.
+//! Golden lines of every kind of fact. Facts are a disk format, so old and new versions of the
+//! program must both read them.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
@@ -62,7 +63,8 @@ fn an_unknown_kind_is_kept_and_passed_over() {
     assert_eq!(fact.event, Event::Unknown);
 }
 
-/// A new kind does not compile here until it has a name, and the count above until it has a sample.
+/// The name of each kind. A new kind doesn't compile until it has a name here, and the count above
+/// fails until it has a sample.
 fn kind(event: &Event) -> &'static str {
     match event {
         Event::Opened { .. } => "opened",
@@ -130,7 +132,7 @@ fn id(text: &str) -> DiscussionId {
 
 const OPPONENT: Role = Role::named("opponent");
 
-/// One option of each shape: a text, a number, a whole number, yes or no, a list, an object.
+/// One option of each type: a text, a number, a whole number, a boolean, a list, an object.
 fn settings() -> Settings {
     Settings::default()
         .with("synthesizer", "ann")
@@ -307,7 +309,7 @@ fn broken(step: &Step) -> Vec<Sample> {
     vec![(Some(step.clone()), failed), (Some(Step::new(1, "speaking", "cyd")), Event::TurnFailed(out))]
 }
 
-/// Readings with everything there may be beside a value, and with nothing.
+/// Readings with every optional field, and with none.
 fn readings(step: &Step) -> Vec<Sample> {
     let chosen = Stance { position: "tabs".into(), confidence: 0.8, chooses: true, joins: true };
     let ballot = Reading {
@@ -363,7 +365,7 @@ fn people() -> Vec<Sample> {
     ]
 }
 
-/// Decisions of people: awaited, sent, taken in.
+/// Decisions of people: awaited, sent, recorded.
 fn rulings() -> Vec<Sample> {
     let answers = Step::from("2/judging/*judge after cyd");
     let choice = |name: &str, takes_candidate| AwaitedChoice { name: name.to_owned(), takes_candidate };
@@ -395,7 +397,7 @@ fn rulings() -> Vec<Sample> {
     ]
 }
 
-/// What came with comparing by meaning.
+/// Facts added with comparing by meaning.
 fn comparing() -> Vec<Sample> {
     let model = "openai/text-embedding-3-small";
     let settings = Settings::default().with("embeddings", model);
@@ -423,7 +425,7 @@ fn comparing() -> Vec<Sample> {
     ]
 }
 
-/// What came with a server that several share.
+/// Facts added with servers that several tenants share.
 fn tenants() -> Vec<Sample> {
     let spec = Arc::new(Spec { tenant: Tenant::named("acme"), ..(*spec()).clone() });
     let note = Note { text: "mind the budget".into() };
@@ -433,7 +435,7 @@ fn tenants() -> Vec<Sample> {
     ]
 }
 
-/// What came with windows.
+/// Facts added with context windows.
 fn windows() -> Vec<Sample> {
     let window = WindowSpec { strategy: "hybrid".into(), overflow: WindowSpec::END.into() };
     let spec = Arc::new(Spec { window, ..(*spec()).clone() });
@@ -506,7 +508,7 @@ fn ending() -> Vec<Sample> {
     ]
 }
 
-/// Everything that a decision may have.
+/// A decision with every optional field.
 fn full_decision() -> Decision {
     let claim = Claim {
         text: "tabs adapt".into(),
@@ -528,7 +530,7 @@ fn full_decision() -> Decision {
     }
 }
 
-/// What patterns and methods record in terms of their own.
+/// What patterns and methods record in their own terms.
 fn talks() -> Vec<Sample> {
     let note = |kind: &str, value: Value, told: Option<&str>| {
         let told = told.map(str::to_owned);
@@ -552,7 +554,7 @@ fn talks() -> Vec<Sample> {
     ]
 }
 
-/// What came with forks and lots.
+/// Facts added with forks and random orders.
 fn forks() -> Vec<Sample> {
     let fork = Fork { of: id("01890000-0000-7000-8000-000000000003"), at: Step::new(1, "speaking", "ann") };
     let judging = Step::new(2, "judging", "cyd");

@@ -1,5 +1,6 @@
-//! How good the token counts are, measured against OpenAI's own tokenizers (D10). None of these
-//! texts was fitted to; what was fitted to was chosen with an eye on them, so take the figures for a fair case, not the worst.
+//! The accuracy of the token counts, measured against OpenAI's own tokenizers (D10). The estimates
+//! were not fitted to these texts, but the texts they were fitted to were chosen with these in
+//! mind, so the figures show a fair case, not the worst.
 
 use quorum_core::call::tokens::Family;
 use tiktoken_rs::{CoreBPE, cl100k_base, o200k_base};
@@ -13,7 +14,7 @@ const TEXTS: &[(&str, &str)] = &[
     ("korean", include_str!("tokens/korean.txt")),
 ];
 
-/// How far off the figure is for each text, in per cent of the true one.
+/// The error of the estimate for each text, in per cent of the true count.
 fn errors(family: Family, tokenizer: &CoreBPE) -> Vec<f64> {
     let error = |(name, text): &(&str, &str)| {
         let (ours, theirs) = (family.estimate(text) as f64, tokenizer.encode_ordinary(text).len() as f64);

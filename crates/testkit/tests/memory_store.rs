@@ -1,4 +1,4 @@
-//! The store in memory does what every store does.
+//! The in-memory store passes the checks for every store.
 
 use std::{sync::Arc, time::Duration};
 

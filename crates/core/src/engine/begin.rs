@@ -1,4 +1,4 @@
-//! Opening and running in one write: what most discussions begin with.
+//! Opening and running a discussion in one write, which is how most discussions begin.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub enum BeginError {
     /// It could not be opened; nothing was spent.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// It was there already, and could not be run.
+    /// It existed already, and could not be run.
     #[error(transparent)]
     Run(#[from] RunError),
 }
@@ -31,20 +31,20 @@ impl Engine {
         self.begin_as(DiscussionId::fresh(), spec).await
     }
 
-    /// The same under an id of the caller's; one that was opened before is run.
+    /// Does the same under an id of the caller's; a discussion that was opened before is run.
     pub async fn begin_as(&self, id: DiscussionId, spec: Spec) -> Result<Handle, BeginError> {
         let facts = self.ordered(spec)?;
         self.keep_leases();
         let Some(expected) = Expected::new(self, id) else { return Ok(self.run(id).await?) };
-        // In a task of its own: whoever stops waiting for it must not leave it claimed and run by
-        // nobody.
+        // In a task of its own: a caller that stops waiting must not leave the discussion claimed
+        // but not running.
         let begun = tokio::spawn(expected.begin(facts)).await;
         begun.unwrap_or_else(|panic| Err(RunError::Fault(panic.to_string()).into()))
     }
 }
 
-/// A discussion that is about to be there. It is known before it is, so that the first command
-/// finds it: nobody looks into its inbox unasked.
+/// A discussion that is about to be recorded. It is registered before that, so that its first
+/// command wakes it: the inbox is read only when a command is announced.
 struct Expected {
     engine: Engine,
     id: DiscussionId,
@@ -52,8 +52,8 @@ struct Expected {
 }
 
 impl Expected {
-    /// `None` where one of that id is running. What others are about to begin is expected with
-    /// them.
+    /// `None` if a discussion with that id is running. Concurrent callers that begin the same one
+    /// share its entry.
     fn new(engine: &Engine, id: DiscussionId) -> Option<Self> {
         let mut running = engine.running();
         let fresh = || Running { control: Arc::default(), claim: None };
@@ -78,12 +78,12 @@ impl Expected {
 
 impl Drop for Expected {
     fn drop(&mut self) {
-        // One that has its claim by now stays.
+        // This leaves an entry that has its claim by now.
         self.engine.forget(self.id, None);
     }
 }
 
-/// Holds it with what is at hand: nothing need be read.
+/// Runs the discussion from the facts at hand, without reading the store.
 async fn hold(
     shared: Arc<Shared>,
     claim: Claim,

@@ -1,4 +1,4 @@
-//! What a discussion comes to when it ends: success or not, why it ended, and whether it is all that was meant.
+//! The conclusion of a discussion: whether it succeeded, why it ended, and whether it is degraded.
 
 use std::collections::BTreeSet;
 
@@ -20,8 +20,8 @@ pub(crate) fn nothing_said(floor: &Floor) -> bool {
     floor.record.state.turns.is_empty()
 }
 
-/// The best of what was recorded, for when nobody can be asked any more: the last speech of somebody
-/// who takes part in the talk, else whatever was said last.
+/// The best recorded answer, for when no more calls can be made: the last speech of a participant
+/// in the talk, otherwise whatever was said last.
 pub(crate) fn best_answer(floor: &Floor) -> Decision {
     let state = &floor.record.state;
     let speaks = |name: &str| state.spec.seat(name).is_some_and(|it| !it.aside);
@@ -35,7 +35,7 @@ pub(crate) fn best_answer(floor: &Floor) -> Decision {
     }
 }
 
-/// How it ended.
+/// The conclusion of the discussion.
 pub(crate) fn conclusion(floor: &Floor, decision: &Decision) -> Conclusion {
     let state = &floor.record.state;
     let problem = problem(state, floor.pattern.loss, decision);
@@ -129,7 +129,7 @@ fn nobody_problem(state: &State) -> Option<Problem> {
     all_failed.then(|| Problem::new(Code::AllProvidersFailed, message()))
 }
 
-/// INV-DISC-010: enough must have taken part, however it ended.
+/// INV-DISC-010: enough participants must have taken part, however it ended.
 fn too_few_spoke(state: &State) -> Option<Problem> {
     let spoke: BTreeSet<&str> = state.turns.iter().map(|turn| turn.participant.as_str()).collect();
     let (spoke, needed) = (spoke.len() as u32, state.spec.tolerance.min_providers);
@@ -149,7 +149,7 @@ fn stopping(state: &State, decision: &Decision) -> StoppingReason {
     }
 }
 
-/// An ending of the pattern's own is the reason, unless what it was to end in could not be had.
+/// The pattern's own ending is the stopping reason, unless the decision it was to lead to failed.
 fn ended(state: &State, decision: &Decision) -> StoppingReason {
     match &state.ended {
         Some(end) if end.stopping != StoppingReason::COMPLETED && decision.problem.is_some() => {

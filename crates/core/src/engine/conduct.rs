@@ -1,5 +1,5 @@
 //! One discussion from beginning to end: seat the panel, deliberate, decide, conclude. Resuming is
-//! doing it again over the same record.
+//! the same over an existing record.
 
 use std::{
     panic::{AssertUnwindSafe, resume_unwind},
@@ -41,13 +41,13 @@ use crate::{
 /// How a run of a discussion ended.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Ended {
-    /// It is over, one way or another; the state says how.
+    /// It is over; the state says how it ended.
     Over(Box<State>),
     /// It waits for a person.
     Suspended(Box<State>),
 }
 
-/// The first facts of a discussion that was checked.
+/// The first facts of a discussion whose spec was checked.
 pub(crate) fn first_facts(shared: &Shared, opened: Event) -> Vec<Fact> {
     let moved = |from, to| Event::LifecycleChanged { from, to };
     let events = [
@@ -60,7 +60,7 @@ pub(crate) fn first_facts(shared: &Shared, opened: Event) -> Vec<Fact> {
     events.into_iter().enumerate().map(number).collect()
 }
 
-/// What the floor calls to hold a sub-discussion.
+/// The function that the floor calls to run a sub-discussion.
 fn hold_below(below: Below) -> BoxFuture<'static, Option<SubConcluded>> {
     Box::pin(conduct_below(below))
 }
@@ -121,14 +121,14 @@ pub(crate) async fn conduct(
             let (problem, absent) = (problem_of(&failure), Vec::new());
             fail(&mut floor, Event::Failed { absent, problem }).await?;
         }
-        // Concluding never winds up: it takes what there is. What was taken back has been begun
-        // again.
+        // Concluding never winds up: it uses what there is. After a withdrawn pause the run has
+        // started again.
         Err(Halt(Why::WindUp | Why::TakenBack)) => {}
     }
     Ok(floor.ended().await)
 }
 
-/// Talks to the end. A fault on the way must not cost an answer that was paid for.
+/// Runs the talk to its end. A panic on the way must not cost an answer that was paid for.
 async fn talk(floor: &mut Floor, pattern: &Pattern, method: &Consensus) -> Result<Result<(), Halt>, Failure> {
     let talked = AssertUnwindSafe(deliberate_and_decide(floor, pattern, method)).catch_unwind().await;
     match talked {
@@ -141,10 +141,10 @@ async fn talk(floor: &mut Floor, pattern: &Pattern, method: &Consensus) -> Resul
 }
 
 impl Floor {
-    /// Leaves, with nothing claimed any more. Most claims end with their last fact.
+    /// Leaves and releases the claim. Most claims end with the discussion's last fact.
     async fn ended(self) -> Ended {
         if self.record.has_claim() {
-            // A claim that can't be given back runs out.
+            // A claim that can't be released expires.
             let _ = self.shared.store.release(self.record.claim().clone()).await;
         }
         let state = Box::new(self.record.state);
@@ -173,7 +173,7 @@ fn vocabulary(
     Ok((pattern, method))
 }
 
-/// Brings a discussion to where it can talk. `false` when it is over or still has to wait.
+/// Prepares a discussion for the talk. `false` if it is over or still has to wait.
 async fn make_ready(floor: &mut Floor) -> Result<bool, Failure> {
     let is_root = floor.record.state.lineage.is_none();
     if is_root && floor.record.state.lifecycle != Lifecycle::Completed && floor.control.is_poked() {
@@ -199,7 +199,7 @@ async fn make_ready(floor: &mut Floor) -> Result<bool, Failure> {
     }
 }
 
-/// A sub-discussion left its pause with its root; the root needs a word.
+/// Leaves a pause: a sub-discussion together with its root, the root on a command.
 async fn leave_pause(floor: &mut Floor, is_root: bool) -> Result<bool, Failure> {
     match floor.record.state.wish {
         Some(Command::Resume) => floor.record.become_next(Lifecycle::Running).map(|()| true),
@@ -214,7 +214,8 @@ async fn leave_pause(floor: &mut Floor, is_root: bool) -> Result<bool, Failure> 
     }
 }
 
-/// Sub-discussions that were under way when the process ended have taken from the budget already.
+/// Charges sub-discussions that were under way when the process ended: they have spent from the
+/// budget already.
 async fn close_crashed(floor: &mut Floor) -> Result<(), Failure> {
     let open: Vec<Step> = open_subs(&floor.record.state);
     for step in open {
@@ -226,7 +227,7 @@ async fn close_crashed(floor: &mut Floor) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The state of a discussion, read from its facts; `None` when there is none of that id.
+/// The state of a discussion, read from its facts; `None` if there is none with that id.
 pub(crate) async fn read_state(shared: &Shared, id: DiscussionId) -> Result<Option<State>, StoreError> {
     match shared.store.read(id, Seq::START, usize::MAX).await {
         Ok(facts) => Ok(State::of(id, &facts)),
@@ -262,7 +263,8 @@ async fn deliberate_and_decide(floor: &mut Floor, pattern: &Pattern, method: &Co
         if open_subs(&floor.record.state).is_empty() {
             floor.record.note(facts);
         } else {
-            // That it ends must not be forgotten once those below have ended.
+            // Recorded first, so that the ending is known even after a crash while sub-discussions
+            // are being ended.
             floor.record.append(facts).await?;
         }
     }
@@ -281,8 +283,8 @@ async fn deliberate_and_decide(floor: &mut Floor, pattern: &Pattern, method: &Co
     conclude(floor, decision).await
 }
 
-/// Every end but an abort asks for a decision on what was said; if even that can't be had, the best
-/// answer stands.
+/// Decides on what was said, at every end but an abort; if that fails, the best recorded answer is
+/// the result.
 async fn decide(floor: &mut Floor, method: &Consensus) -> Result<Decision, Halt> {
     if nothing_said(floor) {
         return Ok(Decision { degraded: true, ..Decision::default() });
@@ -304,7 +306,7 @@ async fn conclude(floor: &mut Floor, decision: Decision) -> Result<(), Halt> {
     Ok(floor.record.append_then(facts, Then::Done).await?)
 }
 
-/// Calls nobody: the best recorded answer is the result, and it says that it is degraded.
+/// Aborts without any call: the best recorded answer is the result, marked as degraded.
 async fn abort(floor: &mut Floor) -> Result<(), Failure> {
     floor.end_below("the discussion above was aborted").await?;
     let decision = best_answer(floor);

@@ -1,4 +1,4 @@
-//! The handle on a running discussion: watch it, steer it, wait for it.
+//! The handle of a running discussion: subscribe to it, steer it, wait for it.
 
 use std::{
     collections::VecDeque,
@@ -27,7 +27,7 @@ use crate::{
 pub struct Handle {
     id: DiscussionId,
     ear: Ear,
-    /// Listens since before the run began, for the first who asks.
+    /// A receiver from before the run began, for the first subscriber.
     early: Mutex<Option<Receiver<Signal>>>,
     store: Arc<dyn Store>,
     registry: Registry,
@@ -44,7 +44,7 @@ pub enum Finished {
 }
 
 impl Finished {
-    /// What there is to see either way.
+    /// The outcome so far, in either case.
     #[must_use]
     pub fn outcome(&self) -> Outcome {
         match self {
@@ -54,16 +54,16 @@ impl Finished {
 }
 
 impl Handle {
-    /// Which discussion.
+    /// The id of the discussion.
     #[must_use]
     pub fn id(&self) -> DiscussionId {
         self.id
     }
 
-    /// Everything that happens, ending with the run: since it began for the first who asks, unless
-    /// [`Handle::finished`] was called before, and from now on for the others. A watcher that is too
-    /// slow misses pieces of text and what happens below, but no fact: those are read from the record
-    /// then.
+    /// All signals until the run ends. The first subscriber gets them from the beginning, unless
+    /// [`Handle::finished`] was called before; later ones from now on. A subscriber that is too
+    /// slow misses pieces of text and what happens in sub-discussions, but no fact: missed facts
+    /// are read from the record.
     pub fn signals(&self) -> impl Stream<Item = Signal> + Send + use<> {
         let listener = self.early().or_else(|| self.ear.listen()).map(|receiver| Listener {
             id: self.id,
@@ -81,7 +81,7 @@ impl Handle {
 
     /// Waits for the end of this run.
     pub async fn finished(&self) -> Result<Finished, RunError> {
-        // Whoever wants the end alone is no watcher, and what watchers need takes memory.
+        // A caller that waits for the end doesn't subscribe, and the early receiver takes memory.
         drop(self.early());
         match self.end.clone().await? {
             Ended::Over(state) => Ok(Finished::Over(Snapshot::new(state, self.registry.clone()))),
@@ -104,7 +104,7 @@ impl Handle {
     }
 }
 
-/// One watcher, and how far it has come.
+/// One subscriber and its cursor.
 struct Listener {
     id: DiscussionId,
     receiver: Receiver<Signal>,
@@ -134,7 +134,8 @@ impl Listener {
         }
     }
 
-    /// Reads what was missed. If even that fails there will be another chance, or the end.
+    /// Reads the facts that were missed. If that fails, the next lag retries it, unless the run
+    /// ends first.
     async fn catch_up(&mut self) {
         let after = self.last.or_else(|| self.ear.began()).unwrap_or(Seq::START);
         let facts = self.store.read(self.id, after, usize::MAX).await.unwrap_or_default();

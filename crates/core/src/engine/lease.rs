@@ -1,4 +1,4 @@
-//! The leases of a process's claims: one task for all its discussions prolongs them, and wakes the
+//! The leases of a process's claims: one task for all its discussions renews them, and wakes the
 //! discussions that have new commands.
 
 use std::{sync::Weak, time::Duration};
@@ -12,10 +12,10 @@ use crate::{
     seams::Claim,
 };
 
-/// Three chances before a claim runs out.
+/// The renewal interval: three attempts before a claim expires.
 const ROUND: Duration = Duration::from_millis(LEASE_MS / 3);
 
-/// Passes the store's news on until the engine is gone.
+/// Renews leases and passes the store's news on, until the engine is dropped.
 pub(crate) async fn keep(engine: Weak<Inner>, mut news: BoxStream<'static, DiscussionId>) {
     let mut next_round = sleep(ROUND).boxed();
     loop {
@@ -40,8 +40,8 @@ fn poke(inner: &Inner, id: DiscussionId) {
     }
 }
 
-/// A claim that can't be prolonged is fenced at its next append, so an error needs nothing more
-/// here.
+/// Renews all claims. A claim that can't be renewed is fenced at its next append, so an error needs
+/// no handling here.
 async fn prolong(inner: &Inner) {
     let claims: Vec<Claim> = {
         let running = inner.running.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! Runs discussions: opens them, claims them, holds them, and passes people's commands on.
+//! The engine: opens, claims and runs discussions, and passes on people's commands.
 
 pub mod begin;
 pub(crate) mod conclude;
@@ -45,13 +45,13 @@ use crate::{
 
 pub use crate::{floor::shared, record::feed};
 
-/// How long a claim holds without being prolonged.
+/// How long a claim is valid without renewal.
 const LEASE_MS: u64 = 30_000;
 
 /// Why a discussion could not be opened. Nothing was spent.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum OpenError {
-    /// The order is not acceptable; every reason at once.
+    /// The order is not acceptable; has all reasons at once.
     #[error("{}", list(.0))]
     Refused(Vec<Refusal>),
     /// It could not be recorded.
@@ -71,27 +71,27 @@ fn list(refusals: &[Refusal]) -> String {
 /// The longest turn a person may give, in characters.
 pub const MOST_SAID: usize = 100_000;
 
-/// Why a person's turn was not taken. Nothing was changed.
+/// Why a person's turn was not accepted. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SayError {
-    /// Nothing in it, or too much.
+    /// The text is empty or too long.
     #[error("a turn has between 1 and {MOST_SAID} characters; this one has {length}")]
     Length {
-        /// How long it is.
+        /// The length of the text.
         length: usize,
     },
-    /// No person of that name sits there.
+    /// There is no person with that name on the panel.
     #[error("no person named {participant} sits at this table; people there: {}", if .people.is_empty() { "none".to_owned() } else { .people.join(", ") })]
     NoSeat {
-        /// Who wanted to speak.
+        /// The name that was given.
         participant: String,
-        /// Who could.
+        /// The people on the panel.
         people: Vec<String>,
     },
-    /// The seat is somebody else's.
+    /// The seat belongs to another user.
     #[error("{participant}'s seat belongs to another user")]
     NotTheirs {
-        /// Which seat.
+        /// The seat.
         participant: String,
     },
     /// It is not their turn, or the discussion is over or unknown.
@@ -99,13 +99,14 @@ pub enum SayError {
     Store(#[from] StoreError),
 }
 
-/// Why a run ended without a word from the discussion itself. What was recorded is kept.
+/// Why a run failed, other than by a failure that the discussion records. What was recorded is
+/// kept.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum RunError {
-    /// The store said no.
+    /// The store refused or failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A fault of this program.
+    /// A bug in this program.
     #[error("the discussion ended by a fault of this program: {0}; what was said is recorded")]
     Fault(String),
 }
@@ -138,23 +139,23 @@ fn fault(panic: &(dyn Any + Send)) -> RunError {
     RunError::Fault(message.unwrap_or_else(|| "it panicked".to_owned()))
 }
 
-/// Holds discussions. Cheap to clone; all clones are one.
+/// Runs discussions. Cheap to clone; all clones share the same state.
 #[derive(Clone)]
 pub struct Engine(Arc<Inner>);
 
 pub(crate) struct Inner {
     pub(crate) shared: Arc<shared::Shared>,
-    /// Who we are to the store.
+    /// The name that the store knows this engine by.
     owner: String,
     pub(crate) running: Mutex<HashMap<DiscussionId, Running>>,
     leases: std::sync::Once,
-    /// Whether this process is to leave everything to others.
+    /// Whether this process is to leave all discussions to others.
     leaving: AtomicBool,
-    /// A run has ended.
+    /// Notified when a run has ended.
     ended: Notify,
 }
 
-/// A discussion this process runs.
+/// A discussion that this process runs.
 pub(crate) struct Running {
     pub(crate) control: Arc<Control>,
     /// `None` while it is being begun.
@@ -162,7 +163,7 @@ pub(crate) struct Running {
 }
 
 impl Engine {
-    /// An engine over these parts, known to the store by this name.
+    /// An engine with these services, known to the store by this name.
     #[must_use]
     pub fn new(shared: shared::Shared, owner: impl Into<String>) -> Self {
         Engine(Arc::new(Inner {
@@ -175,7 +176,7 @@ impl Engine {
         }))
     }
 
-    /// What the engine works with.
+    /// The services that the engine uses.
     #[must_use]
     pub fn shared(&self) -> &Arc<shared::Shared> {
         &self.0.shared
@@ -188,14 +189,14 @@ impl Engine {
         Ok(id)
     }
 
-    /// The same under an id of the caller's; opening it twice changes nothing.
+    /// Does the same under an id of the caller's; opening it twice changes nothing.
     pub async fn open_as(&self, id: DiscussionId, spec: Spec) -> Result<(), OpenError> {
         let facts = self.ordered(spec)?;
         self.0.shared.store.create(id, facts).await?;
         Ok(())
     }
 
-    /// The first facts of an order, unless something speaks against it.
+    /// The first facts of an order, or the reasons for refusing it.
     fn ordered(&self, spec: Spec) -> Result<Vec<Fact>, OpenError> {
         let refusals = self.refusals(&spec);
         let Some(pattern) = self.0.shared.registry.pattern(&spec.pattern).filter(|_| refusals.is_empty())
@@ -206,16 +207,15 @@ impl Engine {
         Ok(first_facts(&self.0.shared, opened))
     }
 
-    /// Opens a discussion that goes on from another in a different way. What was answered there up
-    /// to the step stands, and later answers where the question is the same; only the rest is
-    /// asked.
+    /// Opens a discussion that continues another with a different spec. Answers up to the fork's
+    /// step are taken over, and later ones if the question is the same; only the rest is asked.
     pub async fn fork(&self, fork: Fork, spec: Spec) -> Result<DiscussionId, OpenError> {
         let id = DiscussionId::fresh();
         self.fork_as(id, fork, spec).await?;
         Ok(id)
     }
 
-    /// The same under an id of the caller's; forking it twice changes nothing.
+    /// Does the same under an id of the caller's; forking it twice changes nothing.
     pub async fn fork_as(&self, id: DiscussionId, fork: Fork, spec: Spec) -> Result<(), OpenError> {
         let facts = self.0.shared.store.read(fork.of, Seq::START, usize::MAX).await?;
         let steps: BTreeSet<&str> = facts.iter().filter_map(answered).collect();
@@ -235,7 +235,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Everything that speaks against this order.
+    /// All reasons for refusing this order.
     #[must_use]
     pub fn refusals(&self, spec: &Spec) -> Vec<Refusal> {
         let mut refusals = self.0.shared.registry.refusals(spec);
@@ -254,14 +254,14 @@ impl Engine {
         missing.map(refusal).collect()
     }
 
-    /// The embedding models that were ordered, each with its option.
+    /// The embedding models in the spec, each with its option.
     fn embedders<'s>(&'s self, spec: &'s Spec) -> impl Iterator<Item = (&'static str, &'s str)> {
         let declared = self.0.shared.registry.options().into_iter();
         let models = declared.filter(|it| it.kind == Kind::Embedder).map(|it| it.name);
         models.filter_map(|name| Some((name, spec.settings.get(name)?.as_str()?)))
     }
 
-    /// A budget of money is no budget for someone whose price nobody knows.
+    /// Refuses a budget in money if a participant's price is unknown.
     fn unpriced(&self, spec: &Spec) -> Option<Refusal> {
         if spec.limits.usd.is_none() || spec.limits.allow_unpriced {
             return None;
@@ -282,7 +282,7 @@ impl Engine {
         (!names.is_empty()).then(|| Refusal::new("maxCost", Code::InvalidRequest, message))
     }
 
-    /// Claims a discussion and holds it in a task of its own: from its beginning, or from where its
+    /// Claims a discussion and runs it in a task of its own: from its beginning, or from where its
     /// record ends; there is no difference.
     pub async fn run(&self, id: DiscussionId) -> Result<Handle, RunError> {
         let claim = self.0.shared.store.claim(id, &self.0.owner, LEASE_MS).await?;
@@ -294,7 +294,7 @@ impl Engine {
         Ok(self.launch(claim, ear, held))
     }
 
-    /// Holds a claimed discussion in a task of its own.
+    /// Runs a claimed discussion in a task of its own.
     fn launch(
         &self,
         claim: Claim,
@@ -303,16 +303,15 @@ impl Engine {
     ) -> Handle {
         let (id, engine) = (claim.id, self.clone());
         let early = ear.listen();
-        // What a task awaits takes its room twice, before and after it is begun, unless it lies
-        // elsewhere.
+        // Boxed, because a task holds an unboxed future twice, before and after its start.
         let held = Box::pin(held);
         let task = tokio::spawn(async move {
-            // A fault must not keep the claim: nobody could go on.
+            // A panic must not keep the claim: no process could go on.
             let ended =
                 AssertUnwindSafe(held).catch_unwind().await.unwrap_or_else(|panic| Err(fault(&*panic)));
             engine.forget(id, Some(&claim));
             if ended.is_err() {
-                // It must not keep others waiting.
+                // Released, so that other processes need not wait for the lease to expire.
                 let _ = engine.0.shared.store.release(claim).await;
             }
             ended
@@ -327,7 +326,7 @@ impl Engine {
         self.running().contains_key(&id)
     }
 
-    /// Leaves a discussion to another process: nothing new is begun in it here, and its run ends when
+    /// Leaves a discussion to another process: nothing new begins in it here, and its run ends when
     /// what is under way is recorded.
     pub fn let_go(&self, id: DiscussionId) {
         if let Some(running) = self.running().get(&id) {
@@ -335,8 +334,8 @@ impl Engine {
         }
     }
 
-    /// The same for every discussion that this process runs, or is about to run. Returns when no run
-    /// is left.
+    /// Does the same for every discussion that this process runs, or is about to run. Returns when
+    /// no run is left.
     pub async fn leave(&self) {
         self.0.leaving.store(true, Ordering::SeqCst);
         self.running().values().for_each(|it| it.control.leave());
@@ -349,13 +348,13 @@ impl Engine {
         }
     }
 
-    /// Sends a command to whoever runs the discussion, here or elsewhere.
+    /// Sends a command to the process that runs the discussion, this one or another.
     pub async fn send(&self, id: DiscussionId, command: Command) -> Result<CommandId, StoreError> {
         self.0.shared.store.send(id, command).await
     }
 
-    /// Gives a person's turn. Refused, with nothing changed, when it is not that person's, when the
-    /// user may not speak for the seat, or when there is nothing in it or too much.
+    /// Gives a person's turn. Refused, with nothing changed, if it is not that person's turn, if
+    /// the user may not speak for the seat, or if the text is empty or too long.
     pub async fn say(&self, id: DiscussionId, say: Say, user: Option<&str>) -> Result<CommandId, SayError> {
         let length = say.text.chars().count();
         if say.text.trim().is_empty() || length > MOST_SAID {
@@ -373,7 +372,7 @@ impl Engine {
         Ok(self.send(id, Command::Say(say)).await?)
     }
 
-    /// What a discussion amounts to so far, whoever runs it (A16).
+    /// The state of a discussion so far, whichever process runs it (A16).
     pub async fn state(&self, id: DiscussionId) -> Result<Snapshot, StoreError> {
         let state = read_state(&self.0.shared, id).await?.ok_or(StoreError::Unknown(id))?;
         Ok(Snapshot::new(Box::new(state), self.0.shared.registry.clone()))
@@ -383,8 +382,8 @@ impl Engine {
         self.0.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Commands go to the newest run from now on, whichever of two that were begun together comes
-    /// last.
+    /// Registers a run for commands. Of two runs that were begun together, the one with the newer
+    /// claim gets them.
     fn enlist(&self, claim: &Claim, control: &Arc<Control>) {
         let mut running = self.running();
         let held = running.get(&claim.id).and_then(|it| it.claim.as_ref());
@@ -397,7 +396,7 @@ impl Engine {
         }
     }
 
-    /// A run that was fenced leaves the one that took over alone.
+    /// Removes a run. A run that was fenced doesn't remove the one that took over.
     fn forget(&self, id: DiscussionId, claim: Option<&Claim>) {
         let mut running = self.running();
         if running.get(&id).is_some_and(|it| it.claim.as_ref() == claim) {
@@ -408,7 +407,7 @@ impl Engine {
 
     fn keep_leases(&self) {
         self.0.leases.call_once(|| {
-            // It listens from now on, not from when its task gets its turn.
+            // Subscribes now, not when the task first runs.
             let news = self.0.shared.store.watch();
             drop(tokio::spawn(lease::keep(Arc::downgrade(&self.0), news)));
         });

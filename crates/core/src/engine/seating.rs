@@ -1,4 +1,4 @@
-//! Who is there: every seat's provider is checked, all at once, before anything is spent
+//! Seating the panel: every seat's provider is checked, all at once, before anything is spent
 //! (INV-DISC-100).
 
 use std::time::Duration;
@@ -17,17 +17,18 @@ use crate::{
     record::{Record, failure::Failure},
 };
 
-/// A health check that takes longer, or longer than a step may, has failed. Providers give up
-/// sooner, and remember it.
+/// The time limit of a health check; a step's limit applies too. Providers give up sooner, and
+/// cache the failure.
 const CHECK: Duration = Duration::from_secs(10);
 
-/// Why there is no panel, and who is missing.
+/// Why there is no panel, and which participants are missing.
 pub(crate) struct NoPanel {
     pub(crate) problem: Problem,
     pub(crate) absent: Vec<Absent>,
 }
 
-/// Seats the panel, or says why there can be no discussion. On a resume the table is as it was.
+/// Seats the panel, or returns why there can be no discussion. A resumed discussion keeps its
+/// panel.
 pub(crate) async fn seat_panel(shared: &Shared, record: &mut Record) -> Result<Option<NoPanel>, Failure> {
     if record.state.seated.is_some() {
         return Ok(None);

@@ -1,12 +1,13 @@
-//! The text of an answer as it arrives: kept up to the answer's limit, beyond that only counted.
+//! The text of an answer as it arrives: kept up to the answer's limit, and only counted beyond it.
 
 use crate::call::tokens::{self, Family};
 
-/// No answer is kept or read beyond this, whatever its limit in tokens; no honest answer comes near.
+/// The most bytes of an answer that are kept or read, whatever its limit in tokens; no honest
+/// answer comes near.
 pub(crate) const MAX_BYTES: usize = 1 << 20;
 
-/// Tokens are counted in blocks of so many bytes, so that an answer is cut at the same place however
-/// its pieces arrive, and counting takes no longer than reading.
+/// Tokens are counted in blocks of this many bytes, so that an answer is cut at the same place
+/// however its pieces arrive, and counting takes no longer than reading.
 const BLOCK: usize = 1_024;
 
 /// The text of one answer.
@@ -22,14 +23,14 @@ pub(crate) struct AnswerText {
 }
 
 impl AnswerText {
-    /// An answer for which this many tokens were allowed. It is cut at half as many again: vendors
-    /// count differently from us, and an answer that keeps to its limit must never be cut.
+    /// An answer for which this many tokens were allowed. It is cut at 1.5 times as many: vendors
+    /// count differently from us, and an answer within its limit must never be cut.
     pub(crate) fn new(max_tokens: u32) -> Self {
         let limit = u64::from(max_tokens) + u64::from(max_tokens / 2);
         AnswerText { kept: String::new(), limit, counted: 0, tokens: 0, dropped: None }
     }
 
-    /// Takes in a piece, and returns where in the text its kept part begins.
+    /// Adds a piece, and returns where in the text its kept part begins.
     pub(crate) fn push(&mut self, piece: &str) -> usize {
         let offset = self.kept.len();
         if let Some(dropped) = &mut self.dropped {
@@ -44,8 +45,8 @@ impl AnswerText {
         offset.min(self.kept.len())
     }
 
-    /// The end of the first block with which the answer is past its limit. Counted by the family
-    /// that makes the fewest tokens of a text, whoever speaks.
+    /// The end of the first block that takes the answer past its limit. Always counted by the
+    /// family with the fewest tokens per text, whichever model answers.
     fn end(&mut self) -> Option<usize> {
         while self.counted + BLOCK <= self.kept.len() {
             let end = self.kept.floor_char_boundary(self.counted + BLOCK);
@@ -71,7 +72,7 @@ impl AnswerText {
         self.dropped.is_some_and(|dropped| self.kept.len() + dropped > MAX_BYTES)
     }
 
-    /// The tokens of what came after the cut, as far as we can tell.
+    /// An estimate of the tokens that came after the cut.
     pub(crate) fn tokens_dropped(&self) -> u64 {
         tokens::estimate_bytes(self.dropped.unwrap_or_default())
     }
@@ -85,7 +86,7 @@ impl AnswerText {
 mod tests {
     use super::*;
 
-    /// The text in pieces of so many characters each.
+    /// The text in pieces of this many characters each.
     fn in_pieces(text: &str, max_tokens: u32, size: usize) -> AnswerText {
         let mut answer = AnswerText::new(max_tokens);
         let characters: Vec<char> = text.chars().collect();

@@ -1,4 +1,4 @@
-//! What one participant is asked.
+//! The question to one participant.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::{
     model::mask::Mask,
 };
 
-/// A question to one participant. Everything but the words has a sensible default.
+/// A question to one participant. Everything but its text has a sensible default.
 #[derive(Debug, Clone)]
 pub struct Ask {
     pub(crate) system: Arc<str>,
@@ -17,40 +17,41 @@ pub struct Ask {
     pub(crate) max_tokens: Option<u32>,
     pub(crate) retries: Retries,
     pub(crate) shape: Option<Shape>,
-    /// What tells this question from another one to the same participant in the same phase.
+    /// Distinguishes this question from others to the same participant in the same phase.
     pub(crate) purpose: Option<&'static str>,
-    /// What went back and forth in this step already: an answer that could not be read, for instance.
+    /// Earlier messages of this step: an answer that could not be read, for instance.
     pub(crate) exchange: Vec<Message>,
-    /// What the speech ends at (C03); sent to the provider, and enforced on what comes back.
+    /// Stop sequences of a speech (C03); sent to the provider, and enforced on its answer.
     pub(crate) stop: Vec<String>,
-    /// Set when nobody's name may be seen.
+    /// Hides the participants' names, if set.
     pub(crate) mask: Option<Arc<Mask>>,
-    /// Set beneath the floor when this is a summary of a part of what was said.
+    /// Set beneath the floor if this asks for a summary of a part of the talk.
     pub(crate) stretch: Option<Stretch>,
-    /// Set beneath the floor when the answer is heard by the others afterwards.
+    /// Set beneath the floor if the answer is shown to the others afterwards.
     pub(crate) spoken: bool,
 }
 
-/// The turns that a summary adds to the one before it.
+/// The turns that a summary adds to the previous one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stretch {
     pub(crate) from: usize,
     pub(crate) to: usize,
 }
 
-/// How much of what was said a participant is shown.
+/// How much of the talk a participant is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hears {
-    /// Everything so far, in the order it was said.
+    /// All turns so far, in their order.
     Everything,
-    /// Everything so far, by round and then by name, so that a synthesis does not depend on who was fastest (INV-DISC-012).
+    /// All turns so far, sorted by round and then by name, so that a synthesis doesn't depend on
+    /// which participant was fastest (INV-DISC-012).
     Alphabetically,
     /// Nothing but the question.
     Nothing,
 }
 
 impl Ask {
-    /// Standing instructions and the question itself.
+    /// A question with this system text and this prompt.
     #[must_use]
     pub fn new(system: impl Into<Arc<str>>, prompt: impl Into<Arc<str>>) -> Self {
         Ask {
@@ -70,43 +71,44 @@ impl Ask {
         }
     }
 
-    /// How much of what was said is shown with it.
+    /// Sets how much of the talk is shown with it.
     #[must_use]
     pub fn hearing(self, hears: Hears) -> Self {
         Ask { hears, ..self }
     }
 
-    /// How freely it is answered, where not as the spec says.
+    /// Sets the temperature, if not the spec's.
     #[must_use]
     pub fn temperature(self, temperature: f64) -> Self {
         Ask { temperature: Some(temperature), ..self }
     }
 
-    /// How long the answer may be, where not as the spec says.
+    /// Sets the length limit of the answer, if not the spec's.
     #[must_use]
     pub fn max_tokens(self, max_tokens: u32) -> Self {
         Ask { max_tokens: Some(max_tokens), ..self }
     }
 
-    /// What the speech ends at.
+    /// Sets the stop sequences of the speech.
     #[must_use]
     pub fn stopping_at(self, stop: Vec<String>) -> Self {
         Ask { stop, ..self }
     }
 
-    /// What this is for, where the same participant is asked something else in the same phase.
+    /// Sets the purpose, if the same participant is asked something else in the same phase.
     #[must_use]
     pub fn purpose(self, purpose: &'static str) -> Self {
         Ask { purpose: Some(purpose), ..self }
     }
 
-    /// Shows what was said under labels, round by round and in the labels' order, so that nobody can be favoured by name.
+    /// Shows the turns under labels, round by round and in the order of the labels, so that no
+    /// participant can be favoured by name.
     #[must_use]
     pub fn masked(self, mask: &Arc<Mask>) -> Self {
         Ask { mask: Some(mask.clone()), ..self }
     }
 
-    /// How often a failing call is repeated at most.
+    /// Sets how often a failing call is retried at most.
     #[must_use]
     pub fn retries(self, most: u32) -> Self {
         Ask { retries: Retries::AtMost(most), ..self }

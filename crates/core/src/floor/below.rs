@@ -1,5 +1,4 @@
-//! Sub-discussions that are still open: which they are, and how they end together with the
-//! discussion above them.
+//! Open sub-discussions: which they are, and how they end together with the discussion above them.
 
 use futures::future::BoxFuture;
 
@@ -16,13 +15,12 @@ use crate::{
     seams::StoreError,
 };
 
-/// Why a sub-discussion ends that is no longer waited for; the same words with or without a crash
-/// in between.
+/// Why a sub-discussion ends that is no longer waited for; the same text with or without a crash in
+/// between.
 pub(crate) const WENT_ON: &str = "the discussion above went on without it";
 
 impl Floor {
-    /// Ends the sub-discussions that are still open, and counts what they took. No call may be
-    /// under way here.
+    /// Ends the open sub-discussions and charges what they spent. No call may be under way here.
     pub(crate) async fn end_below(&mut self, why: &str) -> Result<(), Failure> {
         if open_subs(&self.record.state).is_empty() {
             return Ok(());
@@ -66,12 +64,13 @@ fn end_all_below<'r>(
     })
 }
 
-/// The steps of the sub-discussions that have no end.
+/// The steps of the sub-discussions that have not ended.
 pub(crate) fn open_subs(state: &State) -> Vec<Step> {
     state.subs.iter().filter(|(_, sub)| sub.end.is_none()).map(|(step, _)| step.clone()).collect()
 }
 
-/// What a discussion that has ended reports to the one above it, which knows who asked for it.
+/// The report of a discussion that has ended to the one above it, which knows the participant that
+/// asked for it.
 pub(crate) fn reported(state: &State) -> SubConcluded {
     let synthesis = state.decision.as_ref().map(|it| it.synthesis.clone()).filter(|text| !text.is_empty());
     let problem =

@@ -1,4 +1,4 @@
-//! How an answer is collected from its stream.
+//! Collects an answer from its stream.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,7 +17,8 @@ use crate::{
     seams::{Chunk, Provider},
 };
 
-/// How long an answer that was cut is read on, to learn from its end what it cost.
+/// How long reading continues after an answer was cut, to learn its cost from the end of the
+/// stream.
 const READ_ON: Duration = Duration::from_secs(5);
 
 /// A collected answer.
@@ -27,14 +28,14 @@ pub(crate) struct Reply {
     pub(crate) finish: Finish,
     pub(crate) usage: Option<Usage>,
     pub(crate) cost: Option<Usd>,
-    /// The topic of a sub-discussion it asks for.
+    /// The topic of the sub-discussion that it asks for.
     pub(crate) convene: Option<String>,
-    /// Tokens by our own count that were written and paid, but are not in `text`.
+    /// Tokens by our own count that were written and paid for, but are not in `text`.
     pub(crate) tokens_dropped: u64,
 }
 
 /// Makes the call and collects its answer in `text`, passing each piece on to subscribers. Dropping
-/// this drops the call; what came until then, or until it failed, stays in `text`.
+/// this future drops the call; what came until then, or until it failed, stays in `text`.
 pub(crate) async fn collect(
     provider: Arc<dyn Provider>,
     call: Arc<Call>,
@@ -67,10 +68,10 @@ pub(crate) async fn collect(
     Err(ProviderError::new(ErrorClass::Network, message))
 }
 
-/// What a provider reports at the end of an answer.
+/// The usage and cost that a provider reports at the end of an answer.
 type Reported = (Option<Usage>, Option<Usd>);
 
-/// Reads an answer that was cut to its end, for the sake of what it cost; `None` if it has no end.
+/// Reads an answer that was cut to its end, to learn its cost; `None` if the stream has no end.
 async fn bill_at_end(
     mut stream: BoxStream<'static, Result<Chunk, ProviderError>>,
     text: &mut AnswerText,
@@ -87,7 +88,7 @@ async fn bill_at_end(
     None
 }
 
-/// An answer that was cut at its limit. It is a turn, whatever becomes of the rest.
+/// The reply for an answer that was cut at its limit. It is a turn, whatever happens to the rest.
 pub(crate) fn cut_off(
     text: &AnswerText,
     call: &Call,
@@ -99,8 +100,8 @@ pub(crate) fn cut_off(
     finished(Reply { text: kept.to_owned(), finish, usage, cost, convene: None, tokens_dropped })
 }
 
-/// The text up to the first stop sequence that doesn't begin it: a provider may not know stop
-/// sequences, or may send them along.
+/// The text up to the first stop sequence that isn't at its beginning: a provider may not support
+/// stop sequences, or may include them in the text.
 fn until_stop<'t>(text: &'t str, stop: &[String]) -> &'t str {
     let begins = text.len() - text.trim_start().len();
     let Some(first) = text[begins..].chars().next() else { return text };
@@ -121,7 +122,7 @@ fn finished(reply: Reply) -> Result<Reply, ProviderError> {
     Ok(reply)
 }
 
-/// Models that think first may think their whole answer away.
+/// A model that thinks first may spend its whole limit on thinking.
 const ALL_THOUGHT: &str = "it reached its limit of tokens before it said a word; allow it more thoughts, like \
                            quirks = { thinking = 8192 } in its part of the configuration";
 

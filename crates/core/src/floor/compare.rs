@@ -1,5 +1,6 @@
-//! Comparing speeches by what they mean, where an embedding model was ordered for it (D08): a recorded step like any other, paid like
-//! any other; when it can't be had, words have to do, and the record says why.
+//! Comparing speeches by meaning, if the spec names an embedding model for it (D08). A comparison
+//! is recorded and paid like any other step; if it fails, speeches are compared by words, and the
+//! record says why.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,51 +25,51 @@ use crate::{
     seams::{Embedded, Embedder},
 };
 
-/// A failed comparison is tried once more; words are always there.
+/// A failed comparison is retried once only; comparing by words always works.
 const RETRIES: Retries = Retries::AtMost(1);
 
-/// A speech to be compared with what its speaker said before.
+/// A speech to compare with earlier ones of its speaker.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Compare {
-    /// Whose.
+    /// The speaker.
     pub participant: String,
-    /// What was said.
+    /// The text of the speech.
     pub text: Arc<str>,
-    /// What the same speaker said before.
+    /// Earlier speeches of the same speaker.
     pub earlier: Vec<Earlier>,
 }
 
 /// An earlier speech.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Earlier {
-    /// What was said.
+    /// The text of the speech.
     pub text: Arc<str>,
-    /// How much of it the later one lets stand, 0 to 1. An embedding finds a sentence and its denial alike; whoever reads them knows
-    /// better.
+    /// How much of it the later speech leaves unchallenged, 0 to 1. An embedding finds a sentence
+    /// and its denial alike; the caller can tell them apart.
     pub standing: f64,
 }
 
-/// What a comparison found and took.
+/// The result of a comparison, and its usage.
 struct Measured {
     similarities: Vec<Similarity>,
     usage: Usage,
     cost: Option<Usd>,
 }
 
-/// One question to an embedding model.
+/// One request to an embedding model.
 struct Wanted {
     step: Step,
     model: String,
     texts: Vec<String>,
     reserved: Spent,
     counted: u64,
-    /// A short name for all that is compared, what is known already included.
+    /// A short hash of all texts compared, including those whose vectors are known.
     digest: String,
 }
 
 impl Floor {
-    /// How much of these speeches was said before, by meaning, as this embedding model finds; `None`
-    /// where it could not be had.
+    /// How much of these speeches repeats earlier ones by meaning, according to this embedding
+    /// model; `None` if the comparison failed.
     pub async fn compare(
         &mut self,
         model: &str,
@@ -110,7 +111,8 @@ impl Floor {
         Ok(found)
     }
 
-    /// Asks for what is not known yet; the inner error says why words have to do.
+    /// Requests the vectors that are not known yet; the inner error is why words have to be
+    /// compared.
     async fn measure(
         &mut self,
         step: &Step,
@@ -142,7 +144,7 @@ impl Floor {
         Ok(Ok(Measured { similarities: similarities(speeches, &self.now.vectors), usage, cost }))
     }
 
-    /// Calls, and calls once more where that may help; all of it within the time of one step.
+    /// Makes the call, and retries it once if that may help, all within the time of one step.
     async fn embed(
         &mut self,
         embedder: &dyn Embedder,
@@ -197,7 +199,8 @@ impl Floor {
         }
     }
 
-    /// How long to wait before another call, with the budget for it taken; `None` when there is none.
+    /// How long to wait before another call, with its budget reserved; `None` if there is no other
+    /// call.
     fn wait_after(
         &self,
         failures: &Failures,
@@ -253,7 +256,7 @@ fn wanted(step: &Step, model: &str, texts: Vec<String>, embedder: &dyn Embedder)
     Wanted { step: step.clone(), model: model.to_owned(), texts, reserved, counted, digest }
 }
 
-/// An answer that can be used: a vector for each text, all of one length, all of numbers.
+/// Checks an answer: one vector for each text, all of the same length, all of finite numbers.
 fn checked(embedded: Embedded, texts: usize) -> Result<Embedded, ProviderError> {
     let length = embedded.vectors.first().map_or(0, Vec::len);
     let usable = |it: &Vec<f32>| it.len() == length && it.iter().all(|number| number.is_finite());
@@ -279,7 +282,7 @@ fn similarities(speeches: &[Compare], vectors: &BTreeMap<Arc<str>, Vec<f32>>) ->
     speeches.iter().map(one).collect()
 }
 
-/// Of what points away from each other, nothing is alike.
+/// The cosine similarity; 0 for vectors that point away from each other.
 fn cosine(one: &[f32], other: &[f32]) -> f64 {
     let product =
         |a: &[f32], b: &[f32]| -> f64 { a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum() };

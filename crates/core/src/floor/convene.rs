@@ -1,5 +1,5 @@
-//! Sub-discussions: a voice asks for one, the engine holds it, and the voice goes on with what it
-//! found (E01).
+//! Sub-discussions: a participant asks for one, the engine runs it, and the participant goes on
+//! with its result (E01).
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::{
     seams::Claim,
 };
 
-/// A sub-discussion to be held.
+/// A sub-discussion to run.
 pub(crate) struct Below {
     pub(crate) shared: Arc<Shared>,
     pub(crate) claim: Claim,
@@ -31,13 +31,13 @@ pub(crate) struct Below {
     pub(crate) lineage: Lineage,
 }
 
-/// Holds a sub-discussion under its root's claim. `None` when it is suspended or the record is lost
-/// to another process.
+/// Runs a sub-discussion under its root's claim. `None` if it is suspended or another process has
+/// taken over the record.
 pub(crate) type HoldBelow = fn(Below) -> BoxFuture<'static, Option<SubConcluded>>;
 
 impl Floor {
-    /// Holds the sub-discussion that `who` asked for at this step, or says why not. `None` when it
-    /// is suspended.
+    /// Runs the sub-discussion that `who` asked for at this step, or returns why it can't. `None`
+    /// if it is suspended.
     pub(crate) fn sub_discussion(
         &self,
         who: &str,
@@ -98,12 +98,13 @@ impl Floor {
         Ok(())
     }
 
-    /// Everyone at the table, without parts to play, for one round of the default pattern.
+    /// The spec of a sub-discussion: all participants, without parts to play, for one round of the
+    /// default pattern.
     fn sub_spec(&self, topic: &str) -> Spec {
         let spec = &self.record.state.spec;
         let registry = &self.shared.registry;
         let present = self.present(&spec.participants);
-        // A person who had to answer in every sub-discussion would never be done.
+        // People are left out: they would have to answer in every sub-discussion.
         let models = present.into_iter().filter(|it| !it.is_person());
         let plain = models.map(|it| Participant { brief: None, aside: false, ..it.playing(Role::SPEAKER) });
         let pattern = registry.patterns().first().map_or("", |it| it.name);
@@ -132,8 +133,8 @@ impl Floor {
         let level_ms = state.spec.recursion.map_or(total_ms, |recursion| {
             recursion.strategy.level_ms(total_ms, recursion.max_depth, depth + 1)
         });
-        // INV-DISC-610: never more than what is left above, where the synthesis has its share
-        // already.
+        // INV-DISC-610: never more than what is left above, where the share for the synthesis is
+        // already deducted.
         Lineage {
             root,
             parent: state.id,

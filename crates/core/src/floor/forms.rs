@@ -1,4 +1,5 @@
-//! Asking for answers with a form: votes, checks, verdicts, syntheses. Read, remembered, and reminded of where need be.
+//! Asking for structured replies: votes, checks, verdicts, syntheses. Replies are read and
+//! recorded; a participant whose reply can't be read is reminded of the form.
 
 use std::sync::Arc;
 
@@ -15,7 +16,8 @@ use crate::{
 };
 
 impl Floor {
-    /// Asks one participant for an answer with a form. `None` when it failed, or could not be read in the end.
+    /// Asks one participant for a structured reply. `None` if it failed, or if its reply could not
+    /// be read even after all reminders.
     pub async fn ask_for<R: Reader>(
         &mut self,
         who: &Participant,
@@ -26,7 +28,8 @@ impl Floor {
         Ok(heard.into_iter().next())
     }
 
-    /// Asks all at once for answers with a form, reminding those whose answer can't be read.
+    /// Asks all participants at once for structured replies, and reminds those whose reply can't be
+    /// read.
     pub async fn ask_all_for<R: Reader>(
         &mut self,
         who: &[Participant],
@@ -36,7 +39,8 @@ impl Floor {
         self.ask_until_for(who, ask, reader, |_| false).await
     }
 
-    /// As [`Floor::ask_all_for`], but lets the rest go, and reminds nobody, once what was read so far is `enough`.
+    /// Does the same as [`Floor::ask_all_for`], but once the readings so far are `enough`, drops
+    /// the remaining calls and sends no reminders.
     pub async fn ask_until_for<R: Reader>(
         &mut self,
         who: &[Participant],
@@ -66,7 +70,8 @@ impl Floor {
         Ok(understood)
     }
 
-    /// Asks, reads and records what was read; what arrived before the talk is wound up is read as well, for it was paid.
+    /// Asks, reads the replies and records the readings. Replies that arrived before a wind-up are
+    /// read too, because they are paid for.
     async fn ask_once<R: Reader>(
         &mut self,
         reader: &R,
@@ -138,7 +143,7 @@ fn with_read<R: Reader>(reader: &R, before: &[R::Value], turns: &[Arc<Turn>]) ->
     before.iter().cloned().chain(now).collect()
 }
 
-/// Parts the replies into those that could be read and those that could not.
+/// Separates the replies that could be read from those that could not.
 fn sort_out<R: Reader>(
     reader: &R,
     asked: Vec<Asked>,
@@ -158,14 +163,14 @@ fn sort_out<R: Reader>(
     (understood, unread)
 }
 
-/// Reads what this participant replied; people need not know the form.
+/// Reads this participant's reply; a person's reply need not have the form.
 fn read_from<R: Reader>(reader: &R, asked: &Asked, text: &str) -> Result<(Source, R::Value), Misread> {
     let by_person = asked.who.is_person().then(|| reader.read_from_person(text).ok()).flatten();
     by_person.map_or_else(|| read(reader, text), |value| Ok((Source::Stated, value)))
 }
 
 impl Asked {
-    /// The same question again, with the answer that could not be read and what was wrong with it.
+    /// The same question again, together with the unreadable reply and what was wrong with it.
     fn reminded(self, turn: &Arc<Turn>, reminder: &Reminder, wrong: &Misread) -> Asked {
         let mut ask = self.ask;
         ask.exchange.push(Message::Ask(ask.prompt.clone()));
@@ -175,7 +180,8 @@ impl Asked {
     }
 }
 
-/// What a person is told whose answer could not be read: people know no forms, so it is the question once more.
+/// The reminder for a person whose answer could not be read. People don't know the forms, so it
+/// repeats the question.
 fn once_more(ask: &Ask) -> Arc<str> {
     let mut asked = ask.exchange.iter().filter_map(|it| match it {
         Message::Ask(prompt) => Some(prompt),

@@ -1,4 +1,5 @@
-//! The gate: nothing is asked past it unless the discussion may go on. Pause, stop, abort, budget and deadline.
+//! The gate: the check, before each call, whether anything may be asked. Handles pause, stop,
+//! abort, budget and deadline.
 
 use tokio::time::{Duration, Instant};
 
@@ -19,21 +20,21 @@ use crate::{
     },
 };
 
-/// Tokens of instructions around a synthesis or a vote, generously.
+/// A generous estimate of the tokens of instructions around a synthesis or a vote.
 const INSTRUCTIONS: u64 = 2_000;
 
-/// Why nothing new is begun while what is under way may finish.
+/// Why nothing new may begin while what is under way may finish.
 pub(crate) enum Holding {
-    /// A person said pause.
+    /// A person paused the discussion.
     Suspend,
-    /// This process leaves.
+    /// This process is leaving.
     Leave,
     /// Deliberation ends.
     WindUp(WindUp),
 }
 
 impl Floor {
-    /// Whether something may be asked now; what it costs is the ledger's business.
+    /// Checks whether something may be asked now. Its cost is the ledger's concern.
     pub(crate) async fn gate(&mut self, key: &Step) -> Result<(), Halt> {
         match self.heed().await? {
             Some(Holding::Suspend) => return Err(Halt::suspended()),
@@ -49,13 +50,14 @@ impl Floor {
         Ok(())
     }
 
-    /// Takes new commands from the inbox and says what they mean here. An abort is an error at once.
+    /// Takes new commands from the inbox and returns what they mean here. An abort is an error
+    /// right away.
     pub(crate) async fn heed(&mut self) -> Result<Option<Holding>, Halt> {
         // The next process reads the commands: taking them may need a store that can't be reached.
         if self.control.is_leaving() {
             return Ok(Some(Holding::Leave));
         }
-        // Sub-discussions have no inbox of their own: they follow the root's wish.
+        // Sub-discussions have no inbox of their own; they follow the command that the root took.
         if self.record.state.lineage.is_none() {
             if self.control.is_poked() {
                 self.record.take_commands().await?;
@@ -78,20 +80,20 @@ impl Floor {
         }
     }
 
-    /// Records why deliberation ends and gives the order to leave.
+    /// Records why deliberation ends and returns the order to leave.
     pub(crate) async fn wind_up(&mut self, key: &Step, reason: WindUp) -> Result<Halt, Halt> {
         self.record.once(key.purpose("wound-up"), Event::WoundUp { reason });
         Ok(Halt::wind_up())
     }
 
-    /// After each group: whether enough are left to go on (INV-DISC-101).
+    /// Checks, after each group, whether enough participants are left to go on (INV-DISC-101).
     pub(crate) async fn bear(&mut self, key: &Step) -> Result<(), Halt> {
         if !self.now.is_talking() {
             return Ok(());
         }
         let state = &self.record.state;
         let tolerance = state.spec.tolerance;
-        // People may take days or be passed over; the minimum is of models.
+        // People may take days or be passed over, so the minimum counts models only.
         let models = state.spec.participants.iter().filter(|it| !it.is_person() && self.is_present(&it.name));
         let left = models.count() as u32;
         let reason = match self.now.out.first() {
@@ -106,8 +108,9 @@ impl Floor {
         Err(self.wind_up(key, reason).await?)
     }
 
-    /// Lets a pattern ask for one last word although deliberation was wound up, where a person stopped it or somebody is missing;
-    /// passes the order to leave on where time or money ran out. What is asked now may have been begun before.
+    /// Lets a pattern ask for one last word although deliberation was wound up, if a person stopped
+    /// it, a participant is missing or a window is full. If time or money ran out, returns the
+    /// order to leave. A question asked now may have been begun before.
     pub fn last_word(&mut self, halt: Halt) -> Result<(), Halt> {
         let allowed = match (&halt.0, &self.record.state.wound_up) {
             (Why::WindUp, Some(reason)) => match reason {
@@ -130,12 +133,13 @@ impl Floor {
         Ok(())
     }
 
-    /// Leaves after so many turns in one go; the next run goes on (C04).
+    /// Leaves after this many turns in one run; the next run goes on (C04).
     pub fn rest_after(&self, turns: u32) -> Result<(), Halt> {
         if self.now.fresh < turns { Ok(()) } else { Err(Halt::awaiting()) }
     }
 
-    /// When talking, or deciding, must end. Time spent in sub-discussions does not count for this level, but for the total.
+    /// When talking, or deciding, must end. Time spent in sub-discussions doesn't count for this
+    /// level, but for the total.
     pub(crate) fn deadline(&self) -> Instant {
         Instant::now() + Duration::from_millis(self.remaining_ms())
     }
@@ -158,14 +162,15 @@ impl Floor {
         limit.saturating_sub(self.record.active_ms())
     }
 
-    /// INV-DISC-611: ten seconds at each level, where a level has that many.
+    /// INV-DISC-611: the time reserved for the decision at each level: ten seconds by default, at
+    /// most half of the level's.
     fn reserve_ms(&self) -> u64 {
         let state = &self.record.state;
         let level_ms = state.lineage.as_ref().map_or(state.spec.timing.total_ms, |lineage| lineage.level_ms);
         state.spec.timing.reserve_ms.min(level_ms / 2)
     }
 
-    /// What the consensus method will need at the worst; so much is not for talking.
+    /// The most that the consensus method can cost; this much is not available for talking.
     fn cost_of_deciding(&self) -> Spent {
         let spec = &self.record.state.spec;
         if spec.limits == Limits::default() {
@@ -174,7 +179,7 @@ impl Floor {
         let calls =
             self.shared.registry.method(&spec.consensus.method).map_or(1, |method| (method.calls)(spec));
         let voices = || spec.participants.iter().filter_map(|who| self.shared.voices.voice(spec, who));
-        // Nobody is shown more than fits, however long the talk.
+        // No request exceeds the largest window, however long the talk.
         let largest = voices().map(|voice| voice.window).max().unwrap_or(u64::MAX);
         let usage = Usage::new(
             (self.now.tokens + INSTRUCTIONS + tokens::at_worst(spec.topic.len())).min(largest),

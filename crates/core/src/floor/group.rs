@@ -1,5 +1,5 @@
 //! A group of calls: several participants are asked at once. Only this loop records, one append at
-//! a time, while the calls under way go on.
+//! a time, while the calls under way continue.
 
 mod calls;
 mod news;
@@ -34,12 +34,12 @@ use crate::{
     record::failure::Failure,
 };
 
-/// One participant, what it is asked, and the step that names it.
+/// One participant, its question, and the step of that question.
 #[derive(Clone)]
 pub(crate) struct Asked {
     pub(crate) who: Participant,
     pub(crate) ask: Ask,
-    /// Without the purpose of a reminder.
+    /// The step without the purpose of a reminder.
     pub(crate) base: Step,
     pub(crate) step: Step,
 }
@@ -56,7 +56,7 @@ impl Asked {
 
 type Enough<'e> = &'e (dyn Fn(&[Arc<Turn>]) -> bool + Send + Sync);
 
-/// Asks all of them and waits until all have answered or failed, or the answers are enough. Returns
+/// Asks all of them and waits until each has answered or failed, or the answers are enough. Returns
 /// the answers in the order asked.
 pub(crate) async fn hold(
     floor: &mut Floor,
@@ -88,12 +88,12 @@ impl<'f, 'e> Group<'f, 'e> {
 
     async fn hold(mut self) -> Result<Vec<Option<Arc<Turn>>>, Halt> {
         if let Some(taken) = self.floor.record.group_closed(&self.key).map(<[String]>::to_vec) {
-            // A participant that was dropped answers nothing, even if its answer came at the last
-            // moment.
+            // The answer of a participant that was dropped doesn't count, even if it came at the
+            // last moment.
             let dropped = self.seats.iter_mut().filter(|seat| !taken.iter().any(|name| name == seat.name()));
             dropped.for_each(|seat| seat.stage = Stage::Fresh);
             let turns = self.leave();
-            // A participant that failed before the group was closed is missing now as it was then.
+            // A participant that failed before the group was closed is missing in a replay too.
             self.floor.bear(&self.key).await?;
             return Ok(turns);
         }
@@ -101,8 +101,7 @@ impl<'f, 'e> Group<'f, 'e> {
             self.leave();
             return Err(Halt::wind_up());
         }
-        // A second time for a participant whose request was too long, once the others have
-        // answered.
+        // Another pass for a participant whose request was too long, once the others have answered.
         while !self.is_over() {
             if let Err(halt) = self.open().await {
                 self.leave();
@@ -114,12 +113,12 @@ impl<'f, 'e> Group<'f, 'e> {
         self.close().await
     }
 
-    /// Whether nobody is left to be asked: people are asked last, when all models have answered.
+    /// Whether no model is left to ask. People are asked last, when all models have answered.
     fn is_over(&self) -> bool {
         self.seats.iter().all(|seat| seat.is_settled() || seat.is_awaited()) || self.is_enough()
     }
 
-    /// Leaves when people are still to be heard; a later run finds their answers in the record.
+    /// Leaves if people still have to answer; a later run finds their answers in the record.
     async fn hear_people(&mut self) -> Result<(), Halt> {
         if !self.seats.iter().any(Seat::is_awaited) || self.is_enough() {
             return Ok(());
@@ -130,7 +129,7 @@ impl<'f, 'e> Group<'f, 'e> {
         }
         if self.seats.iter().any(|seat| seat.is_awaited() && self.floor.record.settled(seat.step()).is_some())
         {
-            // Somebody spoke just now: the record is ahead of what was known when this group began.
+            // A person answered just now: the record is newer than what this group began with.
             return Err(Halt::taken_back());
         }
         self.reuse(Seat::is_awaited).await?;
@@ -149,7 +148,7 @@ impl<'f, 'e> Group<'f, 'e> {
         !turns.is_empty() && (self.enough)(&turns)
     }
 
-    /// Asks all that are to be asked, or none: the budget has to have room for all of them.
+    /// Asks all open seats, or none: the budget needs room for all of them.
     async fn open(&mut self) -> Result<(), Halt> {
         self.floor.gate(&self.key).await?;
         self.make_room().await?;
@@ -175,7 +174,7 @@ impl<'f, 'e> Group<'f, 'e> {
         Ok(())
     }
 
-    /// Lets a request wait for its turn at the provider.
+    /// Queues a request in the provider's lane.
     pub(crate) fn queue(&mut self, index: usize, queued: Queued) {
         self.calls.push(index, queued.enter().map(News::from));
     }
@@ -185,7 +184,7 @@ impl<'f, 'e> Group<'f, 'e> {
         self.calls.push(index, held.map(|end| News::Convened(sub, end)));
     }
 
-    /// In a fork: takes over the answers to the same questions.
+    /// In a fork: takes over the answers to identical questions.
     async fn reuse(&mut self, whose: fn(&Seat) -> bool) -> Result<(), Halt> {
         let mut facts = Vec::new();
         for seat in self.seats.iter_mut().filter(|seat| whose(seat)) {
@@ -211,7 +210,7 @@ impl<'f, 'e> Group<'f, 'e> {
         self.seats.iter().enumerate().filter_map(asked_for).collect()
     }
 
-    /// Runs until the group is over; the error says why it ends before that.
+    /// Runs until the group is over; the error is why it ends early.
     pub(crate) async fn run(&mut self) -> Result<(), Halt> {
         let mut holding: Option<Holding> = None;
         let mut listener = Listener::of(self.floor);
@@ -246,7 +245,7 @@ impl<'f, 'e> Group<'f, 'e> {
         Err(halt)
     }
 
-    /// Takes commands while calls are under way. Only an abort drops the calls.
+    /// Handles commands while calls are under way. Only an abort drops the calls.
     async fn heed(&mut self, holding: Option<Holding>) -> Result<Option<Holding>, Halt> {
         match self.floor.heed().await {
             Ok(wish) => Ok(holding.or(wish)),
@@ -259,7 +258,7 @@ impl<'f, 'e> Group<'f, 'e> {
         }
     }
 
-    /// Records the answers in hand before the calls under way are dropped.
+    /// Records the answers that have arrived, before the calls under way are dropped.
     async fn take_in_arrived(&mut self) -> Result<(), Halt> {
         while let Some(arrival) = self.calls.arrived() {
             self.take_in(arrival, true).await?;
@@ -267,14 +266,14 @@ impl<'f, 'e> Group<'f, 'e> {
         Ok(())
     }
 
-    /// Whether nothing more will arrive: nothing is under way, or nothing that may finish although
-    /// nothing new may begin. A request that waits for its turn has not begun.
+    /// Whether nothing more will arrive. If nothing new may begin, only calls and sub-discussions
+    /// count as under way: a request that waits in the lane has not begun.
     fn is_idle(&self, holding: Option<&Holding>) -> bool {
         let under_way = |seat: &Seat| matches!(seat.stage, Stage::Calling | Stage::Convening(_));
         if holding.is_some() { !self.seats.iter().any(under_way) } else { self.calls.is_empty() }
     }
 
-    /// Leaves the calls under way behind; what was reserved for them stays spent.
+    /// Abandons the calls under way; what was reserved for them stays spent.
     async fn abandon(&mut self, why: Abandoned) -> Result<(), Halt> {
         let mut facts = Vec::new();
         for seat in &mut self.seats {
@@ -297,7 +296,7 @@ impl<'f, 'e> Group<'f, 'e> {
         Ok(self.floor.record.append(facts).await?)
     }
 
-    /// Ends the group: drops the calls that are no longer needed, and takes in what was said.
+    /// Ends the group: drops the calls that are no longer needed, and adds the answers to the talk.
     async fn close(&mut self) -> Result<Vec<Option<Arc<Turn>>>, Halt> {
         if !self.seats.iter().all(Seat::is_settled) {
             let (taken, dropped): (Vec<&Seat>, Vec<&Seat>) =
@@ -314,7 +313,7 @@ impl<'f, 'e> Group<'f, 'e> {
         Ok(turns)
     }
 
-    /// Takes the answers and the failures into the state of the talk.
+    /// Adds the answers and the failures to the state of the talk.
     fn leave(&mut self) -> Vec<Option<Arc<Turn>>> {
         let mut turns = Vec::with_capacity(self.seats.len());
         for seat in &self.seats {

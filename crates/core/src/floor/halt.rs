@@ -2,24 +2,25 @@
 
 use crate::record::failure::Failure;
 
-/// Not an error of the pattern: an order to return now. Only the engine reads it.
+/// An order to return now, not an error of the pattern. Only the engine reads it.
 #[derive(Debug)]
 pub struct Halt(pub(crate) Why);
 
 #[derive(Debug)]
 pub(crate) enum Why {
-    /// Nothing more can happen until someone says so; everything needed is in the record.
+    /// Nothing more can happen until a person resumes it; everything needed is in the record.
     Suspended,
-    /// It is a person's turn, or time to rest; the record says which, and no lifecycle changes.
+    /// It is a person's turn, or time to rest; the record says which, and the lifecycle stays the
+    /// same.
     Awaiting,
-    /// The pause was taken back, or outranked by a stop, before it was obeyed: go on from the
+    /// The pause was withdrawn, or superseded by a stop, before it took effect: go on from the
     /// record.
     TakenBack,
-    /// This process leaves; another one goes on from the record, and no lifecycle changes.
+    /// This process leaves; another one goes on from the record, and the lifecycle stays the same.
     Left,
-    /// Stop deliberating and conclude with what has been said; why is a fact in the record.
+    /// Stop deliberating and conclude with what has been said; the reason is a fact in the record.
     WindUp,
-    /// Drop everything; ask nobody.
+    /// Drop everything and make no more calls.
     Aborted,
     /// No conclusion is possible.
     Failed(Failure),

@@ -1,8 +1,8 @@
-//! The floor: everything a pattern can do, and the only thing it can do.
+//! The floor: the only interface of a pattern. Everything a pattern can do is a method here.
 //!
 //! Each method names its effect with a step. If the record has the step's fact, that is the answer;
-//! else the effect happens, is recorded, and is returned. Pauses, budgets, retries, deadlines and
-//! failures are handled beneath, once, so that patterns read like their description.
+//! otherwise the effect happens, is recorded, and is returned. Pauses, budgets, retries, deadlines
+//! and failures are handled beneath, once, so that patterns read like their description.
 
 mod answer_text;
 pub mod ask;
@@ -53,7 +53,7 @@ use crate::{
     vocabulary::option::{Opt, OptionValue},
 };
 
-/// The floor is held by one speaker at a time, and the borrow checker sees to it:
+/// What a pattern acts through. One speaker at a time holds it, which the borrow checker enforces:
 ///
 /// ```compile_fail,E0499
 /// # use quorum_core::{floor::{Floor, ask::Ask}, model::participant::Participant};
@@ -70,79 +70,80 @@ pub struct Floor {
     pub(crate) control: Arc<Control>,
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) source: Source,
-    /// Runs a sub-discussion; a function of the engine, which the floor itself knows nothing of.
+    /// Runs a sub-discussion. A function of the engine, because the floor doesn't know the engine.
     pub(crate) hold_below: HoldBelow,
     pub(crate) now: Now,
 }
 
-/// Where the pattern stands. Rebuilt by replay, never stored, so that a replay sees only the past.
+/// The pattern's current position. Rebuilt by replay, never stored, so that a replay sees only the
+/// past.
 #[derive(Default)]
 pub(crate) struct Now {
     pub(crate) round: u32,
     pub(crate) phase: Option<&'static str>,
     pub(crate) deciding: bool,
-    /// Whether deliberation was wound up and only a last word is asked for.
+    /// Whether deliberation was wound up and only a last word may be asked for.
     pub(crate) closing: bool,
     pub(crate) transcript: Vec<Arc<Turn>>,
-    /// The transcript's size in tokens at the worst, kept so that nobody counts it again.
+    /// An upper bound of the transcript's tokens, cached so that it is not counted again.
     pub(crate) tokens: u64,
-    /// Its length after each turn, as each family of models counts.
+    /// The transcript's length after each turn, as each family of models counts it.
     pub(crate) lengths: Lengths,
-    /// The size of the summary in front, kept for the same reason.
+    /// The cached size of the summary in front of the transcript.
     pub(crate) summary_size: SummarySize,
-    /// The families of models at the table, found out once.
+    /// The families of the panel's models, computed once.
     pub(crate) families: Option<BTreeSet<Family>>,
-    /// How each participant's provider counts beside us.
+    /// For each participant, how its provider's token counts compare with ours.
     pub(crate) ratios: BTreeMap<String, Ratio>,
     pub(crate) readings: Vec<Understood<(u32, Reading)>>,
     pub(crate) out: BTreeSet<String>,
-    /// What the embedding model made of texts that are still compared with.
+    /// The embedding vectors of texts that later speeches are still compared with.
     pub(crate) vectors: BTreeMap<Arc<str>, Vec<f32>>,
-    /// Turns taken in this run, not replayed.
+    /// The number of turns taken in this run, without replayed ones.
     pub(crate) fresh: u32,
     pub(crate) taken: HashSet<Step>,
 }
 
 impl Now {
-    /// Whether they still deliberate, so that a person may pause or stop it and too few left end
-    /// it.
+    /// Whether the participants still deliberate. Only then can people pause or stop it, and only
+    /// then does it end because too few are left.
     pub(crate) fn is_talking(&self) -> bool {
         !(self.deciding || self.closing)
     }
 }
 
 impl Floor {
-    /// What was ordered.
+    /// The spec of this discussion.
     #[must_use]
     pub fn spec(&self) -> Arc<Spec> {
         self.record.state.spec.clone()
     }
 
-    /// The value of this option.
+    /// The value of this option of the pattern.
     #[must_use]
     pub fn option<T: OptionValue + 'static>(&self, option: &Opt<T>) -> T {
         option.of(&self.record.state.spec.settings)
     }
 
-    /// Everything that is registered.
+    /// The registered patterns, methods, strategies and detectors.
     #[must_use]
     pub fn registry(&self) -> &Registry {
         &self.shared.registry
     }
 
-    /// Those who take turns in the talk and are still able to, in seating order.
+    /// The participants that take turns in the talk and have not failed, in seating order.
     #[must_use]
     pub fn speakers(&self) -> Vec<Participant> {
         self.present(&self.record.state.spec.speakers())
     }
 
-    /// Everything said so far for all to hear.
+    /// The turns so far that all participants are shown.
     #[must_use]
     pub fn transcript(&self) -> &[Arc<Turn>] {
         &self.now.transcript
     }
 
-    /// The structured replies of a round, as they were read, in the order they were taken.
+    /// The structured replies of a round, as they were read, in the order of arrival.
     #[must_use]
     pub fn readings(&self, round: u32) -> Vec<Understood<Reading>> {
         let of_round = self.now.readings.iter().filter(|it| it.value.0 == round);
@@ -155,19 +156,19 @@ impl Floor {
             .collect()
     }
 
-    /// The round the talk has come to.
+    /// The current round.
     #[must_use]
     pub fn round(&self) -> u32 {
         self.now.round
     }
 
-    /// Those of them who are still able to speak, in the same order.
+    /// Those of `among` that have not failed, in the same order.
     #[must_use]
     pub fn present(&self, among: &[Participant]) -> Vec<Participant> {
         among.iter().filter(|it| self.is_present(&it.name)).cloned().collect()
     }
 
-    /// Announces what happens next. The pattern's table decides whether it may.
+    /// Enters a phase of a round. Fails if the pattern's phase table doesn't allow the move.
     pub async fn enter(&mut self, phase: Phase, round: u32) -> Result<(), Halt> {
         let (from, last) = (self.now.phase, self.now.round);
         if !self.pattern.phases.allows(from, phase) || !(round == last || round == last + 1) {
@@ -191,14 +192,14 @@ impl Floor {
         Ok(())
     }
 
-    /// Asks one participant. `None` when it failed and the discussion goes on without it.
+    /// Asks one participant. `None` if it failed and the discussion goes on without it.
     pub async fn ask(&mut self, who: &Participant, ask: Ask) -> Result<Option<Arc<Turn>>, Halt> {
         let turns = self.ask_all(std::slice::from_ref(who), |_| ask.clone()).await?;
         Ok(turns.into_iter().next())
     }
 
-    /// Asks all at once; nobody sees another's answer. Answers come back in seating order, without
-    /// those who failed.
+    /// Asks all participants at once, so that none sees another's answer. Returns the answers in
+    /// seating order, without those that failed.
     pub async fn ask_all(
         &mut self,
         who: &[Participant],
@@ -207,7 +208,8 @@ impl Floor {
         self.ask_until(who, ask, |_| false).await
     }
 
-    /// As [`Floor::ask_all`], but lets the rest go once the answers so far are `enough`.
+    /// Does the same as [`Floor::ask_all`], but drops the remaining calls once the answers so far
+    /// are `enough`.
     pub async fn ask_until(
         &mut self,
         who: &[Participant],
@@ -226,7 +228,7 @@ impl Floor {
         seated && !self.now.out.contains(name)
     }
 
-    /// Takes a turn into what everyone has heard.
+    /// Adds a turn to the transcript that all participants are shown.
     pub(crate) fn hear(&mut self, turn: &Arc<Turn>) {
         self.now.tokens += FENCE + tokens::at_worst(turn.text.len());
         let models = self.record.state.spec.participants.iter().filter(|it| !it.is_person());

@@ -1,5 +1,5 @@
-//! What a pattern records besides what is said: notes of its own, lots, rulings, its end. Each once,
-//! under a name of its own.
+//! What a pattern records besides turns: its own notes, random orders, rulings, its ending. Each is
+//! recorded once, under a step of its own.
 
 use serde::Serialize;
 
@@ -19,26 +19,26 @@ use crate::{
     vocabulary::ruling::{RulingChoice, RulingKind},
 };
 
-/// What stands in the place of a phase in the step of a note.
+/// Takes the place of the phase in the step of a note.
 const NOTED: &str = "noted";
 
-/// Something to be recorded in a pattern's own terms.
+/// A note to record, in a pattern's own terms.
 pub struct Note<'n, T> {
-    /// What it is: `cast`.
+    /// The kind of note: `cast`.
     pub kind: &'n str,
-    /// What tells it from others of its kind about the same round; may be empty.
+    /// Distinguishes it from other notes of its kind about the same round; may be empty.
     pub key: &'n str,
     /// The round it is about.
     pub round: u32,
-    /// The thing itself.
+    /// The value to record.
     pub value: &'n T,
-    /// The same in one line for people, where it is worth one.
+    /// The same in one line for people, if it is worth one.
     pub told: Option<String>,
 }
 
 impl Floor {
-    /// Records something in the pattern's own terms. The same kind and key are recorded once for the
-    /// round they are about, whatever round and phase the talk has come to since.
+    /// Records a note in the pattern's own terms. A kind and key are recorded once per round they
+    /// are about, whatever the current round and phase.
     pub fn note<T: Serialize>(&mut self, note: Note<'_, T>) -> Result<(), Halt> {
         let Note { kind, key, round, value, told } = note;
         let name = if key.is_empty() { format!("*{kind}") } else { format!("*{kind} {key}") };
@@ -48,7 +48,7 @@ impl Floor {
         Ok(())
     }
 
-    /// Records that the talk ended by its own rules; the pattern must declare the ending.
+    /// Records that the talk ended by its own rules; the pattern must declare this ending.
     pub fn end(&mut self, why: &'static str, round: u32, detail: Option<String>) -> Result<(), Halt> {
         let Some(ending) = self.pattern.ending(why) else {
             let from = format!("the pattern {}", self.pattern.name);
@@ -62,8 +62,9 @@ impl Floor {
         Ok(())
     }
 
-    /// Draws an order by lot for something `who` is asked, and records it; a replay finds the same order. Where the voices are
-    /// simulated the lot comes of their seed, so that the same seed is the same discussion.
+    /// Draws a random order for something `who` is asked, and records it; a replay finds the same
+    /// order. If the voices are simulated, the order derives from their seed, so that the same seed
+    /// gives the same discussion.
     pub fn draw_order(&mut self, who: &Participant, purpose: &str, count: usize) -> Vec<usize> {
         let step = self.step(who).purpose(purpose);
         if let Some(order) = self.record.state.orders.get(&step) {
@@ -85,8 +86,8 @@ impl Floor {
         order
     }
 
-    /// The decision of people about one participant. Leaves where nobody has decided yet: a later run
-    /// finds it in the record.
+    /// The decision of people about one participant. Leaves if there is none yet; a later run finds
+    /// it in the record.
     pub async fn ruling(
         &mut self,
         kind: &RulingKind,
@@ -101,7 +102,7 @@ impl Floor {
             return Err(Halt::wind_up());
         }
         self.gate(&step).await?;
-        // It may have been in the inbox just now.
+        // The decision may have been in the inbox just now.
         if let Some(ruled) = self.ruled(kind, about) {
             return Ok(ruled);
         }
@@ -118,14 +119,15 @@ impl Floor {
         Err(Halt::awaiting())
     }
 
-    /// A participant that failed is out for good, so nobody decides about it twice.
+    /// The recorded ruling about this participant. A participant that failed is out for good, so
+    /// there is at most one.
     fn ruled(&self, kind: &RulingKind, about: &Participant) -> Option<Ruled> {
         let mut ruled = self.record.state.ruled.iter();
         ruled.find(|it| it.ruling.kind == kind.name && it.about == about.name).cloned()
     }
 
     fn note_step(&self, what: &str) -> Step {
-        // No participant's name begins with a star, so none can be taken for a note.
+        // No participant's name begins with a star, so none can be confused with a note.
         Step::new(self.now.round, self.now.phase.unwrap_or("opening"), &format!("*{what}"))
     }
 }
@@ -136,7 +138,7 @@ impl From<&RulingChoice> for AwaitedChoice {
     }
 }
 
-/// A number that is the same for the same seed, step and place, and otherwise like a random one.
+/// A pseudo-random number derived from seed, step and place.
 fn lot_of(seed: u64, step: &Step, place: usize) -> u64 {
     let namespace = Uuid::from_u64_pair(seed, place as u64);
     Uuid::new_v5(&namespace, step.as_str().as_bytes()).as_u64_pair().0

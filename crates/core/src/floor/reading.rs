@@ -1,4 +1,4 @@
-//! Answers with a form: how they are read, and what happens when they can't be.
+//! Structured replies: how they are read, and what happens if they can't be.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -13,69 +13,68 @@ use crate::{
 
 /// Reads one kind of structured reply. Reading is pure, so a replay reads the same.
 ///
-/// The order is: `read`, then `infer`, then the next reminder, and when there is none left,
-/// `give_up`.
+/// The order is: `read`, then `infer`, then the next reminder, and if none is left, `give_up`.
 pub trait Reader: Send + Sync {
-    /// What is read.
+    /// The type of the value that is read.
     type Value: Clone + Send + Sync + Serialize + DeserializeOwned;
 
-    /// The form as every surface knows it.
+    /// The form's name and description, as every interface shows it.
     fn form(&self) -> &'static Form;
 
-    /// The JSON schema, its properties in the order the model should write them; `None` where the
-    /// form is described in the prompt.
+    /// The JSON schema, its properties in the order the model should write them; `None` if the form
+    /// is described in the prompt.
     fn schema(&self) -> Option<Value>;
 
-    /// Reads a reply that has the form, or says what is wrong with it.
+    /// Reads a reply that has the form, or returns what is wrong with it.
     fn read(&self, reply: &str) -> Result<Self::Value, Misread>;
 
-    /// Reads what a person wrote, who need not know the form; the same unless the reader knows
-    /// better.
+    /// Reads the reply of a person, who need not know the form. The default is `read`.
     fn read_from_person(&self, reply: &str) -> Result<Self::Value, Misread> {
         self.read(reply)
     }
 
-    /// Guesses at a reply that has not the form.
+    /// Guesses the value of a reply that doesn't have the form.
     fn infer(&self, _reply: &str) -> Option<Self::Value> {
         None
     }
 
-    /// What a participant is told when its reply could not be read, one after the other.
+    /// The reminders for an unreadable reply, in the order they are sent.
     fn reminders(&self) -> &[Reminder];
 
-    /// What is assumed when nothing helped; `None` leaves the participant out.
+    /// The value assumed if all reminders failed; `None` leaves the participant out.
     fn give_up(&self) -> Option<Self::Value> {
         None
     }
 }
 
-/// What is wrong with a reply, as a clause that the participant is told: `confidence is missing`.
-/// It may quote the reply; only its beginning is repeated in a reminder.
+/// What is wrong with a reply, as a clause for the participant: `confidence is missing`. It may
+/// quote the reply; a reminder repeats only its beginning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misread(pub Cow<'static, str>);
 
 impl Misread {
-    /// This is wrong.
+    /// An error with this description.
     #[must_use]
     pub fn new(wrong: impl Into<Cow<'static, str>>) -> Self {
         Misread(wrong.into())
     }
 }
 
-/// What a participant is told when its reply could not be read.
+/// The message for a participant whose reply could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reminder {
     /// The purpose in the step's name: `remind1`, `strict`.
     pub purpose: &'static str,
-    /// What the participant is told after what was wrong.
+    /// The text that follows the description of what was wrong.
     pub words: &'static str,
 }
 
-/// So much of what was wrong is repeated, in characters: a reply of any length may be quoted in it.
+/// The most characters of the description that a reminder repeats, since it may quote a reply of
+/// any length.
 const LONGEST_MISTAKE: usize = 300;
 
 impl Reminder {
-    /// What was wrong, and what to do about it.
+    /// The text of the reminder: what was wrong, and what to do about it.
     pub(crate) fn about(&self, wrong: &Misread) -> String {
         let told: String = wrong.0.chars().take(LONGEST_MISTAKE).collect();
         let rest = if told.len() < wrong.0.len() { " …" } else { "" };
@@ -83,18 +82,18 @@ impl Reminder {
     }
 }
 
-/// A structured reply, understood.
+/// A structured reply that was read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Understood<V> {
-    /// Who replied.
+    /// The participant that replied.
     pub participant: String,
-    /// How it was understood.
+    /// How the reply was read.
     pub source: Source,
-    /// What it says.
+    /// The value read from it.
     pub value: V,
 }
 
-/// A reader whose schema is always the same: the simplest way to declare a form.
+/// A reader with a constant schema: the simplest way to declare a form.
 ///
 /// ```
 /// use quorum_core::{floor::reading::{Misread, Reminder, Static}, vocabulary::form::Form};
@@ -110,11 +109,11 @@ pub struct Understood<V> {
 pub struct Static<T: 'static> {
     /// The form.
     pub form: &'static Form,
-    /// Its schema.
+    /// The form's schema.
     pub schema: fn() -> Option<Value>,
-    /// Reads a reply.
+    /// Reads a reply, or returns what is wrong with it.
     pub read: fn(&str) -> Result<T, Misread>,
-    /// What a participant is told when its reply could not be read.
+    /// The reminders for an unreadable reply, in the order they are sent.
     pub reminders: &'static [Reminder],
 }
 
@@ -138,12 +137,12 @@ impl<T: Clone + Send + Sync + Serialize + DeserializeOwned> Reader for Static<T>
     }
 }
 
-/// The form as a provider's wire gets it.
+/// The form as it is sent to a provider.
 pub(crate) fn shape<R: Reader>(reader: &R) -> Shape {
     Shape { form: reader.form(), schema: reader.schema().map(Arc::new) }
 }
 
-/// The reading as the record keeps it. A value that can't be written is kept as null.
+/// The reading as it is recorded. A value that can't be serialized is recorded as null.
 pub fn recorded<R: Reader>(reader: &R, value: &R::Value) -> Reading {
     let form = reader.form();
     let value = serde_json::to_value(value).unwrap_or(Value::Null);

@@ -1,4 +1,4 @@
-//! One request on its way to a provider: it queues in the lane, then the call is made. Both own all
+//! One request to a provider: it queues in the lane, then the call is made. Both stages own all
 //! they need, so that either can run as a task of its own.
 
 use std::{sync::Arc, time::Duration};
@@ -19,15 +19,15 @@ use crate::{
     seams::{Provider, Voice},
 };
 
-/// A request that waits for its turn at the provider.
+/// A request that waits in the provider's lane.
 pub(crate) struct Queued {
-    /// What is to answer; `None` where no provider has that name.
+    /// The voice that answers; `None` if no provider has that name.
     pub(crate) voice: Option<Voice>,
     /// How long to back off before queueing.
     pub(crate) wait: Duration,
-    /// When waiting ends; the first attempt of a step waits as long as it takes.
+    /// When waiting ends; the first attempt of a step waits without a deadline.
     pub(crate) deadline: Option<Instant>,
-    /// How large the request and its answer can be.
+    /// The largest total size of the request and its answer.
     pub(crate) tokens: u64,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Request {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Failed {
     pub(crate) error: ProviderError,
-    /// The part of its answer that had arrived.
+    /// The part of the answer that had arrived.
     pub(crate) said: String,
 }
 
@@ -73,7 +73,7 @@ async fn enter_by(lane: &Lane, tokens: u64, deadline: Option<Instant>) -> Result
 }
 
 impl Request {
-    /// Makes the call; at the deadline it is dropped.
+    /// Makes the call, and drops it at the deadline.
     pub(crate) async fn answer(self) -> Result<Reply, Failed> {
         let Request { cleared: Cleared { place, provider }, call, deadline, feed } = self;
         let step_ms = call.spec.timing.step_ms;

@@ -1,4 +1,5 @@
-//! Forks: what was answered in the discussion a fork comes from is not asked again, as long as the question is the same.
+//! Forks: a question that was answered in the original discussion is not asked again, as long as it
+//! is the same.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -27,25 +28,26 @@ pub(crate) struct Source {
     answers: HashMap<Step, Answer>,
     orders: HashMap<Step, Vec<usize>>,
     comparisons: HashMap<Step, (Comparison, Option<String>)>,
-    /// What providers said about the size of the requests.
+    /// The providers' reports of request sizes.
     counts: BTreeMap<Step, Counted>,
 }
 
 struct Answer {
     turn: Arc<Turn>,
     digest: Option<String>,
-    /// Whether it lies before the point where the fork begins, and stands whatever is asked.
+    /// Whether it lies before the point of the fork, and is valid whatever is asked.
     early: bool,
 }
 
 impl Source {
-    /// What was answered in the discussion that this one was forked from, and in those that one came
-    /// from; nothing of a discussion that was removed since.
+    /// The answers of the discussion that this one was forked from, and of that one's ancestors. A
+    /// discussion that has been removed has none.
     pub(crate) async fn before(state: &State, store: &dyn Store) -> Result<Source, StoreError> {
         let mut sources = Vec::new();
         let mut next = state.fork.clone();
         let mut read = HashSet::from([state.id]);
-        // A discussion that was removed and forked anew under its old id may come from its own fork.
+        // Guards against a cycle: a discussion that was removed and forked again under its old id
+        // may descend from its own fork.
         while let Some(fork) = next.filter(|fork| read.insert(fork.of)) {
             let facts = match store.read(fork.of, Seq::START, usize::MAX).await {
                 Ok(facts) => facts,
@@ -63,7 +65,7 @@ impl Source {
         Ok(sources.into_iter().rev().reduce(inherited).unwrap_or_default())
     }
 
-    /// What these facts answer, with everything up to this step taken as it is.
+    /// The answers in these facts; everything up to this step is taken over unconditionally.
     fn of(facts: &[Fact], at: &Step) -> Source {
         let fork = facts.iter().filter(|fact| fact.step.as_ref() == Some(at)).map(|fact| fact.seq).max();
         let mut digests: HashMap<&Step, String> = HashMap::new();
@@ -100,12 +102,14 @@ impl Source {
         source
     }
 
-    /// Takes in what providers said about the size of the requests, so that a fork shows as much as was shown there.
+    /// Adds the providers' reports of request sizes, so that a fork shows as much as the original
+    /// did.
     fn counting(self, counts: BTreeMap<Step, Counted>) -> Source {
         Source { counts, ..self }
     }
 
-    /// For what was itself taken over from an older discussion: what was asked there, and how long that was.
+    /// For answers that were themselves taken over from an older discussion: adds what was asked
+    /// there, and the size of that request.
     fn inherit(&mut self, older: &Source) {
         let taken_over = self.answers.iter_mut().filter(|(_, answer)| answer.turn.reused);
         for (step, answer) in taken_over {
@@ -113,31 +117,34 @@ impl Source {
             answer.digest = answer.digest.take().or(digest);
             self.counts.extend(older.counts.get(step).map(|it| (step.clone(), *it)));
         }
-        // A comparison that was paid for says what was compared; one that was taken over does not.
+        // A comparison that was paid for records what was compared; one that was taken over does
+        // not.
         for (step, (_, digest)) in self.comparisons.iter_mut().filter(|(_, it)| it.1.is_none()) {
             *digest = older.comparisons.get(step).and_then(|it| it.1.clone());
         }
     }
 
-    /// What a provider said about the size of the request at this step.
+    /// The provider's report of the request size at this step.
     pub(crate) fn counted(&self, step: &Step) -> Option<&Counted> {
         self.counts.get(step)
     }
 
-    /// What was found when the very same texts were compared at this step. It was paid there.
+    /// The result of comparing identical texts at this step. It was paid in the original
+    /// discussion.
     pub(crate) fn comparison(&self, step: &Step, digest: &str) -> Option<Comparison> {
         let (comparison, _) = self.comparisons.get(step).filter(|it| it.1.as_deref() == Some(digest))?;
         Some(Comparison { usage: Usage::default(), cost: Some(Usd::ZERO), ..comparison.clone() })
     }
 
-    /// The lot drawn at this step.
+    /// The random order drawn at this step.
     pub(crate) fn order(&self, step: &Step) -> Option<&Vec<usize>> {
         self.orders.get(step)
     }
 }
 
 impl Floor {
-    /// The answer to this very question in the discussion this one was forked from. It was paid there, so it costs nothing here.
+    /// The answer to this same question in the discussion that this one was forked from. It was
+    /// paid there, so it costs nothing here.
     pub(crate) fn reused(&self, seat: &Seat) -> Option<Arc<Turn>> {
         let answer = self.source.answers.get(seat.step()).filter(|it| it.turn.participant == seat.name())?;
         let same = || answer.digest.as_deref() == Some(seat.digest(self).as_str());
@@ -149,14 +156,15 @@ impl Floor {
     }
 }
 
-/// A short name for these texts.
+/// A short hash of these texts.
 pub(crate) fn digest_of<'t>(texts: impl Iterator<Item = &'t str>) -> String {
     let mut hash = Mix::default();
     texts.for_each(|text| hash.text(text));
     hash.shortened()
 }
 
-/// A short name for everything that is asked, the nonce left out: the same question has the same one.
+/// A short hash of everything that is asked, without the nonce: identical questions have the same
+/// hash.
 pub(crate) fn digest(ask: &Ask, messages: &[Message]) -> String {
     let mut hash = Mix::default();
     hash.text(&ask.system);
@@ -177,8 +185,8 @@ pub(crate) fn digest(ask: &Ask, messages: &[Message]) -> String {
     hash.shortened()
 }
 
-/// A hash of texts, the same in every version and on every machine (UUIDv5, that is SHA-1). Each text
-/// is hashed in the namespace of those before it, so that two texts never run into each other.
+/// A hash of texts, the same in every version and on every machine (UUIDv5, that is SHA-1). Each
+/// text is hashed in the namespace of those before it, so that boundaries between texts count.
 struct Mix(Uuid);
 
 impl Default for Mix {
@@ -192,7 +200,8 @@ impl Mix {
         self.0 = Uuid::new_v5(&self.0, text.as_bytes());
     }
 
-    /// Sixteen characters of it: accidents are improbable enough, and every call is recorded with one.
+    /// The first sixteen characters: collisions are improbable enough, and every call is recorded
+    /// with one.
     fn shortened(&self) -> String {
         format!("{:016x}", self.0.as_u64_pair().0)
     }

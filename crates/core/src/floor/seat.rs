@@ -1,5 +1,5 @@
 //! One participant inside a group: what it is asked, what was tried, which sub-discussions it asked
-//! for, and how far it has come.
+//! for, and its stage.
 
 mod facts;
 mod nested;
@@ -43,30 +43,30 @@ pub(crate) struct Seat {
     pub(crate) tried: Tried,
     pub(crate) nested: Nested,
     pub(crate) stage: Stage,
-    /// What answers; `None` where no provider has that name.
+    /// The voice that answers; `None` if no provider has that name.
     pub(crate) voice: Option<Voice>,
-    /// What was built to see what the call may cost, kept for the call itself.
+    /// The view built to estimate the call's cost, kept for the call itself.
     pub(crate) view: Option<View>,
 }
 
-/// How far a seat has come.
+/// The stage of a seat.
 pub(crate) enum Stage {
     /// Nothing is under way.
     Fresh,
-    /// Waiting for its turn at the provider, or after a failure.
+    /// Waiting in the provider's lane, or for a retry.
     Waiting,
     /// A call is under way.
     Calling,
-    /// A person is awaited.
+    /// Waiting for a person.
     Person,
     /// A sub-discussion is to be run, or is running.
     Convening(Sub),
-    /// It answered or failed for good.
+    /// The seat answered, or failed for good.
     Settled(Option<Arc<Turn>>),
 }
 
 impl Seat {
-    /// Takes a place at the table, going on where the record ends.
+    /// Creates a seat, in the state that the record left it.
     pub(crate) fn take(floor: &Floor, asked: Asked) -> Seat {
         let voice = floor.shared.voices.voice(&floor.record.state.spec, &asked.who);
         let is_person = asked.who.is_person();
@@ -89,7 +89,7 @@ impl Seat {
         }
     }
 
-    /// What the record knows: an answer, a failure, sub-discussions on the way, attempts made.
+    /// Restores what the record has: an answer, a failure, open sub-discussions, attempts made.
     fn recall(&mut self, record: &Record) {
         loop {
             if let Some(settled) = record.settled(self.step()) {
@@ -112,7 +112,7 @@ impl Seat {
         self.question.name()
     }
 
-    /// The step of the call to be made now.
+    /// The step of the call to make now.
     pub(crate) fn step(&self) -> &Step {
         &self.question.step
     }
@@ -129,7 +129,7 @@ impl Seat {
         matches!(self.stage, Stage::Person)
     }
 
-    /// The attempt that was under way when the process ended, unless it has been made again.
+    /// The attempt that was under way when the process ended, unless it has been repeated.
     pub(crate) fn cut_off_attempt(&self) -> Option<u32> {
         (self.tried.cut_off && !self.is_settled()).then_some(self.tried.attempts)
     }
@@ -141,23 +141,24 @@ impl Seat {
         }
     }
 
-    /// Structured replies are short and bounded; only someone who speaks may ask for a
-    /// sub-discussion.
+    /// Whether this seat may ask for a sub-discussion: only in a speech, because structured replies
+    /// are short and bounded.
     pub(crate) fn may_ask_for_help(&self) -> bool {
         self.question.ask().spoken && self.nested.may_begin()
     }
 
-    /// Whether a request was too long at some attempt of this step.
+    /// Whether a request of this step was too long at some attempt.
     pub(crate) fn overflowed(&self) -> bool {
         self.tried.failures.overflowed()
     }
 
-    /// Whether it was so for the first time; a summary is not worth a second try.
+    /// Whether a request was too long for the first time and may be shortened. A request for a
+    /// summary may not: it is not worth a second try.
     pub(crate) fn may_shrink(&self) -> bool {
         self.tried.failures.may_shrink() && self.question.ask().stretch.is_none()
     }
 
-    /// Queues for the first attempt of this run, as soon as the record says that it may be made.
+    /// Queues for the first attempt of this run, not before the time that the record has.
     pub(crate) fn queue_first(&mut self, reserved: Spent, now: Timestamp) -> Queued {
         self.tried.reserved = Some(reserved);
         let owed = self.tried.owed(now);
@@ -167,14 +168,14 @@ impl Seat {
         self.queue(owed.wait)
     }
 
-    /// Queues at the provider after this wait; before a retry not beyond the step's deadline.
+    /// Queues at the provider after this wait; a retry does not wait beyond the step's deadline.
     pub(crate) fn queue(&mut self, wait: Duration) -> Queued {
         self.stage = Stage::Waiting;
         let tokens = self.tried.reserved.map_or(0, |reserved| reserved.tokens);
         Queued { voice: self.voice.clone(), wait, deadline: self.tried.deadline(), tokens }
     }
 
-    /// Prepares the call whose turn has come, as it will be recorded.
+    /// Prepares the call, now that the lane has a place, as it will be recorded.
     pub(crate) fn place(&mut self, floor: &Floor, cleared: Cleared) -> (Placed, Request) {
         let view = self.view.take().unwrap_or_else(|| self.view(floor));
         let repeats = self.tried.begin(floor.shared.clock.now(), view.counted);
@@ -224,7 +225,8 @@ impl Seat {
         }
     }
 
-    /// Counts a failure, and lets nobody ask a provider before the time it named.
+    /// Counts a failure. After a rate limit, closes the provider's lane for as long as the provider
+    /// asked.
     pub(crate) fn count_failure(&mut self, error: &ProviderError) {
         self.tried.failures.count(error.class);
         if let (Some(voice), ErrorClass::RateLimit) = (&self.voice, error.class) {
@@ -232,18 +234,18 @@ impl Seat {
         }
     }
 
-    /// Takes from the ledger what was used, in place of what was reserved.
+    /// Charges the ledger with what was used, in place of the reservation.
     pub(crate) fn settle(&mut self, ledger: &Ledger, used: Spent) {
         ledger.settle(self.tried.reserved.take().unwrap_or_default(), used);
     }
 
-    /// Rests without a reservation: its next call has to find room in the budget anew.
+    /// Returns the reservation and rests; the next call needs a new one.
     pub(crate) fn rest_unfunded(&mut self, ledger: &Ledger) {
         self.give_back(ledger);
         self.stage = Stage::Fresh;
     }
 
-    /// Gives back what is reserved for a call that is not made.
+    /// Returns the reservation for a call that is not made.
     pub(crate) fn give_back(&mut self, ledger: &Ledger) {
         self.settle(ledger, Spent::default());
     }

@@ -1,4 +1,4 @@
-//! What all discussions of a process use.
+//! The services that all discussions of a process share.
 
 use std::sync::Arc;
 
@@ -8,20 +8,20 @@ use crate::{
     seams::{Clock, Store, Voices},
 };
 
-/// The outside world as the engine knows it.
+/// The engine's interfaces to the outside.
 pub struct Shared {
-    /// Where facts are kept.
+    /// The store of facts.
     pub store: Arc<dyn Store>,
-    /// Who answers.
+    /// The voices that answer.
     pub voices: Arc<dyn Voices>,
-    /// Time and chance.
+    /// Time and random numbers.
     pub clock: Arc<dyn Clock>,
-    /// The patterns, methods, strategies and detectors there are.
+    /// The registered patterns, methods, strategies and detectors.
     pub registry: Registry,
 }
 
 impl Shared {
-    /// What a record needs of it.
+    /// The part of it that a record needs.
     pub(crate) fn backing(&self) -> Backing {
         Backing { store: self.store.clone(), clock: self.clock.clone() }
     }

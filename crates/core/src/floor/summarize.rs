@@ -1,6 +1,5 @@
-//! Making room: what was said earlier is summed up once, for every participant whose window has no
-//! room for it. The summary is a recorded and paid step like any other; the talk goes on without it
-//! where it can't be had.
+//! Summaries of earlier turns, made once for all participants whose window is full. A summary is a
+//! recorded and paid step like any other; if it fails, the talk goes on without it.
 
 use crate::{
     floor::{
@@ -20,8 +19,8 @@ use crate::{
 };
 
 impl Group<'_, '_> {
-    /// Warns of windows that are nearly full, and has what was said summed up where the strategy
-    /// wants that.
+    /// Warns of windows that are nearly full, and has the talk summarised if the strategy asks for
+    /// it.
     pub(crate) async fn make_room(&mut self) -> Result<(), Halt> {
         self.floor.weigh_summary();
         let mut wanted: Option<SumUp> = None;
@@ -43,8 +42,7 @@ impl Group<'_, '_> {
         Ok(())
     }
 
-    /// Asks for the summary in a group of its own; an order to leave that one is an order to leave
-    /// this one.
+    /// Asks for the summary in a group of its own; if that group has to leave, so does this one.
     async fn sum_up(&mut self, asked: Asked) -> Result<(), Halt> {
         let mut seat = Seat::take(self.floor, asked);
         if let Some(turn) = self.floor.reused(&seat) {
@@ -67,8 +65,8 @@ impl Floor {
     /// The question for this summary, unless it is too late or too early for one.
     fn summary_to_ask(&self, wanted: SumUp) -> Option<Asked> {
         let from = self.summary().map_or(0, |it| it.covers as usize);
-        // Deciding keeps its calls to itself. A summary that failed is tried again when as much
-        // again was said.
+        // While deciding, calls are kept for the decision. A failed summary is retried once as many
+        // turns again have been added.
         let failed = self.summaries_so_far().next().filter(|it| it.turn.is_none());
         let not_before = failed.map_or(0, |it| 2 * it.covers as usize - from);
         if !self.now.is_talking() || wanted.turns <= from || wanted.turns < not_before {
@@ -84,7 +82,7 @@ impl Floor {
         Some(Asked::new(&self.summariser()?, Step::summary(wanted.turns), ask))
     }
 
-    /// The model with the largest window that is still there; the first of them where several are.
+    /// The present model with the largest window; the first of several.
     fn summariser(&self) -> Option<Participant> {
         let spec = &self.record.state.spec;
         let models = self.seats(&spec.participants).filter(|it| !it.is_person());
@@ -95,14 +93,14 @@ impl Floor {
 }
 
 impl Stretch {
-    /// The fact of a summary that was tried after so many turns.
+    /// The fact of a summary that was tried after this many turns.
     pub(crate) fn tried(self, heard: u32) -> Summarised {
         Summarised { covers: self.to as u32, heard, turn: None }
     }
 }
 
 impl Seat {
-    /// Whether it was shown too much, and waits until what was said is summed up.
+    /// Whether its request was too long and it waits for a summary.
     pub(crate) fn wants_summary(&self, floor: &Floor) -> bool {
         self.is_fresh() && self.may_shrink() && floor.overflow() == Overflow::SumUp
     }

@@ -1,4 +1,5 @@
-//! What a participant is shown: what was said, as the context strategy fits it to its model's window.
+//! The view of a participant: the turns it is shown, fitted to its model's window by the context
+//! strategy.
 
 use std::sync::Arc;
 
@@ -19,32 +20,34 @@ use crate::{
     registry::{Before, Covered, Fit, Length, SumUp},
 };
 
-/// The messages for one request, and what had to be left out.
+/// The messages of one request, and what had to be left out.
 pub(crate) struct View {
     pub(crate) messages: Vec<Message>,
     /// How many turns did not fit.
     pub(crate) unheard: u32,
-    /// The size of all of it, system text included.
+    /// The size of the whole request, system text included.
     pub(crate) bytes: usize,
-    /// The same in tokens, as we count them.
+    /// The same size in tokens, by our count.
     pub(crate) counted: u64,
-    /// What the strategy would have summed up first.
+    /// What the strategy wants summarised first.
     pub(crate) sum_up: Option<SumUp>,
-    /// How much of the room the talk would take, where that is worth a warning.
+    /// How much of the room the talk would take, if that is worth a warning.
     pub(crate) tight: Option<u32>,
 }
 
-/// Who remarks, as the others are told. No seat has a blank in its name.
+/// The author of users' notes, as participants see it. It can't be a seat's name, because those
+/// have no spaces.
 const OUTSIDE: &str = "a note from outside the table";
 
 impl View {
-    /// The most tokens it can come to: of many short turns the fences are the larger part.
+    /// An upper bound of the request's tokens. With many short turns the fences are the larger
+    /// part.
     pub(crate) fn at_worst(&self) -> u64 {
         let fenced = self.messages.iter().filter(|it| !matches!(it, Message::Ask(_)));
         tokens::at_worst(self.bytes) + FENCE * fenced.count() as u64
     }
 
-    /// Shows what was remarked from outside, right before the question.
+    /// Inserts the users' notes right before the question.
     pub(crate) fn show(&mut self, ask: &Ask, state: &State) {
         let question = self.messages.len().saturating_sub(1);
         let covered = |text: &Arc<str>| match &ask.mask {
@@ -52,14 +55,14 @@ impl View {
             None => text.clone(),
         };
         let remarks: Vec<Arc<str>> = state.notes.iter().map(covered).collect();
-        // As they are shown: a label may be longer than the name it covers.
+        // Their size as shown: a label may be longer than the name it masks.
         self.bytes += remarks.iter().map(|text| text.len()).sum::<usize>();
         let said = remarks.into_iter().map(|text| Message::Said { own: false, turn: remark(state, text) });
         self.messages.splice(question..question, said);
     }
 }
 
-/// What the remarks from outside take of a window.
+/// The tokens that the users' notes take of a window.
 pub(crate) fn size_of_notes(state: &State, family: Family) -> u64 {
     state.notes.iter().map(|text| FENCE + family.estimate(text)).sum()
 }
@@ -80,7 +83,8 @@ fn remark(state: &State, text: Arc<str>) -> Arc<Turn> {
     })
 }
 
-/// Builds what `who` is shown. Costs as much as fits the window, however long the discussion has become.
+/// Builds the view of `who`. Its cost depends on the size of the window, not on the length of the
+/// discussion.
 pub(crate) fn view(who: &str, ask: &Ask, window: &Window<'_>) -> View {
     let family = window.family;
     let asked = family.estimate(&ask.system)
@@ -89,17 +93,17 @@ pub(crate) fn view(who: &str, ask: &Ask, window: &Window<'_>) -> View {
     let asked_bytes = ask.system.len() + ask.prompt.len() + ask.exchange.iter().map(size).sum::<usize>();
     let heard = heard(ask, window, window.room.saturating_sub(asked));
     let bytes = asked_bytes + heard.turns.iter().map(|turn| turn.text.len()).sum::<usize>();
-    // Who sums up, or may see nobody's name, has said nothing itself.
+    // A summariser, or a participant that may see no names, gets no turn as its own.
     let is_own = |turn: &Turn| ask.mask.is_none() && ask.stretch.is_none() && turn.participant == who;
     let said = heard.turns.into_iter().map(|turn| Message::Said { own: is_own(&turn), turn });
     let asking = [Message::Ask(ask.prompt.clone())];
-    // In a second try the question was put before the failed answer; what is said now comes last.
+    // In a retry the question stands before the failed answer; the current prompt comes last.
     let messages = said.chain(ask.exchange.iter().cloned()).chain(asking).collect();
     let (unheard, counted) = (heard.unheard, asked + heard.counted);
     View { messages, unheard, bytes, counted, sum_up: heard.sum_up, tight: heard.tight }
 }
 
-/// What is shown of what was said.
+/// The part of the talk that is shown.
 #[derive(Default)]
 struct Heard {
     turns: Vec<Arc<Turn>>,
@@ -138,18 +142,18 @@ fn heard(ask: &Ask, window: &Window<'_>, room: u64) -> Heard {
     Heard { turns, counted, unheard: unheard as u32, sum_up: fit.sum_up, tight: fit.tight }
 }
 
-/// What is to be summed up: the summary so far and the turns since, as many of the newest as fit.
+/// The view for a summary: the previous summary, and as many of the newest turns since as fit.
 fn stretched(talk: &Length<'_>, stretch: Stretch) -> Fit {
     let (before, size) = match talk.summary {
         Some(summary) if stretch.from > 0 => (Before::Summary, summary.size),
         _ => (Before::Nothing, 0),
     };
-    // Counted from the stretch's own end, not from the end of the talk.
+    // Counted from the end of the stretch, not from the end of the talk.
     let room = talk.room.saturating_sub(size) + talk.since(stretch.to);
     Fit { before, from: talk.newest(stretch.from, room), sum_up: None, tight: None }
 }
 
-/// The turns as this one is shown them: in order, or by name, or under labels.
+/// The turns as this participant is shown them: in order, or sorted by name, or under labels.
 fn arranged(ask: &Ask, mut turns: Vec<Arc<Turn>>) -> Vec<Arc<Turn>> {
     if let Some(mask) = &ask.mask {
         turns.iter_mut().for_each(|turn| *turn = mask.over(turn));
@@ -160,7 +164,7 @@ fn arranged(ask: &Ask, mut turns: Vec<Arc<Turn>>) -> Vec<Arc<Turn>> {
     turns
 }
 
-/// The summary before everything else, with nobody's name in it where that is so ordered.
+/// The summary in front of all turns, with names masked if the question says so.
 fn in_front(ask: &Ask, summary: Turn) -> Arc<Turn> {
     let text =
         ask.mask.as_ref().map_or_else(|| summary.text.clone(), |mask| mask.cover(&summary.text).into());
@@ -213,7 +217,7 @@ mod tests {
         })
     }
 
-    /// What is shown in a window with so much room, by a strategy as plain as sliding.
+    /// Builds the view in a window with this much room, with a strategy as plain as sliding.
     fn shown(
         who: &str,
         transcript: &[Arc<Turn>],

@@ -1,4 +1,5 @@
-//! What is known about windows: how long the talk is for each family of models, and how far their counts are from ours.
+//! Context windows: how long the talk is for each family of models, and how far a provider's token
+//! counts differ from ours.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -15,25 +16,27 @@ use crate::{
     registry::{ContextStrategy, OnOverflow},
 };
 
-/// Tokens kept free in every window beside the answer (D09); in a small one a quarter.
+/// Tokens kept free in every window besides the answer (D09); in a small window, a quarter of it.
 const RESERVE: u64 = 4_096;
 
 /// Tokens of the fence around a turn: the nonce twice, the name, the round.
 pub(crate) const FENCE: u64 = 48;
 
-/// A report that is further off than this counts something else: only what was not cached, for instance.
+/// The plausible ratios of a provider's count to ours. A report outside counts something else: only
+/// uncached tokens, for instance.
 const BELIEVED: std::ops::RangeInclusive<f64> = 0.5..=4.0;
-/// Never trusted to be much shorter than we count, for the same reason.
+/// The limits of the correction: for the same reason, counts much lower than ours are not trusted.
 const CORRECTED: (f64, f64) = (0.8, 2.5);
-/// How much of what was reported before still counts with a new report.
+/// The weight of earlier reports relative to a new one.
 const FADING: f64 = 0.75;
 
-/// The length of the talk after each turn, by family. Kept up turn by turn, so that nobody counts it again.
+/// The length of the talk after each turn, by family. Updated with every turn, so that the talk is
+/// not counted again.
 #[derive(Default)]
 pub(crate) struct Lengths(BTreeMap<Family, Vec<u64>>);
 
 impl Lengths {
-    /// Takes in a turn for every family at the table.
+    /// Adds a turn, for every family on the panel.
     pub(crate) fn hear(&mut self, families: impl Iterator<Item = Family>, text: &str) {
         let turns = self.0.values().map(Vec::len).max().unwrap_or(1);
         for family in families {
@@ -45,13 +48,13 @@ impl Lengths {
         }
     }
 
-    /// The size of the first 0, 1, 2 … turns together.
+    /// The total size of the first 0, 1, 2 … turns.
     pub(crate) fn sums(&self, family: Family) -> &[u64] {
         self.0.get(&family).map_or(&[0], Vec::as_slice)
     }
 }
 
-/// How long the summary in front is, counted once for each family.
+/// The length of the summary in front, counted once for each family.
 #[derive(Default)]
 pub(crate) struct SummarySize {
     covers: u32,
@@ -65,7 +68,7 @@ pub(crate) struct Weighed<'f> {
     pub(crate) size: u64,
 }
 
-/// How a provider's counts compare with ours, the newest reports first.
+/// How a provider's counts compare with ours, with more weight on newer reports.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Ratio {
     ours: f64,
@@ -81,27 +84,27 @@ impl Ratio {
         }
     }
 
-    /// Their tokens for one of ours.
+    /// How many of the provider's tokens one of ours is.
     pub(crate) fn value(self) -> f64 {
         if self.ours > 0.0 { (self.theirs / self.ours).clamp(CORRECTED.0, CORRECTED.1) } else { 1.0 }
     }
 }
 
-/// What follows when a request is too long.
+/// What to do if a request is too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Overflow {
-    /// The talk is wound up.
+    /// Wind up the talk.
     End,
-    /// One more try at once, with half the room.
+    /// Retry once right away, with half the room.
     Shrink,
-    /// One more try with half the room, once what is older is summed up.
+    /// Retry once with half the room, after older turns are summarised.
     SumUp,
 }
 
 /// One participant's window, and everything that decides what is shown in it.
 pub(crate) struct Window<'f> {
     pub(crate) family: Family,
-    /// What there is room for beside the answer and the reserve, in tokens as we count them.
+    /// The room besides the answer and the reserve, in tokens by our count.
     pub(crate) room: u64,
     pub(crate) strategy: Option<&'static ContextStrategy>,
     pub(crate) settings: &'f Settings,
@@ -111,7 +114,7 @@ pub(crate) struct Window<'f> {
 }
 
 impl Floor {
-    /// The window of this seat as it is now.
+    /// The current window of this seat.
     pub(crate) fn window(&self, seat: &Seat) -> Window<'_> {
         let spec = &self.record.state.spec;
         let family = Family::of(&seat.question.asked.who);
@@ -132,7 +135,8 @@ impl Floor {
         }
     }
 
-    /// What follows when a request is too long. Deciding is the end already, and must get through.
+    /// What to do if a request is too long. While deciding, the talk is at its end already, and the
+    /// request must get through.
     pub(crate) fn overflow(&self) -> Overflow {
         let wanted = &self.record.state.spec.window.overflow;
         if wanted == WindowSpec::END && self.now.is_talking() {
@@ -144,19 +148,19 @@ impl Floor {
         }
     }
 
-    /// The strategy for the second try: the one that was ordered, else the first that shrinks.
+    /// The strategy for the retry: the one in the spec, otherwise the first that shrinks.
     fn overflow_strategy(&self) -> Option<&'static ContextStrategy> {
         let registry = &self.shared.registry;
         let shrinks = || registry.strategies().iter().copied().find(|it| it.overflow == OnOverflow::Shrinks);
         registry.strategy(&self.record.state.spec.window.overflow).or_else(shrinks)
     }
 
-    /// The summary there is at this point of the talk.
+    /// The summary at this point of the talk.
     pub(crate) fn summary(&self) -> Option<&Summarised> {
         self.summaries_so_far().find(|it| it.turn.is_some())
     }
 
-    /// Counts the summary in front for everyone at the table, unless that was done.
+    /// Counts the summary in front for every family on the panel, unless that is done.
     pub(crate) fn weigh_summary(&mut self) {
         let Some(summary) = self.summary().filter(|it| it.covers != self.now.summary_size.covers) else {
             return;
@@ -172,13 +176,13 @@ impl Floor {
         known.and_then(|it| it.sizes.get(&family)).copied().unwrap_or_else(|| summary.tokens(family))
     }
 
-    /// Every summary that was tried up to this point of the talk, the newest first.
+    /// Every summary that was tried up to this point of the talk, newest first.
     pub(crate) fn summaries_so_far(&self) -> impl Iterator<Item = &Summarised> {
         let heard = self.now.transcript.len() as u32;
         self.record.state.summaries.iter().rev().filter(move |it| it.heard <= heard)
     }
 
-    /// Takes in what the provider said about the size of the request that this turn answers.
+    /// Learns from the provider's report how large the request was that this turn answers.
     pub(crate) fn learn_size(&mut self, turn: &Turn) {
         let of_source = || self.source.counted(&turn.step).filter(|_| turn.reused);
         if let Some(counted) = self.record.state.counts.get(&turn.step).or_else(of_source) {
@@ -188,12 +192,13 @@ impl Floor {
 }
 
 impl Summarised {
-    /// Its size as a turn in front of the others.
+    /// The summary's size as a turn in front of the others.
     pub(crate) fn tokens(&self, family: Family) -> u64 {
         self.turn.as_ref().map_or(0, |turn| FENCE + family.estimate(&turn.text))
     }
 
-    /// The summary as a turn in front of the others: nobody's, and of the time it covers.
+    /// The summary as a turn in front of the others. In place of an author it names the turns that
+    /// it covers.
     pub(crate) fn shown(&self) -> Option<Turn> {
         let turn = self.turn.as_ref()?;
         let participant = format!("summary of turns 1 to {}", self.covers);
@@ -216,7 +221,7 @@ mod tests {
         check(&[(1_000, 1_200)], 1.2);
         check(&[(1_000, 1_000), (1_000, 1_200)], 1.114);
         check(&[(1_000, 3_900)], 2.5);
-        // Only what was not cached is reported.
+        // A provider that reports only uncached tokens.
         check(&[(10_000, 12), (0, 7)], 1.0);
         check(&[(1_000, 600)], 0.8);
     }

@@ -193,7 +193,7 @@ async fn a14_a_dialogue_whose_partner_was_dead_at_seating_listed_nobody_as_faile
     let outcome = alone.run(id).await.unwrap().outcome();
     assert_eq!((outcome.success, outcome.failed_providers), (false, vec!["bob".to_owned()]));
     assert!(outcome.integrity.missing[0].reason.starts_with("not available: "));
-    // After a retry with bob back, nobody is missing any more.
+    // After a retry with bob back, no participant is missing.
     let outcome = Table::over(store, &panel(), registry()).run(id).await.unwrap().outcome();
     assert_eq!((outcome.success, outcome.failed_providers), (true, Vec::new()));
 }

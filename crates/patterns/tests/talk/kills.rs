@@ -123,7 +123,7 @@ async fn d13_a_failing_or_unreadable_judge_survives_every_crash() {
 fn cramped(pattern: &str, strategy: &str) -> (Panel, Spec) {
     let speech = "the case for it is strong and ".repeat(600 / 7);
     let panel = panel().window("*", 8_000).says("*", &speech).sums_up("*");
-    // Nobody agrees, so that every dialogue runs through all its rounds.
+    // No participant agrees, so that every dialogue runs through all its rounds.
     let disagrees = "[CONSENSUS_CHECK]\nHAS_CONSENSUS: NO\n[CONFIDENCE]\n80\n[REASONING]\nnot yet";
     let panel = panel.writes("*", "consensus-check", disagrees);
     let window = WindowSpec { strategy: strategy.to_owned(), ..spec(pattern).window };

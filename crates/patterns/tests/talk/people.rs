@@ -1,4 +1,4 @@
-//! A person that judges: in plain text, round by round, and never asked to fill in a form (C02,
+//! A person who judges: in plain text, round by round, and never asked to fill in a form (C02,
 //! D06).
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! A judge that fails, and people that decide on a replacement: from any process, days later, once
+//! A judge that fails, and people who decide on a replacement: from any process, days later, once
 //! (D13).
 
 use std::sync::Arc;

@@ -146,7 +146,7 @@ async fn d17_everyone_is_asked_to_answer_the_other_by_name_and_shown_its_speech(
 
 const WINDOW: u64 = 32_000;
 
-/// Four debaters and a judge, for so many rounds.
+/// Four debaters and a judge, for this many rounds.
 fn of_four(rounds: u32, strategy: &str) -> Spec {
     let mut order = spec("debate");
     for (name, role) in [("dan", PROPONENT), ("eve", OPPONENT)] {

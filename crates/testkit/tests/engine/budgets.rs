@@ -1,4 +1,4 @@
-//! Budgets: nothing starts that does not fit, and what was paid is never thrown away.
+//! Budgets: a call that doesn't fit never starts, and paid answers are never thrown away.
 
 use quorum_core::model::{
     error::Code,

@@ -21,7 +21,7 @@ use tokio::time::{Duration, sleep};
 
 use crate::{order, registry::registry, table};
 
-/// Runs it, and sends these commands after so many milliseconds each.
+/// Runs the discussion and sends each of these commands after its delay in milliseconds.
 async fn run_with(table: &Table, id: DiscussionId, commands: &[(u64, Command)]) -> Finished {
     let handle = table.engine.run(id).await.unwrap();
     for (after, command) in commands {
@@ -151,7 +151,8 @@ async fn a_pause_sent_before_the_talk_begins_is_not_lost() {
     assert_eq!((state.lifecycle, table.panel.steps().len()), (Lifecycle::Paused, 0));
 }
 
-/// Sends this after a pause that is not obeyed yet: ann still speaks while bob's second attempt has been held.
+/// Sends `command` after a pause that has not taken effect yet: ann still speaks while bob's second
+/// attempt is held back.
 async fn pause_then(command: Command) -> (Table, Finished) {
     let table = table(&panel().takes("ann", 5_000).fails_first("bob", ErrorClass::Network, 1));
     let id = table.open(Spec { rounds: 1, ..order("synthesis") }).await.unwrap();
@@ -208,7 +209,8 @@ async fn a_note_is_shown_to_everyone_asked_afterwards_and_is_nobodys_turn() {
         .iter()
         .map(|asked| (asked.step.to_string(), asked.call.messages.iter().filter(|it| is_note(it)).count()))
         .collect();
-    // Two had been asked when it came; everyone after them, whoever decides included, was shown it once.
+    // Two had been asked when the note came; every later participant, including the one that
+    // decides, was shown it once.
     assert!(shown.iter().take(2).all(|(_, times)| *times == 0), "{shown:?}");
     assert!(shown.len() > 3 && shown.iter().skip(2).all(|(_, times)| *times == 1), "{shown:?}");
     assert!(

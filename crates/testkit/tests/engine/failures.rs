@@ -1,4 +1,5 @@
-//! Members that fail: retried as their class says, left behind at their time, never asked again.
+//! Participants that fail: retried according to their error class, dropped at their deadline, never
+//! asked again.
 
 use quorum_core::{
     model::{
@@ -90,7 +91,7 @@ fn priced(panel: Panel) -> Panel {
     panel.priced(Price::new(Usd::from_dollars(3.0).unwrap(), Usd::from_dollars(15.0).unwrap()))
 }
 
-/// Jitter depends on how many numbers were drawn before; its place does not matter here.
+/// The story without jitter, which depends on how many random numbers were drawn before.
 fn normalised(story: &str) -> String {
     let mut lines = Vec::new();
     for line in story.lines() {
@@ -217,7 +218,8 @@ async fn inv_disc_102_waiting_in_a_closed_lane_before_a_retry_is_inside_the_time
     let lane = table.panel.voice(&spec, &spec.participants[1]).unwrap().lane;
     let began = Instant::now();
     let closing = async {
-        // Sleeps because the lane must close while bob waits for his second attempt; the time is virtual.
+        // Sleeps because the lane must close while bob waits for his second attempt; the time is
+        // virtual.
         sleep(Duration::from_millis(500)).await;
         lane.close_for(Duration::from_secs(50));
     };
@@ -243,7 +245,8 @@ async fn f5_nobody_queues_at_a_provider_that_is_closed_for_longer_than_a_minute(
 
 #[tokio::test(start_paused = true)]
 async fn d09_a_window_has_room_for_the_longest_answer_allowed() {
-    // A window of 100,000 tokens, less 90,000 for the answer and the reserve, holds one turn of 3,000 and not two.
+    // A window of 100,000 tokens, less 90,000 for the answer and the reserve, has room for one turn
+    // of 3,000 but not for two.
     let table = table(&panel().says("*", &"x".repeat(9_000)));
     let manner = Manner { max_tokens: 90_000, ..order("in-turn").manner };
     let (outcome, _) = table.hold(Spec { manner, rounds: 1, ..order("in-turn") }).await;

@@ -1,4 +1,4 @@
-//! Floods: an answer past its limit is cut there for everyone who reads it, and costs what it cost.
+//! Floods: an answer past its limit is cut there for every reader, and is billed in full.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ fn turns(facts: &[Fact]) -> Vec<Arc<Turn>> {
     facts.iter().filter_map(turn).collect()
 }
 
-/// Everything this call was shown, as it was sent.
+/// The rendered messages of this call.
 fn shown(asked: &[AskedCall], step: &str) -> String {
     let asked = asked.iter().find(|it| it.step == Step::from(step)).unwrap();
     asked.call.render().into_iter().map(|it| it.1).collect()
@@ -56,7 +56,7 @@ async fn f18_a_flooding_member_does_not_silence_the_others() {
     for step in ["2/talking/ann", "2/talking/bob", "2/talking/cyd", "2/deciding/ann"] {
         let shown = shown(&asked, step);
         assert!(["Ann begins.", "Bob begins.", "Cyd begins."].iter().all(|it| shown.contains(it)), "{step}");
-        // Its own words come back to it as it said them.
+        // A participant's own turns are sent back to it unchanged.
         assert_eq!(shown.contains(MARK), !step.ends_with("ann"), "{step}");
     }
     let turns = turns(&facts);

@@ -41,7 +41,7 @@ async fn d15_after_the_fork_only_what_is_asked_differently_is_paid() {
     let (first, _) = table.hold(order("in-turn")).await;
     let asked = table.panel.steps().len();
     let mut changed = order("in-turn");
-    // cyd leaves: ann and bob of round 1 heard nobody else, what comes later did.
+    // cyd leaves: in round 1 ann and bob had not heard cyd; later speakers had.
     changed.participants.truncate(2);
     let id = table.engine.fork(fork_of(first.discussion_id, "1/talking/ann"), changed).await.unwrap();
     table.run(id).await.unwrap();
@@ -70,7 +70,8 @@ async fn a_fork_at_an_unknown_step_is_refused_with_those_there_are() {
     assert_eq!(refused.to_string(), message);
 }
 
-/// Runs it to its end, with bob saying the same whenever he is asked; how often that was.
+/// Runs the discussion to its end, with bob giving the same answer each time; returns how often he
+/// was asked.
 async fn with_bob_speaking(table: &Table, id: DiscussionId) -> usize {
     for asked in 0.. {
         if let Finished::Over(_) = table.run(id).await.unwrap() {
@@ -92,7 +93,7 @@ async fn d15_a_fork_asked_people_again_for_what_they_had_said() {
         let id = table.open(spec.clone()).await.unwrap();
         assert_eq!(with_bob_speaking(&table, id).await, 2);
         let calls = table.panel.steps().len();
-        // The same order: nobody is asked anything, whether before or after the fork.
+        // With the same order no participant is asked anything, before or after the fork.
         for at in ["1/talking/ann", "2/talking/cyd"] {
             let same = table.engine.fork(fork_of(id, at), spec.clone()).await.unwrap();
             assert_eq!(
@@ -101,7 +102,8 @@ async fn d15_a_fork_asked_people_again_for_what_they_had_said() {
                 "{at}"
             );
         }
-        // Without cyd bob hears something else in the second round, and in the first where they take turns he does not.
+        // Without cyd, bob is shown something else in the second round, but not in the first,
+        // whether or not participants take turns.
         let mut smaller = spec.clone();
         smaller.participants.truncate(2);
         let changed = table.engine.fork(fork_of(id, "1/talking/ann"), smaller).await.unwrap();
@@ -167,7 +169,7 @@ async fn d15_a_fork_of_what_was_forked_from_it_looked_for_its_source_for_ever() 
     table.engine.fork_as(id, fork_of(fork, "2/talking/cyd"), order).await.unwrap();
     let asked = table.panel.steps().len();
     assert_eq!(table.run(id).await.unwrap().outcome().synthesis, first.synthesis);
-    // What was said up to the fork stands; what was asked for the rest is not known any more.
+    // Turns up to the fork are taken over; what was asked for the later ones is no longer known.
     assert_eq!(table.panel.steps()[asked..], ["2/deciding/ann"]);
 }
 

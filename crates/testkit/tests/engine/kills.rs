@@ -1,4 +1,5 @@
-//! Killed after every single write: the same result, and nothing recorded is asked for again.
+//! Kills a discussion after every single write: the result is the same, and no recorded answer is
+//! asked for again.
 
 use std::sync::Arc;
 
@@ -96,7 +97,8 @@ async fn f1_a_sub_discussion_nobody_needs_any_more_survives_every_death() {
     survives(convening, Spec { recursion, rounds: 1, ..order("until-two") }).await;
 }
 
-/// Dies while it waits as long as a busy provider asked; the next process must wait as long, though all is calm by then.
+/// Dies while waiting for as long as a busy provider asked; the next process must wait as long,
+/// even though its provider is not busy.
 async fn waits_on_after_a_death(busy: Panel, calm: Panel, spec: Spec) {
     for writes in 1.. {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
@@ -148,7 +150,8 @@ async fn f5_after_a_death_only_the_seat_that_was_told_to_wait_did_so() {
         let began = Instant::now();
         let lane = reborn.panel.voice(&spec, &spec.participants[1]).unwrap().lane;
         let another = async {
-            // Sleeps because whoever else asks this provider comes when the discussion goes on; the time is virtual.
+            // Sleeps because another request to this provider must come after the discussion has
+            // resumed; the time is virtual.
             sleep(Duration::from_secs(1)).await;
             drop(lane.enter(0).await.unwrap());
             began.elapsed()

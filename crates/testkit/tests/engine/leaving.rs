@@ -1,5 +1,5 @@
-//! A process that is told to end: an answer in hand is recorded before anything else, and nothing that
-//! was answered is asked for again.
+//! A process that is told to exit: answers that have arrived are recorded before anything else, and
+//! nothing that was answered is asked for again.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,12 +16,12 @@ use tokio::time::sleep;
 
 use crate::{order, registry::registry, subs::recursive, table};
 
-/// Three who answer after 1, 2 and 3 seconds.
+/// Three participants that answer after 1, 2 and 3 seconds.
 fn slow() -> Panel {
     panel().takes("ann", 1_000).takes("bob", 2_000).takes("cyd", 3_000)
 }
 
-/// Runs it in a process that is told to leave after so many milliseconds.
+/// Runs the discussion in a process that is told to leave after this many milliseconds.
 async fn left_after(table: &Table, id: DiscussionId, ms: u64) -> Finished {
     let handle = table.engine.run(id).await.unwrap();
     sleep(Duration::from_millis(ms)).await;

@@ -1,4 +1,4 @@
-//! The promises of the floor and the engine, in virtual time.
+//! Tests of what the floor and the engine guarantee, in virtual time.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
@@ -28,17 +28,17 @@ use quorum_testkit::{panel::Panel, spec::spec, table::Table};
 
 use crate::registry::registry;
 
-/// A table over a fresh store.
+/// A table with a new store.
 pub(crate) fn table(panel: &Panel) -> Table {
     Table::over(Arc::new(MemoryStore::new()), panel, registry())
 }
 
-/// An order for one of the tiny patterns, for ann, bob and cyd.
+/// A spec with one of the tiny patterns, for ann, bob and cyd.
 pub(crate) fn order(pattern: &str) -> Spec {
     spec(pattern)
 }
 
-/// The same for two.
+/// The same spec without cyd.
 pub(crate) fn for_two(spec: Spec) -> Spec {
     let participants: Vec<Participant> = spec.participants.into_iter().take(2).collect();
     Spec { participants, ..spec }

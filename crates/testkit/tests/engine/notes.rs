@@ -1,4 +1,5 @@
-//! What a pattern records of its own: notes once for a round, endings it declares, forms it brings.
+//! What a pattern records in its own terms: notes once per round, endings it declares, forms it
+//! registers.
 
 use std::sync::Arc;
 
@@ -77,7 +78,7 @@ async fn guess(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
         let years: Vec<u32> = guesses.into_iter().map(|it| it.value).collect();
         note(floor, "", round, &years)?;
         floor.enter(RESTING, round).await?;
-        // The same again in another phase and, from the second round on, in another round.
+        // The same note again in another phase and, from the second round on, in another round.
         note(floor, "", round, &years)?;
         note(floor, "", 1, &[0])?;
         note(floor, "late", 1, &[round])?;
@@ -102,7 +103,7 @@ async fn undeclared(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
 
 async fn unwritable(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
     floor.enter(GUESSING, 1).await?;
-    // JSON has no objects with lists for keys.
+    // A map with lists as keys, which JSON can't express.
     let value = std::collections::BTreeMap::from([(vec![1], 1)]);
     floor.note(Note { kind: "odd", key: "", round: 1, value: &value, told: None })?;
     Ok(None)

@@ -1,4 +1,5 @@
-//! A person at the table: nothing waits in memory, days may pass, only whose turn it is may speak.
+//! A person on the panel: nothing waits in memory, days may pass, and only the person whose turn it
+//! is may speak.
 
 use std::sync::Arc;
 
@@ -185,7 +186,8 @@ async fn f1_a_persons_turns_survive_every_death() {
     }
 }
 
-/// A discussion in which bob says his two turns, killed once after so many writes; what was said, and whether it was killed.
+/// Runs a discussion in which bob gives his two turns, killed once after this many writes. Returns
+/// what was said, and whether it was killed.
 async fn spoken_through(panel: &Panel, writes: u64) -> (Vec<String>, bool) {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let mortal = Table::over(Arc::new(Faulty::dying_after(store.clone(), writes)), &panel.anew(), registry());

@@ -1,4 +1,5 @@
-//! Whatever people do and whatever things cost: only legal moves, and no budget is exceeded.
+//! Property tests: whatever the commands and costs, only legal transitions happen and no budget is
+//! exceeded.
 
 use std::time::Duration;
 
@@ -59,7 +60,8 @@ proptest! {
     }
 }
 
-/// Holds a discussion while these commands come in, each after so many milliseconds, running it again whenever it waits.
+/// Runs a discussion while these commands come in, each after its delay in milliseconds; runs it
+/// again whenever it waits.
 async fn steered(pattern: &str, commands: &[(Command, u64)]) -> Vec<Fact> {
     let table = table(&panel().takes("*", 40));
     let id = table.open(Spec { rounds: 12, ..order(pattern) }).await.unwrap();
@@ -93,7 +95,8 @@ async fn finish(table: &Table, id: DiscussionId) {
     panic!("a resumed discussion comes to its end");
 }
 
-/// Every move is in the table, each begins where the last ended, nobody is called while it is held, and it ends once.
+/// Checks that every transition is in the table and begins where the last ended, that calls are
+/// placed only while the discussion runs or completes, and that it ends once.
 fn legal(facts: &[Fact]) -> Result<(), String> {
     let mut stands = Lifecycle::Configuring;
     for fact in facts {
@@ -160,7 +163,7 @@ proptest! {
     }
 }
 
-/// What the whole tree took, and how many calls the panel saw.
+/// What the whole tree of discussions spent, and how many calls the panel got.
 async fn held(pattern: &str, limits: Limits, panel: &Panel) -> (Spent, u32) {
     let table = table(&panel.anew());
     let recursion = Some(Recursion { max_depth: 2, strategy: TimeoutStrategy::Budget });

@@ -1,4 +1,5 @@
-//! Three tiny patterns, one method and three ways to fit a window, so that the engine is tested without the real ones.
+//! Three tiny patterns, one method and three context strategies, so that the engine is tested
+//! without the real ones.
 
 use quorum_core::{
     floor::{
@@ -15,7 +16,7 @@ use quorum_core::{
 
 const TALKING: Phase = Phase("talking");
 
-/// Everything below.
+/// A registry with everything below.
 pub(crate) fn registry() -> Registry {
     Registry::default().with_patterns(PATTERNS).with_methods(METHODS).with_strategies(CONTEXTS)
 }
@@ -41,7 +42,7 @@ const TRUNCATE: ContextStrategy = ContextStrategy {
     ..SLIDE
 };
 
-/// Sums up the older half when four fifths of the room are taken.
+/// Summarises the older half when four fifths of the room are taken.
 const SUMMARISE: ContextStrategy =
     ContextStrategy { name: "summarise", fit: summarise, overflow: OnOverflow::SumsUp, ..SLIDE };
 
@@ -69,7 +70,8 @@ fn summarise(talk: &Length<'_>) -> Fit {
     Fit { sum_up: (turns > done).then_some(SumUp { turns, most }), ..fit }
 }
 
-/// All at once, every round. Called `synthesis` because sub-discussions are held as that.
+/// Asks all at once, every round. Called `synthesis` because sub-discussions use the pattern of
+/// that name.
 const AT_ONCE: Pattern = Pattern {
     name: "synthesis",
     summary: "All at once",
@@ -114,14 +116,14 @@ async fn until_two(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
     Ok(None)
 }
 
-/// Leaves its table.
+/// Enters a phase that its table doesn't allow.
 async fn rogue(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
     floor.enter(TALKING, 1).await?;
     floor.enter(TALKING, 3).await?;
     Ok(None)
 }
 
-/// Breaks down over the first answer.
+/// Panics after the first answer.
 async fn hasty(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
     floor.enter(TALKING, 1).await?;
     floor.ask(&floor.spec().participants[0], Ask::new("", "speak")).await?;

@@ -1,4 +1,4 @@
-//! Sub-discussions: asked for by a voice, bounded in depth, calls and time, never in a circle.
+//! Sub-discussions: asked for by a participant, limited in depth, calls and time, never in a cycle.
 
 use quorum_core::model::{
     command::Command,
@@ -56,7 +56,8 @@ async fn e01_a_voice_convenes_and_goes_on_with_what_was_found() {
 
 #[tokio::test(start_paused = true)]
 async fn inv_disc_600_never_deeper_than_allowed() {
-    // Everyone always asks for a deeper one; topics differ so that no circle stops them.
+    // Every participant always asks for a deeper one; topics differ so that cycle detection doesn't
+    // stop them.
     let table = table(&deepening());
     let (outcome, _) = table.hold(recursive("in-turn", 2)).await;
     assert!(outcome.success, "{:?}", outcome.error);
@@ -130,7 +131,8 @@ async fn a_pause_holds_the_whole_tree_and_a_resume_goes_on_in_it() {
     let table = table(&panel().takes("*", 1_000).convenes("ann", "how wide?"));
     let id = table.open(recursive("in-turn", 1)).await.unwrap();
     let handle = table.engine.run(id).await.unwrap();
-    // Sleeps because the pause must come while the sub-discussion is under way; the time is virtual.
+    // Sleeps because the pause must come while the sub-discussion is under way; the time is
+    // virtual.
     sleep(Duration::from_millis(1_500)).await;
     table.engine.send(id, Command::Pause).await.unwrap();
     handle.finished().await.unwrap();
@@ -154,7 +156,8 @@ async fn an_abort_ends_the_whole_tree_and_counts_what_it_took() {
     let table = table(&panel().takes("*", 1_000).convenes("ann", "how wide?"));
     let id = table.open(recursive("in-turn", 1)).await.unwrap();
     let handle = table.engine.run(id).await.unwrap();
-    // Sleeps because the abort must come while the sub-discussion is under way; the time is virtual.
+    // Sleeps because the abort must come while the sub-discussion is under way; the time is
+    // virtual.
     sleep(Duration::from_millis(1_500)).await;
     table.engine.send(id, Command::Abort).await.unwrap();
     let outcome = handle.finished().await.unwrap().outcome();
@@ -178,7 +181,8 @@ async fn an_abort_is_heard_while_a_sub_discussion_is_under_way_and_others_have_s
     assert!(outcome.total_duration_ms < 5_750, "{}", outcome.total_duration_ms);
 }
 
-/// Pauses while, below, ann and bob have answered and cyd was told to wait half a minute.
+/// Pauses when, in the sub-discussion, ann and bob have answered and cyd was told to wait half a
+/// minute.
 async fn paused_below(table: &Table) -> DiscussionId {
     let id = table.open(recursive("in-turn", 1)).await.unwrap();
     let handle = table.engine.run(id).await.unwrap();
@@ -231,7 +235,8 @@ async fn s9_what_a_sub_discussion_had_reserved_is_free_again_when_it_is_let_go()
     let mut spec = Spec { limits, rounds: 2, ..recursive("until-two", 1) };
     spec.participants.push(Participant { name: "dan".to_owned(), ..spec.participants[0].clone() });
     table.hold(spec).await;
-    // Four above and four below were asked, cyd below waited to be asked again: a second round and the end just fit.
+    // Four calls above and four below were made, and cyd's retry below was waiting: a second round
+    // and the end just fit.
     assert!(table.panel.steps().contains(&"2/talking/bob".to_owned()), "{:?}", table.panel.steps());
 }
 
@@ -240,7 +245,8 @@ async fn an_abort_ends_and_counts_two_levels_below() {
     let table = table(&deepening().takes("*", 1_000));
     let id = table.open(recursive("in-turn", 2)).await.unwrap();
     let handle = table.engine.run(id).await.unwrap();
-    // Sleeps because the abort must come while both levels below are under way; the time is virtual.
+    // Sleeps because the abort must come while both levels below are under way; the time is
+    // virtual.
     sleep(Duration::from_millis(2_500)).await;
     table.engine.send(id, Command::Abort).await.unwrap();
     let outcome = handle.finished().await.unwrap().outcome();

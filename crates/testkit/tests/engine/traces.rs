@@ -1,4 +1,4 @@
-//! What leaves the engine while it runs: trace events and signals.
+//! What the engine emits while it runs: trace events and signals.
 
 use std::{
     fmt,
@@ -19,7 +19,7 @@ use tracing::{
 
 use crate::{order, table};
 
-/// Keeps the message of every event.
+/// A tracing subscriber that keeps the message of every event.
 #[derive(Clone, Default)]
 struct Heard(Arc<Mutex<Vec<String>>>);
 
@@ -61,7 +61,7 @@ impl Visit for Message {
 async fn inv_disc_301_inv_disc_015_a_discussion_leaves_traces_of_its_rounds_and_responses() {
     let heard = Heard::default();
     let _guard = tracing::subscriber::set_default(heard.clone());
-    // Tests beside this one may have asked before anybody listened.
+    // Other tests may have cached the callsites as disabled before this subscriber was set.
     tracing::callsite::rebuild_interest_cache();
     table(&panel()).hold(Spec { rounds: 2, ..order("in-turn") }).await;
     let messages = heard.0.lock().unwrap().clone();
@@ -118,7 +118,8 @@ async fn f11_a_watcher_that_is_too_slow_misses_no_fact() {
     let id = table.open(Spec { rounds: 60, ..order("in-turn") }).await.unwrap();
     let handle = table.engine.run(id).await.unwrap();
     let signals = handle.signals();
-    // Nobody listens until it is over, and far more happened than is kept for a slow watcher.
+    // Reading starts only after the end, and far more happened than the buffer for a slow
+    // subscriber holds.
     handle.finished().await.unwrap();
     let seen: Vec<u64> = signals
         .filter_map(|signal| async move {

@@ -1,4 +1,5 @@
-//! Windows: every request fits, what it costs stays flat, and what was summed up once is never summed up again (D09, D10, D12).
+//! Context windows: every request fits, its cost stays flat, and no turn is summarised twice (D09,
+//! D10, D12).
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -26,12 +27,12 @@ const WINDOW: u64 = 32_000;
 const SUMMARISE: &str = "summarise";
 const TRUNCATE: &str = "truncate";
 
-/// A speech of so many tokens, roughly.
+/// A speech of roughly this many tokens.
 fn speech(tokens: usize) -> String {
     "the case for it is strong and ".repeat(tokens / 7)
 }
 
-/// A table of four who speak in turn, at length.
+/// A spec with four participants that speak in turn, at length.
 fn long_talk(rounds: u32, strategy: &str) -> Spec {
     let order = order("in-turn");
     let dan = Participant { name: "dan".to_owned(), ..order.participants[0].clone() };
@@ -54,7 +55,8 @@ fn is_summary(asked: &AskedCall) -> bool {
     asked.step.as_str().starts_with("summary/")
 }
 
-/// What a speech of these rounds reads, in the mean; summaries come and go within twenty rounds.
+/// The mean size of the requests for speeches in these rounds. Summaries come and go within twenty
+/// rounds.
 fn mean_of(asked: &[AskedCall], rounds: std::ops::RangeInclusive<u32>) -> f64 {
     let speeches = asked.iter().filter(|it| rounds.contains(&it.call.round) && is_speech(it));
     let sizes: Vec<u64> = speeches.map(|it| tokens_of(&it.call)).collect();
@@ -62,7 +64,7 @@ fn mean_of(asked: &[AskedCall], rounds: std::ops::RangeInclusive<u32>) -> f64 {
 }
 
 async fn holds_500_rounds(strategy: &str) -> Vec<AskedCall> {
-    // A summary is as long as it was allowed to be.
+    // Every summary is as long as allowed.
     let table = table(&talkative().sums_up("*"));
     let (outcome, facts) = table.hold(long_talk(500, strategy)).await;
     assert!(outcome.success, "{:?}", outcome.error);
@@ -72,7 +74,7 @@ async fn holds_500_rounds(strategy: &str) -> Vec<AskedCall> {
     for (placed, asked) in placed.zip(&asked) {
         let answer = u64::from(asked.call.max_tokens);
         assert!(placed.counted + answer <= WINDOW, "{}: {}", asked.step, placed.counted);
-        // Counting all of it once more, as it is sent, takes its time.
+        // Only now and then, because counting the whole request again takes time.
         if asked.call.round % 50 == 0 {
             let sent = tokens_of(&asked.call);
             assert!(

@@ -1,4 +1,5 @@
-//! When something is written: an answer together with the question that follows on it, but never after anything is waited for.
+//! When facts are written: an answer together with the next question, but never later than the next
+//! wait.
 
 use std::{
     sync::{
@@ -29,7 +30,7 @@ use tokio::time::sleep;
 
 use crate::{order, registry::registry, table};
 
-/// Who has been asked and who has answered, in the order it was recorded.
+/// The questions and answers, in the order they were recorded.
 fn exchange(facts: &[Fact]) -> Vec<String> {
     let told = facts.iter().filter_map(|fact| match &fact.event {
         Event::CallPlaced(placed) => Some(format!("ask {}", placed.participant)),
@@ -127,7 +128,7 @@ async fn what_could_not_be_begun_is_not_running() {
     assert!(!table.engine.is_running(id));
 }
 
-/// A table whose store takes its time to say that something was begun.
+/// A table whose store confirms the opening of a discussion late.
 fn late_table() -> Table {
     let late = |number| if number == 0 { Fault::AnswersLate } else { Fault::None };
     Table::over(Arc::new(Faulty::new(Arc::new(MemoryStore::new()), late)), &panel(), registry())
@@ -136,7 +137,7 @@ fn late_table() -> Table {
 #[tokio::test(start_paused = true)]
 async fn of_two_begun_at_once_the_one_that_runs_heard_no_command() {
     let (table, id) = (late_table(), DiscussionId::fresh());
-    // It goes on for longer than the store is late.
+    // Runs for longer than the store's delay.
     let spec = Spec { rounds: 100, ..order("in-turn") };
     let first = async {
         let first = table.engine.begin_as(id, spec.clone()).await.unwrap();
@@ -155,7 +156,7 @@ async fn what_nobody_waited_for_was_begun_and_run_by_nobody() {
     let (table, id) = (late_table(), DiscussionId::fresh());
     let begin = table.engine.begin_as(id, order("in-turn"));
     assert!(tokio::time::timeout(Duration::from_millis(1), begin).await.is_err(), "it is not waited for");
-    // Sleeps because nobody holds a handle to wait with; the time is virtual.
+    // Sleeps because there is no handle to wait with; the time is virtual.
     sleep(Duration::from_secs(60)).await;
     assert_eq!(table.engine.state(id).await.unwrap().lifecycle, Lifecycle::Completed);
 }

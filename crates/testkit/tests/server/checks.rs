@@ -1,4 +1,4 @@
-//! Requests are refused as each vendor would refuse them.
+//! Invalid requests are refused as each vendor would refuse them.
 
 use quorum_testkit::server::server;
 use serde_json::{Value, json};

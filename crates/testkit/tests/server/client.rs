@@ -1,4 +1,4 @@
-//! A client that knows nothing but bytes, so that nothing of what a server sends is put right on the way.
+//! A raw HTTP client that works on bytes, so that nothing a server sends is corrected on the way.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -22,7 +22,7 @@ pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) head: String,
     pub(crate) body: Vec<u8>,
-    /// How many chunks it came in.
+    /// The number of chunks it came in.
     pub(crate) chunks: usize,
     pub(crate) seen: Seen,
 }
@@ -81,7 +81,7 @@ impl Client {
         self.has_ended.is_none()
     }
 
-    /// Everything up to these bytes, which are taken out as well.
+    /// Reads up to and including these bytes, and returns what came before them.
     async fn until(&mut self, end: &[u8]) -> Option<Vec<u8>> {
         loop {
             if let Some(at) = self.buffer.windows(end.len()).position(|it| it == end) {
@@ -100,7 +100,7 @@ impl Client {
         self.buffer.drain(..count).collect()
     }
 
-    /// The head alone, where the body is looked at byte by byte.
+    /// Reads the head alone, for tests that read the body byte by byte.
     pub(crate) async fn head(&mut self) -> String {
         String::from_utf8(self.until(b"\r\n\r\n").await.unwrap_or_default()).unwrap()
     }
@@ -132,7 +132,7 @@ impl Client {
         reply.seen = self.has_ended.unwrap();
     }
 
-    /// The next chunk, of which the last is empty; `None` where the connection ends first.
+    /// The next chunk; the last one is empty. `None` if the connection ends first.
     pub(crate) async fn chunk(&mut self) -> Option<Vec<u8>> {
         let line = self.until(b"\r\n").await?;
         let size = usize::from_str_radix(std::str::from_utf8(&line).unwrap(), 16).unwrap();
@@ -164,7 +164,7 @@ impl Ask {
         self
     }
 
-    /// The same with these fields put in or, where null, taken out.
+    /// The same request with these fields set or, if null, removed.
     pub(crate) fn but(mut self, changes: Value) -> Self {
         let Value::Object(changes) = changes else { panic!("changes are fields: {changes}") };
         for (name, value) in changes {
@@ -213,7 +213,7 @@ pub(crate) fn ollama(model: &str) -> Ask {
     Ask::post("/api/chat", json!({ "model": model, "messages": messages }))
 }
 
-/// A streamed question in every vendor's way, under its name.
+/// A streamed question in every vendor's format, under the vendor's name.
 pub(crate) fn all(model: &str) -> [(&'static str, Ask); 5] {
     [
         ("anthropic", anthropic(model)),

@@ -1,4 +1,4 @@
-//! Faults do what they say.
+//! Tests that each fault does what it says.
 
 use std::time::{Duration, Instant};
 
@@ -46,7 +46,7 @@ async fn f2_an_answer_hangs_where_it_should() {
     }
 }
 
-/// So much comes for sure.
+/// The least number of bytes that must arrive.
 fn least(place: Place, whole: usize) -> usize {
     match place {
         Place::Head | Place::FirstChunk => 0,
@@ -55,7 +55,7 @@ fn least(place: Place, whole: usize) -> usize {
     }
 }
 
-/// How many bytes of the body still come, until none do for a while.
+/// The number of further bytes of the body, until none come for a while.
 async fn until_nothing_comes(client: &mut Client) -> usize {
     let mut body = 0;
     while let Ok(chunk) = tokio::time::timeout(Duration::from_millis(50), client.chunk()).await {
@@ -96,7 +96,7 @@ async fn f3_a_stream_is_cut_where_and_how_it_should() {
         for (how, seen) in ways {
             for at in [0, 1, 100, whole.len() - 1, whole.len()] {
                 let cut = wrong(&ask, Fault::Cut(At::Byte(at), how)).await;
-                // A reset may overtake what was sent before it.
+                // A reset may overtake data that was sent before it.
                 let is_kept = if how == Break::Reset {
                     whole[..at].starts_with(&cut.body)
                 } else {
@@ -288,7 +288,7 @@ async fn f8_every_field_may_be_hostile() {
     for (name, ask) in all("a-1") {
         let reply = wrong(&ask, Fault::Hostile).await;
         assert!(reply.body.windows(2).any(|it| it == b"\xff\xfe"), "{name} has bytes that are no text");
-        // Half a surrogate pair is no JSON either; a reader that puts it right sees what was meant.
+        // Half a surrogate pair isn't valid JSON either; a lenient reader sees what was meant.
         let text = String::from_utf8_lossy(&reply.body).replace("\\ud83d", "\u{fffd}");
         let quoted = Value::from(Fault::HOSTILE).to_string();
         let fields = text.matches(quoted.trim_matches('"')).count();

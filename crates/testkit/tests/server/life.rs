@@ -1,4 +1,4 @@
-//! What a server remembers, and that nothing is left of it.
+//! A server's request log and counters, and its cleanup.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::client::{Ask, Client, anthropic, chat};
 
-/// Waits, without a clock, until the server sees it so.
+/// Yields until the condition holds for the server, for at most ten seconds.
 async fn until(server: &Server, is_so: impl Fn(&Server) -> bool) {
     let seen = async {
         while !is_so(server) {

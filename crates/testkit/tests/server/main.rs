@@ -1,4 +1,5 @@
-//! The servers speak as the vendors do, fail as they are told, and leave nothing behind.
+//! Tests that the servers answer as the vendors do, fail as scripted, and clean up after
+//! themselves.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should say so and stop")]
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::client::{Ask, all, anthropic, chat, gemini, ollama, responses};
 
-/// Compares with `golden/{name}.txt`, or writes it where `QUORUM_BLESS` is set.
+/// Compares with `golden/{name}.txt`, or writes it if `QUORUM_BLESS` is set.
 fn golden(name: &str, text: &str) {
     let path = format!("{}/tests/server/golden/{name}.txt", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("QUORUM_BLESS").is_some() {
@@ -23,7 +23,7 @@ fn script() -> Script {
         .uses("a-1", used)
 }
 
-/// The discuss tool, in every vendor's way.
+/// The request with the discuss tool, in the vendor's format.
 fn with_tool(name: &str, ask: Ask) -> Ask {
     let schema = json!({
         "type": "object", "properties": { "topic": { "type": "string" } }, "required": ["topic"], "additionalProperties": false

@@ -1,4 +1,5 @@
-//! What a group has under way: calls, waits and sub-discussions, and what arrived of them early.
+//! The calls, waits and sub-discussions that a group has under way, and their results that arrived
+//! early.
 
 use std::{any::Any, collections::VecDeque, panic::AssertUnwindSafe};
 
@@ -9,19 +10,19 @@ use crate::{floor::seat::outcome::News, record::Paid};
 /// News for the seat with this number.
 pub(crate) type Arrival = (usize, Result<News, Fault>);
 
-/// A fault of this program, caught in a call. The others may have answered meanwhile, so it goes on
-/// only once that is recorded.
+/// A panic of this program, caught in a call. Other calls may have answered meanwhile, so it is
+/// resumed only once their answers are recorded.
 pub(crate) type Fault = Box<dyn Any + Send>;
 
 #[derive(Default)]
 pub(crate) struct Calls {
     under_way: FuturesUnordered<BoxFuture<'static, Arrival>>,
-    /// What arrived while something was being recorded.
+    /// What arrived while facts were being recorded.
     early: VecDeque<Arrival>,
 }
 
 impl Calls {
-    /// Begins something for this seat. A fault in it must not cost what others have answered.
+    /// Starts a call for this seat. A panic in it must not cost the answers of others.
     pub(crate) fn push(&mut self, index: usize, call: impl Future<Output = News> + Send + 'static) {
         let caught = AssertUnwindSafe(call).catch_unwind();
         self.under_way.push(caught.map(move |ended| (index, ended)).boxed());
@@ -31,20 +32,20 @@ impl Calls {
         self.under_way.is_empty() && self.early.is_empty()
     }
 
-    /// Whether something has arrived. Looks once and waits for nothing.
+    /// Whether something has arrived. Polls once, without waiting.
     pub(crate) fn has_arrived(&mut self) -> bool {
         let arrived = self.under_way.next().now_or_never().flatten();
         self.early.extend(arrived);
         !self.early.is_empty()
     }
 
-    /// Takes what has arrived, first what came early; waits for nothing.
+    /// Takes the next arrival, early ones first, without waiting.
     pub(crate) fn arrived(&mut self) -> Option<Arrival> {
         self.early.pop_front().or_else(|| self.under_way.next().now_or_never().flatten())
     }
 
-    /// Waits for the next arrival, with everything written that was paid for; `None` when nothing
-    /// is under way.
+    /// Waits for the next arrival. Everything paid for is already written; `None` if nothing is
+    /// under way.
     pub(crate) async fn next(&mut self, _: &Paid<'_>) -> Option<Arrival> {
         match self.early.pop_front() {
             Some(arrival) => Some(arrival),
@@ -52,7 +53,7 @@ impl Calls {
         }
     }
 
-    /// Lets everything under way go on while something is recorded.
+    /// Drives everything under way while facts are being recorded.
     pub(crate) async fn go_on_during<T>(&mut self, recording: impl Future<Output = T>) -> T {
         tokio::pin!(recording);
         loop {

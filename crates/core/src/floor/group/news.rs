@@ -1,4 +1,4 @@
-//! What arrives in a group is recorded, and what follows from it is begun. What it means is decided
+//! Records what arrives in a group, and starts the next actions. What an arrival means is decided
 //! by [`outcome`](crate::floor::seat::outcome).
 
 use std::{panic::resume_unwind, sync::Arc, time::Duration};
@@ -26,26 +26,26 @@ use crate::{
     record::Entry,
 };
 
-/// What is begun once the facts are recorded.
+/// What to start once the facts are recorded.
 enum Start {
     Call(Request),
     Queue(Duration),
     Convene(Sub),
 }
 
-/// What a batch of arrivals comes to.
+/// The combined results of a batch of arrivals.
 #[derive(Default)]
 struct Batch {
     facts: Vec<Entry>,
     starts: Vec<(usize, Start)>,
-    /// Why deliberation has to end.
+    /// Why deliberation has to end, if it does.
     wind_up: Option<WindUp>,
     fault: Option<Fault>,
 }
 
 impl Group<'_, '_> {
-    /// Takes in what arrived, with everything else that has arrived by now; records it in one go,
-    /// then begins what follows.
+    /// Takes in this arrival and all others that have arrived by now; records them in one write,
+    /// then starts the next actions.
     pub(super) async fn take_in(&mut self, first: Arrival, holding: bool) -> Result<Option<WindUp>, Halt> {
         let arrivals = self.arrived(first);
         let is_faulty = arrivals.iter().any(|(_, news)| news.is_err());
@@ -61,7 +61,7 @@ impl Group<'_, '_> {
             resume_unwind(fault);
         }
         if batch.starts.is_empty() && self.is_over() {
-            // What comes next is recorded at once, and these facts with it.
+            // The next question is recorded right away, and these facts in the same write.
             self.floor.record.owe(batch.facts);
             return Ok(batch.wind_up);
         }
@@ -75,7 +75,7 @@ impl Group<'_, '_> {
         std::iter::once(first).chain(more).collect()
     }
 
-    /// Takes one piece of news to its seat.
+    /// Applies one piece of news to its seat.
     fn advance(&mut self, index: usize, news: News, holding: bool, batch: &mut Batch) {
         let situation = self.situation(index, &news, holding);
         let outcome = outcome(&self.seats[index], news, &situation);
@@ -86,7 +86,7 @@ impl Group<'_, '_> {
         }
     }
 
-    /// What decides about this news besides the seat, once a failed attempt is counted and paid.
+    /// The conditions for handling this news, once a failed attempt is counted and paid.
     fn situation(&mut self, index: usize, news: &News, holding: bool) -> Situation {
         let (affordable, draw) = match news {
             News::Failed(failed) => (self.pay_failed(index, failed), self.floor.shared.clock.draw()),
@@ -96,8 +96,8 @@ impl Group<'_, '_> {
         Situation { moment, holding, overflow, affordable, draw }
     }
 
-    /// Counts a failed attempt and pays for it; reserves as much for another one and says whether
-    /// that was possible.
+    /// Counts a failed attempt and pays for it. Reserves the same amount for another attempt, and
+    /// returns whether the budget allowed that.
     fn pay_failed(&mut self, index: usize, failed: &Failed) -> bool {
         let (seat, ledger) = (&mut self.seats[index], &self.floor.ledger);
         seat.count_failure(&failed.error);
@@ -108,8 +108,8 @@ impl Group<'_, '_> {
         seat.tried.reserved.is_some()
     }
 
-    /// Changes the seat and the ledger as the outcome says; the error is why deliberation has to
-    /// end.
+    /// Changes the seat and the ledger according to the outcome; the error is why deliberation has
+    /// to end.
     fn follow(&mut self, index: usize, next: Next, facts: &mut Vec<Entry>) -> Result<Option<Start>, WindUp> {
         let (seat, floor) = (&mut self.seats[index], &mut *self.floor);
         match next {

@@ -1,4 +1,4 @@
-//! What a group waits for while calls are under way: a command, an arrival, the deadline.
+//! What a group waits for while calls are under way: a command, an arrival or the deadline.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::{
     record::control::Control,
 };
 
-/// What a group waits for.
+/// The event that ended a wait.
 pub(super) enum Happened {
     /// There may be a new command.
     Command,
@@ -20,11 +20,11 @@ pub(super) enum Happened {
     Deadline,
 }
 
-/// Hears of commands: the root listens for its inbox, and a sub-discussion for what the root took
-/// from it.
+/// Listens for commands: the root to its inbox, and a sub-discussion to the commands that the root
+/// passes on.
 pub(super) struct Listener {
     control: Arc<Control>,
-    /// `None` in the root.
+    /// The commands that the root passes on; `None` in the root.
     wishes: Option<watch::Receiver<Option<Command>>>,
 }
 
@@ -38,7 +38,7 @@ impl Listener {
     /// Waits until there may be a new command.
     async fn spoken_to(&mut self) {
         match &mut self.wishes {
-            // It fails only when the root is gone, and nothing can be wished any more.
+            // This fails only if the root is gone, and then no command can come.
             Some(wishes) => drop(wishes.changed().await),
             None => self.control.woken().await,
         }
@@ -46,18 +46,19 @@ impl Listener {
 }
 
 impl Group<'_, '_> {
-    /// Waits for the next thing that happens.
+    /// Waits for the next event.
     pub(super) async fn wait(&mut self, listener: &mut Listener) -> Result<Happened, Halt> {
         if self.floor.record.is_owing() && self.calls.has_arrived() {
-            // What has arrived needs no waiting, and is recorded together with what the last group
-            // owes.
+            // What has arrived needs no waiting, and is recorded together with the facts that the
+            // last group left unwritten.
             return Ok(tokio::select! {
                 biased;
                 () = listener.spoken_to() => Happened::Command,
                 Some(arrival) = async { self.calls.arrived() } => Happened::Arrival(arrival),
             });
         }
-        // Looked at anew each time: a sub-discussion that has ended gives its time back.
+        // Computed each time: a sub-discussion that has ended extends the deadline by the time it
+        // took.
         let deadline = self.floor.deadline();
         let paid = self.floor.record.pay_up().await?;
         Ok(tokio::select! {

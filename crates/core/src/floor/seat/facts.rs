@@ -1,4 +1,4 @@
-//! What a seat has to report: the turn, what it cost, or why there is none.
+//! The facts that a seat reports: its turn and what that cost, or why there is no turn.
 
 use std::sync::Arc;
 
@@ -15,13 +15,13 @@ use crate::{
     },
 };
 
-/// Where the talk stands when something is reported.
+/// The state of the talk at the time of a report.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Moment {
     pub(crate) now: Instant,
     pub(crate) round: u32,
     pub(crate) phase: &'static str,
-    /// How many turns everyone has heard.
+    /// How many turns the transcript has.
     pub(crate) heard: u32,
 }
 
@@ -37,7 +37,7 @@ impl Floor {
 }
 
 impl Seat {
-    /// The fact that this person's turn has come.
+    /// The fact that it is this person's turn.
     pub(crate) fn awaited(&self, floor: &Floor) -> Awaited {
         let ask = self.question.ask();
         Awaited {
@@ -51,7 +51,7 @@ impl Seat {
         }
     }
 
-    /// What an answer cost: as the provider says, or as far as we can tell.
+    /// The cost of an answer: as the provider reports it, otherwise our estimate.
     fn bill(&self, reply: &Reply) -> Bill {
         let (estimated, price) = (reply.usage.is_none(), self.question.price);
         let usage = reply.usage.unwrap_or_else(|| self.used(&reply.text, reply.tokens_dropped));
@@ -59,13 +59,13 @@ impl Seat {
         Bill { usage, estimated, price, cost }
     }
 
-    /// The tokens of the call and of this text by our own count, with those that were dropped.
+    /// The tokens of the call and of this text by our own count, including those that were dropped.
     fn used(&self, text: &str, dropped: u64) -> Usage {
         let family = Family::of(&self.question.asked.who);
         Usage::new(self.tried.counted, family.estimate(text) + dropped)
     }
 
-    /// What came of an answer that broke off, where something did.
+    /// The part of an interrupted answer that had arrived, if any.
     pub(crate) fn broken(&self, said: &str) -> Option<Broken> {
         let price = self.question.price;
         (!said.is_empty()).then(|| {
@@ -75,7 +75,7 @@ impl Seat {
         })
     }
 
-    /// The reply as a turn, billed.
+    /// The reply as a turn, with its bill.
     pub(super) fn spoke(&self, reply: &Reply, moment: Moment) -> Arc<Turn> {
         Arc::new(Turn {
             step: self.step().clone(),
@@ -92,7 +92,7 @@ impl Seat {
         })
     }
 
-    /// The fact of the answer.
+    /// The fact of this seat's answer.
     pub(crate) fn answered(&self, turn: &Arc<Turn>, moment: Moment) -> Event {
         match self.question.ask().stretch {
             Some(stretch) => {
@@ -102,7 +102,7 @@ impl Seat {
         }
     }
 
-    /// The fact that there will be none.
+    /// The fact that this seat failed for good.
     pub(super) fn gave_up(&self, failed: &Failed, moment: Moment) -> Event {
         match self.question.ask().stretch {
             Some(stretch) => Event::Summarised(stretch.tried(moment.heard)),

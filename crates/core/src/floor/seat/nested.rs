@@ -8,10 +8,10 @@ use crate::{
     model::{event::SubConcluded, id::Step, transcript::Turn},
 };
 
-/// A voice may convene so often within one step.
+/// How many sub-discussions a participant may ask for within one step.
 const MOST_SUBS: u32 = 2;
 
-/// How many sub-discussions were begun.
+/// The number of sub-discussions begun so far.
 #[derive(Debug, Default)]
 pub(crate) struct Nested {
     begun: u32,
@@ -50,7 +50,7 @@ impl Seat {
         self.stage = Stage::Convening(sub);
     }
 
-    /// Makes ready to go on with what the sub-discussion found.
+    /// Prepares the seat to go on with what the sub-discussion found.
     pub(crate) fn end_sub(&mut self, topic: String, end: &SubConcluded) {
         let asked = &mut self.question.asked;
         asked.ask.exchange.push(Message::Found { topic, text: found(end) });

@@ -1,5 +1,5 @@
-//! What an arrival means for a seat: the facts to record, and what follows. A pure function; what
-//! the clock and the ledger say comes in as values.
+//! What an arrival means for a seat: the facts to record, and the next action. A pure function;
+//! readings of the clock and the ledger are passed in as values.
 
 use std::sync::Arc;
 
@@ -18,15 +18,15 @@ use crate::{
     record::Entry,
 };
 
-/// What became of something under way. `P` is a place in a provider's lane.
+/// The result of something that was under way. `P` is a place in a provider's lane.
 pub(crate) enum News<P = Cleared> {
-    /// It is this seat's turn at the provider.
+    /// The provider's lane has a place for this seat's request.
     Cleared(P),
-    /// There is no place for it at the provider.
+    /// The provider's lane refused the request.
     TurnedAway(ProviderError),
     /// The call ended with an answer.
     Answered(Reply),
-    /// The call failed. The seat has counted that already.
+    /// The call failed. The seat has counted the failure already.
     Failed(Failed),
     /// The sub-discussion is over; `None` when it is suspended.
     Convened(Sub, Option<Box<SubConcluded>>),
@@ -44,17 +44,17 @@ impl From<Result<Reply, Failed>> for News {
     }
 }
 
-/// What decides about an arrival besides the seat itself.
+/// The conditions, apart from the seat itself, that decide what an arrival means.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Situation {
     pub(crate) moment: Moment,
-    /// Whether nothing new may be begun.
+    /// Whether nothing new may begin.
     pub(crate) holding: bool,
-    /// What follows when a request is too long.
+    /// What to do if a request is too long.
     pub(crate) overflow: Overflow,
-    /// Whether the budget has room for another attempt, once this one is paid.
+    /// Whether the budget has room for another attempt once this one is paid.
     pub(crate) affordable: bool,
-    /// Chance, for the jitter of a wait.
+    /// A random number, for the jitter of a wait.
     pub(crate) draw: u64,
 }
 
@@ -64,30 +64,30 @@ pub(crate) struct Outcome<P = Cleared> {
     pub(crate) next: Next<P>,
 }
 
-/// What follows once the facts are recorded.
+/// The next action, once the facts are recorded.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Next<P = Cleared> {
-    /// Nothing, for now.
+    /// Do nothing for now.
     Rest,
-    /// The call is placed.
+    /// Place the call.
     Place(P),
-    /// It queues once more after so many milliseconds.
+    /// Queue again after this many milliseconds.
     Retry(u64),
-    /// It is asked once more when what was said is summed up.
+    /// Ask again once the talk is summarised.
     Shrink,
-    /// Deliberation ends.
+    /// End deliberation.
     WindUp(WindUp),
-    /// It answered, or failed for good.
+    /// The seat answered, or failed for good.
     Settle(Option<Arc<Turn>>),
-    /// The sub-discussion is held that the reply in the turn asked for.
+    /// Run the sub-discussion that the reply in this turn asked for.
     Convene(Sub, Arc<Turn>),
-    /// It goes on with what the sub-discussion on this topic found.
+    /// Go on with what the sub-discussion on this topic found.
     GoOn(String, Box<SubConcluded>),
-    /// The same once something may be begun again.
+    /// Do the same as `GoOn`, once something may begin again.
     Learn(String, Box<SubConcluded>),
 }
 
-/// What this news means for this seat.
+/// Decides what this news means for this seat.
 pub(crate) fn outcome<P>(seat: &Seat, news: News<P>, situation: &Situation) -> Outcome<P> {
     let bare = |next| Outcome { facts: Vec::new(), next };
     match news {
@@ -105,7 +105,7 @@ pub(crate) fn outcome<P>(seat: &Seat, news: News<P>, situation: &Situation) -> O
     }
 }
 
-/// A reply: the seat's turn, unless it asks for a sub-discussion first.
+/// Handles a reply: it is the seat's turn, unless it asks for a sub-discussion first.
 fn answered<P>(seat: &Seat, reply: &Reply, situation: &Situation) -> Outcome<P> {
     let turn = seat.spoke(reply, situation.moment);
     if let Some(topic) = reply.convene.clone().filter(|_| seat.may_ask_for_help()) {
@@ -118,7 +118,7 @@ fn answered<P>(seat: &Seat, reply: &Reply, situation: &Situation) -> Outcome<P> 
     Outcome { facts, next: Next::Settle(Some(turn)) }
 }
 
-/// A failed attempt: tried again, or the end for this participant, or for the talk.
+/// Handles a failed attempt: retry it, or give up on this participant, or end the talk.
 fn failed_once<P>(seat: &Seat, failed: &Failed, situation: &Situation) -> Outcome<P> {
     let Some(wait_ms) = retry_ms(seat, failed, situation).filter(|_| situation.affordable) else {
         return given_up(seat, failed, situation);
@@ -126,7 +126,7 @@ fn failed_once<P>(seat: &Seat, failed: &Failed, situation: &Situation) -> Outcom
     let overflow = (failed.error.class == ErrorClass::ContextOverflow).then_some(situation.overflow);
     let next = match overflow {
         Some(Overflow::End) => Next::WindUp(WindUp::WindowFull { participant: seat.name().to_owned() }),
-        // The others are heard first; then what was said is summed up for this one.
+        // Wait for the others first, then summarise the talk for this seat.
         Some(Overflow::SumUp) => Next::Shrink,
         Some(Overflow::Shrink) | None if situation.holding => Next::Rest,
         Some(Overflow::Shrink) | None => Next::Retry(wait_ms),

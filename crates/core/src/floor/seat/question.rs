@@ -1,17 +1,17 @@
-//! What a seat is asked.
+//! The question that a seat is asked.
 
 use crate::{
     floor::{ask::Ask, group::Asked},
     model::{id::Step, money::Price},
 };
 
-/// A question to one participant, and what its answer costs.
+/// A question to one participant, and the price of its answer.
 pub(crate) struct Question {
     pub(crate) asked: Asked,
-    /// The step of the call to be made now: that of the question, or `…/after1` once a
-    /// sub-discussion has ended.
+    /// The step of the call to make now: that of the question, or `…/after1` once a sub-discussion
+    /// has ended.
     pub(crate) step: Step,
-    /// `None` where nobody knows the price.
+    /// `None` if the price is unknown.
     pub(crate) price: Option<Price>,
 }
 

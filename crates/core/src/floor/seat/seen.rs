@@ -1,4 +1,4 @@
-//! What a seat is shown before its call, and what that can come to.
+//! What a seat is shown before its call, and what the call can cost at most.
 
 use super::Seat;
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
 };
 
 impl Seat {
-    /// The worst this seat's next call can cost.
+    /// The most that this seat's next call can cost.
     pub(crate) fn worst_case(&mut self, floor: &Floor) -> Spent {
         let written = self.longest_answer(floor);
         let usage = Usage::new(self.look(floor).at_worst() + 64, written);
@@ -25,13 +25,13 @@ impl Seat {
         u64::from(self.token_limit(floor))
     }
 
-    /// What the provider is told: the words allowed, and the thoughts before them.
+    /// The token limit sent to the provider: for the answer and for the thinking before it.
     pub(super) fn token_limit(&self, floor: &Floor) -> u32 {
         let words = self.question.ask().max_tokens.unwrap_or(floor.record.state.spec.manner.max_tokens);
         words.saturating_add(self.voice.as_ref().map_or(0, |voice| voice.thinking))
     }
 
-    /// What it will be shown, built once for each call.
+    /// The view for the next call, built once per call.
     pub(crate) fn look(&mut self, floor: &Floor) -> &View {
         let view = self.view.take().unwrap_or_else(|| self.view(floor));
         self.view.insert(view)
@@ -47,13 +47,14 @@ impl Seat {
             view.show(ask, state);
         }
         if !self.nested.is_empty() {
-            // The question stands before what was found; it need not be put twice.
+            // The question already stands before the sub-discussion's result, so it is not
+            // repeated.
             view.messages.pop();
         }
         view
     }
 
-    /// A short name for what is asked here.
+    /// A short hash of what is asked here.
     pub(crate) fn digest(&self, floor: &Floor) -> String {
         let ask = self.question.ask();
         match &self.view {
@@ -63,7 +64,7 @@ impl Seat {
         }
     }
 
-    /// What people are shown: everything, for they have no window.
+    /// The messages for a person: all turns, because people have no context window.
     fn all_said(&self, floor: &Floor) -> Vec<Message> {
         let said = floor.now.transcript.iter();
         let said =

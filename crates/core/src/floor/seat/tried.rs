@@ -1,5 +1,5 @@
-//! What was tried at a seat's step: attempts, failures, waits, the time they take and the money
-//! held for them.
+//! The history of a seat's step: attempts, failures, waits, the time they take and the money
+//! reserved for them.
 
 use std::time::Duration;
 
@@ -21,44 +21,44 @@ pub(crate) struct Tried {
     pub(crate) failures: Failures,
     /// Whether the last attempt was under way when the process ended.
     pub(crate) cut_off: bool,
-    /// When the next attempt may be made, where the record says so.
+    /// The earliest time of the next attempt, if the record has one.
     not_before: Option<Timestamp>,
-    /// Whether that is because of the provider's rate limit, which holds for every discussion.
+    /// Whether that wait is due to the provider's rate limit, which applies to every discussion.
     limited: bool,
     /// `None` until the first call is placed.
     time: Option<Time>,
-    /// When the latest call was placed, and its size in tokens as we count them.
+    /// When the latest call was placed, and its size in tokens by our count.
     pub(crate) placed_at: Timestamp,
     pub(crate) counted: u64,
-    /// What the ledger holds for the next call, or for the one under way.
+    /// The ledger's reservation for the next call, or for the one under way.
     pub(crate) reserved: Option<Spent>,
 }
 
-/// The time of a step: all attempts share it.
+/// The time of a step, shared by all its attempts.
 #[derive(Debug, Clone, Copy)]
 struct Time {
     began: Instant,
     deadline: Instant,
 }
 
-/// What is left of a wait that was under way when the process ended.
+/// The rest of a wait that was under way when the process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Owed {
     pub(crate) wait: Duration,
-    /// Whether everyone has to wait for this provider.
+    /// Whether all requests to this provider have to wait.
     pub(crate) closes_lane: bool,
 }
 
 impl Tried {
-    /// What the record knows.
+    /// The history that the record has.
     pub(crate) fn of(past: Past) -> Self {
         let Past { attempts, failures, cut_off, not_before, limited } = past;
         Tried { attempts, failures, cut_off, not_before, limited, ..Tried::default() }
     }
 
-    /// Nobody comes back earlier than the provider said (F5). Between two processes there is only
-    /// the wall clock, so whatever it says, the wait is no longer than for a provider in this
-    /// process.
+    /// The wait before the next attempt: no request is sent earlier than the provider said (F5).
+    /// Between two processes there is only the wall clock, which may be wrong, so the wait is
+    /// capped at the longest wait within one process.
     pub(crate) fn owed(&mut self, now: Timestamp) -> Owed {
         let owed_ms = self.not_before.take().map_or(0, |at| at.ms_after(now).min(LONGEST_WAIT_MS));
         Owed { wait: Duration::from_millis(owed_ms), closes_lane: self.limited && owed_ms > 0 }
@@ -71,12 +71,12 @@ impl Tried {
         std::mem::take(&mut self.cut_off)
     }
 
-    /// The deadline of the step, which begins with its first attempt.
+    /// The deadline of the step, whose time starts with its first attempt.
     pub(crate) fn deadline_from(&mut self, now: Instant, step: Duration) -> Instant {
         self.time.get_or_insert(Time { began: now, deadline: now + step }).deadline
     }
 
-    /// `None` before the first attempt.
+    /// The deadline of the step; `None` before the first attempt.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.time.map(|time| time.deadline)
     }
@@ -85,8 +85,8 @@ impl Tried {
         self.time.map_or(0, |time| now.saturating_duration_since(time.began).as_millis() as u64)
     }
 
-    /// How long to wait before the next attempt after `error`, which is already counted; `None`
-    /// when there is none.
+    /// How long to wait before the next attempt after `error`, which is already counted; `None` if
+    /// there is no next attempt.
     pub(crate) fn retry_ms(&self, error: &ProviderError, rules: Rules, now: Instant) -> Option<u64> {
         let wait_ms = if error.class == ErrorClass::ContextOverflow && rules.may_shrink {
             0
@@ -97,12 +97,12 @@ impl Tried {
     }
 }
 
-/// What decides about another attempt besides the failures.
+/// The conditions, apart from the failures, that decide whether there is another attempt.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rules {
     pub(crate) retries: Retries,
-    /// Whether a smaller request is worth a try.
+    /// Whether a smaller request is worth trying.
     pub(crate) may_shrink: bool,
-    /// Chance, for the jitter.
+    /// A random number, for the jitter.
     pub(crate) draw: u64,
 }

@@ -1,4 +1,5 @@
-//! The table of outcomes: a seat and its news on one side, the facts and what follows on the other.
+//! Table tests of the outcomes: a seat and its news on one side, the facts and the next action on
+//! the other.
 
 use std::time::Duration;
 
@@ -28,7 +29,7 @@ const PLACE: &str = "a place in the lane";
 const PLACED_AT: Timestamp = Timestamp(7);
 /// How long the call took.
 const TOOK: Duration = Duration::from_secs(2);
-/// What the request has in tokens by our own count.
+/// The request's size in tokens by our own count.
 const COUNTED: u64 = 40;
 const DRAW: u64 = 5;
 
@@ -44,13 +45,13 @@ fn speaker() -> Seat {
     calling(Ask { spoken: true, ..Ask::new("", "What now?") })
 }
 
-/// The same with a failure of this class, which the seat has counted.
+/// The same seat after a failure of this class, which it has counted.
 fn after_failure(mut seat: Seat, class: ErrorClass) -> Seat {
     seat.tried.failures.count(class);
     seat
 }
 
-/// Everything goes on, and another attempt could be paid.
+/// Nothing is held back, and the budget has room for another attempt.
 fn going() -> Situation {
     let moment = Moment { now: Instant::now(), round: 3, phase: "speaking", heard: 4 };
     Situation { moment, holding: false, overflow: Overflow::Shrink, affordable: true, draw: DRAW }
@@ -60,8 +61,8 @@ fn holding() -> Situation {
     Situation { holding: true, ..going() }
 }
 
-/// Compares what the news comes to, two seconds after the seat's call was placed in a step of a
-/// minute.
+/// Checks the outcome of news that arrives two seconds after the seat's call was placed, in a step
+/// of one minute.
 #[track_caller]
 #[expect(clippy::needless_pass_by_value, reason = "rows of a table read better without borrows")]
 fn check(mut seat: Seat, news: News<&'static str>, situation: Situation, expected: Outcome<&'static str>) {
@@ -204,7 +205,7 @@ fn a_summary_is_a_fact_of_its_own_whether_it_was_had_or_not() {
     let seat = after_failure(summariser(), ErrorClass::Authentication);
     let expected = fact(STEP, Event::Summarised(tried.clone()), Next::Settle(None));
     check(seat, failed(ErrorClass::Authentication), going(), expected);
-    // One that was too long is not made shorter: there is nothing left to leave out.
+    // A summary request that was too long is not shortened: there is nothing left to leave out.
     let seat = after_failure(summariser(), ErrorClass::ContextOverflow);
     let expected = fact(STEP, Event::Summarised(tried), Next::Settle(None));
     check(seat, failed(ErrorClass::ContextOverflow), going(), expected);
@@ -256,7 +257,7 @@ fn d12_a_failed_attempt_is_made_again_while_its_class_the_budget_and_the_time_al
     let again = |wait_ms, next| fact(STEP, call_failed(ErrorClass::Network, Some(wait_ms), None), next);
     let over = || fact(STEP, turn_failed(ErrorClass::Network, None), Next::Settle(None));
     check(network(), failed(ErrorClass::Network), going(), again(1_005, Next::Retry(1_005)));
-    // It is recorded when the next attempt may be made, though nothing is begun now.
+    // The time of the next attempt is recorded, though nothing begins now.
     check(network(), failed(ErrorClass::Network), holding(), again(1_005, Next::Rest));
     let broke = Situation { affordable: false, ..going() };
     check(network(), failed(ErrorClass::Network), broke, over());
