@@ -85,7 +85,7 @@ impl Watch {
     }
 }
 
-/// Prints a notice, set off from lines about sub-discussions.
+/// Prints a notice, in bold unless it is indented.
 fn say(text: &str) {
     let style: Style = if text.starts_with(' ') { PLAIN } else { BOLD };
     tell(&fitted(text).iter().map(|row| Line::of(row, style)).collect::<Vec<_>>());
