@@ -1,4 +1,4 @@
-//! Every flag and argument of every verb, as the help lists them.
+//! Processor time for every flag and argument of every verb, as the help lists them.
 
 use std::{fmt::Write as _, time::Duration};
 
@@ -6,13 +6,14 @@ use serde_json::Value;
 
 use crate::measure::{Folder, TIMES, shortest};
 
-/// Bytes of an argument, the second close to the longest that Linux passes on.
+/// The sizes of an argument in bytes, the second close to the longest that Linux accepts.
 const SIZES: [usize; 2] = [30_000, 120_000];
 
-/// Beside what is in proportion; times of children are counted in hundredths of a second.
+/// A fixed allowance beside the proportional one: child times are counted in hundredths of a
+/// second.
 const FIXED: Duration = Duration::from_millis(40);
 
-/// Nothing that is typed is answered with more than a few times its length.
+/// The most output for an input, as a multiple of its length.
 const TIMES_PRINTED: usize = 4;
 
 fn verbs(folder: &Folder) -> Vec<String> {
