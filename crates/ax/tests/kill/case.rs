@@ -26,12 +26,12 @@ impl Case {
         METHODS[self.number % METHODS.len()]
     }
 
-    /// Alternates after every six cases.
+    /// Alternates every six cases.
     fn is_recursive(&self) -> bool {
         self.number / 6 % 2 == 1
     }
 
-    /// Alternates after every twelve cases.
+    /// Alternates every twelve cases.
     pub(crate) fn exits_early(&self) -> bool {
         self.number / 12 % 2 == 1
     }

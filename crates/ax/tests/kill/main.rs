@@ -1,7 +1,7 @@
 //! Kills the command with -9 at random moments, once or twice in a discussion, then resumes it
 //! until it is over: the result is the undisturbed one, and no answered call is made again. The
-//! same with SIGTERM, where no call may be made twice at all. With early exit, it is a race in real
-//! time who is heard, so there only the record is checked; in virtual time the results are
+//! same with SIGTERM, where no call may be made twice at all. With early exit, real time decides
+//! which participants are heard, so only the record is checked; in virtual time the results are
 //! compared, too. 20 discussions, 200 with `QUORUM_LONG=1`.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
@@ -45,7 +45,7 @@ fn f1_a_command_killed_at_any_moment_comes_to_the_same_result() {
     assert!(hit * 2 >= wanted, "only {hit} of {wanted} discussions were killed in the middle");
 }
 
-/// The cases without early exit, where no call may be dropped.
+/// The number of cases without early exit, which may rightly drop a call.
 const TOLD_TO_END: usize = 12;
 
 #[test]

@@ -189,7 +189,7 @@ pub(crate) fn pair(columns: u16) -> (OwnedFd, OwnedFd) {
     (master, OwnedFd::from(slave))
 }
 
-/// What is written to the terminal, until it is closed by everyone.
+/// Receives what is written to the terminal, until its last user closes it.
 fn reader(master: OwnedFd) -> Receiver<Vec<u8>> {
     let (sender, output) = channel();
     std::thread::spawn(move || {

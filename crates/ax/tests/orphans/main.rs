@@ -25,7 +25,7 @@ const AT_ONCE: usize = 4;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Forks, ignores every signal it can, leaves its process group and its session, and floods its
-/// folder. The file `begun` says that all of this has started.
+/// folder. A file `begun-PID` says that all of this has started.
 const SCRIPT: &str = r#"#!/bin/sh
 trap '' TERM INT HUP PIPE
 if [ "$2" = child ]; then
