@@ -66,8 +66,8 @@ pub(crate) struct Discuss {
 #[derive(Debug, Args)]
 #[command(next_help_heading = PANEL)]
 struct Panel {
-    /// Who takes part, with commas between: claude, or claude/MODEL [default:
-    /// claude,glm,qwen,gemini]
+    /// Who takes part, with commas between: claude, or claude/MODEL
+    /// [default: claude,glm,qwen,gemini]
     #[arg(short, long, value_name = "LIST", value_delimiter = ',')]
     providers: Option<Vec<String>>,
     /// The whole table in seating order, people among them, in the place of --providers:

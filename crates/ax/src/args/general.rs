@@ -62,8 +62,8 @@ pub(crate) struct History {
 
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// Where to listen; other machines can reach it only with tokens in the configuration [default:
-    /// 127.0.0.1:3000]
+    /// Where to listen; other machines can reach it only with tokens in the configuration
+    /// [default: 127.0.0.1:3000]
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) listen: Option<SocketAddr>,
     /// On which port; 0 takes any that is free
