@@ -1,23 +1,22 @@
-//! What one build of the command offers: the vocabulary users can choose from, and how it opens
-//! Quorum.
+//! The vocabulary of one build of the command, and how that build opens Quorum.
 //!
-//! Arguments, help, completions, manual pages and verbs read this registry and no other, so that a
-//! build with parts of its own shows them everywhere.
+//! Arguments, help, completions, manual pages and verbs all read this registry, so a build's own
+//! patterns and methods appear everywhere.
 
 use quorum::{Config, Error, Quorum, Registry, config, request::flags};
 
-/// The vocabulary a build has.
+/// The vocabulary of a build.
 #[derive(Debug, Clone)]
 pub(crate) struct App {
     pub(crate) registry: Registry,
 }
 
-/// What follows where nobody can be asked and an order does not say that voices are to be simulated.
+/// What happens when no provider is available and the request doesn't ask for simulated voices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WithoutProviders {
-    /// The order is refused.
+    /// The request is refused.
     Refuse,
-    /// Simulated voices answer, for a person who reads that they do.
+    /// Simulated voices answer, and the person at the terminal is told so.
     Simulate,
 }
 
@@ -34,7 +33,7 @@ impl App {
         App { registry: quorum::built_in() }
     }
 
-    /// Whether what was registered fits together. Everything else here relies on that.
+    /// Checks that the registered parts fit together. Everything else here relies on it.
     pub(crate) fn validate(&self) -> Result<(), Error> {
         Ok(self.registry.validate(&flags::reserved())?)
     }
@@ -44,7 +43,7 @@ impl App {
         Config::load_with(&self.registry)
     }
 
-    /// Opens Quorum with this vocabulary; every verb that needs it does so here.
+    /// Opens Quorum with this vocabulary. Every verb that needs Quorum opens it here.
     pub(crate) fn open(&self, config: Config, without_providers: WithoutProviders) -> Result<Quorum, Error> {
         let builder = Quorum::builder().user(config).registry(self.registry.clone());
         let builder = builder.assigning_roles().program("ax");
@@ -81,7 +80,7 @@ fn choices<T>(known: &[&'static T], described: fn(&T) -> (&'static str, &'static
 
 #[cfg(test)]
 mod acme {
-    //! A company's own pattern, method, strategy and detector.
+    //! A company's own pattern, method, strategy and detector, for tests.
 
     use quorum::registry::{Before, Consensus, ContextStrategy, Detector, Ends, Fit, OnOverflow, Pattern};
 
@@ -112,7 +111,7 @@ mod acme {
             App { registry: registry.with_strategies([&STRATEGY]).with_detectors([&DETECTOR]) }
         }
 
-        /// A company's own parts and nothing else.
+        /// Only a company's own parts.
         pub(crate) fn of_acme() -> App {
             let registry = quorum::Registry::default().with_patterns([&PATTERN]).with_methods([&METHOD]);
             App { registry: registry.with_strategies([&STRATEGY]).with_detectors([&DETECTOR]) }

@@ -1,4 +1,4 @@
-//! Exit codes, in one table, and the last words before a bad one.
+//! Exit codes, in one table, and the message printed before each error code.
 
 use std::process::ExitCode;
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::render::{insist, note, wording};
 
-/// How the command ends.
+/// How the command ends: its exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
     Done = 0,
@@ -24,7 +24,7 @@ pub(crate) enum Exit {
     Interrupted = 130,
 }
 
-/// What every code means; help, manual and README say it in these words.
+/// The meaning of every exit code, in the words that help, manual and README use.
 pub(crate) const CODES: [(Exit, &str); 8] = [
     (Exit::Done, "done"),
     (Exit::Internal, "internal"),
@@ -36,7 +36,7 @@ pub(crate) const CODES: [(Exit, &str); 8] = [
     (Exit::Interrupted, "interrupted"),
 ];
 
-/// The codes, one on a line.
+/// The exit codes, one per line.
 pub(crate) fn codes() -> String {
     let line = |(exit, meaning): &(Exit, &str)| format!("{:>5}  {meaning}", *exit as u8);
     CODES.iter().map(line).collect::<Vec<_>>().join("\n")
@@ -48,7 +48,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Bad input that only the command line can have.
+/// Bad input that only a command line can contain.
 #[derive(Debug)]
 pub(crate) struct Usage(pub(crate) String);
 
@@ -60,7 +60,7 @@ impl std::fmt::Display for Usage {
 
 impl std::error::Error for Usage {}
 
-/// Something on this machine that has to be put right first.
+/// A problem on this machine that has to be fixed first.
 #[derive(Debug)]
 pub(crate) struct Setup(pub(crate) String);
 
@@ -85,7 +85,7 @@ impl Demand {
     }
 }
 
-/// Says what went wrong with this verb and finds its code.
+/// Prints an error of this verb and returns its exit code.
 pub(crate) fn report(error: &anyhow::Error, registry: &Registry, verb: &str) -> Exit {
     let lines = lines(error, registry);
     lines.iter().for_each(|line| insist(&format!("error: {line}")));
@@ -159,16 +159,16 @@ fn of_store(error: &StoreError) -> Exit {
     }
 }
 
-/// The option that says which share of agreement is enough.
+/// The option that sets the required share of agreement.
 const THRESHOLD: &str = "threshold";
 
-/// The share of agreement that is enough where nothing says otherwise.
+/// The default for the required share of agreement.
 const HALF: f64 = 0.5;
 
-/// The stopping reason by which a pattern says that its participants agreed.
+/// The stopping reason with which a pattern reports that its participants agreed.
 const AGREED: &str = "consensus_reached";
 
-/// The share of agreement that `--require-consensus` demands.
+/// The share of agreement that `--require-consensus` requires.
 pub(crate) fn required(registry: &Registry, state: &State) -> f64 {
     let given = state.spec.settings.get(THRESHOLD).and_then(Value::as_f64);
     let usual = registry.option(THRESHOLD).and_then(|it| match it.kind {
@@ -178,15 +178,15 @@ pub(crate) fn required(registry: &Registry, state: &State) -> f64 {
     given.or(usual).unwrap_or(HALF)
 }
 
-/// The share of agreement that decides; `None` where participants were asked outright whether they
-/// agree, because then no share does.
+/// The share of agreement that decides; `None` if participants were asked directly whether they
+/// agree, because then no share decides.
 pub(crate) fn needed(registry: &Registry, state: &State) -> Option<f64> {
     let mut stances = state.readings.iter().filter_map(|it| it.reading.stance.as_ref()).peekable();
     let decides = stances.peek().is_none() || stances.any(|it| it.chooses);
     decides.then(|| required(registry, state))
 }
 
-/// The exit code of a discussion that is over.
+/// The exit code of a finished discussion.
 pub(crate) fn of_outcome(state: &Snapshot, demand: Demand) -> Exit {
     let outcome = state.outcome();
     match (&outcome.error, demand) {
@@ -199,8 +199,8 @@ pub(crate) fn of_outcome(state: &Snapshot, demand: Demand) -> Exit {
     }
 }
 
-/// A pattern may report agreement itself; otherwise it is measured. Without a measurement there is
-/// no agreement.
+/// Whether the participants agree. A pattern may report agreement itself; otherwise it is measured,
+/// and without a measurement there is no agreement.
 fn agrees(outcome: &Outcome, required: f64) -> bool {
     let says_so = outcome.stopping_reason.as_ref().is_some_and(|it| it.name() == AGREED);
     says_so || outcome.consensus.agreement_score.is_some_and(|score| score >= required)

@@ -1,10 +1,10 @@
-//! A file that would grow past the limit of this process (`ulimit -f`) is an error, not the end.
+//! Turns exceeding the process's file size limit (`ulimit -f`) into a write error.
 
 use rustix::process::Signal;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Catches the signal that would end the process, so that the write fails instead, and the store says
-/// that there is no room left. It stays caught for as long as the process lives.
+/// Catches the signal (SIGXFSZ) that would kill the process, so that the write fails instead and
+/// the store reports that there is no room left. The signal stays caught until the process ends.
 pub(crate) fn outlive() -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     let _entered = runtime.enter();

@@ -6,12 +6,12 @@
 //! }
 //! ```
 //!
-//! Patterns, consensus methods, context strategies and detectors of your own become part of the
-//! command: their options are flags, they stand in help, completions and manual pages, and their
-//! results are drawn by the views they declare.
+//! Your own patterns, consensus methods, context strategies and detectors become part of the
+//! command: their options are flags, they are listed in help, completions and manual pages, and
+//! their results are drawn by the views they declare.
 //!
-//! Results go to standard output and everything else to standard error. `ax help` lists the verbs and
-//! `ax man` the exit codes.
+//! Results go to standard output and everything else to standard error. `ax help` lists the verbs
+//! and `ax man` the exit codes.
 
 mod app;
 mod args;
@@ -82,13 +82,13 @@ impl Command {
 
     /// Runs a command line, whose first item is the program's name, and returns its exit code.
     ///
-    /// Meant to be called once in a process, from its main thread and outside any async runtime: it
-    /// starts a runtime of its own, and handles signals and the terminal.
+    /// Call it once per process, from the main thread and outside any async runtime: it starts its
+    /// own runtime, and handles signals and the terminal.
     ///
-    /// Given the process's own command line, as in the example above, it also gives the program the
-    /// hidden mode that ends local programs when the process is killed. `main` should do nothing before
-    /// it, because the hidden mode starts before each local program. A `main` that has to, or that
-    /// passes other arguments, calls [`quorum::setup::supervisor::serve`] first.
+    /// Given the process's own command line, as in the example above, it also provides the hidden
+    /// mode that ends local programs when the process is killed. `main` should do nothing before
+    /// it, because a process in hidden mode starts before each local program. A `main` that has to,
+    /// or that passes other arguments, calls [`quorum::setup::supervisor::serve`] first.
     ///
     /// ```
     /// use std::process::ExitCode;
@@ -122,10 +122,10 @@ impl Command {
     }
 }
 
-/// Supervises a local program, if that is what this process was started for.
+/// Supervises a local program, if this process was started for that.
 ///
-/// A supervisor is this program, started anew, so it must find its way here. That is certain only
-/// where the process's own command line is passed on.
+/// A supervisor is another process of this program, so it must get here. That is certain only when
+/// the process's own command line is passed on.
 fn supervise(typed: &[OsString]) -> Option<ExitCode> {
     std::env::args_os().eq(typed.iter().cloned()).then(quorum::setup::supervisor::serve)?
 }

@@ -1,17 +1,17 @@
-//! The local tenant: what is done from a terminal goes through the same scope as what a server does,
-//! and is in the same audit.
+//! The local tenant: actions from a terminal use the same scope as those of a server, and are
+//! recorded in the same audit.
 
 use quorum::{Quorum, Scope, model::id::Tenant};
 
 /// The audit's name for a person whose login name is unknown.
 const UNKNOWN: &str = "terminal";
 
-/// What the person at this terminal may reach.
+/// The scope of the person at this terminal.
 pub(crate) fn scope(quorum: &Quorum) -> Scope {
     quorum.scope(Tenant::default(), &login_name(|name| std::env::var(name).ok()))
 }
 
-/// The login name as the environment has it.
+/// The login name from the environment.
 fn login_name(variable: impl Fn(&str) -> Option<String>) -> String {
     let names = ["LOGNAME", "USER"].into_iter().filter_map(variable).map(|it| it.trim().to_owned());
     names.into_iter().find(|it| !it.is_empty()).unwrap_or_else(|| UNKNOWN.to_owned())

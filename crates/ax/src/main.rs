@@ -1,4 +1,4 @@
-//! The binary `ax`: the command with the parts that come with Quorum.
+//! The binary `ax`: the command with Quorum's built-in parts.
 
 use std::process::ExitCode;
 

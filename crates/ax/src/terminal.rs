@@ -1,4 +1,4 @@
-//! The terminal's own settings: taken when the screen comes up, given back on every way out.
+//! The terminal's settings: changed when the screen is shown, restored on every exit path.
 
 use std::{
     io::{IsTerminal, Write},
@@ -14,24 +14,24 @@ use rustix::{
     },
 };
 
-/// How large a terminal is.
+/// The size of a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Size {
     pub(crate) columns: usize,
     pub(crate) rows: usize,
 }
 
-/// A narrower terminal gets lines one after the other.
+/// A narrower terminal gets plain lines in place of the screen.
 const NARROWEST: usize = 40;
 
-/// A terminal keeps no more for us.
+/// The size of the terminal's input buffer.
 const MOST_TYPED: usize = 4_096;
 
 const HIDE_CURSOR: &str = "\u{1b}[?25l";
-/// The cursor and the wrapping of lines, whatever of a frame was written.
+/// Shows the cursor and turns line wrapping back on, even after a partly written frame.
 const RESTORE: &str = "\u{1b}[?2026l\u{1b}[?7h\u{1b}[?25h";
 
-/// What was changed and has to be given back.
+/// The original settings, while they are changed.
 static TAKEN: Mutex<Option<Taken>> = Mutex::new(None);
 
 #[derive(Debug)]
@@ -39,24 +39,24 @@ struct Taken {
     modes: Termios,
 }
 
-/// Whether stderr is a place for a screen, or only for lines.
+/// Whether stderr can show the live screen, not only lines.
 pub(crate) fn suits() -> bool {
     let wide = NARROWEST <= size().columns;
     std::io::stderr().is_terminal() && wide && is_lively() && is_foreground()
 }
 
-/// Whether the environment allows for more than lines.
+/// Whether the environment allows more than plain lines.
 pub(crate) fn is_lively() -> bool {
     let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb" || term.is_empty());
     !dumb && std::env::var_os("CI").is_none_or(|ci| ci.is_empty() || ci == "false")
 }
 
-/// Whether somebody can press keys here.
+/// Whether a person can press keys here.
 pub(crate) fn has_keys() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
-/// How large stderr's terminal is; what can't be known is taken to be usual.
+/// The size of stderr's terminal; 80 by 24 if unknown.
 pub(crate) fn size() -> Size {
     let known = tcgetwinsize(stderr()).ok().filter(|it| 0 < it.ws_col && 0 < it.ws_row);
     known.map_or(Size { columns: 80, rows: 24 }, |it| Size {
@@ -65,22 +65,24 @@ pub(crate) fn size() -> Size {
     })
 }
 
-/// How wide stdout's terminal is.
+/// The width of stdout's terminal.
 pub(crate) fn columns_of_stdout() -> usize {
     let known = tcgetwinsize(stdout()).ok().filter(|it| 0 < it.ws_col);
     known.map_or(80, |it| usize::from(it.ws_col))
 }
 
-/// Whether the terminal is ours to draw on: a job in the background must leave it alone.
+/// Whether this process may draw on the terminal: a background job must not.
 pub(crate) fn is_foreground() -> bool {
     tcgetpgrp(stderr()).map_or(true, |group| group == getpgrp())
 }
 
-/// Hides the cursor and what is typed; where there are keys, they come one by one. Signals stay as they are.
+/// Hides the cursor and turns off echo; with a keyboard, keys are also read one by one. Signals
+/// keep working.
 pub(crate) fn take() -> std::io::Result<()> {
     give_back_on_panic();
     let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
-    // Who was stopped from outside still has the terminal, though others may have changed it since.
+    // After a stop from outside, the settings saved first still count as the original ones: other
+    // programs may have changed the terminal since.
     let usual = match taken.take() {
         Some(Taken { modes }) => modes,
         None => tcgetattr(stderr())?,
@@ -91,7 +93,7 @@ pub(crate) fn take() -> std::io::Result<()> {
     std::io::stderr().write_all(HIDE_CURSOR.as_bytes())
 }
 
-/// Keys come at once, and asking for one that was not pressed doesn't wait.
+/// Delivers keys immediately; reading without a pressed key returns at once.
 fn one_by_one(modes: Termios) -> Termios {
     let mut modes = unseen(modes);
     modes.local_modes.remove(LocalModes::ICANON);
@@ -100,20 +102,21 @@ fn one_by_one(modes: Termios) -> Termios {
     modes
 }
 
-/// What is typed, `^C` too, does not go right through the screen.
+/// Turns off echo, so that typed text and `^C` don't disturb the screen.
 fn unseen(mut modes: Termios) -> Termios {
     modes.local_modes.remove(LocalModes::ECHO);
     modes
 }
 
-/// Gives everything back; does nothing when nothing is taken.
+/// Restores all settings; does nothing if none were changed.
 pub(crate) fn give_back() {
-    // Who panics while this is locked has locked it here, and is at it.
+    // A held lock means that the panic came from this module, in the middle of changing the
+    // settings.
     let Ok(mut taken) = TAKEN.try_lock() else { return };
     let Some(Taken { modes }) = taken.take() else { return };
-    // A terminal that is gone needs nothing back.
+    // A closed terminal needs no restoring.
     let _ = std::io::stderr().write_all(RESTORE.as_bytes());
-    // In the background it is the shell's, and asking for a change would stop us.
+    // In the background the terminal belongs to the shell, and changing it would stop this process.
     if is_foreground() {
         let _ = tcsetattr(stderr(), OptionalActions::Now, &modes);
     }
@@ -130,12 +133,12 @@ fn give_back_on_panic() {
     });
 }
 
-/// Stops this process as Ctrl-Z would have, until somebody has it go on.
+/// Stops this process as Ctrl-Z would, until it is continued.
 pub(crate) fn suspend() {
     let _ = kill_process(getpid(), Signal::STOP);
 }
 
-/// What was typed since the last time. Never waits, whatever somebody did to the terminal's modes.
+/// The bytes typed since the last call. Never blocks, whatever modes the terminal is in.
 pub(crate) fn typed() -> Vec<u8> {
     let there = if has_keys() { ioctl_fionread(stdin()).unwrap_or_default() } else { 0 };
     let mut bytes = vec![0; usize::try_from(there).unwrap_or_default().min(MOST_TYPED)];
@@ -156,7 +159,7 @@ mod tests {
 
     use super::*;
 
-    /// Set in the process that is to panic.
+    /// Set in the child process that is to panic.
     const PANICS: &str = "AX_TEST_PANICS";
     const NAME: &str = "terminal::tests::a_panic_gives_the_terminal_back";
 
@@ -177,7 +180,7 @@ mod tests {
         let mut child = command.stdin(slave()).stdout(slave()).stderr(slave()).spawn().unwrap();
         drop(command);
         let mut bytes = Vec::new();
-        // Ends with an error when nobody has the other end open any more.
+        // Returns an error once the other end is closed.
         let _ = File::from(master.try_clone().unwrap()).read_to_end(&mut bytes);
         assert!(!child.wait().unwrap().success());
         let said = String::from_utf8_lossy(&bytes);

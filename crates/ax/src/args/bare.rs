@@ -6,34 +6,34 @@ use std::ffi::{OsStr, OsString};
 
 use clap::{ArgAction, Command};
 
-/// What the arguments of a command line are.
+/// How a command line is understood.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// A command line that the parser reads as it is: one with a verb, or without any word.
+    /// A command line to parse unchanged: it has a verb, or no words at all.
     AsTyped,
-    /// A question: the same command line with the verb in it.
+    /// A question: the same command line with the verb inserted.
     Question(Vec<OsString>),
     /// Neither a verb nor a question.
     Unclear(Unclear),
 }
 
-/// A command line that begins neither with a verb nor with what is surely a question.
+/// A command line that begins neither with a verb nor with a clear question.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Unclear {
-    /// The word in the place of the verb.
+    /// The word in the verb's position.
     word: String,
     /// The verb that was probably meant.
     meant: Option<String>,
-    /// The words as one question, which quotes would make of them.
+    /// The words joined into one question, as if they had been quoted.
     question: Option<String>,
 }
 
 impl Unclear {
-    /// What is wrong, and what to type instead.
+    /// The error message: what is wrong, and what to type instead.
     pub(super) fn lines(&self) -> [String; 2] {
         let Unclear { word, meant, question } = self;
         let meant = meant.as_ref().map(|it| format!("; did you mean {it}?")).unwrap_or_default();
-        // Inside double quotes these would mean something to a shell.
+        // A shell interprets these characters inside double quotes.
         let plain = question.as_deref().filter(|it| !it.contains(['"', '$', '`', '\\', '!']));
         let question = plain.unwrap_or("…?");
         [
@@ -45,20 +45,20 @@ impl Unclear {
     }
 }
 
-/// The verb of a question.
+/// The verb that a bare question implies.
 const VERB: &str = "discuss";
 
-/// How many edits make a word a mistyped verb.
+/// The largest edit distance at which a word counts as a mistyped verb.
 const SLIP: usize = 2;
 
-/// How few words without quotes can be a question. Two are a verb and its argument, as in other
-/// programs.
+/// The fewest unquoted words that count as a question. Two words are a verb and its argument, as in
+/// other programs.
 const FEWEST_WORDS: usize = 3;
 
-/// Question marks, of other scripts too.
+/// Question marks, including those of other scripts.
 const MARKS: [char; 3] = ['?', '？', '؟'];
 
-/// What was typed, the program's name first.
+/// Classifies a command line whose first item is the program's name.
 pub(super) fn meaning(command: &Command, typed: &[OsString]) -> Meaning {
     let places = words(command, typed);
     let Some(first) = places.first().and_then(|place| typed[*place].to_str()) else {
@@ -92,7 +92,7 @@ fn has_space(word: &str) -> bool {
     word.contains(char::is_whitespace)
 }
 
-/// Everything that can stand in the place of a verb.
+/// Every name accepted in the verb's position.
 fn verbs(command: &Command) -> impl Iterator<Item = &str> {
     command
         .get_subcommands()
@@ -100,12 +100,12 @@ fn verbs(command: &Command) -> impl Iterator<Item = &str> {
         .chain(["help"])
 }
 
-/// `--help` and `--version` before any word are about the program itself.
+/// Whether `--help` or `--version` comes before any word, and so is about the program itself.
 fn asks_about_the_program(before: &[OsString]) -> bool {
     before.iter().any(|it| ["-h", "--help", "-V", "--version"].iter().any(|flag| it == flag))
 }
 
-/// Where the words are: what is neither a flag of a discussion nor the value of one.
+/// The positions of the words: arguments that are neither a flag of `discuss` nor the value of one.
 fn words(command: &Command, typed: &[OsString]) -> Vec<usize> {
     let mut places = Vec::new();
     let mut at = 1;
@@ -148,7 +148,7 @@ fn has_value(command: &Command, is_it: impl Fn(&clap::Arg) -> bool) -> bool {
     found.is_some_and(|it| matches!(it.get_action(), ArgAction::Set | ArgAction::Append))
 }
 
-/// The question in the place of its first word, and the verb before everything.
+/// The command line with the verb first and the question in place of its first word.
 fn with_verb(typed: &[OsString], places: &[usize], question: &str) -> Vec<OsString> {
     let mut all: Vec<OsString> = typed.iter().take(1).cloned().chain([VERB.into()]).collect();
     for (at, argument) in typed.iter().enumerate().skip(1) {
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
     use crate::{app::App, args::command};
 
-    /// A command line in one word: what is run, or what is said.
+    /// How a command line is understood, as one string to compare.
     fn verdict(typed: &[&str]) -> String {
         let typed: Vec<OsString> =
             std::iter::once("ax").chain(typed.iter().copied()).map(Into::into).collect();

@@ -1,5 +1,5 @@
-//! Fills in the names that flags accept, and what holds where they are not given. They come from the
-//! [`App`], which the derived parsers cannot know.
+//! Fills in the names that flags accept, and their defaults. Both come from the [`App`], which the
+//! derived parsers cannot know.
 
 use clap::{
     Arg, Command,
@@ -18,9 +18,10 @@ use crate::{
     },
 };
 
-/// The command line with the names of this app in every verb, its options, and its decisions.
+/// The command line with this app's names in every verb, its options, and its decision verbs.
 pub(super) fn filled(command: Command, app: &App) -> Command {
-    // Unlike `mut_arg`, `mut_args` keeps the order in which completions and manual pages list flags.
+    // Unlike `mut_arg`, `mut_args` keeps the order in which completions and manual pages list
+    // flags.
     let command = command.mut_subcommands(|verb| verb.mut_args(|arg| with_choices(arg, app)));
     let command = command.mut_subcommand("discuss", |verb| {
         options::added(verb.mut_args(|arg| with_usual(arg, app)), app, Purpose::Discuss)
@@ -48,7 +49,7 @@ fn parser(choices: &[Choice]) -> PossibleValuesParser {
     choices.iter().map(value).collect::<Vec<_>>().into()
 }
 
-/// The flag with what holds where it is not given, if that follows from what is registered.
+/// Adds the default to a flag's help, if the registry determines it.
 fn with_usual(arg: Arg, app: &App) -> Arg {
     let first = |choices: Vec<Choice>| choices.first().map(|it| it.name.to_owned());
     let usual = match arg.get_id().as_str() {
@@ -68,7 +69,7 @@ fn with_usual(arg: Arg, app: &App) -> Arg {
     }
 }
 
-/// The flag for roles with the first roles there are.
+/// Adds an example made of the first registered roles to the help of `--roles`.
 fn with_example(arg: Arg, app: &App) -> Arg {
     let pairs = ["claude", "gemini", "qwen"].into_iter().zip(app.registry.roles());
     let pairs: Vec<String> = pairs.map(|(name, role)| format!("{name}={}", role.name)).collect();
@@ -81,7 +82,7 @@ fn usual_overflow(app: &App) -> &'static str {
     shrinks.map_or(WindowSpec::END, |it| it.name)
 }
 
-/// What the first pattern has, then the patterns that have something else.
+/// The first pattern's default, then the patterns whose default differs.
 fn usual_of_patterns(app: &App, usual: fn(&Pattern) -> String) -> Option<String> {
     let (first, others) = app.registry.patterns().split_first()?;
     let differing = others.iter().filter(|it| usual(it) != usual(first));
@@ -101,7 +102,7 @@ mod tests {
 
     const FLAGS: [&str; 4] = ["--pattern", "--consensus", "--window-strategy", "--end-on"];
 
-    /// What a request has where the four flags are given these values, or the exit code.
+    /// The values that the four flags give a request, or the exit code.
     fn ordered(app: &App, values: [&str; 4]) -> Result<[Option<String>; 4], Exit> {
         let flags = FLAGS.into_iter().zip(values).flat_map(|(flag, value)| [flag, value]);
         let typed: Vec<OsString> = ["ax", "discuss", "q"].into_iter().chain(flags).map(Into::into).collect();
@@ -118,7 +119,7 @@ mod tests {
         assert_eq!(ordered(&App::built_in(), App::ACME), Err(Exit::BadInput));
     }
 
-    /// Every list is in the help of the flag it is for, and of no other.
+    /// Every list appears in the help of its own flag and of no other.
     #[test]
     fn the_help_lists_a_builds_own_parts_under_their_flags() {
         let command = command(&App::with_acme());

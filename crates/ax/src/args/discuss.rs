@@ -15,7 +15,7 @@ use crate::args::{
     number::{fraction, whole},
 };
 
-/// The heading of the flags about the table and the talk.
+/// The heading of the flags about participants and pattern.
 pub(super) const PANEL: &str = "Who discusses, and how";
 
 /// The heading of the flags about the decision.
@@ -26,7 +26,7 @@ pub(crate) struct Discuss {
     /// The question; `-` reads it from standard input
     #[arg(required_unless_present = "again")]
     pub(crate) topic: Option<String>,
-    /// Hold a past discussion anew, with what else is given here changed: its id, or `last`
+    /// Re-run a past discussion with these flags applied: its id, or `last`
     #[arg(long, value_name = "ID")]
     pub(crate) again: Option<String>,
     /// Fill in what is not given here from [presets.NAME] of the configuration
@@ -43,7 +43,8 @@ pub(crate) struct Discuss {
     /// What everyone should know; text piped to standard input is added to it
     #[arg(short, long, value_name = "TEXT")]
     pub(crate) context: Option<String>,
-    /// A text file everyone should know, under its name as a heading; `-` is standard input; may be given several times
+    /// A text file everyone should know, under its name as a heading; `-` is standard input; may be
+    /// given several times
     #[arg(short, long = "file", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     /// The session it shall belong to, by id or name
@@ -65,10 +66,12 @@ pub(crate) struct Discuss {
 #[derive(Debug, Args)]
 #[command(next_help_heading = PANEL)]
 struct Panel {
-    /// Who takes part, with commas between: claude, or claude/MODEL [default: claude,glm,qwen,gemini]
+    /// Who takes part, with commas between: claude, or claude/MODEL
+    /// [default: claude,glm,qwen,gemini]
     #[arg(short, long, value_name = "LIST", value_delimiter = ',')]
     providers: Option<Vec<String>>,
-    /// The whole table in seating order, people among them, in the place of --providers: claude,gemini,me:person
+    /// The whole table in seating order, people among them, in the place of --providers:
+    /// claude,gemini,me:person
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     participants: Option<Vec<String>>,
     /// How the discussion is held
@@ -173,7 +176,7 @@ struct Simulated {
 }
 
 impl Discuss {
-    /// The request these flags describe. Topic, context and session are as they were typed.
+    /// The request these flags describe, with topic, context and session as typed.
     pub(crate) fn request(&self) -> Request {
         let yes = |given: bool| given.then_some(true);
         let no = |given: bool| given.then_some(false);

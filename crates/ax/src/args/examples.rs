@@ -1,4 +1,4 @@
-//! Examples for every verb. Each is run by the tests as it stands here.
+//! Examples for every verb. The tests run each of them exactly as written here.
 
 use crate::exit;
 

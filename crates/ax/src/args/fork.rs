@@ -12,13 +12,13 @@ use crate::args::{Output, Which, number::whole};
 pub(crate) struct Fork {
     #[command(flatten)]
     pub(crate) which: Which,
-    /// Where it leaves the past discussion: everything up to this answer stands
+    /// The step to branch off after: everything up to this answer is kept
     #[arg(long, value_name = "STEP")]
     at: String,
-    /// Who takes part no longer; may be given several times
+    /// A participant to leave out; may be given several times
     #[arg(long, value_name = "NAME")]
     drop: Vec<String>,
-    /// How it is held now
+    /// The pattern to continue with
     #[arg(long)]
     pattern: Option<String>,
     /// How many rounds, 1 to 10
@@ -26,7 +26,7 @@ pub(crate) struct Fork {
     rounds: Option<u32>,
     #[command(flatten)]
     pub(crate) output: Output,
-    /// The options that are different now, by name.
+    /// The changed options, by name.
     #[arg(skip)]
     pub(super) settings: BTreeMap<String, Value>,
 }

@@ -23,7 +23,7 @@ pub(crate) struct Configuring {
 pub(crate) enum ConfigVerb {
     /// Print where the configuration is, or where other things are
     Path {
-        /// Where what is
+        /// Which place to print
         #[arg(default_value = "config")]
         place: Place,
     },
@@ -33,7 +33,7 @@ pub(crate) enum ConfigVerb {
     Check,
 }
 
-/// Where things are.
+/// Places that `ax config path` prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Place {
     /// The configuration
@@ -42,7 +42,7 @@ pub(crate) enum Place {
     Data,
     /// Logs of detached runs
     State,
-    /// What can be made again
+    /// Files that can be recreated
     Cache,
 }
 
@@ -62,13 +62,14 @@ pub(crate) struct History {
 
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// Where to listen; other machines can reach it only with tokens in the configuration [default: 127.0.0.1:3000]
+    /// Where to listen; other machines can reach it only with tokens in the configuration
+    /// [default: 127.0.0.1:3000]
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) listen: Option<SocketAddr>,
     /// On which port; 0 takes any that is free
     #[arg(long, value_name = "PORT")]
     pub(crate) port: Option<u16>,
-    /// Use simulated voices although real ones could be had
+    /// Use simulated voices even if providers are available
     #[arg(long)]
     pub(crate) offline: bool,
 }

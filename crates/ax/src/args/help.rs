@@ -1,4 +1,4 @@
-//! The command line as a whole: its verbs in groups, and what is said of what can't be read.
+//! The whole command line: its verbs in groups, and the errors for input that can't be parsed.
 
 use std::{
     ffi::OsString,
@@ -32,10 +32,10 @@ use crate::{
     terminal,
 };
 
-/// Where the verbs stand that make a decision.
+/// The group of the verbs that steer a discussion, decisions among them.
 const STEERING: &str = "Steer what runs or waits";
 
-/// The verbs by what they are for, each in one place; decisions stand with those that steer.
+/// The verbs by purpose, each in one group. Decision verbs are listed with those that steer.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Discuss", &["discuss", "demo", "patterns"]),
     (STEERING, &["pause", "resume", "stop", "abort", "say", "note"]),
@@ -44,12 +44,13 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("More", &["serve", "completions", "man", "help"]),
 ];
 
-/// Where what a verb does begins.
+/// The column at which a verb's summary begins.
 const SUMMARY: usize = 15;
-/// Wider lines are hard to read, and narrower ones are no lines.
+/// The narrowest and the widest that help is wrapped: wider lines are hard to read, and narrower
+/// ones hold too few words.
 const WIDTHS: (usize, usize) = (40, 100);
 
-/// The command line, as it is read, shown, completed and printed.
+/// The command line, as it is parsed, shown in help, completed and printed as manual pages.
 pub(crate) fn command(app: &App) -> Command {
     let command = filled(Cli::command(), app);
     let verbs: Vec<String> = command.get_subcommands().flat_map(pages).collect();
@@ -65,7 +66,7 @@ pub(crate) fn command(app: &App) -> Command {
     })
 }
 
-/// Whether no flag and no verb that follows from a declaration has the name of another.
+/// Checks that no generated flag or verb has the name of another.
 pub(crate) fn validate(app: &App) -> anyhow::Result<()> {
     app.validate()?;
     let command = Cli::command();
@@ -89,15 +90,15 @@ fn has_flag(command: &Command, verb: &str, long: &str) -> bool {
     longs.chain(["help", "version"]).any(|it| it == long)
 }
 
-/// The pages a verb has: its own, by any of its names, and one for each of its parts.
+/// The manual pages of a verb: one for each of its names, and one for each of its subcommands.
 fn pages(verb: &Command) -> impl Iterator<Item = String> {
     let parts = verb.get_subcommands().map(|part| format!("{}-{}", verb.get_name(), part.get_name()));
     let names = std::iter::once(verb.get_name()).chain(verb.get_visible_aliases());
     names.map(str::to_owned).chain(parts)
 }
 
-/// Reads a command line, and names the verb in it. One that can't be read, or only asks for help, is
-/// answered here; the error is the exit code of that.
+/// Parses a command line, and returns the verb's name with it. Prints the error, or the help that
+/// was asked for; the exit code is then the `Err`.
 pub(crate) fn parse(app: &App, typed: &[OsString]) -> Result<(Cli, String), Exit> {
     let command = command(app);
     let typed = match bare::meaning(&command, typed) {
@@ -119,7 +120,7 @@ fn read_with_verb(app: &App, command: Command, typed: &[OsString]) -> Result<(Cl
     Ok((cli, verb))
 }
 
-/// What was typed, with the verbs and flags that the derived parsers don't know.
+/// The parsed arguments, including the verbs and flags that the derived parsers don't know.
 fn read(app: &App, matches: &ArgMatches) -> Result<Cli, clap::Error> {
     let Some((name, below)) = matches.subcommand() else { return Cli::from_arg_matches(matches) };
     if app.registry.rulings().iter().any(|it| it.name == name) {
@@ -135,7 +136,7 @@ fn read(app: &App, matches: &ArgMatches) -> Result<Cli, clap::Error> {
     Ok(cli)
 }
 
-/// Prints help and version as any result is printed: without escapes in a pipe, and not without a word on a full disk.
+/// Prints help and version like any result: without escapes in a pipe, and reporting a full disk.
 fn end(error: &clap::Error, registry: &Registry) -> Exit {
     if error.use_stderr() || stdout().is_terminal() {
         // If printing fails, the exit code still reports the error.
@@ -148,7 +149,7 @@ fn end(error: &clap::Error, registry: &Registry) -> Exit {
     }
 }
 
-/// A word too many is mostly a question without quotes.
+/// Suggests quotes: an unexpected word is usually part of an unquoted question.
 fn quoted(mut error: clap::Error) -> clap::Error {
     let unknown = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(word)) if error.kind() == ErrorKind::UnknownArgument => word.clone(),
@@ -161,7 +162,7 @@ fn quoted(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// `ax help` with a slip in what follows, which is not compared with what there is.
+/// Adds a suggestion for a mistyped verb after `ax help`, where clap makes none.
 fn helped(app: &App, mut error: clap::Error, typed: &[OsString]) -> clap::Error {
     let unknown = match error.get(ContextKind::InvalidSubcommand) {
         Some(ContextValue::String(word)) if error.get(ContextKind::SuggestedSubcommand).is_none() => {
@@ -180,7 +181,7 @@ fn helped(app: &App, mut error: clap::Error, typed: &[OsString]) -> clap::Error 
     error
 }
 
-/// Every verb with what it does, under the headings of their groups.
+/// Every verb with its summary, under its group's heading.
 fn groups(app: &App, command: &Command, columns: usize) -> String {
     let group = |(title, verbs): &(&'static str, &'static [&'static str])| {
         let header = command.get_styles().get_header();
@@ -191,7 +192,7 @@ fn groups(app: &App, command: &Command, columns: usize) -> String {
     GROUPS.iter().map(group).collect()
 }
 
-/// The verbs that make decisions, in the group where they stand.
+/// The decision verbs that are listed in this group.
 fn decisions(app: &App, group: &str) -> impl Iterator<Item = &'static str> {
     let kinds = if group == STEERING { app.registry.rulings() } else { Vec::new() };
     kinds.into_iter().map(|it| it.name)

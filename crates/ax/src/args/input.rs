@@ -11,13 +11,13 @@ use quorum::{request::limits::LONGEST_CONTEXT, text::count};
 
 use crate::{exit::Usage, render::note};
 
-/// More than any field may have; what is longer is refused by its length, not read to its end.
+/// A limit above that of any field: longer input is refused by its length, and not read to its end.
 pub(super) const MOST_BYTES: u64 = 500_000;
 
-/// How long a silent writer is waited for before the user learns what is waited for.
+/// How long to wait for a silent writer before telling the user what is being waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What was typed of the texts of a request.
+/// The typed texts of a request.
 pub(crate) struct Input<'a> {
     pub(crate) topic: Option<&'a str>,
     pub(crate) context: Option<&'a str>,
@@ -25,7 +25,7 @@ pub(crate) struct Input<'a> {
 }
 
 impl Input<'_> {
-    /// Topic and context with what was piped in and what the files hold.
+    /// Topic and context, including piped text and the contents of files.
     pub(crate) fn with_stdin(&self) -> Result<(Option<String>, Option<String>), Usage> {
         let as_files = self.files.iter().filter(|it| is_stdin(it)).count();
         let (as_topic, as_file) = (self.topic == Some("-"), 0 < as_files);
@@ -63,7 +63,7 @@ fn at_a_terminal(what: &str) -> Usage {
     ))
 }
 
-/// What everyone should know, part by part.
+/// The context for every participant, part by part.
 #[derive(Default)]
 struct Context(String);
 
@@ -75,13 +75,13 @@ impl Context {
         }
     }
 
-    /// The same for a file, which is named if it is too much.
+    /// Adds a file's text; the error names the file if it is too long.
     fn add_file(&mut self, file: &Path, part: &str) -> Result<(), Usage> {
         self.add(part);
         self.fits().map_err(|message| wrong(file, &message))
     }
 
-    /// The same for standard input.
+    /// Adds text from standard input.
     fn add_piped(&mut self, part: &str) -> Result<(), Usage> {
         self.add(part);
         let piped = |message: String| Usage(format!("standard input: {message}"));
@@ -106,7 +106,7 @@ fn wrong(file: &Path, message: &str) -> Usage {
     Usage(format!("--file {}: {message}", file.display()))
 }
 
-/// What a file holds, if it is a text that could be used.
+/// A file's contents, if they are usable as text.
 fn text_of(file: &Path) -> Result<String, Usage> {
     let unreadable = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::NotFound => wrong(file, "there is no such file"),
@@ -133,7 +133,7 @@ fn text_of(file: &Path) -> Result<String, Usage> {
     text.ok_or_else(|| wrong(file, "is no text in UTF-8; only texts can be context"))
 }
 
-/// What a person says: as it was typed, or for `-` what is piped in.
+/// What a person says: the text as typed, or standard input for `-`.
 pub(crate) fn spoken(text: &str) -> Result<String, Usage> {
     if text != "-" {
         return Ok(text.to_owned());
@@ -149,7 +149,7 @@ fn read() -> Result<String, Usage> {
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         let read = std::io::stdin().take(MOST_BYTES + 1).read_to_end(&mut bytes);
-        // Fails only when nobody waits any more.
+        // Fails only when the receiver is gone.
         let _ = done.send(read.map(|_| bytes));
     });
     let unreadable = |reason: String| Usage(format!("standard input can't be read: {reason}"));

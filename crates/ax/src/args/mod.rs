@@ -1,4 +1,4 @@
-//! The command line: verbs, their flags and arguments, help, and text that is typed or piped in.
+//! The command line: verbs, their flags and arguments, help, and typed or piped text.
 
 mod bare;
 mod choices;
@@ -46,7 +46,7 @@ pub(crate) enum Verb {
     /// Go on with a discussion that was paused, failed, or cut off
     #[command(after_help = examples::RESUME)]
     Resume(Resume),
-    /// Hold a discussion once the calls under way are done
+    /// Pause a discussion once the calls under way are done
     #[command(after_help = examples::PAUSE)]
     Pause(Which),
     /// Ask nobody else, and conclude with what was said
@@ -61,10 +61,11 @@ pub(crate) enum Verb {
     /// Leave a remark that everyone asked from now on is shown
     #[command(after_help = examples::NOTE)]
     Note(Note),
-    /// Makes a decision that a discussion waits for. The verbs are made from the declarations.
+    /// Makes a decision that a discussion waits for. These verbs are generated from the
+    /// declarations.
     #[command(skip)]
     Rule(Box<Rule>),
-    /// Go on from a past discussion otherwise, asking only what is new
+    /// Branch off from a past discussion with changes, asking only what is new
     #[command(after_help = examples::FORK)]
     Fork(Fork),
     /// List past discussions, or search them
@@ -119,7 +120,7 @@ pub(crate) enum Verb {
     /// Show where the configuration is, what holds, and what is wrong
     #[command(after_help = examples::CONFIG)]
     Config(Configuring),
-    /// Print what lets a shell complete what is typed
+    /// Print the completion script for a shell
     #[command(after_help = examples::COMPLETIONS)]
     Completions {
         /// Which shell
@@ -178,7 +179,7 @@ pub(crate) struct Keys {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyVerb {
-    /// Keep a key: typed unseen, or from standard input where that is no terminal
+    /// Keep a key: typed without echo, or from standard input where that is no terminal
     Set {
         /// The provider, or the variable of its key
         name: String,
@@ -240,7 +241,8 @@ mod tests {
         assert_eq!(missing, Vec::<&str>::new());
     }
 
-    /// What is neither in the configuration nor here would be a flag that a preset can't have by oversight.
+    /// A flag missing both from the configuration and from this list couldn't be set in a preset,
+    /// by oversight.
     #[test]
     fn every_flag_of_discuss_can_be_configured_or_belongs_to_one_run() {
         let of_one_run = ["again", "preset", "json", "dry-run", "detach", "file", "no-early-exit", "help"];
@@ -256,7 +258,7 @@ mod tests {
         assert_eq!(unknown, BTreeSet::from(of_one_run));
     }
 
-    /// Longer lines would be wrapped where they look torn.
+    /// Longer lines would be wrapped in awkward places.
     #[test]
     fn what_stands_under_the_help_fits_80_columns() {
         for verb in built_in().get_subcommands() {

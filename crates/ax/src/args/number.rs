@@ -2,17 +2,17 @@
 
 use std::str::FromStr;
 
-/// A number without a fraction. Whether it is in its range is checked where its meaning is known.
+/// Parses a number without a fraction. Its range is checked where its meaning is known.
 pub(super) fn whole<T: FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| "must be a whole number, 0 or more".to_owned())
 }
 
-/// A number, perhaps with a fraction.
+/// Parses a number that may have a fraction.
 pub(super) fn fraction(text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| "must be a number, like 0.5".to_owned())
 }
 
-/// How many of something.
+/// Parses a count of at least one.
 pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
     let number = text.parse().ok().filter(|number| 1 <= *number);
     number.ok_or_else(|| "must be a whole number, 1 or more".to_owned())

@@ -1,4 +1,4 @@
-//! The flags of the options that patterns, methods and strategies declare, made from the
+//! The flags for the options that patterns, methods and strategies declare, generated from the
 //! declarations.
 
 use std::{
@@ -41,7 +41,7 @@ pub(super) enum Purpose {
     Fork,
 }
 
-/// The verb with a flag for every option that is offered on the command line.
+/// Adds a flag to the verb for every option that is offered on the command line.
 pub(super) fn added(verb: Command, app: &App, purpose: Purpose) -> Command {
     let flag = |declared: &'static Declared| {
         let help = match (purpose, &declared.kind) {
@@ -56,7 +56,7 @@ pub(super) fn added(verb: Command, app: &App, purpose: Purpose) -> Command {
     verb.args(offered(&app.registry).map(flag))
 }
 
-/// The options that were given, by name.
+/// The options given on the command line, by name.
 pub(super) fn given(matches: &ArgMatches, app: &App) -> BTreeMap<String, Value> {
     let value = |it: &'static Declared| Some((it.name.to_owned(), value_of(it, matches)?));
     offered(&app.registry).filter_map(value).collect()
@@ -67,7 +67,7 @@ pub(super) fn offered(registry: &Registry) -> impl Iterator<Item = &'static Decl
     registry.options().into_iter().filter(|it| it.on_surfaces)
 }
 
-/// A name that no argument of ours has.
+/// An argument id that none of the derived arguments has.
 fn id(declared: &Declared) -> String {
     format!("option {}", declared.name)
 }
@@ -88,8 +88,8 @@ fn value_of(declared: &Declared, matches: &ArgMatches) -> Option<Value> {
     }
 }
 
-/// How the value is written. Whether a number is within its bounds, and whether somebody of that name
-/// takes part, is checked with the whole request.
+/// How the value is parsed. Whether a number is within its bounds, and whether a participant has
+/// that name, is checked with the whole request.
 fn with_value(arg: Arg, declared: &'static Declared, app: &App) -> Arg {
     match &declared.kind {
         Kind::Flag { .. } => arg.action(ArgAction::SetTrue),
@@ -136,7 +136,7 @@ fn among(choices: &[Choice]) -> impl TypedValueParser<Value = Value> {
     PossibleValuesParser::from(choices.iter().map(value).collect::<Vec<_>>()).map(Value::from)
 }
 
-/// The rows in a JSON file. Mistakes are worded as they are in a request.
+/// The rows in a JSON file. Errors are worded as they are for a request.
 fn rows(file: &str, cells: &[RowCell], kind: &Kind) -> Result<Value, String> {
     let text = text_of(file)?;
     let wrong =
@@ -149,7 +149,7 @@ fn rows(file: &str, cells: &[RowCell], kind: &Kind) -> Result<Value, String> {
     }
 }
 
-/// What a file of rows holds, unless that is more than any list of rows takes.
+/// The contents of a file of rows, unless it is longer than any list of rows may be.
 fn text_of(file: &str) -> Result<String, String> {
     let unreadable = |error: std::io::Error| match error.kind() {
         ErrorKind::NotFound => "there is no such file".to_owned(),
@@ -164,7 +164,7 @@ fn text_of(file: &str) -> Result<String, String> {
     Ok(text)
 }
 
-/// A list with one row that has what every row must have.
+/// A list of one row with every required cell.
 fn example(cells: &[RowCell]) -> String {
     let cell = |it: &RowCell| {
         let value = match it.kind {
@@ -178,7 +178,7 @@ fn example(cells: &[RowCell]) -> String {
     format!("[{{{}}}]", required.join(", "))
 }
 
-/// What the option is for, within which bounds, and what holds where it is not given.
+/// An option's purpose, bounds and default.
 fn help(declared: &Declared) -> String {
     let summary = declared.summary;
     match &declared.kind {
@@ -206,16 +206,16 @@ fn usual(text: &str, default: Option<&impl std::fmt::Display>) -> String {
     default.map_or_else(|| text.to_owned(), |it| format!("{text} [default: {it}]"))
 }
 
-/// Those of one kind, with whether each declares an option.
+/// All patterns, methods or strategies, with whether each declares an option.
 struct Declaring {
     flag: &'static str,
-    /// The heading of flags that count with all of them.
+    /// The heading of options that all of them declare.
     heading: &'static str,
     all: Vec<(&'static str, bool)>,
 }
 
-/// Under which heading the flag stands: that of its kind where it always counts, else by those that
-/// declare it.
+/// The heading a flag is listed under: that of its kind if all of the kind declare it, else one
+/// that names those that do.
 fn heading(declared: &Declared, registry: &Registry) -> String {
     let declares = |options: Options| options.iter().any(|it| it.declared().name == declared.name);
     let patterns = registry.patterns().iter().map(|it| (it.name, declares(it.options))).collect();

@@ -1,4 +1,4 @@
-//! How much to print, and in which form.
+//! How much of a result is printed, and in which format.
 
 use clap::{Args, ValueEnum};
 use quorum::Config;
@@ -23,7 +23,7 @@ pub(crate) struct Output {
     pub(crate) usage: bool,
 }
 
-/// In which form a result is printed.
+/// The format in which a result is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Shape {
     /// The answer, and what qualifies it
@@ -47,7 +47,7 @@ impl Output {
         if self.verbose { Detail::Everything } else { Detail::Answer }
     }
 
-    /// The same with what the preset and the defaults say of what was not typed.
+    /// The same, with untyped values filled in from the preset and the defaults.
     pub(crate) fn or_configured(self, config: &Config, preset: Option<&str>) -> Output {
         let is_on = |long: &str| config.showing(preset, long) == Some(&Value::Bool(true));
         let written = config.showing(preset, "output-format").and_then(Value::as_str);

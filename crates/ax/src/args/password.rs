@@ -1,4 +1,4 @@
-//! Reads a secret from the terminal without echo, and restores the terminal on every way out.
+//! Reads a secret from the terminal without echo, and restores the terminal on every exit path.
 
 use std::io::{BufRead, Write, stdin};
 
@@ -13,18 +13,19 @@ const BACKSPACE: u8 = 0x08;
 const ERASE_LINE: u8 = 0x15;
 const DELETE: u8 = 0x7f;
 
-/// The line that was typed; `None` after Ctrl-C. Standard input must be a terminal.
+/// The typed line; `None` after Ctrl-C. Standard input must be a terminal.
 pub(crate) fn read_line(prompt: &str, longest: usize) -> std::io::Result<Option<String>> {
     let _hidden = Hidden::take()?;
     eprint!("{prompt}");
     let typed = read(stdin().lock(), longest)?;
-    // The key that ended the line was not shown either.
+    // The Enter key that ended the line was not echoed either.
     eprintln!();
     std::io::stderr().flush()?;
     Ok(typed.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-/// Byte by byte: signals are switched off with the echo, for one that ends us would leave the terminal mute.
+/// Reads byte by byte, handling Ctrl-C itself: signals are switched off along with the echo,
+/// because one that killed the process would leave the terminal without echo.
 fn read(input: impl BufRead, longest: usize) -> std::io::Result<Option<Vec<u8>>> {
     let mut typed = Vec::new();
     for byte in input.bytes() {
@@ -40,7 +41,7 @@ fn read(input: impl BufRead, longest: usize) -> std::io::Result<Option<Vec<u8>>>
     Ok(Some(typed))
 }
 
-/// A terminal that shows nothing of what is typed, until this is dropped.
+/// A terminal without echo, restored when this is dropped.
 struct Hidden(Termios);
 
 impl Hidden {
@@ -57,7 +58,7 @@ impl Hidden {
 
 impl Drop for Hidden {
     fn drop(&mut self) {
-        // A terminal that is gone needs nothing back.
+        // A closed terminal needs no restoring.
         let _ = tcsetattr(stdio::stdin(), OptionalActions::Now, &self.0);
     }
 }

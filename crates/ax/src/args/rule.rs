@@ -1,4 +1,5 @@
-//! The verbs that make a decision a discussion waits for: one for each kind that a pattern declares.
+//! The verbs that make a decision a discussion waits for: one for each kind of decision that a
+//! pattern declares.
 
 use clap::{
     Args, Command,
@@ -11,10 +12,10 @@ use quorum::{
 
 use crate::args::{Output, Which};
 
-/// What choices were called in earlier versions.
+/// The names of choices in earlier versions.
 const FORMER_NAMES: [(&str, &str); 1] = [("go-without", "none")];
 
-/// A name for examples.
+/// A participant's name for examples.
 const SOMEBODY: &str = "gemini";
 
 #[derive(Debug, Args)]
@@ -33,7 +34,7 @@ pub(crate) struct Rule {
     pub(crate) output: Output,
 }
 
-/// The command line with a verb for each decision that people may be asked for.
+/// Adds a verb for each decision that people may be asked to make.
 pub(super) fn added(command: Command, registry: &Registry) -> Command {
     command.subcommands(registry.rulings().into_iter().map(verb))
 }
@@ -51,7 +52,7 @@ fn verb(kind: &'static RulingKind) -> Command {
     };
     let choices = PossibleValuesParser::from(values).map(named);
     let verb = Rule::augment_args(Command::new(kind.name)).about(kind.summary).after_help(examples(kind));
-    // Unlike `mut_arg`, `mut_args` keeps the order of what stands in a fixed place.
+    // Unlike `mut_arg`, `mut_args` keeps the order of positional arguments.
     verb.mut_args(|arg| if arg.get_id() == "choice" { arg.value_parser(choices.clone()) } else { arg })
 }
 

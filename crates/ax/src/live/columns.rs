@@ -1,4 +1,4 @@
-//! How the width of a status line is shared out.
+//! The column widths of a status line.
 
 use quorum::model::{participant::Role, state::Spending};
 
@@ -7,7 +7,7 @@ use crate::{
     render::line::{Line, PLAIN, width},
 };
 
-/// A glyph with its blanks.
+/// A glyph with the blanks around it.
 const GLYPH: usize = 3;
 /// ` 41 tok/s  `
 const RATE: usize = 11;
@@ -16,19 +16,19 @@ const TOKENS: usize = 10;
 /// `$0.013  `
 const COST: usize = 8;
 const LONGEST_NAME: usize = 16;
-/// So much of what is said is worth a line.
+/// The fewest columns of a reply's text worth showing.
 const SHORTEST_TAIL: usize = 20;
 
-/// How the width of a status line is shared out.
+/// The column widths of a status line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Columns {
     pub(super) all: usize,
     pub(super) name: usize,
-    /// 0 where nobody has a part, or there is no room for it.
+    /// 0 if no participant has a role, or there is no room for it.
     pub(super) role: usize,
     pub(super) figures: usize,
     pub(super) tail: usize,
-    /// Whether every line begins with the key for its seat.
+    /// Whether every line begins with the key of its seat.
     pub(super) numbered: bool,
     with: With,
 }
@@ -42,7 +42,7 @@ struct With {
 }
 
 impl Columns {
-    /// The fullest way that leaves room for what is said.
+    /// The most detailed layout that leaves room for the reply's text.
     pub(super) fn of(voices: &[Voice], all: usize, priced: bool) -> Columns {
         let name = voices.iter().map(|it| width(&it.name)).max().unwrap_or_default().min(LONGEST_NAME);
         let part = |it: &Voice| if it.role == Role::SPEAKER { 0 } else { it.role.name().len() };
@@ -66,12 +66,12 @@ impl Columns {
         Columns { all, name, role, figures, tail: all.saturating_sub(head + figures), numbered: false, with }
     }
 
-    /// The same, with the seats' keys where they are asked for.
+    /// The same, with the seats' keys if `numbered`.
     pub(super) fn numbered_if(self, numbered: bool) -> Columns {
         Columns { numbered, ..self }
     }
 
-    /// The figures, padded to their place.
+    /// The figures, padded to their column.
     pub(super) fn figures(&self, rate: Option<u64>, tokens: u64, spending: Spending) -> Line {
         let mut text = String::new();
         if self.with.rate {

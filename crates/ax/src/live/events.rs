@@ -17,11 +17,11 @@ const STOPPING: &str = "Stopping: no more calls. The answer will be made from wh
 pub(crate) enum LoopEnd {
     /// The run is over.
     Ended { interrupted: bool, paused: bool },
-    /// This process is to go at once.
+    /// This process is to leave at once.
     Left,
 }
 
-/// What somebody at the terminal asked for so far.
+/// What the person at the terminal has requested so far.
 #[derive(Default)]
 struct Requested {
     interrupts: u32,
@@ -42,7 +42,7 @@ pub(crate) async fn handle_all(
     let mut leaving = Leaving::default();
     loop {
         tokio::select! {
-            // What was said before the end is shown before it.
+            // What was said before the end is shown before the end.
             biased;
             () = leave.received() => {
                 if !leaving.begin(discussion, watch) {
@@ -80,18 +80,18 @@ pub(crate) async fn handle_all(
     }
 }
 
-/// How long the calls under way may take to end once this process was told to.
+/// How long the calls under way may take to finish after a signal to leave.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Leaving without losing an answer that is paid for: nothing new is asked, what is under way is
-/// awaited for a while and recorded, and another process may go on at once.
+/// Leaves without losing a paid answer: starts no new calls, waits a while for those under way to
+/// be recorded, and then lets another process continue at once.
 #[derive(Default)]
 struct Leaving {
     deadline: Option<Instant>,
 }
 
 impl Leaving {
-    /// Lets nothing new begin. `false` when there is nothing to wait for: it was told before.
+    /// Stops new calls from starting. `false` on a second signal, which leaves without waiting.
     fn begin(&mut self, discussion: &Discussion, watch: &mut Watch) -> bool {
         if self.deadline.replace(Instant::now() + GRACE).is_some() {
             return false;
@@ -115,7 +115,8 @@ impl Leaving {
     }
 }
 
-/// How a run ended that was let go: its last call may have been the last of the discussion.
+/// How a run ended that was released by this process: its last call may also have ended the
+/// discussion.
 async fn let_go(discussion: &Discussion) -> LoopEnd {
     match discussion.state().await {
         Ok(state) if state.lifecycle.is_terminal() => LoopEnd::Ended { interrupted: true, paused: false },
@@ -140,8 +141,8 @@ impl Trouble {
     }
 }
 
-/// The signals to this process while a discussion is run. Listened for before anything is paid for, so
-/// that none of them kills it with a call under way.
+/// The signals to this process while a discussion runs. They are caught before the first paid call,
+/// so that none of them kills the process with a call under way.
 pub(crate) struct ProcessSignals {
     interrupt: Caught,
     leave: LeaveSignals,
@@ -153,11 +154,11 @@ impl ProcessSignals {
     }
 }
 
-/// The signals after which this process leaves at once.
+/// The signals that make this process leave.
 pub(crate) struct LeaveSignals {
     terminate: Caught,
     quit: Caught,
-    /// Only at a terminal: who started us with `nohup` wants us to go on.
+    /// Only at a terminal: under `nohup` the process must survive a hangup.
     hangup: Option<Caught>,
 }
 
@@ -167,7 +168,7 @@ impl LeaveSignals {
         Ok(LeaveSignals { terminate, quit, hangup: None })
     }
 
-    /// Where a terminal is held that may be closed.
+    /// The signals for a process at a terminal, which may be closed.
     pub(crate) fn at_a_terminal() -> anyhow::Result<LeaveSignals> {
         Ok(LeaveSignals { hangup: Some(signal(SignalKind::hangup())?), ..LeaveSignals::new()? })
     }
@@ -187,7 +188,7 @@ impl LeaveSignals {
     }
 }
 
-/// First stop, then abort, then leave. `false` when there is nothing gentler left to do.
+/// Stops on the first interrupt, aborts on the second. `false` on the third, which leaves.
 async fn on_interrupt(discussion: &Discussion, interrupts: u32, watch: &mut Watch) -> anyhow::Result<bool> {
     let command = match interrupts {
         1 => {
@@ -203,7 +204,7 @@ async fn on_interrupt(discussion: &Discussion, interrupts: u32, watch: &mut Watc
     send(discussion, command).await
 }
 
-/// What a key asks for. `false` when that is to leave.
+/// Does what a key asks for. `false` if that is to leave.
 async fn on_key(
     discussion: &Discussion,
     key: Key,
@@ -232,7 +233,7 @@ async fn on_key(
     Ok(true)
 }
 
-/// What is over needs no command.
+/// Sends a command, unless the discussion is already over.
 async fn send(discussion: &Discussion, command: Command) -> anyhow::Result<bool> {
     match discussion.send(command).await {
         Ok(()) | Err(Error::Store(StoreError::Over(_))) => Ok(true),
@@ -242,19 +243,19 @@ async fn send(discussion: &Discussion, command: Command) -> anyhow::Result<bool>
 
 /// How waiting at a paused discussion ended.
 pub(crate) enum PauseEnd {
-    /// It goes on here.
+    /// It continues here.
     GoesOn(Handle),
     /// It ended meanwhile.
     Over(Snapshot),
-    /// Another process has it.
+    /// Another process runs it.
     Elsewhere,
-    /// It is left as it is.
+    /// It stays paused.
     Left,
-    /// The same, with a signal.
+    /// It stays paused, after a signal.
     Interrupted,
 }
 
-/// Waits at the screen of a discussion that was paused here until somebody resumes or leaves it.
+/// Waits at the screen of a discussion paused here, until the person resumes or leaves it.
 pub(crate) async fn wait_while_paused(
     discussion: &Discussion,
     watch: &mut Watch,

@@ -15,7 +15,7 @@ use quorum::{
 
 use crate::render::write;
 
-/// Writes the events of one discussion. What a slow reader missed is read from the record.
+/// Writes the events of one discussion. Events that a slow reader missed are read from the record.
 pub(crate) struct JsonLines {
     id: DiscussionId,
     announcer: Announcer,
@@ -50,7 +50,7 @@ impl JsonLines {
         }
     }
 
-    /// Writes everything that is recorded and not written yet.
+    /// Writes all recorded events that are not written yet.
     pub(crate) async fn catch_up(&mut self, discussion: &Discussion) -> anyhow::Result<()> {
         self.write_header()?;
         self.write_up_to(discussion, Seq(u64::MAX)).await

@@ -1,26 +1,26 @@
-//! What the keys mean while a discussion runs.
+//! The keys that work while a discussion runs.
 
-/// A key that means something.
+/// A key with a meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Key {
-    /// Hold, or go on.
+    /// Pause, or resume.
     Pause,
-    /// Ask nobody else, and conclude.
+    /// Ask no further participant, and conclude.
     Stop,
     /// Leave the discussion as it is.
     Quit,
-    /// Show all that this seat says, from 0.
+    /// Show everything this seat says. Seats count from 0.
     Follow(usize),
-    /// Show everyone alike again.
+    /// Show all participants alike again.
     All,
-    /// Show or hide what the keys are.
+    /// Show or hide the list of keys.
     Help,
 }
 
-/// So many keys between two frames are still typed by hand.
+/// The most keys that a person types between two frames.
 const MOST_PRESSED: usize = 4;
 
-/// The keys in what was typed. Arrows and the like are several bytes and mean nothing.
+/// The keys in the typed bytes. Arrows and other escape sequences are skipped.
 pub(super) fn read(mut bytes: &[u8]) -> Vec<Key> {
     let mut keys = Vec::new();
     while let [first, rest @ ..] = bytes {
@@ -30,8 +30,8 @@ pub(super) fn read(mut bytes: &[u8]) -> Vec<Key> {
     keys
 }
 
-/// Whether this came from no finger: nobody presses so many keys between two frames. Who pastes an answer a moment before they are
-/// asked for it does not mean to stop the discussion.
+/// Whether these bytes were pasted: more keys than a person presses between two frames. An answer
+/// pasted a moment before it is asked for must not stop the discussion.
 pub(super) fn is_pasted(mut bytes: &[u8]) -> bool {
     let mut pressed = 0;
     while let [first, rest @ ..] = bytes {
@@ -53,7 +53,7 @@ fn key(byte: u8) -> Option<Key> {
     }
 }
 
-/// After `[1;5A` or `OP`.
+/// The bytes after an escape sequence such as `[1;5A` or `OP`.
 fn after_sequence(bytes: &[u8]) -> &[u8] {
     match bytes {
         [b'[', rest @ ..] => {

@@ -1,5 +1,5 @@
-//! The screen as lines: a header, a line for everyone, how far they agree, the marks they got, and the
-//! keys.
+//! Lays the screen out in lines: a header, a line for each participant, the agreement, the scores,
+//! and the keys.
 
 use quorum::model::{
     command::Command,
@@ -23,7 +23,8 @@ use crate::{
     terminal::Size,
 };
 
-/// A topic that is not to be seen as a whole has this much of it beside the rest, or a line of its own.
+/// A topic too long for the header line is cut to no less than this; with less room it gets its own
+/// line.
 const LONG_TOPIC: usize = 60;
 const WIDEST_BAR: usize = 24;
 /// How many rows of scores are shown.
@@ -32,9 +33,9 @@ const SCORED: usize = 2;
 const FOLLOWED_BYTES: usize = 32 * 1024;
 
 impl Screen {
-    /// What fits a terminal of this size, most important first.
+    /// The lines that fit a terminal of this size, most important first.
     pub(crate) fn lines(&self, size: Size, now: u64) -> Vec<Line> {
-        // The last row is the terminal's own: a block as high as the screen would scroll itself away.
+        // One row is left free: a block as high as the screen would scroll itself away.
         let room = size.rows.saturating_sub(1).max(1);
         let columns = Columns::of(&self.voices, size.columns, self.state.spec.simulation.is_none());
         let columns = columns.numbered_if(self.footer == Footer::Help);
@@ -63,7 +64,8 @@ impl Screen {
         voice.line(seat, spending, columns, now)
     }
 
-    /// On one line if the topic has room beside the rest, without the phase if need be; else on two.
+    /// The header on one line if the topic fits beside the rest, without the phase if need be; else
+    /// on two.
     fn header(&self, columns: usize, now: u64) -> Vec<Line> {
         let (pattern, bounds) = (self.state.spec.pattern.clone(), self.bounds(now));
         let parts = |place: Vec<String>| [std::slice::from_ref(&pattern), &place, &bounds].concat();
@@ -84,7 +86,7 @@ impl Screen {
         }
     }
 
-    /// Where it stands.
+    /// The round and the phase or state.
     fn place(&self) -> Vec<String> {
         let State { lifecycle, phase, wish, .. } = &self.state;
         let stands = match (lifecycle, wish) {
@@ -106,7 +108,7 @@ impl Screen {
         (0 < *round).then(|| format!("round {round}{of}"))
     }
 
-    /// What it took so far, of what it may take.
+    /// The time and money spent so far, with their limits.
     fn bounds(&self, now: u64) -> Vec<String> {
         let spec = &self.state.spec;
         let time = format!("{}/{}", clock(self.active_ms(now)), clock(spec.timing.total_ms));
@@ -140,7 +142,7 @@ impl Screen {
         vec![bar.and("  ", PLAIN).and(&latest(&history, rest), DIM)]
     }
 
-    /// The rounds that an option limits, where one was given.
+    /// The limit on rounds that an option sets, if one was given.
     fn most_rounds(&self) -> Option<u32> {
         let limits = self.teller.registry().options().into_iter().filter(|it| it.of_rounds);
         let given = limits.filter_map(|it| self.state.spec.settings.get(it.name)?.as_u64()).max();
@@ -173,7 +175,7 @@ impl Screen {
             .collect()
     }
 
-    /// All that the one who is followed says, as far as there is room for its end.
+    /// The followed participant's reply, or as much of its end as there is room for.
     fn followed(&self, columns: usize, room: usize) -> Vec<Line> {
         let Some((seat, voice)) = self.focus.and_then(|seat| Some((seat, self.voices.get(seat)?))) else {
             return Vec::new();
@@ -192,7 +194,7 @@ impl Screen {
     }
 }
 
-/// What is between dots, in as many rows as it takes; only what is longer than a row is broken.
+/// Packs the parts between dots into rows. Only a part longer than a row is broken.
 fn packed(text: &str, columns: usize) -> Vec<Line> {
     let mut rows: Vec<String> = Vec::new();
     for part in text.split(" · ") {
@@ -204,7 +206,7 @@ fn packed(text: &str, columns: usize) -> Vec<Line> {
     rows.iter().flat_map(|row| Line::of(row, DIM).wrapped(columns)).collect()
 }
 
-/// As many of these as fit.
+/// As many of these parts as fit.
 fn fitting(parts: &[String], columns: usize) -> Line {
     let mut line = Line::of(" ", PLAIN);
     for (at, part) in parts.iter().enumerate() {
@@ -221,7 +223,7 @@ pub(super) fn clock(ms: u64) -> String {
     if hours == 0 { format!("{minutes}:{seconds:02}") } else { format!("{hours}:{minutes:02}:{seconds:02}") }
 }
 
-/// A bar in eighths of a column, with a mark where it should reach, if it should.
+/// A bar in eighths of a column, with a mark at the needed share, if there is one.
 fn bar(share: f64, need: Option<f64>, columns: usize) -> String {
     const EIGHTHS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
     let filled = (share.clamp(0.0, 1.0) * columns as f64 * 8.0).round() as usize;
@@ -234,7 +236,7 @@ fn bar(share: f64, need: Option<f64>, columns: usize) -> String {
     (0..columns).map(cell).collect()
 }
 
-/// The last of these that fit.
+/// The latest of these that fit.
 fn latest(history: &[String], room: usize) -> String {
     let fitting = (0..history.len()).map(|from| history[from..].join(" → ")).find(|it| width(it) <= room);
     if history.len() < 2 { String::new() } else { fitting.unwrap_or_default() }

@@ -1,4 +1,4 @@
-//! The live view on a terminal: takes in signals and keys, and repaints at most ten times a second.
+//! The live view on a terminal: handles signals and keys, and repaints at most ten times a second.
 
 use std::{
     io::Stderr,
@@ -25,7 +25,7 @@ use crate::{
 
 const FRAME: Duration = Duration::from_millis(100);
 
-/// A screen that is up. Dropping it takes it down and gives the terminal back.
+/// A live screen. Dropping it removes it and restores the terminal.
 pub(crate) struct LiveView {
     screen: Screen,
     painter: Painter<Stderr>,
@@ -36,15 +36,15 @@ pub(crate) struct LiveView {
     stopped: Caught,
     continued: Caught,
     hung_up: Caught,
-    /// What is to go above the screen with the next frame.
+    /// Lines that go above the screen with the next frame.
     scrollback: Scrollback,
-    /// Whether something changed since the last frame, and in which second that was.
+    /// Whether something changed since the last frame, and the second of that frame.
     stirred: bool,
     second: u64,
     owner: Owner,
-    /// Whether we stopped ourselves, so that a signal to go on is due and no surprise.
+    /// Whether this process stopped itself, so that a SIGCONT is expected.
     suspended: bool,
-    /// Whether the last that was typed was pasted.
+    /// Whether the last input was pasted.
     pasting: bool,
 }
 
@@ -52,13 +52,13 @@ pub(crate) struct LiveView {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Owner {
     Ours,
-    /// The shell's, or another job's, until we are in the foreground again.
+    /// The shell or another job, until this process is in the foreground again.
     Others,
-    /// Nobody's: it takes nothing any more.
+    /// Nothing: the terminal no longer accepts output.
     Gone,
 }
 
-/// The screen's time: that of the clock on the wall, or of a recording.
+/// The screen's time: real time, or that of a recording.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clock {
     from: Instant,
@@ -67,7 +67,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// Stands at this millisecond now, and runs so fast.
+    /// A clock that shows this millisecond now and runs at this speed.
     pub(crate) fn at(ms: u64, speed: f64) -> Clock {
         Clock { from: Instant::now(), at: ms, speed }
     }
@@ -78,7 +78,7 @@ impl Clock {
 }
 
 impl LiveView {
-    /// Puts the screen up.
+    /// Shows the screen.
     pub(crate) fn open(state: &Snapshot, keys: Keys) -> anyhow::Result<LiveView> {
         let footer = if terminal::has_keys() { Footer::Hint } else { Footer::Absent };
         let clock = Clock::at(0, 1.0);
@@ -106,19 +106,19 @@ impl LiveView {
         Ok(view)
     }
 
-    /// Takes in what happened.
+    /// Handles a signal from the engine.
     pub(crate) fn hear(&mut self, signal: &Signal) {
         self.screen.hear(signal, self.clock.now());
         self.scrollback.hear(&self.screen.state, &self.screen.teller, signal, self.size.columns);
         self.stirred = true;
     }
 
-    /// Sets the clock, as a recording does.
+    /// Sets the clock, for a replay.
     pub(crate) fn set_clock(&mut self, clock: Clock) {
         self.clock = clock;
     }
 
-    /// Says something in the last line, or above where there is none.
+    /// Shows a notice in the last line, or above the screen if there is no such line.
     pub(crate) fn say(&mut self, text: &str) {
         if self.screen.footer == Footer::Absent {
             self.scrollback.remark(text, self.size.columns);
@@ -128,11 +128,12 @@ impl LiveView {
         self.stirred = true;
     }
 
-    /// The keys that were pressed and mean something to the discussion. Waits for a frame, and paints it where it is needed.
+    /// Waits for the next frame, paints it if needed, and returns the pressed keys that concern the
+    /// discussion.
     pub(crate) async fn stir(&mut self) -> Vec<Key> {
         tokio::select! {
             biased;
-            // The window is being closed: the discussion is left as it is, and its terminal as it was.
+            // The window is being closed: leave the discussion as it is, and restore the terminal.
             _ = self.hung_up.recv() => return vec![Key::Quit],
             _ = self.stopped.recv() => self.step_aside(),
             _ = self.continued.recv() => self.go_on(),
@@ -143,7 +144,7 @@ impl LiveView {
     }
 
     fn frame(&mut self) -> Vec<Key> {
-        // A shell that brings a running job to the foreground says nothing to it.
+        // A shell that brings a running job to the foreground doesn't signal it.
         if self.owner == Owner::Others && terminal::is_foreground() {
             self.come_back();
         }
@@ -155,14 +156,14 @@ impl LiveView {
         others
     }
 
-    /// The keys that were pressed. What is pasted comes in pieces, and its last one may be short.
+    /// The pressed keys. Pasted text arrives in pieces, and the last one may be short.
     fn typed(&mut self) -> Vec<Key> {
         let typed = terminal::typed();
         let pasting = std::mem::replace(&mut self.pasting, keys::is_pasted(&typed));
         if pasting || self.pasting { Vec::new() } else { keys::read(&typed) }
     }
 
-    /// A key that only changes what is seen.
+    /// Handles a key that only changes the view.
     fn turn(&mut self, key: Key) {
         let screen = &mut self.screen;
         match key {
@@ -188,21 +189,22 @@ impl LiveView {
         self.keep(&painted);
     }
 
-    /// A terminal that takes nothing any more must not end what is paid for.
+    /// Notes a failed write: a terminal that is gone must not end a discussion that is paid for.
     fn keep(&mut self, written: &std::io::Result<()>) {
         if written.is_err() {
             self.owner = Owner::Gone;
         }
     }
 
-    /// Ctrl-Z: the terminal is given back before this process stops.
+    /// Ctrl-Z: restores the terminal before this process stops.
     fn step_aside(&mut self) {
         self.take_down();
         (self.owner, self.suspended) = (Owner::Others, true);
         terminal::suspend();
     }
 
-    /// The signal to go on, in the foreground or not. Who was stopped from outside finds the terminal as others left it.
+    /// Handles SIGCONT, in the foreground or not. After a stop from outside, other programs may
+    /// have changed the terminal.
     fn go_on(&mut self) {
         let surprised = !std::mem::take(&mut self.suspended);
         if surprised && self.owner == Owner::Ours {
@@ -230,10 +232,10 @@ impl LiveView {
         }
     }
 
-    /// Takes the screen down; what is finished stays.
+    /// Removes the screen; finished lines stay.
     pub(crate) fn close(mut self) {
         let above = self.scrollback.end();
-        // As with every line for people: if nobody can read it, nobody is missing it.
+        // Like every line for people, it is dropped if the terminal is gone.
         let _ = self.painter.paint(&above, &[]);
     }
 

@@ -1,8 +1,8 @@
-//! A running discussion at this terminal: the session that follows it to its end, the events and keys
-//! on the way, a person's turn, and the live view.
+//! A running discussion at this terminal: the session that follows it to its end, its events and
+//! keys, a person's turn, and the live view.
 //!
-//! The live view is a pure screen folded from signals and time, a painter that redraws what changed,
-//! and the scrollback above it.
+//! The live view is a pure screen folded from signals and time, a painter that redraws what
+//! changed, and the scrollback above it.
 
 mod columns;
 pub(crate) mod events;

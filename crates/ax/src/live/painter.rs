@@ -1,17 +1,20 @@
-//! A block of lines at the bottom of a terminal, redrawn where it changed; what is finished goes above it and scrolls away.
+//! Draws a block of lines at the bottom of a terminal and redraws what changed. Finished lines go
+//! above the block and scroll away.
 
 use std::io::{self, Write};
 
 use crate::render::line::{Colour, Line};
 
-/// Terminals that know it show a frame at once; the others ignore it.
+/// Starts a synchronized update, which terminals without support ignore, and turns line wrapping
+/// off: lines are wrapped here, so a character of unexpected width can't push the rest down.
 const BEGIN: &str = "\u{1b}[?2026h\u{1b}[?7l";
-/// Lines are wrapped by us, so that a letter of an unexpected width can't push the rest down. Others want it back.
+/// Ends the update, and turns line wrapping back on for other programs.
 const END: &str = "\u{1b}[?7h\u{1b}[?2026l";
 const ERASE_BELOW: &str = "\u{1b}[J";
 const ERASE_LINE: &str = "\u{1b}[K";
 
-/// Knows what it has drawn, and draws only what is different. Between frames the cursor rests at the end of the block.
+/// Remembers what it has drawn and draws only differences. Between frames the cursor stays at the
+/// end of the block.
 #[derive(Debug)]
 pub(crate) struct Painter<W> {
     out: W,
@@ -30,7 +33,7 @@ impl<W: Write> Painter<W> {
         Painter { out, colour, shown: Vec::new() }
     }
 
-    /// Puts finished lines above the block, and makes the block look like this.
+    /// Writes finished lines above the block, and redraws the block as given.
     pub(crate) fn paint(&mut self, above: &[Line], block: &[Line]) -> io::Result<()> {
         let block: Vec<Drawn> = block.iter().map(|line| self.drawn(line)).collect();
         if above.is_empty() && block == self.shown {
@@ -45,7 +48,8 @@ impl<W: Write> Painter<W> {
         for (at, line) in block.iter().enumerate() {
             frame += if at == 0 { "" } else { "\r\n" };
             if self.shown.get(at) != Some(line) {
-                // Erased first: after a line as wide as the terminal the cursor stands on its last letter.
+                // Erased first: after a line as wide as the terminal, the cursor is on its last
+                // character.
                 frame += &format!("{ERASE_LINE}{}", line.text);
             }
         }
@@ -56,7 +60,7 @@ impl<W: Write> Painter<W> {
         self.send(&format!("{frame}{END}"))
     }
 
-    /// Takes the block away; the next line goes where it began.
+    /// Removes the block; the next line goes where the block began.
     pub(crate) fn erase(&mut self) -> io::Result<()> {
         if self.shown.is_empty() {
             return Ok(());
@@ -66,7 +70,7 @@ impl<W: Write> Painter<W> {
         self.send(&erased)
     }
 
-    /// The terminal has another width. Lines that no longer fit take several rows now; all of them go.
+    /// Erases the block after a change of width: lines that no longer fit now take several rows.
     pub(crate) fn resized(&mut self, columns: usize) -> io::Result<()> {
         let rows = self.shown.iter().map(|it| it.width.div_ceil(columns.max(1)).max(1)).sum();
         let erased = format!("{}{ERASE_BELOW}", self.to_top(rows));
@@ -74,7 +78,7 @@ impl<W: Write> Painter<W> {
         self.send(&erased)
     }
 
-    /// Leaves what is drawn where it is: somebody else has the terminal now.
+    /// Leaves the drawn lines in place and forgets them: another program has used the terminal.
     pub(crate) fn forget(&mut self) {
         self.shown.clear();
     }
@@ -83,7 +87,7 @@ impl<W: Write> Painter<W> {
         Drawn { text: line.rendered(self.colour), width: line.width() }
     }
 
-    /// From the end of a block of so many rows to its beginning.
+    /// Moves from the end of a block of this many rows to its beginning.
     fn to_top(&self, rows: usize) -> String {
         if rows < 2 { "\r".to_owned() } else { format!("\r\u{1b}[{}A", rows - 1) }
     }
@@ -112,7 +116,7 @@ mod tests {
             }
         }
 
-        /// Paints, and returns how many bytes that took.
+        /// Paints, and returns the number of bytes written.
         fn paint(&mut self, above: &[&str], block: &[&str]) -> usize {
             let lines = |texts: &[&str]| texts.iter().map(|it| Line::of(it, PLAIN)).collect::<Vec<_>>();
             self.painter.paint(&lines(above), &lines(block)).unwrap();

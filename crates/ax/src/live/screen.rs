@@ -1,4 +1,5 @@
-//! What is to be seen of a discussion: a fold of its facts, of the text as it comes, and of time.
+//! The state of the screen: a fold of the discussion's facts, of the text as it arrives, and of
+//! time.
 
 use std::sync::Arc;
 
@@ -21,46 +22,47 @@ use crate::{
     },
 };
 
-/// A discussion as it is seen now. Times are milliseconds of one clock, whichever the caller has.
+/// A discussion as the screen shows it. All times are milliseconds of one clock, chosen by the
+/// caller.
 #[derive(Debug, Clone)]
 pub(crate) struct Screen {
     pub(super) state: State,
     pub(super) voices: Vec<Voice>,
     pub(super) agreement: Vec<RoundAgreement>,
     pub(super) scores: Vec<ScoreRow>,
-    /// Puts into lines what the screen does not show.
+    /// Words the events that the screen does not show.
     pub(crate) teller: Teller,
-    /// When the last fact came: active time goes on from there.
+    /// When the last fact arrived: active time is counted on from there.
     pub(super) heard_at: u64,
-    /// Whose text is shown in full.
+    /// The seat whose text is shown in full.
     pub(crate) focus: Option<usize>,
-    /// What stands in the last line.
+    /// The last line.
     pub(crate) footer: Footer,
     pub(super) keys: Keys,
 }
 
-/// What the keys are for.
+/// What the keys control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keys {
     OfDiscussion,
     OfReplay,
 }
 
-/// What stands in the last line.
+/// The content of the last line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Footer {
-    /// Nothing: nobody can type.
+    /// Nothing: there is no keyboard.
     Absent,
-    /// How to learn about the keys.
+    /// How to list the keys.
     Hint,
-    /// The keys.
+    /// The list of keys.
     Help,
-    /// Something that was just asked for.
+    /// A notice about the last request.
     Notice(String),
 }
 
 impl Screen {
-    /// A discussion that has come this far.
+    /// The screen of a discussion in this state.
     pub(crate) fn of(state: &Snapshot, (footer, keys): (Footer, Keys), now: u64) -> Screen {
         let (teller, state) = (Teller::of(state, state.registry()), State::clone(state));
         let voices = state.spec.participants.iter().map(Voice::of).collect();
@@ -72,7 +74,7 @@ impl Screen {
         screen
     }
 
-    /// Takes in what happened.
+    /// Handles a signal from the engine.
     pub(crate) fn hear(&mut self, signal: &Signal, now: u64) {
         match signal {
             Signal::Fact { discussion, fact }
@@ -90,7 +92,7 @@ impl Screen {
         }
     }
 
-    /// Whether it looks different from one second to the next.
+    /// Whether the screen changes with every second.
     pub(crate) fn is_timed(&self) -> bool {
         self.state.lifecycle.is_active() || self.voices.iter().any(Voice::is_timed)
     }
@@ -101,7 +103,7 @@ impl Screen {
         self.state.active_ms + if runs { now.saturating_sub(self.heard_at) } else { 0 }
     }
 
-    /// What the record says of everyone, for a discussion that has a past.
+    /// Restores each participant's line from the record, for a discussion that has already run.
     fn recall(&mut self, now: u64) {
         let state = &self.state;
         for voice in &mut self.voices {

@@ -1,4 +1,4 @@
-//! The scrollback above the screen: finished turns, and events that are worth a line.
+//! The scrollback above the screen: finished turns, and events worth a line.
 
 use quorum::{
     Signal,
@@ -29,12 +29,12 @@ const MARGIN: &str = "  ";
 #[derive(Debug, Default)]
 pub(crate) struct Scrollback {
     lines: Vec<Line>,
-    /// Whether the last line was one of a remark, which nothing else may follow without a gap.
+    /// Whether the last line was a remark. Anything but a remark needs a blank line after it.
     remarked: bool,
 }
 
 impl Scrollback {
-    /// Takes in something that happened in this discussion, which the state knows already.
+    /// Handles a signal of this discussion. The state includes it already.
     pub(crate) fn hear(&mut self, state: &State, teller: &Teller, signal: &Signal, columns: usize) {
         let lines = match signal {
             Signal::Fact { discussion, fact } if *discussion == state.id => {
@@ -52,25 +52,25 @@ impl Scrollback {
         self.lines.extend(lines);
     }
 
-    /// Something that is said in between.
+    /// Adds a remark.
     pub(crate) fn remark(&mut self, text: &str, columns: usize) {
         self.lines.extend(indented(text, columns));
         self.remarked = true;
     }
 
-    /// The last of it, and a gap before whatever comes then.
+    /// The remaining lines, with a blank line if the last was a remark.
     pub(crate) fn end(&mut self) -> Vec<Line> {
         let gap = self.remarked.then(Line::default);
         self.take().into_iter().chain(gap).collect()
     }
 
-    /// What there is so far.
+    /// Takes the lines collected so far.
     pub(crate) fn take(&mut self) -> Vec<Line> {
         std::mem::take(&mut self.lines)
     }
 }
 
-/// What is shown of a fact in a way of its own.
+/// The lines of a fact that has its own form.
 fn of_fact(state: &State, fact: &Fact, columns: usize) -> Option<Vec<Line>> {
     match &fact.event {
         Event::RoundOpened { round } => {
@@ -90,7 +90,8 @@ fn of_fact(state: &State, fact: &Fact, columns: usize) -> Option<Vec<Line>> {
     }
 }
 
-/// What the screen shows while it lasts, and nobody needs to know of a discussion below.
+/// Whether the screen itself shows this event while it lasts. Such events of sub-discussions are
+/// not shown at all.
 fn is_passing(event: &Event) -> bool {
     matches!(
         event,
@@ -101,7 +102,7 @@ fn is_passing(event: &Event) -> bool {
     )
 }
 
-/// What lines alone would say of it.
+/// The lines of a signal as they would be without a screen.
 fn remark(teller: &Teller, signal: &Signal, columns: usize) -> Vec<Line> {
     let text = teller.line(signal);
     text.iter().flat_map(|text| text.lines()).flat_map(|text| indented(text, columns)).collect()
@@ -117,7 +118,7 @@ fn heading(text: &str, columns: usize) -> Line {
     Line::of("── ", DIM).and(text, BOLD).and(&format!(" {}", "─".repeat(rest)), DIM).cut(columns)
 }
 
-/// A turn with its speaker. Forms that were filled in are told once they are read.
+/// A turn with its speaker. A filled-in form is shown once it is read.
 fn said(state: &State, turn: &Turn, columns: usize) -> Vec<Line> {
     if turn.form.is_some() {
         return Vec::new();
@@ -137,7 +138,7 @@ fn figures(turn: &Turn) -> Vec<String> {
     if turn.reused {
         return vec!["said the same before; nobody was asked".to_owned()];
     }
-    // People are not counted in tokens.
+    // A person's turn has no token count.
     if turn.bill.usage.completion == 0 {
         return Vec::new();
     }
@@ -151,7 +152,7 @@ fn speaker(state: &State, name: &str) -> Line {
     Line::of("● ", colour(seat)).and(name, colour(seat).bold())
 }
 
-/// What a form says, and why where it takes a position.
+/// What a form says, with the reason if it takes a position.
 fn read(who: Line, source: Source, reading: &Reading) -> Option<Line> {
     if source == Source::Assumed {
         return Some(who.and(&format!(" {UNREAD}"), PLAIN));
@@ -162,7 +163,7 @@ fn read(who: Line, source: Source, reading: &Reading) -> Option<Line> {
     Some(who.and(&format!(" {told}{because}"), PLAIN))
 }
 
-/// Something in a few lines, and a blank one.
+/// Wraps a text into a few lines, followed by a blank one.
 fn paragraph(words: &Line, columns: usize) -> Vec<Line> {
     let rows =
         words.wrapped(columns.saturating_sub(MARGIN.len() + 1).clamp(1, WIDEST)).into_iter().enumerate();

@@ -1,5 +1,5 @@
-//! A session at a running discussion: follows it, takes a person's turn, prints the result, and says
-//! how it ended. Every verb that runs a discussion uses it.
+//! A session at a running discussion: follows it, takes a person's turn, prints the result, and
+//! reports how it ended. Every verb that runs a discussion uses it.
 
 use std::io::IsTerminal;
 
@@ -40,7 +40,7 @@ use crate::{
 
 const SIMULATED: &str = "The voices are simulated: no model is asked, and what they say is made up.";
 
-/// What to do with the end of a discussion.
+/// How a session prints, and what it requires of the result.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ending {
     pub(crate) output: Output,
@@ -48,23 +48,23 @@ pub(crate) struct Ending {
     pub(crate) greeting: Greeting,
 }
 
-/// What is said of a discussion before it begins.
+/// What is announced before a discussion begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Greeting {
-    /// All of it.
+    /// Everything.
     Whole,
-    /// That its voices are simulated was said already.
+    /// Everything but that the voices are simulated, which was announced already.
     SimulationSaid,
 }
 
 impl Ending {
-    /// Prints the result like this, and takes it as it is.
+    /// Prints the result in this form, and requires nothing of it.
     pub(crate) fn shown(output: Output) -> Ending {
         Ending { output, demand: Demand::Nothing, greeting: Greeting::Whole }
     }
 }
 
-/// Follows a running discussion to its end, or to a turn that nobody here takes, and prints the
+/// Follows a running discussion to its end, or to a turn that no person here takes, and prints the
 /// result. The signals must have been caught before the run began, so that none ends the process
 /// while an answer is on its way.
 pub(crate) async fn run(
@@ -94,18 +94,18 @@ pub(crate) async fn run_after(
     }
 }
 
-/// What could not be printed is paid for, and still there.
+/// Adds to a failed write of the result that the discussion itself is recorded.
 fn kept(error: anyhow::Error, id: DiscussionId) -> anyhow::Error {
     error.downcast::<Unwritable>().map_or_else(|other| other, |it| it.of(id).into())
 }
 
-/// A session at one discussion, over as many runs as it takes.
+/// A session at one discussion, over one or more runs.
 struct Session<'a> {
     discussion: &'a Discussion,
     ending: Ending,
     signals: ProcessSignals,
     jsonl: Option<JsonLines>,
-    /// Whether somebody pressed Ctrl-C in any of them.
+    /// Whether Ctrl-C was pressed in any run.
     interrupted: bool,
 }
 
@@ -113,9 +113,9 @@ struct Session<'a> {
 enum RunEnd {
     /// There is nothing more to do here.
     Done(Exit),
-    /// It was held, and goes on.
+    /// It was paused, and continues.
     Again(Handle),
-    /// A person's turn came, and they took it.
+    /// A person's turn came, and the person took it.
     Answered { speaker: String, text: String },
 }
 
@@ -123,7 +123,7 @@ impl Session<'_> {
     async fn all_runs(&mut self, mut handle: Handle) -> anyhow::Result<Exit> {
         let mut greeted = false;
         loop {
-            // Who listens before anything else is awaited misses nothing.
+            // Subscribe before anything is awaited, so that no signal is missed.
             let signals = handle.signals();
             let state = self.discussion.state().await?;
             if !std::mem::replace(&mut greeted, true) {
@@ -166,7 +166,7 @@ impl Session<'_> {
         if let Some(jsonl) = &mut self.jsonl {
             jsonl.catch_up(self.discussion).await?;
         }
-        // On a screen this run's turns were to be seen already.
+        // The screen has shown this run's turns already.
         let unseen = if matches!(watch, Watch::Screen(_)) { before } else { usize::MAX };
         match finished {
             Finished::Over(state) => {
@@ -183,7 +183,7 @@ impl Session<'_> {
         }
     }
 
-    /// Holds a discussion that was paused here, until somebody goes on with it or leaves.
+    /// Waits at a discussion paused here, until the person resumes or leaves it.
     async fn hold_pause(&mut self, state: &Snapshot, mut watch: Watch) -> anyhow::Result<RunEnd> {
         let held = if self.interrupted {
             PauseEnd::Left
@@ -206,7 +206,7 @@ impl Session<'_> {
         Ok(RunEnd::Done(Exit::Done))
     }
 
-    /// Asks the person whose turn it is, where there is one here.
+    /// Asks the person whose turn it is, if that person is at this terminal.
     async fn wait(&mut self, state: &Snapshot, unseen: usize) -> anyhow::Result<RunEnd> {
         match turn::typed(state, unseen).await? {
             Typed::Answer { speaker, text } => return Ok(RunEnd::Answered { speaker, text }),
@@ -216,7 +216,8 @@ impl Session<'_> {
         Ok(RunEnd::Done(Exit::Done))
     }
 
-    /// Prints the result, unless its events went out as they happened, and says how it ended.
+    /// Prints the result, unless it was written as JSON lines, and reports how the discussion
+    /// ended.
     async fn conclude(&self, state: &Snapshot) -> anyhow::Result<Exit> {
         let output = self.ending.output;
         let silent = output.shape() == Shape::Text && answer(state, output).is_empty();
@@ -254,7 +255,7 @@ fn greet(state: &Snapshot, Ending { output, greeting, .. }: Ending) {
     note(&format!("id {0}  (from another terminal: ax pause, ax stop or ax abort {0})", state.id));
 }
 
-/// How the run ended. One that another process took over goes on there.
+/// How the run ended. A run that another process took over continues there.
 async fn finished(discussion: &Discussion, handle: &Handle) -> anyhow::Result<Finished> {
     match handle.finished().await {
         Ok(finished) => Ok(finished),
@@ -269,7 +270,7 @@ async fn finished(discussion: &Discussion, handle: &Handle) -> anyhow::Result<Fi
     }
 }
 
-/// Says how a discussion ended, and finds its exit code.
+/// Reports how a discussion ended, and returns its exit code.
 pub(crate) fn conclude(state: &Snapshot, ending: Ending) -> Exit {
     let outcome = state.outcome();
     let on_screen = Watch::is_screen(ending.output);
@@ -282,7 +283,7 @@ pub(crate) fn conclude(state: &Snapshot, ending: Ending) -> Exit {
     if let Some(problem) = outcome.error.as_ref().filter(|_| is_hushed()) {
         insist(&format!("{}: {}", problem.code, problem.message));
     }
-    // The card has the same table.
+    // The card contains the same table.
     if ending.output.usage && !on_screen {
         insist(&usage::table(&outcome));
     }
@@ -293,7 +294,7 @@ pub(crate) fn conclude(state: &Snapshot, ending: Ending) -> Exit {
     exit
 }
 
-/// What of the result is to be seen on the terminal where the card goes.
+/// How much of the result is already on the terminal that shows the card.
 fn told(output: Output) -> Told {
     match (output.shape(), output.detail()) {
         _ if !std::io::stdout().is_terminal() => Told::Nothing,
@@ -310,7 +311,7 @@ fn no_consensus(outcome: &Outcome, required: f64) -> String {
     }
 }
 
-/// Says where a discussion stands that waits, and how to go on with it.
+/// Reports the state of a discussion that waits, and how to continue it.
 fn stand(state: &Snapshot, output: Output) -> anyhow::Result<()> {
     if output.shape() == Shape::Json {
         print_json(&state.outcome())?;

@@ -1,4 +1,4 @@
-//! Whole screens as text: a scripted discussion, a clock that is set by hand, several widths.
+//! Whole screens as text: a scripted discussion, a manual clock, several widths.
 
 use std::sync::Arc;
 
@@ -22,10 +22,10 @@ use crate::{
 
 const ID: &str = "01890000-0000-7000-8000-000000000001";
 
-/// A discussion that is acted out.
+/// A scripted discussion.
 struct Play {
     screen: Screen,
-    /// What went above the screen.
+    /// The lines that went above the screen.
     above: Vec<Line>,
     scrollback: Scrollback,
     seq: u64,
@@ -129,7 +129,7 @@ impl Play {
         self.writes(step, text, None)
     }
 
-    /// Says something in a form.
+    /// Replies with a form.
     fn fills(&mut self, step: &str, form: &str, text: &str) -> &mut Play {
         self.writes(step, text, Some(form))
     }
@@ -164,7 +164,7 @@ impl Play {
         text(&self.screen.lines(Size { columns, rows }, self.now))
     }
 
-    /// What went above the screen is this.
+    /// Checks the lines that went above the screen.
     #[track_caller]
     fn told(&self, expected: &str) {
         assert_eq!(text(&self.above).trim_end(), expected.trim());
@@ -192,7 +192,7 @@ fn vote(choice: &str, reason: &str) -> Value {
     })
 }
 
-/// Six voices, each in a state of its own.
+/// Six voices, each in a different state.
 fn six() -> Play {
     let seats = [
         ("claude", "proponent"),

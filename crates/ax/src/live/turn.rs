@@ -1,4 +1,4 @@
-//! A person's turn: what the person is asked, how to answer, and the answer typed at this terminal.
+//! A person's turn: the question, how to answer it, and the answer typed at this terminal.
 
 use std::io::BufRead;
 
@@ -21,12 +21,13 @@ use crate::{
     terminal,
 };
 
-/// What ends an answer that is typed.
+/// The line that ends a typed answer.
 const END: &str = ".";
-/// A terminal forgets what is beyond this in a line that is being edited, without a word.
+/// The longest line a terminal can edit. It drops the rest silently.
 const LONGEST_LINE: usize = 4_095;
 
-/// Says what a discussion waits for that people must give, and how; `false` when it waits for nothing of theirs.
+/// Prints which turns and decisions of people a discussion waits for, and how to give them; `false`
+/// if it waits for none.
 pub(crate) fn announce(state: &Snapshot) -> bool {
     if state.lifecycle.is_terminal() || state.lifecycle == Lifecycle::Paused {
         return false;
@@ -38,7 +39,7 @@ pub(crate) fn announce(state: &Snapshot) -> bool {
     state.ruling.is_some() || !state.awaiting.is_empty()
 }
 
-/// Says which decision is awaited, and what can be decided.
+/// Prints which decision is awaited, and the possible choices.
 fn announce_ruling(state: &Snapshot, awaited: &RulingAwaited) {
     let RulingAwaited { kind, about, round, reason, candidates, choices, .. } = awaited;
     let declared = state.registry().rulings().into_iter().find(|it| it.name == kind);
@@ -56,7 +57,7 @@ fn announce_ruling(state: &Snapshot, awaited: &RulingAwaited) {
     }
 }
 
-/// Says whose turn it is, what is asked, and how to answer.
+/// Prints whose turn it is, the question, and how to answer.
 fn whose_turn(state: &State) {
     for awaited in &state.awaiting {
         asked(&format!("Waiting for {}", awaited.participant), awaited, note);
@@ -74,17 +75,18 @@ fn asked(whose: &str, awaited: &Awaited, say: fn(&str)) {
     prompt.lines().for_each(|line| say(&format!("  {line}")));
 }
 
-/// What came of asking at this terminal.
+/// The result of asking at this terminal.
 pub(crate) enum Typed {
     /// The person said something.
     Answer { speaker: String, text: String },
-    /// Nobody can type here, or nobody did.
+    /// Nothing: there is no keyboard, or the answer was empty.
     Nothing,
-    /// They left, and know how to come back.
+    /// The person left, and was told how to come back.
     Left,
 }
 
-/// Asks the one who is awaited, where they can type. Turns from `unseen` on were shown as they came.
+/// Asks the person whose turn it is, if they can type here. Turns from `unseen` on have been shown
+/// already.
 pub(crate) async fn typed(state: &State, unseen: usize) -> anyhow::Result<Typed> {
     let [awaited] = state.awaiting.as_slice() else { return Ok(Typed::Nothing) };
     let seat = state.spec.seat(&awaited.participant).and_then(|it| it.person.as_ref());
@@ -92,7 +94,7 @@ pub(crate) async fn typed(state: &State, unseen: usize) -> anyhow::Result<Typed>
     if !anybodys || !terminal::has_keys() {
         return Ok(Typed::Nothing);
     }
-    // Who is to answer must see what, however quiet it shall be.
+    // A person who is to answer must see the question, even with `--quiet`.
     heard_since(state, &awaited.participant, unseen);
     asked(&format!("Your turn, {}", awaited.participant), awaited, insist);
     insist(&format!("Type your answer, then `{END}` on a line of its own; Ctrl-C leaves it for later."));
@@ -114,7 +116,7 @@ pub(crate) async fn typed(state: &State, unseen: usize) -> anyhow::Result<Typed>
     Ok(if text.trim().is_empty() { Typed::Nothing } else { Typed::Answer { speaker, text } })
 }
 
-/// The lines up to the last one; `None` when a signal came first.
+/// The typed lines up to the closing one; `None` if a signal came first.
 async fn lines_typed() -> anyhow::Result<Option<Vec<String>>> {
     let (mut interrupt, mut leave) = (signal(SignalKind::interrupt())?, LeaveSignals::at_a_terminal()?);
     let mut stopped = signal(SignalKind::from_raw(Signal::TSTP.as_raw()))?;
@@ -124,13 +126,13 @@ async fn lines_typed() -> anyhow::Result<Option<Vec<String>>> {
             lines = &mut typing => return Ok(Some(lines?)),
             _ = interrupt.recv() => return Ok(None),
             () = leave.received() => return Ok(None),
-            // The screen catches Ctrl-Z for good, so it is on us here.
+            // The screen has caught Ctrl-Z for the rest of the process, so it is handled here.
             _ = stopped.recv() => terminal::suspend(),
         }
     }
 }
 
-/// What the others said since this person last spoke.
+/// Prints what the others said since this person last spoke.
 fn heard_since(state: &State, participant: &str, unseen: usize) {
     let last = state.turns.iter().rposition(|turn| turn.participant == participant);
     let unheard = state.turns.iter().take(unseen).skip(last.map_or(0, |place| place + 1));

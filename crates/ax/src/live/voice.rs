@@ -1,4 +1,4 @@
-//! One participant as the screen knows it: what it is doing, and the line that says so.
+//! One participant on the screen: what it is doing, and its status line.
 
 use anstyle::{AnsiColor, Style};
 use quorum::{
@@ -18,7 +18,7 @@ use crate::{
     render::line::{BAD, DIM, GOOD, Line, PLAIN, WORRY, tail},
 };
 
-/// One colour for each seat, in turn.
+/// The colours of the seats, repeated in this order.
 const COLOURS: [AnsiColor; 6] = [
     AnsiColor::Cyan,
     AnsiColor::Magenta,
@@ -28,10 +28,10 @@ const COLOURS: [AnsiColor; 6] = [
     AnsiColor::BrightRed,
 ];
 
-/// Before this much of a stream is there, its speed is chance.
+/// The shortest stream whose rate is shown: before that, it would be arbitrary.
 const SPEED_AFTER_MS: u64 = 500;
 
-/// What is shown in the place of a form that is being written.
+/// Shown in place of a form that is being written.
 pub(super) const FILLS_IN: &str = "fills in a form";
 
 /// The colour of this seat.
@@ -39,23 +39,23 @@ pub(crate) fn colour(seat: usize) -> Style {
     COLOURS[seat % COLOURS.len()].on_default()
 }
 
-/// One participant.
+/// A participant as the screen shows it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Voice {
     pub(super) name: String,
     pub(super) role: Role,
     pub(super) doing: Doing,
-    /// The step of its last call, and the attempt.
+    /// The step and attempt of its last call.
     call: Option<(Step, u32)>,
-    /// How its attempts at that step failed.
+    /// The errors of its attempts at that step.
     failures: Vec<ErrorClass>,
-    /// What it says, as it came.
+    /// Its reply so far.
     pub(super) text: String,
-    /// How many letters that has, roughly in tokens.
+    /// The estimated number of tokens in it.
     tokens: u64,
 }
 
-/// What a participant is doing. Times are the screen's.
+/// What a participant is doing. Times are those of the screen's clock.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Doing {
     Waiting,
@@ -83,7 +83,7 @@ impl Voice {
         }
     }
 
-    /// It was asked.
+    /// A call to it was placed.
     pub(super) fn asked(&mut self, step: Option<&Step>, attempt: u32, now: u64) {
         if self.call.as_ref().map(|call| &call.0) != step {
             self.failures.clear();
@@ -94,13 +94,13 @@ impl Voice {
         self.tokens = 0;
     }
 
-    /// Its attempt failed, and there will be another.
+    /// Its attempt failed, and will be retried.
     pub(super) fn failed(&mut self, class: ErrorClass, until: u64) {
         self.failures.push(class);
         self.doing = Doing::Retrying { class, until };
     }
 
-    /// A piece of what it says came. Pieces of a call that is over, or begun anew, come too late.
+    /// A piece of its reply arrived. Pieces of an earlier call or attempt are ignored.
     pub(super) fn heard(&mut self, piece: &quorum::Piece, now: u64) {
         let current = self
             .call
@@ -118,25 +118,25 @@ impl Voice {
         self.tokens = quorum::text::tokens(&self.text);
     }
 
-    /// It has spoken. What was written in a form is told once it is read.
+    /// Its turn is complete. The content of a form is shown once it is read.
     pub(super) fn spoke(&mut self, turn: &Turn) {
         self.text = if turn.form.is_some() { String::new() } else { turn.text.to_string() };
         self.doing = Doing::Done { took_ms: turn.duration_ms, reused: turn.reused };
     }
 
-    /// What it wrote in a form was read.
+    /// Its form was read.
     pub(super) fn read(&mut self, reading: &Reading) {
         self.text = reading.told.clone().unwrap_or_default();
     }
 
-    /// A new phase begins: who was done waits again.
+    /// A new phase begins: a participant that was done waits again.
     pub(super) fn turn_page(&mut self) {
         if matches!(self.doing, Doing::Done { .. } | Doing::LetGo) {
             self.doing = Doing::Waiting;
         }
     }
 
-    /// Whether the line changes with the clock alone.
+    /// Whether the line changes with time alone.
     pub(super) fn is_timed(&self) -> bool {
         matches!(self.doing, Doing::Thinking { .. } | Doing::Speaking { .. } | Doing::Retrying { .. })
     }
@@ -172,7 +172,7 @@ impl Voice {
         }
     }
 
-    /// What stands after the name and the role.
+    /// The rest of the line, after the name and the role.
     fn rest(&self, spending: Spending, columns: &Columns, now: u64) -> Line {
         let seconds = |since: u64| now.saturating_sub(since) / 1_000;
         let figures =
@@ -191,7 +191,7 @@ impl Voice {
                 figures(self.rate(now.saturating_sub(*since))).and(&end, PLAIN).and("▌", DIM)
             }
             Doing::Retrying { class, until } => {
-                // Every kind of failure has retries of its own.
+                // Each class of failure has its own number of retries.
                 let attempt = self.failures.iter().filter(|it| *it == class).count();
                 let (retries, left) = (class.retries(), until.saturating_sub(now).div_ceil(1_000));
                 Line::of(&format!("{}, retry {attempt}/{retries} in {left} s", short(*class)), WORRY)
@@ -224,14 +224,14 @@ impl Voice {
     }
 }
 
-/// Whether a text begins with a marker like `[FINAL_VOTE]`, or as much of it as there is.
+/// Whether a text begins with a marker like `[FINAL_VOTE]`, or with the start of one.
 fn is_marked(text: &str) -> bool {
     let Some(marker) = text.strip_prefix('[') else { return false };
     let end = marker.find(|it: char| !(it.is_ascii_uppercase() || it == '_')).unwrap_or(marker.len());
     0 < end && marker[end..].chars().next().is_none_or(|it| it == ']')
 }
 
-/// A failure in a word or two.
+/// A failure, in a word or two.
 fn short(class: ErrorClass) -> &'static str {
     match class {
         ErrorClass::Network => "no connection",

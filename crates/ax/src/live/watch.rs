@@ -1,4 +1,4 @@
-//! How a discussion is watched: on a screen where there is a terminal for it, else line by line.
+//! Shows a running discussion: on a screen if the terminal allows it, else line by line.
 
 use std::io::IsTerminal;
 
@@ -17,31 +17,31 @@ use crate::{
     terminal,
 };
 
-/// A discussion that is watched.
+/// The view of a running discussion.
 pub(crate) enum Watch {
     Lines(Teller),
     Screen(Box<LiveView>),
 }
 
 impl Watch {
-    /// Whether there is a screen for a discussion whose result has this form.
+    /// Whether the screen is used for a discussion with this output format.
     pub(crate) fn is_screen(output: Output) -> bool {
-        // Events on the same terminal would go right through the screen.
+        // Events written to the same terminal would disturb the screen.
         let torn = output.shape() == Shape::Jsonl && std::io::stdout().is_terminal();
         !torn && !is_hushed() && terminal::suits()
     }
 
-    /// Watches a discussion that has come this far.
+    /// Shows a discussion in this state.
     pub(crate) fn over(state: &Snapshot, output: Output, keys: Keys) -> Watch {
         let lines = || Watch::Lines(Teller::of(state, state.registry()));
         if !Watch::is_screen(output) {
             return lines();
         }
-        // A terminal that can't be had for a screen is still good for lines.
+        // A terminal that can't show the screen can still show lines.
         LiveView::open(state, keys).map_or_else(|_| lines(), |view| Watch::Screen(Box::new(view)))
     }
 
-    /// Shows what happened.
+    /// Shows a signal.
     pub(crate) fn hear(&mut self, signal: &Signal) {
         match self {
             Watch::Screen(view) => view.hear(signal),
@@ -52,7 +52,7 @@ impl Watch {
         }
     }
 
-    /// Says something about the discussion.
+    /// Shows a notice about the discussion.
     pub(crate) fn say(&mut self, text: &str) {
         match self {
             Watch::Screen(view) => view.say(text),
@@ -60,7 +60,8 @@ impl Watch {
         }
     }
 
-    /// Waits until keys were pressed, perhaps; lines have none, and wait for ever.
+    /// Waits for a frame and returns the pressed keys. Without a screen there are none, and it
+    /// never returns.
     pub(crate) async fn stir(&mut self) -> Vec<Key> {
         match self {
             Watch::Screen(view) => view.stir().await,
@@ -68,14 +69,14 @@ impl Watch {
         }
     }
 
-    /// Sets the clock, as a recording does.
+    /// Sets the clock, for a replay.
     pub(crate) fn set_clock(&mut self, clock: Clock) {
         if let Watch::Screen(view) = self {
             view.set_clock(clock);
         }
     }
 
-    /// Takes the screen down.
+    /// Removes the screen.
     pub(crate) fn close(self) {
         match self {
             Watch::Screen(view) => view.close(),
@@ -84,7 +85,7 @@ impl Watch {
     }
 }
 
-/// A line; what is not below something else stands out.
+/// Prints a notice, in bold unless it is indented.
 fn say(text: &str) {
     let style: Style = if text.starts_with(' ') { PLAIN } else { BOLD };
     tell(&fitted(text).iter().map(|row| Line::of(row, style)).collect::<Vec<_>>());

@@ -1,4 +1,5 @@
-//! The card at the end: how it was decided, how it went, what each one took, and how to look at it again.
+//! The card at the end of a discussion: how it was decided, how it went, what each participant
+//! used, and how to look at it again.
 
 use quorum::{
     Snapshot,
@@ -20,10 +21,10 @@ use crate::{
     },
 };
 
-/// What stands on the same terminal already.
+/// How much of the result is on the same terminal already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Told {
-    /// The result went elsewhere.
+    /// Nothing: the result went elsewhere.
     Nothing,
     /// The answer, with votes and dissent.
     Answer,
@@ -31,12 +32,12 @@ pub(crate) enum Told {
     Everything,
 }
 
-/// Where what is said of something begins.
+/// The column at which the text after a label begins.
 const LABEL: usize = 12;
-/// So many changes of mind are listed.
+/// The most changes of mind that are listed.
 const FLIPS: usize = 6;
 
-/// The card of a discussion that is over.
+/// The card of a finished discussion.
 pub(crate) fn lines(state: &Snapshot, told: Told, columns: usize) -> Vec<Line> {
     let outcome = &state.outcome();
     let mut lines = if told == Told::Nothing { Vec::new() } else { vec![Line::default()] };
@@ -61,7 +62,7 @@ pub(crate) fn lines(state: &Snapshot, told: Told, columns: usize) -> Vec<Line> {
     lines
 }
 
-/// A line across, with a word in it.
+/// A horizontal rule with a word in it.
 pub(crate) fn rule(word: &str, columns: usize) -> Line {
     let columns = columns.min(super::WIDEST);
     if word.is_empty() {
@@ -89,7 +90,7 @@ fn indented(line: Line) -> Line {
     Line::of(" ", PLAIN).then(line)
 }
 
-/// What is said of something, under its name.
+/// A label and its text.
 struct Part {
     label: String,
     rows: Vec<Line>,
@@ -109,7 +110,7 @@ fn hanging(part: &Part, columns: usize) -> Vec<Line> {
     rows.map(|(at, row)| label(at).then(row).cut(columns.max(1))).collect()
 }
 
-/// How votes fell, for each field that is drawn as votes.
+/// The votes, for each field drawn as votes.
 fn votes(state: &Snapshot, outcome: &Outcome) -> Vec<Part> {
     let fields = state.registry().results_of(&state.spec).into_iter();
     let fields = fields.filter(|it| it.view == View::Ballots);
@@ -146,7 +147,7 @@ fn dissent(outcome: &Outcome) -> Option<Part> {
     )
 }
 
-/// The marks that were given, those of the same name together.
+/// The scores, grouped by name.
 fn marks(state: &Snapshot, outcome: &Outcome) -> Vec<Part> {
     let rows = scores::of_outcome(state.registry(), &state.spec, outcome);
     let groups = rows.chunk_by(|one, other| one.label == other.label);
@@ -177,7 +178,7 @@ fn costs(outcome: &Outcome) -> Vec<Line> {
     let summary = &outcome.metadata.cost_summary;
     let seats = &outcome.integrity.expected;
     let others = summary.by_provider.keys().filter(|it| !seats.contains(it));
-    // People take no calls.
+    // People have no calls.
     let asked = |it: &&String| summary.by_provider.get(*it).is_some_and(|cost| 0 < cost.calls);
     let names: Vec<&String> = seats.iter().chain(others).filter(asked).collect();
     let widest = names.iter().map(|it| width(it)).max().unwrap_or_default().max(LABEL - 2);

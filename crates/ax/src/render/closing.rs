@@ -1,4 +1,4 @@
-//! The last lines on stderr: how long, who, how much, and whether it is all that was meant.
+//! The closing lines on stderr: duration, participants, cost, and whether the result is complete.
 
 use quorum::{
     model::{
@@ -11,7 +11,7 @@ use quorum::{
 };
 use serde_json::Value;
 
-/// The closing lines of a discussion that is over.
+/// The closing lines of a finished discussion.
 pub(crate) fn lines(outcome: &Outcome) -> Vec<String> {
     let mut lines = vec![sum(outcome)];
     let short = shortfalls(outcome);
@@ -27,7 +27,7 @@ pub(crate) fn lines(outcome: &Outcome) -> Vec<String> {
     lines
 }
 
-/// How much of a fork was new.
+/// How much of a fork was newly asked.
 pub(crate) fn of_fork(state: &State) -> Option<String> {
     let from = state.fork.as_ref()?;
     let (reused, asked): (Vec<_>, Vec<_>) = state.turns.iter().partition(|turn| turn.reused);
@@ -89,7 +89,7 @@ fn shortfalls(outcome: &Outcome) -> Vec<String> {
     short
 }
 
-/// What the pattern finds missing, in the words of its name: `unassessed rounds: 1, 2`.
+/// What the pattern reports as missing, under the field's name: `unassessed rounds: 1, 2`.
 fn lack((name, value): (&String, &Value)) -> String {
     let mut words = String::new();
     for letter in name.chars() {

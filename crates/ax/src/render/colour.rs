@@ -1,4 +1,4 @@
-//! Whether there is colour: as the user wishes, and never in what is piped on.
+//! Decides whether output is coloured: as the user wishes, and never on a piped stdout.
 
 use std::{
     ffi::OsString,
@@ -7,12 +7,12 @@ use std::{
 
 use crate::render::line::Colour;
 
-/// For stderr. Who forces it gets it in a pipe as well.
+/// For stderr. Forced colour applies in a pipe as well.
 pub(crate) fn of_stderr() -> Colour {
     wished(stderr().is_terminal(), |name| std::env::var_os(name))
 }
 
-/// For stdout, which may be anybody's input: never unless it is a terminal.
+/// For stdout, which another program may read: only if it is a terminal.
 pub(crate) fn of_stdout() -> Colour {
     if stdout().is_terminal() { wished(true, |name| std::env::var_os(name)) } else { Colour::Off }
 }

@@ -1,4 +1,4 @@
-//! How a discussion went, in a few lines: positions, agreement, and who changed their mind.
+//! How a discussion went, in a few lines: positions, agreement, and changes of mind.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use quorum::model::{
     outcome::Outcome,
 };
 
-/// The parts there is something to say of.
+/// The parts that are not empty.
 pub(crate) fn parts(outcome: &Outcome) -> Vec<String> {
     let parts = [
         held(&outcome.positions_by_round),
@@ -17,7 +17,7 @@ pub(crate) fn parts(outcome: &Outcome) -> Vec<String> {
     parts.into_iter().flatten().collect()
 }
 
-/// A line for each round, with what everyone held.
+/// A line for each round, with every participant's position.
 fn held(positions: &[Position]) -> Option<String> {
     let rounds: BTreeSet<u32> = positions.iter().map(|it| it.round).collect();
     let line = |round: &u32| {

@@ -8,8 +8,8 @@ use quorum::{
 };
 use serde_json::Value;
 
-/// The fields that belong to the answer: what is drawn in words, and votes. Their tables, and who voted
-/// how, are told with the rest.
+/// The fields that belong to the answer: those drawn as text, and votes. Their tables and the
+/// single ballots are shown with the rest.
 pub(crate) fn of_answer(state: &Snapshot, outcome: &Outcome) -> Vec<String> {
     let fields = declared(state, outcome).filter(|(field, _)| is_answer(&field.view));
     fields.map(|(field, value)| markdown(&brief(field, value))).collect()
@@ -29,7 +29,7 @@ fn brief(field: &ResultField, value: &Value) -> Part {
     part
 }
 
-/// All fields with everything they have, those of the answer first.
+/// All fields in full, those of the answer first.
 pub(crate) fn in_full(state: &Snapshot, outcome: &Outcome) -> Vec<String> {
     let (answer, course): (Vec<_>, Vec<_>) =
         declared(state, outcome).partition(|(field, _)| is_answer(&field.view));
@@ -48,7 +48,8 @@ fn declared<'o>(
     fields.filter_map(|field| Some((field, outcome.fields.get(field.name)?)))
 }
 
-/// Tables and marks tell how it went; of several sections, the first says what the field is.
+/// Whether a field belongs to the answer. Tables and scores describe how it went; of several
+/// sections, the first decides.
 fn is_answer(view: &View) -> bool {
     match view {
         View::Text | View::List | View::Line { .. } | View::Ballots => true,
@@ -63,7 +64,7 @@ fn markdown(part: &Part) -> String {
     pieces.join("\n\n")
 }
 
-/// A heading with what is under it; nothing where nothing is.
+/// A heading with its content; nothing if there is no content.
 fn put(part: &Part, depth: usize, pieces: &mut Vec<String>) {
     let mut below: Vec<String> = part.blocks.iter().map(block).filter(|it| !it.is_empty()).collect();
     part.parts.iter().for_each(|it| put(it, depth + 1, &mut below));
@@ -94,7 +95,7 @@ fn table(table: &Table) -> String {
     if table.rows.is_empty() {
         return String::new();
     }
-    // A line end or a bar would begin another row or cell.
+    // A line break or a bar would begin another row or cell.
     let cell = |text: &String| text.replace(['\n', '\r'], " ").replace('|', "\\|");
     let row = |cells: &Vec<String>| format!("| {} |", cells.iter().map(cell).collect::<Vec<_>>().join(" | "));
     let rule = format!("|{}", " --- |".repeat(table.head.len()));

@@ -1,4 +1,4 @@
-//! Lines for a terminal: text with styles, harmless once it is in here, and of a known width.
+//! Styled lines for a terminal, cleaned of control sequences and of known width.
 
 use anstyle::{AnsiColor, Style};
 use quorum::text::clean;
@@ -11,7 +11,8 @@ pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
 pub(crate) const WORRY: Style = AnsiColor::Yellow.on_default();
 pub(crate) const BAD: Style = AnsiColor::Red.on_default();
 
-/// On a narrower terminal every place is in the middle of a word.
+/// The narrowest terminal for which text is wrapped: below it, every line would break within a
+/// word.
 const NARROWEST: usize = 20;
 
 /// Whether styles are written out.
@@ -21,14 +22,14 @@ pub(crate) enum Colour {
     Off,
 }
 
-/// Some text in one style.
+/// A text in one style.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Span {
     text: String,
     style: Style,
 }
 
-/// One line. Nothing gets in without being cleaned.
+/// One line. All text is cleaned when it is added.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Line(Vec<Span>);
 
@@ -37,19 +38,19 @@ impl Line {
         Line::default().and(text, style)
     }
 
-    /// The line with this after it. Line ends and tabs become blanks.
+    /// Appends a text. Line breaks and tabs become blanks.
     pub(crate) fn and(mut self, text: &str, style: Style) -> Line {
         clean(text).chars().for_each(|it| self.add(it, style));
         self
     }
 
-    /// The line with another after it.
+    /// Appends another line.
     pub(crate) fn then(mut self, other: Line) -> Line {
         self.0.extend(other.0);
         self
     }
 
-    /// Adds a letter of a text that is clean already.
+    /// Appends a character of a text that is already clean.
     fn add(&mut self, letter: char, style: Style) {
         let letter = if letter == '\n' || letter == '\t' { ' ' } else { letter };
         match self.0.last_mut().filter(|span| span.style == style) {
@@ -66,13 +67,13 @@ impl Line {
         self.0.is_empty()
     }
 
-    /// The line with blanks up to this width.
+    /// Pads the line with blanks to this width.
     pub(crate) fn padded(self, columns: usize) -> Line {
         let missing = columns.saturating_sub(self.width());
         if missing == 0 { self } else { self.and(&" ".repeat(missing), PLAIN) }
     }
 
-    /// The line, or as much of it as fits.
+    /// Cuts the line to this width.
     pub(crate) fn cut(self, columns: usize) -> Line {
         if self.width() <= columns {
             return self;
@@ -89,7 +90,7 @@ impl Line {
         if columns == 0 { cut } else { cut.and("…", DIM) }
     }
 
-    /// The same words in lines of at most this width. A word that is longer is broken.
+    /// Wraps the line at this width. A longer word is broken.
     pub(crate) fn wrapped(&self, columns: usize) -> Vec<Line> {
         let mut rows =
             Rows { columns: columns.max(1), done: Vec::new(), row: Line::default(), word: Line::default() };
@@ -103,7 +104,7 @@ impl Line {
         rows.done
     }
 
-    /// The same in lines of exactly this width but the last, blanks kept.
+    /// Breaks the line into rows of exactly this width, except the last, keeping blanks.
     pub(crate) fn chopped(&self, columns: usize) -> Vec<Line> {
         let (mut rows, mut row, mut room) = (Vec::new(), Line::default(), columns.max(1));
         for (letter, style) in self.letters() {
@@ -123,7 +124,7 @@ impl Line {
         self.0.iter().flat_map(|span| span.text.chars().map(|letter| (letter, span.style)))
     }
 
-    /// What goes to the terminal.
+    /// The text to write to the terminal.
     pub(crate) fn rendered(&self, colour: Colour) -> String {
         let span = |it: &Span| match colour {
             Colour::On if !it.style.is_plain() => format!("{}{}{:#}", it.style, it.text, it.style),
@@ -133,13 +134,13 @@ impl Line {
     }
 }
 
-/// Lines with line ends, as they go to a terminal or a file.
+/// Lines with line breaks, ready for a terminal or a file.
 pub(crate) fn joined(lines: &[Line], colour: Colour) -> String {
     lines.iter().map(|line| format!("{}\n", line.rendered(colour).trim_end())).collect()
 }
 
-/// A line as it is, or in rows that break between words. They hang below what comes after the first gap, if that is near, as in a
-/// list of names and what they mean.
+/// The line unchanged if it fits, else wrapped between words. Further rows are indented to the text
+/// after the first gap, if that is near, as in a list of names and their meanings.
 pub(crate) fn hung(line: &str, columns: usize) -> Vec<String> {
     if width(line) <= columns || columns < NARROWEST {
         return vec![line.to_owned()];
@@ -182,7 +183,8 @@ impl Rows {
             return;
         }
         if !self.row.is_empty() {
-            // A blank between two words of one style is of that style, so that what is underlined is so throughout.
+            // A blank between two words of one style has that style, so that underlining is
+            // continuous.
             let before = self.row.0.last().map(|span| span.style);
             let after = word.0.first().map(|span| span.style);
             let style = before.filter(|it| Some(*it) == after).unwrap_or(PLAIN);
@@ -192,8 +194,8 @@ impl Rows {
     }
 }
 
-/// How many columns a text takes. Summed by letter: terminals differ about what several make together, and too wide is
-/// harmless.
+/// The width of a text in columns, summed by character: terminals differ on combined characters,
+/// and too large a width does no harm.
 pub(crate) fn width(text: &str) -> usize {
     text.chars().map(of_letter).sum()
 }
@@ -202,9 +204,10 @@ fn of_letter(letter: char) -> usize {
     letter.width().unwrap_or(0)
 }
 
-/// The end of a text on one line of at most this width.
+/// The end of a text, on one line of at most this width.
 pub(crate) fn tail(text: &str, columns: usize) -> String {
-    // Four bytes a letter and blanks between words are plenty; the rest of a long answer need not be looked at.
+    // Four bytes per character and the blanks between words fit amply, so the rest of a long answer
+    // is skipped.
     let start = text.ceil_char_boundary(text.len().saturating_sub(columns * 8 + 256));
     let line = clean(&text[start..]).split_whitespace().collect::<Vec<_>>().join(" ");
     if start == 0 && width(&line) <= columns {

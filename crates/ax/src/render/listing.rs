@@ -1,20 +1,21 @@
-//! Past discussions, one on a line: for programs with everything, for people with what fits their terminal.
+//! Lists past discussions, one per line: in full for programs, and fitted to the terminal for
+//! people.
 
 use quorum::{listing::Entry, model::lifecycle::Lifecycle, text::line};
 
 use crate::render::line::{BAD, DIM, GOOD, Line, PLAIN, WORRY};
 
-/// How much of a topic a list shows where nobody knows its width.
+/// The most characters of a topic that a list shows when the width is unknown.
 const TOPIC: usize = 70;
-/// Ids begin with the millisecond they were made in, which is enough of them to type.
+/// Ids begin with their creation time in milliseconds, which is usually enough to identify one.
 const SHORT_ID: usize = 13;
 const WHEN: usize = 16;
 const PATTERN: usize = 11;
 const STATE: usize = 10;
-/// Less of a topic says nothing; other columns go first.
+/// The shortest useful topic; other columns are dropped to make room for it.
 const SHORTEST_TOPIC: usize = 20;
 
-/// A discussion for programs.
+/// A row for programs.
 pub(crate) fn row(entry: &Entry) -> String {
     let state = match entry.success {
         Some(false) => format!("{} without success", entry.status),
@@ -55,7 +56,7 @@ fn in_columns([id, when, pattern, state, topic]: [Line; 5], columns: usize) -> L
     cells.then(topic).cut(columns)
 }
 
-/// As much of an id as tells it from the others.
+/// The shortest prefix of an id that tells it apart from the others.
 fn id(entry: &Entry, among: &[Entry]) -> String {
     let id = |it: &Entry| it.discussion_id.to_string();
     let short = id(entry).chars().take(SHORT_ID).collect::<String>();
@@ -63,7 +64,7 @@ fn id(entry: &Entry, among: &[Entry]) -> String {
     if alike == 1 { short } else { id(entry) }
 }
 
-/// Stands before the topic, which is shown however narrow a terminal is.
+/// The mark before the topic, which is shown even on a narrow terminal.
 fn mark(entry: &Entry) -> &'static str {
     if entry.simulated { "[simulated] " } else { "" }
 }
@@ -72,7 +73,7 @@ fn when(entry: &Entry) -> String {
     entry.started_at.get(..WHEN).unwrap_or(&entry.started_at).replace('T', " ")
 }
 
-/// How it stands, in a word.
+/// The state, in a word.
 fn state(entry: &Entry) -> (&'static str, anstyle::Style) {
     match (entry.status, entry.success) {
         (Lifecycle::Completed, Some(false)) => ("no success", WORRY),

@@ -1,4 +1,5 @@
-//! Markdown as a terminal shows it: headings, lists, code, quotes, tables and emphasis, wrapped to its width.
+//! Renders Markdown for a terminal: headings, lists, code, quotes, tables and emphasis, wrapped to
+//! its width.
 
 use anstyle::{AnsiColor, Style};
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
@@ -11,7 +12,7 @@ use crate::render::{
 const CODE: Style = AnsiColor::Cyan.on_default();
 const TITLE: Style = Style::new().bold().underline();
 
-/// Narrower text is not indented any further.
+/// Text is not indented further if it would get narrower than this.
 const NARROWEST: usize = 5;
 
 /// The lines of a Markdown text.
@@ -23,17 +24,17 @@ pub(crate) fn lines(text: &str, columns: usize) -> Vec<Line> {
     page.lines
 }
 
-/// What is written so far, and where we are.
+/// The lines written so far, and the current position in the document.
 #[derive(Default)]
 struct Page {
     columns: usize,
     lines: Vec<Line>,
-    /// The words of the block under way.
+    /// The words of the current block.
     words: Line,
-    /// What stands before every line, outermost first.
+    /// The margins before every line, outermost first.
     margins: Vec<Margin>,
     styles: Vec<Style>,
-    /// The numbers of the lists we are in; none for one with bullets.
+    /// The next numbers of the open lists; `None` for a bulleted one.
     lists: Vec<Option<u64>>,
     links: Vec<String>,
     code: Option<String>,
@@ -44,7 +45,7 @@ struct Page {
 
 #[derive(Default)]
 struct Margin {
-    /// For the next line only: a bullet.
+    /// A bullet, for the next line only.
     once: Option<Line>,
     always: Line,
 }
@@ -83,7 +84,7 @@ impl Page {
                 self.indent(Margin { once: None, always: Line::of("│ ", DIM) });
             }
             Tag::List(first) => {
-                // A list within a list follows its item without a gap.
+                // A nested list follows its item without a blank line.
                 match self.lists.is_empty() {
                     true => self.begin_block(),
                     false => self.end_block(),
@@ -120,7 +121,7 @@ impl Page {
             }
             TagEnd::Item => {
                 self.end_block();
-                // An item without a word still has its bullet.
+                // An empty item still has its bullet.
                 if self.margins.last().is_some_and(|it| it.once.is_some()) {
                     self.put(Line::default());
                 }
@@ -162,7 +163,7 @@ impl Page {
         self.fresh = true;
     }
 
-    /// Writes the words there are.
+    /// Writes the words collected so far.
     fn end_block(&mut self) {
         let words = std::mem::take(&mut self.words);
         if !words.is_empty() {
@@ -183,7 +184,7 @@ impl Page {
         self.indent(Margin { once: Some(Line::of(&bullet, PLAIN)), always });
     }
 
-    /// The next block stands inside this one.
+    /// Puts the following blocks inside this margin.
     fn indent(&mut self, margin: Margin) {
         let fits = margin.always.width() + NARROWEST <= self.room();
         self.margins.push(if fits { margin } else { Margin::default() });

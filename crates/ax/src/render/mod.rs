@@ -1,4 +1,4 @@
-//! Words for people. Everything that reaches a terminal goes through here, and is harmless afterwards.
+//! Text for people. All output to a terminal goes through here and is cleaned of control sequences.
 
 pub(crate) mod card;
 pub(crate) mod closing;
@@ -32,41 +32,42 @@ use crate::{
     terminal,
 };
 
-/// Wider text is hard to read.
+/// The widest that text is wrapped: wider lines are hard to read.
 const WIDEST: usize = 100;
 
-/// Whether only what went wrong is said.
+/// Whether notes are suppressed (`--quiet`).
 static HUSHED: AtomicBool = AtomicBool::new(false);
 
-/// From now on nothing is said but what goes wrong and what was asked for.
+/// Suppresses notes from now on. Errors and requested output are still printed.
 pub(crate) fn hush() {
     HUSHED.store(true, Ordering::Relaxed);
 }
 
-/// Whether nothing is to be said but what goes wrong.
+/// Whether notes are suppressed.
 pub(crate) fn is_hushed() -> bool {
     HUSHED.load(Ordering::Relaxed)
 }
 
-/// A line on stderr, unless nobody wants any.
+/// Prints a line to stderr, unless notes are suppressed.
 pub(crate) fn note(line: &str) {
     if !is_hushed() {
         insist(line);
     }
 }
 
-/// A line on stderr in any case: what went wrong, or what was asked for. If nobody can read it, nobody is missing it.
+/// Prints a line to stderr in any case: an error, or output that was requested. A failed write is
+/// ignored.
 pub(crate) fn insist(text: &str) {
     let lines: String = clean(text).split('\n').flat_map(fitted).map(|line| line + "\n").collect();
     let _ = stderr().lock().write_all(lines.as_bytes());
 }
 
-/// A line for stderr: as it is, or where that is a terminal in lines that fit it.
+/// A line for stderr, wrapped if stderr is a terminal.
 pub(crate) fn fitted(line: &str) -> Vec<String> {
     if stderr().is_terminal() { hung(line, terminal::size().columns) } else { vec![line.to_owned()] }
 }
 
-/// The result on stdout. A reader that has seen enough, like `head`, is no error.
+/// Prints the result to stdout. A reader that closes early, like `head`, is no error.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let text = clean(text);
     if !(stdout().is_terminal() && terminal::is_lively()) {
@@ -77,13 +78,13 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     write(&format!("{}\n", lines.join("\n")))
 }
 
-/// How wide what goes to stdout may be; without bounds where that is no terminal.
+/// The width available on stdout; unlimited if it is no terminal.
 pub(crate) fn room() -> usize {
     let is_terminal = stdout().is_terminal() && terminal::is_lively();
     if is_terminal { terminal::columns_of_stdout() } else { usize::MAX }
 }
 
-/// Lines on stderr, unless nobody wants any.
+/// Prints lines to stderr, unless notes are suppressed.
 pub(crate) fn tell(lines: &[Line]) {
     if is_hushed() {
         return;
@@ -91,7 +92,7 @@ pub(crate) fn tell(lines: &[Line]) {
     let _ = stderr().lock().write_all(joined(lines, colour::of_stderr()).as_bytes());
 }
 
-/// Markdown on stdout: as people read it where that is a terminal, as it is where it goes on elsewhere.
+/// Prints Markdown to stdout: rendered for a terminal, unchanged elsewhere.
 pub(crate) fn print_markdown(text: &str) -> anyhow::Result<()> {
     if !(stdout().is_terminal() && terminal::is_lively()) {
         return print(text);
@@ -100,22 +101,22 @@ pub(crate) fn print_markdown(text: &str) -> anyhow::Result<()> {
     print_lines(&markdown::lines(text, columns))
 }
 
-/// Lines on stdout, in colour where that is wanted.
+/// Prints lines to stdout, in colour if wanted.
 pub(crate) fn print_lines(lines: &[Line]) -> anyhow::Result<()> {
     write(&joined(lines, colour::of_stdout()))
 }
 
-/// The result as one JSON document on stdout.
+/// Prints the result to stdout as one JSON document.
 pub(crate) fn print_json(document: &impl Serialize) -> anyhow::Result<()> {
     write(&format!("{}\n", escaped(&serde_json::to_string_pretty(document)?)))
 }
 
-/// The same on one line.
+/// Prints a JSON document on one line.
 pub(crate) fn print_json_line(document: &impl Serialize) -> anyhow::Result<()> {
     write(&format!("{}\n", escaped(&serde_json::to_string(document)?)))
 }
 
-/// What is harmless already, as it is.
+/// Writes text that is already clean to stdout, unchanged.
 pub(crate) fn write(text: &str) -> anyhow::Result<()> {
     let mut out = stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -124,7 +125,7 @@ pub(crate) fn write(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Standard output takes nothing: its disk is full, say.
+/// An error writing to standard output, such as a full disk.
 #[derive(Debug)]
 pub(crate) struct Unwritable {
     error: std::io::Error,
@@ -132,7 +133,7 @@ pub(crate) struct Unwritable {
 }
 
 impl Unwritable {
-    /// The same, where a discussion was to be printed that is recorded.
+    /// The same error while printing a recorded discussion, which it then names.
     pub(crate) fn of(self, id: DiscussionId) -> Unwritable {
         Unwritable { kept: Some(id), ..self }
     }

@@ -8,7 +8,7 @@ use crate::{
     render::{print_json, print_markdown, result::markdown, wording::to_see_it_again, write},
 };
 
-/// Prints a discussion in the form asked for. No answer is no output.
+/// Prints a discussion in the requested form. Without an answer, nothing is printed.
 pub(crate) async fn print_discussion(
     discussion: &Discussion,
     state: &Snapshot,
@@ -25,7 +25,7 @@ pub(crate) async fn print_discussion(
     }
 }
 
-/// What people read of a discussion.
+/// The text of a discussion for people.
 pub(crate) fn answer(state: &Snapshot, output: Output) -> String {
     markdown(state, output.detail())
 }

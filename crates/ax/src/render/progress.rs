@@ -1,4 +1,4 @@
-//! What happens, as lines for stderr while it happens. Append-only; nothing moves.
+//! Progress lines for stderr. They are only appended, never redrawn.
 
 use quorum::{
     Registry, Signal,
@@ -18,10 +18,10 @@ use quorum::{
 
 use crate::render::wording::advice;
 
-/// How much of a sub-discussion's topic is shown.
+/// The most characters of a sub-discussion's topic that are shown.
 const TOPIC: usize = 80;
 
-/// Puts what happens in one discussion, and in those below it, into lines.
+/// Words the events of a discussion, and of its sub-discussions, as lines.
 #[derive(Debug, Clone)]
 pub(crate) struct Teller {
     root: DiscussionId,
@@ -30,7 +30,7 @@ pub(crate) struct Teller {
 }
 
 impl Teller {
-    /// For this discussion, with the vocabulary it is held with.
+    /// For this discussion, with the vocabulary it uses.
     pub(crate) fn of(state: &State, registry: &Registry) -> Teller {
         Teller { root: state.id, pattern: state.spec.pattern.clone(), registry: registry.clone() }
     }
@@ -40,7 +40,7 @@ impl Teller {
         &self.registry
     }
 
-    /// The line for a signal, if it is worth one.
+    /// The line for a signal, if it has one.
     pub(crate) fn line(&self, signal: &Signal) -> Option<String> {
         match signal {
             Signal::Fact { discussion, fact } => {
@@ -62,7 +62,7 @@ impl Teller {
         }
     }
 
-    /// Why it ended, in the words of its pattern. A discussion below may have another one.
+    /// Why it ended, in the words of its pattern. A sub-discussion may have another pattern.
     fn talk_ended(&self, discussion: DiscussionId, end: &TalkEnd) -> String {
         let own = self.registry.pattern(&self.pattern).filter(|_| discussion == self.root);
         let declared = own.and_then(|it| it.ending(&end.why));
@@ -74,14 +74,14 @@ impl Teller {
     }
 }
 
-/// A sentence that goes on after a colon.
+/// A sentence in lower case, to follow a colon.
 fn lowered(sentence: &str) -> String {
     let mut letters = sentence.chars();
     let first = letters.next().into_iter().flat_map(char::to_lowercase);
     first.chain(letters).collect()
 }
 
-/// Enough of an id to tell sub-discussions apart.
+/// A prefix of an id that tells sub-discussions apart.
 fn short(id: DiscussionId) -> String {
     let id = id.to_string();
     id[id.len() - 4..].to_owned()
@@ -161,7 +161,7 @@ fn answered(turn: &Turn) -> String {
     if turn.reused {
         return format!("  {} said the same before; nobody is asked", turn.participant);
     }
-    // People are not counted in tokens.
+    // A person's turn has no token count.
     if turn.bill.usage.completion == 0 {
         return format!("  {} spoke", turn.participant);
     }

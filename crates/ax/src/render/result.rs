@@ -1,4 +1,4 @@
-//! The result as Markdown: what `ax discuss q > out.md` holds.
+//! The result as Markdown: the content of `out.md` after `ax discuss q > out.md`.
 
 use quorum::{
     Snapshot,
@@ -11,17 +11,17 @@ use quorum::{
 
 use crate::render::{course, fields};
 
-/// Stands before everything that no model has said.
+/// Comes before any text that no model has written.
 const SIMULATED: &str = "> Simulated: no model was asked, and what follows is made up.";
 
-/// How much of it.
+/// How much of the result to print.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Detail {
     /// The answer, and what qualifies it.
     Answer,
-    /// The same, and how it was come to.
+    /// The same, and how the discussion went.
     Course,
-    /// Before that, everything that was said.
+    /// The same, preceded by everything that was said.
     Everything,
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn markdown(state: &Snapshot, detail: Detail) -> String {
     parts.join("\n\n")
 }
 
-/// Every move a discussion made, with its time (A03).
+/// Every state transition of a discussion, with its time (A03).
 pub(crate) fn moves(transitions: &[Transition]) -> String {
     let moves = transitions.iter().map(|it| {
         let at = iso(it.at);

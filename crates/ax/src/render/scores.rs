@@ -1,5 +1,5 @@
-//! Marks that participants were given, as lines: from the result fields, and else the forms, that are
-//! drawn as scores.
+//! Scores of participants, as lines: from the result fields drawn as scores, or else from such
+//! forms.
 
 use quorum::{
     Registry,
@@ -10,24 +10,24 @@ use serde_json::Value;
 
 use crate::render::line::{BOLD, DIM, Line, PLAIN};
 
-/// Marks given at once, by one participant for one round.
+/// Scores that one participant gave at once, for one round.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ScoreRow {
-    /// What the marks are of: the title of the field, or the kind of the form.
+    /// What is scored: the title of the field, or the kind of the form.
     pub(crate) label: String,
     round: Option<u64>,
     marks: Vec<(String, f64)>,
     whole: Option<f64>,
 }
 
-/// The marks in a result.
+/// The scores in a result.
 pub(crate) fn of_outcome(registry: &Registry, spec: &Spec, outcome: &Outcome) -> Vec<ScoreRow> {
     let fields = registry.results_of(spec).into_iter();
     let drawn = fields.filter_map(|field| Some((field, outcome.fields.get(field.name)?)));
     drawn.flat_map(|(field, value)| rows(&field.title.to_lowercase(), &field.view, value)).collect()
 }
 
-/// The marks so far, in a discussion that may still run.
+/// The scores so far, in a discussion that may still be running.
 pub(crate) fn of_state(registry: &Registry, state: &State) -> Vec<ScoreRow> {
     let fields = registry.results_of(&state.spec).into_iter().filter(|it| has_scores(&it.view));
     let mut found = fields.peekable();
@@ -38,7 +38,7 @@ pub(crate) fn of_state(registry: &Registry, state: &State) -> Vec<ScoreRow> {
     drawn.flat_map(|(field, value)| rows(&field.title.to_lowercase(), &field.view, &value)).collect()
 }
 
-/// The marks in what was read, for patterns that add no such field to the result.
+/// The scores in the forms read, for patterns that add no such field to the result.
 fn of_readings(registry: &Registry, state: &State) -> Vec<ScoreRow> {
     let forms = registry.forms();
     let read = state.readings.iter().filter(|it| it.source != Source::Assumed);
@@ -83,7 +83,7 @@ fn rows(label: &str, view: &View, value: &Value) -> Vec<ScoreRow> {
 }
 
 impl ScoreRow {
-    /// `R2  ann 9.0 · bob 8.5 · as a whole 7.5`, the best mark in bold.
+    /// `R2  ann 9.0 · bob 8.5 · as a whole 7.5`, with the best score in bold.
     pub(crate) fn line(&self) -> Line {
         let best = self.marks.iter().map(|it| it.1).fold(f64::MIN, f64::max);
         let start = self.round.map_or_else(Line::default, |it| Line::of(&format!("R{it}  "), PLAIN));

@@ -1,11 +1,11 @@
-//! Rows of cells, in columns where they fit and one after the other where they don't.
+//! Tables: in columns if they fit, else each row as lines, one cell after the other.
 
 use crate::render::line::{DIM, Line, PLAIN};
 
-/// What stands between two columns.
+/// The blanks between two columns.
 const GAP: usize = 2;
 
-/// A table under way; its first row is its head.
+/// A table. Its first row is the head.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
     rows: Vec<Vec<Line>>,

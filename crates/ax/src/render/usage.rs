@@ -1,11 +1,11 @@
-//! What each participant used and what it cost, as a table.
+//! A table of each participant's usage and cost.
 
 use quorum::{
     model::outcome::{Outcome, ProviderCost},
     text::grouped,
 };
 
-/// The table, widest column by column, with the sum below.
+/// The usage table, with a total at the bottom.
 pub(crate) fn table(outcome: &Outcome) -> String {
     let costs = &outcome.metadata.cost_summary;
     let head = ["", "calls", "read", "written", "cost"].map(str::to_owned);
@@ -32,7 +32,7 @@ fn row(name: &str, cost: &ProviderCost) -> [String; 5] {
     ]
 }
 
-/// The first column to the left, numbers to the right.
+/// Aligns the first column left and the others right.
 pub(crate) fn columns<const N: usize>(rows: &[[String; N]]) -> String {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
     let cell = |column: usize, text: &String| match column {

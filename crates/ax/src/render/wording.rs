@@ -8,7 +8,7 @@ use quorum::{
     setup::{BadAddress, CostSource, LocalProgram, Missing, NoKeyName, prices},
 };
 
-/// One line for each thing that went wrong.
+/// One line for each error.
 pub(crate) fn error(error: &Error, registry: &Registry) -> Vec<String> {
     match error {
         Error::Refused(complaints) => complaints.iter().map(|it| complaint(it, registry)).collect(),
@@ -84,7 +84,7 @@ fn mute(who: &[Unvoiced]) -> String {
 /// A complaint under the name of the flag that was typed.
 fn complaint(complaint: &Complaint, registry: &Registry) -> String {
     let other = ["at", "drop", "preset"].into_iter().find(|it| *it == complaint.field);
-    // A pattern may name what it lacks by the field of the spec, which the flag is called after.
+    // A pattern may name a missing value by its field in the spec, which the flag is named after.
     let field = complaint.field.as_str();
     let filling = flags::all(registry).into_iter().find(|it| it.field == field || it.long == field);
     let filling = filling.map(|flag| flag.long);
@@ -102,7 +102,8 @@ fn origin(origin: Option<&Origin>) -> String {
     }
 }
 
-/// What to type, one after the other. Several providers to choose from have a line each.
+/// The commands to type, joined. If there are several providers to choose from, each has its own
+/// line.
 fn remedies(remedies: &[Remedy]) -> String {
     let lines: Vec<String> = remedies.iter().filter_map(to_choose_from).collect();
     let has_lines = lines.len() > 1;
@@ -133,7 +134,7 @@ fn remedy(remedy: &Remedy) -> String {
     }
 }
 
-/// How the panel differs from the usual one, in a line.
+/// How the panel differs from the default one, in a line.
 pub(crate) fn panel(choice: &PanelChoice) -> String {
     match choice {
         PanelChoice::OneVendor { provider, models } => format!(
@@ -157,7 +158,7 @@ pub(crate) fn panel(choice: &PanelChoice) -> String {
     }
 }
 
-/// What a provider lacks and what to do about it.
+/// What a provider is missing, and what to do about it.
 pub(crate) fn lacks(name: &str, missing: &Missing) -> String {
     let lacks = match missing {
         Missing::Key { .. } => "no key".to_owned(),
@@ -201,7 +202,7 @@ pub(crate) fn program(program: &LocalProgram) -> String {
     format!("answered by the command {}; {cost}", program.path.display())
 }
 
-/// What is wrong with the configuration, one line for each mistake.
+/// The mistakes in the configuration, one per line.
 pub(crate) fn config(error: &config::Error) -> Vec<String> {
     let advice = match error {
         config::Error::Wrong { file, mistakes } => {
@@ -222,7 +223,7 @@ pub(crate) fn mistake(mistake: &Mistake) -> String {
     format!("{}{remedy}", mistake.message.trim_end())
 }
 
-/// Why a provider has no variable to keep a key under.
+/// Why there is no variable to keep a provider's key under.
 pub(crate) fn no_key_name(error: &NoKeyName) -> String {
     let advice = match error {
         NoKeyName::Unknown { nearest: Some(nearest), .. } => Some(format!("did you mean {nearest}?")),
@@ -246,7 +247,7 @@ pub(crate) fn advice(class: ErrorClass) -> &'static str {
     }
 }
 
-/// What the reader of an exported discussion can type to see it again.
+/// The commands with which the reader of an exported discussion can see it again.
 pub(crate) fn to_see_it_again(id: DiscussionId) -> Vec<String> {
     vec![
         format!("ax replay {id}"),

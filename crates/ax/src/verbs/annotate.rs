@@ -1,4 +1,4 @@
-//! `ax note`, `ax rate` and `ax delete`: what is done to one discussion and written down with who did it.
+//! `ax note`, `ax rate` and `ax delete`: actions on one discussion, recorded with their author.
 
 use quorum::Scope;
 

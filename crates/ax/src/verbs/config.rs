@@ -1,4 +1,4 @@
-//! `ax config`: where the configuration is, what holds, and whether it makes sense.
+//! `ax config`: where the configuration is, the effective values, and whether they are valid.
 
 use quorum::{
     Config, complaints,
@@ -52,7 +52,7 @@ fn show(config: &Config, listed: &Listed) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// As it could be written into the file.
+/// The configuration as text that could be written to the file.
 fn text(config: &Config, given: &[Given]) -> String {
     let file = config.file.display();
     let mut lines = vec![match config.file.exists() {
@@ -76,7 +76,7 @@ fn text(config: &Config, given: &[Given]) -> String {
     lines.join("\n")
 }
 
-/// What can't be read and what is of no use are told together.
+/// Reports syntax errors and invalid values together.
 fn check(app: &App) -> anyhow::Result<Exit> {
     let (config, mistakes) = Config::survey(&app.registry)?;
     let file = config.file.display();

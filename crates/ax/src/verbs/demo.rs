@@ -1,4 +1,4 @@
-//! `ax demo`: a first look without any key.
+//! `ax demo`: a first look that needs no key.
 
 use quorum::{
     Config, Request, Scope,
@@ -18,7 +18,7 @@ use crate::{
 
 const TOPIC: &str = "Should a team of five split its monolith into microservices?";
 
-/// How long an answer takes; the whole is over in a quarter of a minute.
+/// The latency of an answer. The whole demo takes a quarter of a minute.
 const LATENCY_MS: u64 = 1_500;
 
 const BEFORE: [&str; 4] = [
@@ -39,7 +39,7 @@ const AFTER: [&str; 8] = [
     "  ax patterns                         other ways to talk and to decide",
 ];
 
-/// What the user has set up, well or not, is for their own discussions.
+/// The demo ignores the user's configuration, valid or not: that is for real discussions.
 pub(crate) fn config() -> Result<Config, quorum::config::Error> {
     let Places { file, data_dir, .. } = Places::find()?;
     Ok(Config::unset(file, data_dir))

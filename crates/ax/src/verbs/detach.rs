@@ -1,4 +1,5 @@
-//! `ax discuss --detach`: the discussion is recorded here and held by another process of this program.
+//! `ax discuss --detach`: the discussion is recorded here and run by another process of this
+//! program.
 
 use std::{
     fs::{DirBuilder, File, OpenOptions},
@@ -17,7 +18,7 @@ use crate::{
     render::{note, print, print_json, print_json_line},
 };
 
-/// Starts it, says its id, and leaves.
+/// Starts the discussion, prints its id, and returns.
 pub(crate) async fn detach(scope: &Scope, spec: Spec, output: Output) -> anyhow::Result<Exit> {
     let folder = scope.quorum().config().state_dir.join("runs");
     make(&folder)?;
@@ -27,7 +28,7 @@ pub(crate) async fn detach(scope: &Scope, spec: Spec, output: Output) -> anyhow:
     let mut command = Command::new(std::env::current_exe().context("this program can't be found again")?);
     command.args(["resume", &id.to_string(), "--detached"]);
     command.args(output.usage.then_some("--usage")).args(output.verbose.then_some("--verbose"));
-    // A group of its own: Ctrl-C in this terminal is for others.
+    // A process group of its own, so that Ctrl-C in this terminal doesn't reach it.
     command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).process_group(0);
     let child = command.spawn();
     let child =
@@ -43,7 +44,7 @@ pub(crate) async fn detach(scope: &Scope, spec: Spec, output: Output) -> anyhow:
     Ok(Exit::Done)
 }
 
-/// Logs are for the user alone, as discussions are.
+/// Creates the folder of logs, readable only by the user, as discussions are.
 fn make(folder: &Path) -> Result<(), Setup> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.map_err(|error| unwritable(folder, &error))

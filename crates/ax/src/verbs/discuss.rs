@@ -1,4 +1,4 @@
-//! `ax discuss` and `ax fork`: what was ordered, checked and started.
+//! `ax discuss` and `ax fork`: check a request and start the discussion.
 
 use quorum::{Scope, model::spec::Spec};
 
@@ -16,7 +16,8 @@ use crate::{
 const UNASKED: &str = "Simulated: no model can be asked here, so everything below is made up. For real answers set a key such as \
                        ANTHROPIC_API_KEY, start Ollama, or log in to the claude command; `ax doctor` says more.";
 
-/// Starts a discussion and stays until it is over; or only says what it would come to, or leaves it to another process.
+/// Starts a discussion and stays until it is over; or only shows its plan, or leaves it to another
+/// process.
 pub(crate) async fn discuss(scope: &Scope, args: &Discuss) -> anyhow::Result<Exit> {
     let (config, preset) = (scope.quorum().config(), args.preset.as_deref());
     let output = args.output.or_configured(config, preset);
@@ -24,7 +25,7 @@ pub(crate) async fn discuss(scope: &Scope, args: &Discuss) -> anyhow::Result<Exi
     if is_on("quiet") {
         hush();
     }
-    // What is refused leaves everything as it was.
+    // A refused request must change nothing.
     let spec = order(scope, args).await?;
     let greeting = announce(scope, args, output)?;
     if args.dry_run {
@@ -40,11 +41,11 @@ pub(crate) async fn discuss(scope: &Scope, args: &Discuss) -> anyhow::Result<Exi
     session::run(&discussion, handle, signals, Ending { output, demand, greeting }).await
 }
 
-/// Says what the panel is where it is not the usual one: simulated without having been asked for, or
-/// made up of whoever can be asked here.
+/// Announces the panel if it is not the default one: simulated without being requested, or made up
+/// of the available providers.
 fn announce(scope: &Scope, args: &Discuss, output: Output) -> anyhow::Result<Greeting> {
     let request = args.request();
-    // A past order names its panel.
+    // A past request names its panel.
     if let Some(choice) = scope.panel_choice(&request).filter(|_| args.again.is_none()) {
         note(&wording::panel(&choice));
     }
@@ -53,13 +54,13 @@ fn announce(scope: &Scope, args: &Discuss, output: Output) -> anyhow::Result<Gre
     }
     match output.shape() {
         Shape::Text | Shape::Md => print(UNASKED)?,
-        // A document says so itself, and has nothing beside it.
+        // A JSON document says so itself, and nothing may be printed beside it.
         Shape::Json | Shape::Jsonl => insist(UNASKED),
     }
     Ok(Greeting::SimulationSaid)
 }
 
-/// What was ordered, checked.
+/// The checked request.
 async fn order(scope: &Scope, args: &Discuss) -> anyhow::Result<Spec> {
     let mut request = args.request();
     let input = Input { topic: args.topic.as_deref(), context: args.context.as_deref(), files: &args.files };

@@ -1,4 +1,4 @@
-//! `ax doctor`: whether all is well, and what to do where it is not.
+//! `ax doctor`: checks the setup, and says what to do about each problem.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ use crate::{
     },
 };
 
-/// Looks at everything; fails where something is to be put right.
+/// Runs all checks; fails if something has to be fixed.
 pub(crate) fn doctor(app: &App, args: &Doctor) -> anyhow::Result<Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     if args.salvage {
@@ -61,7 +61,7 @@ fn saved(salvage: &Salvage) -> String {
     }
     let (old, new) = (damaged.display(), new.display());
     lines.push(format!("{old} is as it was. To use {new} in its place, while nothing else runs:"));
-    // A log that belongs to another database would damage the new one.
+    // The write-ahead log of another database would damage the new one.
     let files = ["", "-wal", "-shm"].map(|ending| format!("{old}{ending}"));
     let there = files.iter().filter(|it| Path::new(it).exists());
     lines.extend(there.map(|it| format!("  mv {it} {it}.damaged")));
@@ -69,7 +69,7 @@ fn saved(salvage: &Salvage) -> String {
     lines.join("\n")
 }
 
-/// What is printed of one finding.
+/// A finding as it is printed.
 #[derive(Debug, Serialize)]
 struct Row {
     what: String,
@@ -87,7 +87,7 @@ impl Row {
         Row { what: subject(finding), state, found: found(finding) }
     }
 
-    /// What was found hangs beside what was looked at, or where that leaves too little room under it.
+    /// Puts the finding beside its subject, or on a narrow terminal below it.
     fn wrapped(&self, columns: usize) -> String {
         let state = match self.state {
             "well" => "ok",
@@ -230,16 +230,16 @@ fn answering(checked: &Checked) -> &str {
 fn unanswered(trouble: &Unanswered) -> String {
     let advice = match trouble {
         Unanswered::NoVoice => return trouble.to_string(),
-        // What makes no sense says itself what may be behind it.
+        // The error for an invalid response names its likely cause itself.
         Unanswered::Failed(error) if error.class == ErrorClass::InvalidResponse => return error.to_string(),
         Unanswered::Failed(error) if error.class != ErrorClass::Timeout => wording::advice(error.class),
-        // Nothing was asked that could be given more time.
+        // The usual advice on timeouts, to allow more time, doesn't apply to this check.
         Unanswered::Failed(_) | Unanswered::Late => "see whether it is well, and try again",
     };
     format!("{trouble}; {advice}")
 }
 
-/// Where what was found begins, and from which width on it has room there.
+/// The margins of a finding below and beside its subject, and the width from which it goes beside.
 const UNDER: usize = 7;
 const BESIDE: usize = 22;
 const NARROW: usize = 56;

@@ -1,4 +1,4 @@
-//! `ax export`: a discussion written down, to standard output or into a file.
+//! `ax export`: writes a discussion to standard output or to a file.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ pub(crate) async fn export(scope: &Scope, args: &Export) -> anyhow::Result<Exit>
     Ok(Exit::Done)
 }
 
-/// What was asked for, or what the file's name says.
+/// The requested format, or the one of the file's extension.
 fn format(args: &Export) -> &'static Format {
     let by_name = args.format.as_deref().and_then(|name| named(name).or_else(|| ending(name)));
     let by_ending = || args.output.extension().and_then(|it| it.to_str()).and_then(ending);

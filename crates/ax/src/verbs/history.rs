@@ -54,7 +54,7 @@ pub(crate) async fn show(scope: &Scope, args: &Shown) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Prints a discussion, over or not, and says where it stands.
+/// Prints a discussion, finished or not, and its state.
 pub(crate) async fn show_state(discussion: &Discussion, output: Output) -> anyhow::Result<()> {
     let state = &discussion.state().await?;
     if output.shape() == Shape::Text {
@@ -78,7 +78,7 @@ pub(crate) async fn show_state(discussion: &Discussion, output: Output) -> anyho
     Ok(())
 }
 
-/// Leaves a blank line between the result and the notes, if both go to a terminal.
+/// Prints a blank line between the result and the notes, if both go to a terminal.
 fn set_apart() {
     if stdout().is_terminal() && stderr().is_terminal() {
         note("");
@@ -86,7 +86,7 @@ fn set_apart() {
 }
 
 fn show_text(state: &Snapshot, output: Output) -> anyhow::Result<()> {
-    // Of what is not over there is nothing else to show.
+    // An unfinished discussion has nothing else to show.
     let everything = output.verbose || !state.lifecycle.is_terminal();
     let detail = if everything { Detail::Everything } else { Detail::Course };
     let moves = output.verbose.then(|| moves(&state.transitions));

@@ -1,4 +1,4 @@
-//! `ax keys`: keys are typed unseen or come in through standard input, and never out again.
+//! `ax keys`: keys are typed without echo or read from standard input, and never printed.
 
 use std::io::{IsTerminal, Read};
 
@@ -15,7 +15,7 @@ use crate::{
     render::{note, print, print_json, wording},
 };
 
-/// More than any key has.
+/// A limit above the length of any key.
 const MOST_BYTES: usize = 64 * 1024;
 
 /// Keeps, lists or forgets keys.
@@ -45,7 +45,7 @@ fn set(config: &Config, setup: &Setup, given: &str) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The key as it was typed or piped in; `None` where somebody thought better of it.
+/// The key as it was typed or piped in; `None` if the user cancelled.
 fn given_key(name: &str) -> anyhow::Result<Option<SecretString>> {
     if std::io::stdin().is_terminal() {
         let typed = password::read_line(&format!("{name} (it is not shown): "), MOST_BYTES)?;

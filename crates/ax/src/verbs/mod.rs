@@ -1,4 +1,4 @@
-//! The verbs, one file each, and the table that runs the one that was typed.
+//! The verbs, one file each, and the table that dispatches to them.
 
 mod annotate;
 mod config;
@@ -34,7 +34,7 @@ use crate::{
 
 /// Runs the verb that was typed.
 pub(crate) fn run(app: &App, verb: Verb) -> anyhow::Result<Exit> {
-    // These need no store, and should work where it doesn't.
+    // These need no store, and must work even if it can't be opened.
     match &verb {
         Verb::Patterns(listed) => return patterns::patterns(app, listed),
         Verb::Models(listed) => return models::models(app, listed),
@@ -53,12 +53,13 @@ pub(crate) fn run(app: &App, verb: Verb) -> anyhow::Result<Exit> {
     let scope = local::scope(&app.open(config, without_providers(&verb))?);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let exit = runtime.block_on(perform(app, &scope, verb));
-    // Nobody waits for what may still be under way: it is recorded, or it did not happen.
+    // Remaining work is not awaited: anything that isn't recorded didn't happen.
     runtime.shutdown_background();
     exit
 }
 
-/// Only a person at a terminal sees that voices are simulated before their words are used.
+/// Simulates only for a person at a terminal, who sees that voices are simulated before using their
+/// words.
 fn without_providers(verb: &Verb) -> WithoutProviders {
     let is_seen = matches!(verb, Verb::Discuss(_)) && stdout().is_terminal();
     if is_seen { WithoutProviders::Simulate } else { WithoutProviders::Refuse }

@@ -1,4 +1,4 @@
-//! `ax models` and `ax prices`: who there is, what they take in, and what they cost.
+//! `ax models` and `ax prices`: the providers and models, their windows, and their prices.
 
 use quorum::{
     Error, config,
@@ -14,7 +14,7 @@ use crate::{
     render::{line::width, note, print, print_json, room, wording},
 };
 
-/// How many entries are named that were not understood.
+/// The most entries named in the message about those that were not understood.
 const NAMED: usize = 5;
 
 /// `ax models`
@@ -72,23 +72,23 @@ fn import(app: &App, file: &std::path::Path) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The models that are known, and then those that were imported.
+/// The built-in models, then the imported ones.
 fn priced(provider: &Provider) -> Vec<String> {
     let imported = provider.models.keys().filter(|it| !provider.listed.contains(it));
     provider.listed.iter().chain(imported).cloned().collect()
 }
 
-/// How a model is listed.
+/// The layout of a model in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// All on one line.
     Wide,
-    /// What is said of it under its name.
+    /// Its details below its name.
     Narrow,
 }
 
 impl Form {
-    /// The one in which all of these fit.
+    /// The layout in which all of these fit.
     fn of(setup: &Setup, models: fn(&Provider) -> Vec<String>, margin: &str, columns: usize) -> Form {
         let fits = |provider: &Provider| {
             models(provider).iter().all(|model| width(&row(provider, model, margin, Form::Wide)) <= columns)
@@ -97,12 +97,12 @@ impl Form {
     }
 }
 
-/// What it lacks and what to do about it; `None` where it can be asked.
+/// What a provider is missing, and what to do about it; `None` if it is available.
 fn lacking(provider: &Provider) -> Option<String> {
     provider.missing().map(|missing| wording::lacks(&provider.name, missing))
 }
 
-/// The program that answers and what its cost means; `None` where no program does.
+/// The program that answers, and what its cost means; `None` if it is no program.
 fn program(provider: &Provider) -> Option<String> {
     provider.program().map(|program| wording::program(&program))
 }

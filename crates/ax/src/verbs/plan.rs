@@ -1,4 +1,4 @@
-//! `ax discuss --dry-run`: what a discussion would come to, on standard output.
+//! `ax discuss --dry-run`: the plan of a discussion, on standard output.
 
 use quorum::{
     Figures, Plan, PlannedPhase, PlannedSeat, Scope,
@@ -12,10 +12,10 @@ use crate::{
     render::{note, print, print_json, print_json_line, usage::columns},
 };
 
-/// How much of the topic is shown.
+/// The most characters of the topic that are shown.
 const TOPIC: usize = 80;
 
-/// Shows the plan of an order.
+/// Shows the plan of a request.
 pub(crate) async fn show(scope: &Scope, order: &Spec, output: Output) -> anyhow::Result<Exit> {
     let plan = scope.plan(order).await?;
     match output.shape() {
@@ -45,7 +45,7 @@ fn seat(seat: &PlannedSeat) -> String {
     }
 }
 
-/// Rounds one after the other; those that go like the one before are put together.
+/// The rounds in order, with equal ones in a row put together.
 fn course(plan: &Plan) -> Vec<String> {
     let mut rounds: Vec<(u32, u32, String)> = Vec::new();
     let mut parts = Vec::new();

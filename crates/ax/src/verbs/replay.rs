@@ -1,4 +1,5 @@
-//! `ax replay`: a recorded discussion as it went, on a screen or line by line, then its result.
+//! `ax replay`: plays back a recorded discussion, on a screen or line by line, then prints its
+//! result.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,10 +21,10 @@ use crate::{
     verbs::history::show_state,
 };
 
-/// At normal speed nobody waits longer for what comes next, however long it took then.
+/// The longest pause between two events at normal speed, however long it really was.
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
-/// Something that happened, and when.
+/// A recorded event, and when it happened.
 struct Moment {
     at: Timestamp,
     signal: Signal,
@@ -49,7 +50,7 @@ pub(crate) async fn replay(scope: &Scope, args: &Replay) -> anyhow::Result<Exit>
     Ok(Exit::Done)
 }
 
-/// Shows one moment after the other. `false` when somebody did not want to see the end.
+/// Shows one event after the other. `false` if the person left before the end.
 async fn play(moments: &[Moment], args: &Replay, mut watch: Watch) -> anyhow::Result<bool> {
     let mut waits = !args.fast;
     let mut last = None;
@@ -109,7 +110,7 @@ fn pause(from: Timestamp, to: Timestamp, speed: f64) -> Duration {
     gap.min(LONGEST_PAUSE).div_f64(speed)
 }
 
-/// What happened in a discussion and in all below it, in the order it would have been seen.
+/// The events of a discussion and all its sub-discussions, in the order they would have been seen.
 async fn moments(scope: &Scope, root: DiscussionId) -> anyhow::Result<Vec<Moment>> {
     let mut moments = Vec::new();
     let mut waiting = vec![root];
@@ -118,7 +119,7 @@ async fn moments(scope: &Scope, root: DiscussionId) -> anyhow::Result<Vec<Moment
         waiting.extend(State::of(id, &facts).iter().flat_map(children));
         moments.extend(moments_of(id, facts));
     }
-    // Stable, so that what has the same time stays as it was recorded.
+    // A stable sort, so that events with the same time stay in recorded order.
     moments.sort_by_key(|it| it.at);
     Ok(moments)
 }
@@ -127,7 +128,8 @@ fn children(state: &State) -> Vec<DiscussionId> {
     state.subs.values().filter_map(|sub| sub.end.as_ref()?.child).collect()
 }
 
-/// A clock that was set back must not change the order: nothing is earlier than what was before it.
+/// The events of one discussion. Times never decrease, so that a clock that was set back doesn't
+/// change the order.
 fn moments_of(id: DiscussionId, facts: Vec<Fact>) -> Vec<Moment> {
     let mut latest = Timestamp(i64::MIN);
     let moment = |fact: Fact| {

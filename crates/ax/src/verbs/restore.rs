@@ -1,4 +1,4 @@
-//! `ax restore`, and what is told when retention hides or removes old discussions.
+//! `ax restore`, and the notes about old discussions that retention hides or removes.
 
 use quorum::{
     Expired, Leap, Quorum, Scope,
@@ -54,7 +54,7 @@ async fn list(scope: &Scope, args: &Restore) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Hides and removes what is too old, and tells what was done.
+/// Hides and removes discussions past their retention, and reports it.
 pub(crate) async fn expire_old(quorum: &Quorum) {
     match quorum.expire_old().await {
         Ok(expired) => announce(&expired, quorum.config().retention_days.unwrap_or_default()),
@@ -65,7 +65,7 @@ pub(crate) async fn expire_old(quorum: &Quorum) {
 fn announce(expired: &Expired, days: u32) {
     sentences(expired, days).iter().for_each(|it| note(it));
     if let Some(leap) = &expired.leap {
-        // It is said even when nothing else is: the clock, or what is kept, needs somebody's attention.
+        // Printed even with `--quiet`: the clock or the stored discussions need attention.
         insist(&refused(leap));
     }
 }

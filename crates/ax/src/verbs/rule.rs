@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// Makes the decision, and goes on.
+/// Makes the decision, and continues the discussion.
 pub(crate) async fn rule(app: &App, scope: &Scope, args: &Rule) -> anyhow::Result<Exit> {
     let ruling = ruling(app, args)?;
     let discussion = scope.find(&args.which.id).await?;
@@ -40,7 +40,7 @@ fn ruling(app: &App, args: &Rule) -> Result<Ruling, Usage> {
     }
 }
 
-/// The choices of this kind that take one.
+/// The choices of this kind that take a name.
 fn others(kind: Option<&RulingKind>) -> String {
     let choices = kind.into_iter().flat_map(|it| it.choices).filter(|it| it.takes_candidate);
     let written = |it: &RulingChoice| format!("`ax {} ID {} NAME`", kind.map_or("", |it| it.name), it.name);

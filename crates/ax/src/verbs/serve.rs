@@ -1,4 +1,4 @@
-//! `ax serve`: the HTTP server, until it is told to close.
+//! `ax serve`: runs the HTTP server until a signal closes it.
 
 use std::net::SocketAddr;
 
@@ -17,12 +17,13 @@ use crate::{
 const NOBODY: &str = "Nobody can be asked here, so orders are refused unless they say \"offline\": true. `ax doctor` \
                       says what is missing; `ax serve --offline` lets simulated voices answer.";
 
-/// Answers until SIGTERM or Ctrl-C.
+/// Serves until SIGTERM or Ctrl-C.
 pub(crate) fn serve(app: &App, args: &Serve) -> anyhow::Result<Exit> {
     let quorum = app.open(app.config()?, WithoutProviders::Refuse)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let exit = runtime.block_on(answer(quorum, args));
-    // What is under way is recorded, or it did not happen; the next server goes on with it.
+    // Remaining work is not awaited: anything that isn't recorded didn't happen, and the next
+    // server continues from the record.
     runtime.shutdown_background();
     exit
 }
@@ -64,7 +65,7 @@ async fn answer(quorum: Quorum, args: &Serve) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The signals after which the server closes.
+/// The signals that close the server.
 struct CloseSignals {
     interrupt: Signal,
     terminate: Signal,

@@ -8,7 +8,7 @@ use crate::{
     render::{note, print, print_json},
 };
 
-/// How much of a session's name a list shows.
+/// The most characters of a session's name that a list shows.
 const NAME: usize = 70;
 
 /// `ax sessions`

@@ -1,4 +1,4 @@
-//! What shells and `man` read of the command line: completions and manual pages, made from the same descriptions as the help.
+//! Shell completions and manual pages, generated from the same descriptions as the help.
 
 use anyhow::Context;
 use clap::builder::{PossibleValue, PossibleValuesParser, Resettable};
@@ -12,7 +12,7 @@ use crate::{
     render::write,
 };
 
-/// The variables that count.
+/// The environment variables listed in the manual.
 const ENVIRONMENT: [(&str, &str); 7] = [
     ("AX_CONFIG", "the configuration, in the place of config.toml below"),
     ("AX_DATA_DIR", "where discussions are kept"),
@@ -23,7 +23,7 @@ const ENVIRONMENT: [(&str, &str); 7] = [
     ("CI, TERM=dumb", "lines in the place of a screen"),
 ];
 
-/// The files that count, where XDG has its usual places.
+/// The files listed in the manual, at their default XDG places.
 const FILES: [(&str, &str); 4] = [
     ("~/.config/quorum/config.toml", "the configuration; `ax config` explains it"),
     ("~/.config/quorum/keys.toml", "keys that `ax keys` keeps"),
@@ -37,17 +37,17 @@ pub(crate) fn completions(app: &App, shell: Shell) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The completions as text. Writing them straight to a pipe that is closed would end in a panic.
+/// The completions as text. Writing them straight to a closed pipe would panic.
 fn script(mut command: clap::Command, shell: Shell) -> anyhow::Result<String> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command, "ax", &mut script);
     String::from_utf8(script).context("completions are text")
 }
 
-/// The names of the user's presets as what may follow `--preset`; a configuration that can't be read has none.
+/// Completes `--preset` with the names of the user's presets; an unreadable configuration has none.
 fn with_presets(app: &App) -> clap::Command {
     let (command, config) = (command(app), app.config().ok());
-    // A shell would take a name with blanks for several.
+    // A shell would take a name with blanks for several names.
     let words = config.iter().flat_map(Config::presets).filter(|name| !name.contains(char::is_whitespace));
     let names: Vec<PossibleValue> = words.map(|name| PossibleValue::new(name.to_owned())).collect();
     if names.is_empty() {
@@ -64,7 +64,7 @@ pub(crate) fn man(app: &App, verb: Option<&str>, part: Option<&str>) -> anyhow::
 }
 
 fn page(app: &App, verb: Option<&str>, part: Option<&str>) -> anyhow::Result<String> {
-    // A page of its own for `help` would say nothing.
+    // A manual page for `help` would have no content.
     let mut command = command(app).disable_help_subcommand(true);
     command = command.mut_subcommands(|it| it.disable_help_subcommand(true));
     command.build();
@@ -78,7 +78,7 @@ fn page(app: &App, verb: Option<&str>, part: Option<&str>) -> anyhow::Result<Str
     Ok(format!("{}{}{surroundings}", text.trim_end_matches('\n'), as_written(&after)))
 }
 
-/// The page of a verb or of a part of it, `config path` or `config-path`.
+/// The page of a verb or of its subcommand, as `config path` or `config-path`.
 fn page_of(command: &clap::Command, verb: &str, part: Option<&str>) -> Result<clap::Command, Usage> {
     let (verb, dashed) = verb.split_once('-').map_or((verb, None), |(verb, part)| (verb, Some(part)));
     let names = [Some(verb), dashed, part];
@@ -99,7 +99,7 @@ fn no_page(of: &clap::Command, wanted: &str) -> Usage {
     Usage(format!("{verb} has no part named {wanted}{}", meant.unwrap_or_else(listed)))
 }
 
-/// What stands under the help, line by line: examples can be copied.
+/// The text below the help, line by line, so that examples can be copied.
 fn as_written(after: &str) -> String {
     match after.strip_prefix("Examples:\n") {
         Some(examples) => section("EXAMPLES", examples),
@@ -107,7 +107,7 @@ fn as_written(after: &str) -> String {
     }
 }
 
-/// What belongs to all verbs: exit codes, variables and places.
+/// The sections shared by all verbs: exit codes, variables and files.
 fn surroundings() -> String {
     let terms = |title: &str, pairs: &[(&str, &str)]| -> String {
         let term = |(name, meaning): &(&str, &str)| {
@@ -120,7 +120,7 @@ fn surroundings() -> String {
 }
 
 fn section(title: &str, lines: &str) -> String {
-    // A line that begins with a dot or a quote would be an order.
+    // A line that begins with a dot or a quote would be a roff request.
     let lines: String = lines.lines().map(|it| format!("\\&{}\n", escaped(it))).collect();
     format!("\n.SH {title}\n.nf\n{lines}.fi\n")
 }
@@ -140,7 +140,7 @@ mod tests {
         let app = App::with_acme();
         for shell in Shell::value_variants() {
             let script = script(command(&app), *shell).unwrap();
-            // Only these three complete values; the others complete flags.
+            // Only these three complete values; the others only complete flags.
             let completes_values = matches!(shell, Shell::Bash | Shell::Zsh | Shell::Fish);
             let missing: Vec<&str> = App::ACME.into_iter().filter(|it| !script.contains(it)).collect();
             assert_eq!(missing.is_empty(), completes_values, "{shell}: {missing:?}");

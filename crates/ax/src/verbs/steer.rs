@@ -1,4 +1,4 @@
-//! Going on with discussions, and steering those that run elsewhere.
+//! Resumes discussions, and steers those that run in other processes.
 
 use quorum::{
     Error, Scope, Steered, StoreError,
@@ -20,12 +20,12 @@ use crate::{
 /// `ax resume`
 pub(crate) async fn resume(scope: &Scope, args: &Resume) -> anyhow::Result<Exit> {
     let discussion = scope.find(&args.shown.which.id).await?;
-    // Once it is caught, it no longer ends the process.
+    // Once SIGHUP is caught, it no longer ends the process.
     let _hangup = args.detached.then(|| signal(SignalKind::hangup())).transpose()?;
     let demand = Demand::consensus_if(args.require_consensus);
     let ending = Ending { demand, ..Ending::shown(args.shown.output) };
     let signals = ProcessSignals::new()?;
-    // The audit has who started a detached discussion; nobody resumed it.
+    // The audit records who started a detached discussion; this is no resumption by a person.
     let resumed =
         if args.detached { discussion.run_prepared().await } else { discussion.resume_here().await };
     match resumed {

@@ -1,4 +1,4 @@
-//! Every kind of file that the program reads, and standard input.
+//! Processor time for every kind of file that the program reads, and for standard input.
 
 use std::{fmt::Write as _, time::Duration};
 
@@ -6,13 +6,14 @@ use serde_json::Value;
 
 use crate::measure::{Folder, QUICK, TIMES, shortest};
 
-/// Bytes of a file, and four times as many; a configuration may have a MiB.
+/// The sizes of a file in bytes, the second four times the first. A configuration may have a MiB.
 const SIZES: [usize; 2] = [200_000, 800_000];
 
-/// Beside what is in proportion; times of children are counted in hundredths of a second.
+/// A fixed allowance beside the proportional one: child times are counted in hundredths of a
+/// second.
 const FIXED: Duration = Duration::from_millis(40);
 
-/// Repeats a numbered entry until so many bytes are written.
+/// Repeats a numbered entry up to this many bytes.
 fn filled(size: usize, entry: impl Fn(usize) -> String) -> String {
     let mut text = String::new();
     let mut count = 0;
@@ -23,7 +24,8 @@ fn filled(size: usize, entry: impl Fn(usize) -> String) -> String {
     text
 }
 
-/// Checks a file of two sizes, each made by `text`: the program may take three times what `parse` does.
+/// Checks a file of two sizes, each made by `text`: the program may take three times as long as
+/// `parse`.
 fn check(name: &str, args: &[&str], text: impl Fn(usize) -> String, parse: impl Fn(&str)) -> Option<String> {
     let folder = Folder::new();
     let least = folder.run(args).0;

@@ -1,4 +1,4 @@
-//! Every flag and argument of every verb, as the help lists them.
+//! Processor time for every flag and argument of every verb, as the help lists them.
 
 use std::{fmt::Write as _, time::Duration};
 
@@ -6,15 +6,15 @@ use serde_json::Value;
 
 use crate::measure::{Folder, TIMES, shortest};
 
-/// Bytes of an argument, the second close to the longest that Linux passes on.
+/// The sizes of an argument in bytes, the second close to the longest that Linux accepts.
 const SIZES: [usize; 2] = [30_000, 120_000];
 
-/// Beside what is in proportion. Times of children are counted in hundredths of a second, and the parser
-/// of the command line takes about a microsecond for each entry of a list, of which an argument holds
-/// at most 65,536.
+/// A fixed allowance beside the proportional one. Child times are counted in hundredths of a second,
+/// and the command-line parser takes about a microsecond for each entry of a list, of which an
+/// argument holds at most 65,536.
 const FIXED: Duration = Duration::from_millis(120);
 
-/// Nothing that is typed is answered with more than a few times its length.
+/// The most output for an input, as a multiple of its length.
 const TIMES_PRINTED: usize = 4;
 
 fn verbs(folder: &Folder) -> Vec<String> {

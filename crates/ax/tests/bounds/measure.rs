@@ -1,4 +1,4 @@
-//! A folder with a configuration to run the program in, and the processor time that it takes.
+//! A folder with a configuration to run the program in, and the processor time it takes.
 
 use std::{
     fs,
@@ -9,10 +9,10 @@ use std::{
 
 use tempfile::TempDir;
 
-/// How many times the time of parsing may be spent.
+/// The time allowed, as a multiple of the parsing time.
 pub(crate) const TIMES: u32 = 3;
 
-/// Voices that answer at once.
+/// Simulated voices without latency.
 pub(crate) const QUICK: &str = "[defaults]\nsimulate = \"latency=0ms\"\n";
 
 pub(crate) struct Folder(TempDir);
@@ -39,7 +39,7 @@ impl Folder {
         command
     }
 
-    /// The processor time of one run, and how much it printed.
+    /// The processor time of one run, and the number of bytes it printed.
     pub(crate) fn run(&self, args: &[&str]) -> (Duration, usize) {
         let before = time_of_children();
         let output = self.ax().args(args).output().unwrap();
@@ -47,7 +47,7 @@ impl Folder {
     }
 }
 
-/// The processor time of all children that have ended, to a hundredth of a second.
+/// The processor time of all finished children, to a hundredth of a second.
 fn time_of_children() -> Duration {
     let stat = fs::read_to_string("/proc/self/stat").unwrap();
     let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();

@@ -1,4 +1,4 @@
-//! Every field of every body and every parameter in a query string.
+//! Processor time for every field of every body and every query parameter.
 
 use std::{
     fmt::Write as _,
@@ -12,16 +12,17 @@ use serde_json::{Value, json};
 
 use crate::measure::{Folder, TIMES, shortest, time_of};
 
-/// Bytes of a body, and four times as many.
+/// The sizes of a body in bytes, the second four times the first.
 const SIZES: [usize; 2] = [128 << 10, 512 << 10];
 
-/// The same of a query string; the head of a request may have 32 KiB.
+/// The sizes of a query string in bytes. The head of a request may have 32 KiB.
 const QUERIES: [usize; 2] = [4 << 10, 16 << 10];
 
-/// Beside what is in proportion: looking up a discussion, wording a refusal, waking threads.
+/// A fixed allowance beside the proportional one: looking up a discussion, wording a refusal,
+/// waking threads.
 const FIXED: Duration = Duration::from_millis(2);
 
-/// No refusal is longer.
+/// The longest refusal in bytes.
 const LONGEST_ANSWER: usize = 16 << 10;
 
 struct Server {
@@ -40,7 +41,7 @@ impl Server {
         Server { child, address }
     }
 
-    /// The answer, head and body, and the processor time that the server took for it.
+    /// The response, head and body, and the processor time the server took for it.
     fn ask(&self, head: &str, kind: &str, body: &[u8]) -> (String, Duration) {
         let before = time_of(self.child.id());
         let mut stream = TcpStream::connect(&self.address).unwrap();
@@ -62,7 +63,7 @@ impl Server {
         serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
     }
 
-    /// The least time that the server takes for this, and the length of its answer.
+    /// The shortest time the server takes for this, and the length of its response.
     fn cost(&self, head: &str, kind: &str, body: &[u8]) -> (Duration, usize) {
         let asked = (0..3).map(|_| self.ask(head, kind, body));
         asked.map(|(answer, time)| (time, answer.len())).min().unwrap()
@@ -76,7 +77,7 @@ impl Drop for Server {
     }
 }
 
-/// The fields below a schema, as the path of keys that leads to each.
+/// The fields of a schema, each as a path of keys.
 fn fields(schema: &Value, definitions: &Value, path: &[String], found: &mut Vec<Vec<String>>) {
     if let Some(name) = schema["$ref"].as_str().and_then(|it| it.rsplit('/').next()) {
         return fields(&definitions[name], definitions, path, found);
@@ -92,7 +93,7 @@ fn fields(schema: &Value, definitions: &Value, path: &[String], found: &mut Vec<
     }
 }
 
-/// Values that are written in about so many bytes.
+/// Values of about this many bytes in JSON.
 fn values(size: usize) -> [(&'static str, String); 5] {
     let distinct = |entry: &dyn Fn(&mut String, usize)| {
         let mut text = String::new();
@@ -112,7 +113,7 @@ fn values(size: usize) -> [(&'static str, String); 5] {
     ]
 }
 
-/// A body with this value at this path, and the example's fields beside it.
+/// The example body with this value at this path.
 fn body(example: &Value, path: &[String], value: &str) -> String {
     let mut body = if example.is_object() { example.clone() } else { json!({}) };
     let (last, outer) = path.split_last().unwrap();
@@ -151,7 +152,7 @@ fn the_work_for_every_field_of_every_route_is_in_proportion_to_its_size() {
     let id = server.json("POST /api/discussions", r#"{"topic":"Tabs or spaces?","rounds":1}"#);
     let id = id["discussionId"].as_str().unwrap().to_owned();
     let typed = "Content-Type: application/json\r\n";
-    // Without a type, a body is received and refused unread.
+    // A body without a content type is received and refused unparsed.
     let received = SIZES.map(|size| server.cost("POST /api/plan", "", &vec![b' '; size]).0);
     let (mut measured, mut wrong) = (0, Vec::new());
     for (method, path, operation) in operations(&document) {

@@ -1,4 +1,5 @@
-// Where pages break: nothing there, nobody there, wrong clocks, two tabs, no mouse, and texts that fit nowhere.
+// Edge cases of the pages: missing data, no server, wrong clocks, two tabs, no mouse, and texts
+// that are too long.
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +30,7 @@ await scenario('[defaults]\nsimulate = "latency=0ms"\nseed = 7\n', async (server
   await unanswered(server, open);
 });
 
-/** Where there is no discussion, the page says so and leads back; an empty history says what will be there. */
+/** A missing discussion is reported with a link back; an empty history says what will appear. */
 async function missing(server, open) {
   const page = await open();
   await page.goto(server.base);
@@ -70,7 +71,7 @@ async function skewed(server, open) {
   await server.post(`/api/discussions/${id}/abort`, {});
 }
 
-/** What one tab does is seen in the other; a page reloaded in the middle goes on, and back leads back. */
+/** One tab shows what another does; a page reloaded in the middle continues, and Back works. */
 async function tabs(server, open) {
   const { discussionId: id } = await server.post('/api/discussions', {
     topic: 'Two tabs?',
@@ -108,7 +109,7 @@ async function tabs(server, open) {
   await compared(one, server, id);
 }
 
-/** Who comes back to the form finds the pattern they chose; who comes anew does not. */
+/** Going back to the form keeps the chosen pattern; opening it anew does not. */
 async function back(server, open) {
   const page = await open();
   const chosen = () => page.inputValue('select[name=pattern]');
@@ -128,7 +129,7 @@ async function back(server, open) {
   await page.close();
 }
 
-/** Two are chosen and shown side by side, and the address leads there again. */
+/** Two discussions are chosen and shown side by side, and the address leads there again. */
 async function compared(page, server, id) {
   await page.goto(`${server.base}/compare`);
   await page.waitForSelector(`option[value="${id}"]`, { state: 'attached' });
@@ -140,7 +141,7 @@ async function compared(page, server, id) {
   assert.deepEqual(await page.locator('.side h2').allTextContents(), ['Two tabs?', 'Two tabs?']);
 }
 
-/** Everything without a mouse. */
+/** Everything works without a mouse. */
 async function keys(server, open) {
   const page = await open({ reducedMotion: 'reduce' });
   const press = async (...all) => {
@@ -157,7 +158,7 @@ async function keys(server, open) {
   await page.focus('textarea[name=topic]');
   await press('Control+Enter');
   await page.waitForSelector('.person textarea');
-  // A remark, a word of one's own, and an end.
+  // A remark, a person's turn, and a stop.
   await press('n');
   await page.keyboard.type('Mind the time.');
   await press('Tab', 'Tab', 'Enter');
@@ -189,7 +190,7 @@ async function keys(server, open) {
   assert.equal(moving, 0, 'nothing moves for who wants nothing to move');
 }
 
-/** The list tells who is awaited and what it cost, and two of it can be compared. */
+/** The list shows whose turn is awaited and the cost, and two entries can be compared. */
 async function listed(server, open) {
   const page = await open();
   const told = [
@@ -223,13 +224,13 @@ async function listed(server, open) {
   assert.match(await page.textContent('.entry >> nth=2'), /\$0\.0125/);
   assert.doesNotMatch(await page.textContent('.entry >> nth=3'), /\$/);
   assert.equal(await page.textContent('.entry >> nth=3 >> .chip.warn'), 'simulated');
-  // A third takes the place of the first.
+  // Choosing a third replaces the first.
   for (const at of [0, 1, 2]) await page.check(`.entry >> nth=${at} >> input`);
   assert.equal(await page.isChecked('.entry >> nth=0 >> input'), false);
   assert.match(await page.getAttribute('.listing a.button', 'href'), /a=00000001.*&b=00000002/);
 }
 
-/** Long words, wide tables and writing from the right fit everywhere, zoomed in as well. */
+/** Long words, wide tables and right-to-left text fit everywhere, zoomed in as well. */
 async function awkward(server, open) {
   const { discussionId: id } = await server.post('/api/discussions', {
     topic: `Is ${'w'.repeat(400)} a word? האם זה מימין לשמאל?`,
@@ -280,7 +281,7 @@ async function awkward(server, open) {
   }
 }
 
-/** A server that is gone is told on the list, and that it is back. */
+/** The list says when the server is gone, and when it is back. */
 async function unanswered(server, open) {
   const page = await open();
   await page.goto(server.base);

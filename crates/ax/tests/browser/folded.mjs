@@ -1,4 +1,5 @@
-// The page's own fold against the server's: every pattern, with retries, dead members and changes of mind, comes to the same.
+// The page's fold against the server's: for every pattern, with retries, failed participants and
+// changes of mind, both give the same state.
 
 import { assert, record, scenario } from './harness.mjs';
 
@@ -84,7 +85,7 @@ await scenario('[defaults]\nsimulate = "latency=0ms"\n', async (server, open) =>
   await long(page, server);
 });
 
-/** Markdown in, elements out. */
+/** Markdown is rendered as elements. */
 async function markdown(page) {
   const CASES = [
     ['# Title\ntext', '<h4>Title</h4><p>text</p>'],
@@ -134,7 +135,7 @@ async function markdown(page) {
     made,
     CASES.map(([, expected]) => expected),
   );
-  // Nothing a model writes keeps the page busy.
+  // No text of a model keeps the page busy.
   const [slowest, what] = await page.evaluate(async () => {
     const { markdown } = await import('/assets/markdown.js');
     const pieces = [
@@ -170,7 +171,7 @@ async function markdown(page) {
   assert.ok(slowest < 2000, `${slowest} ms for ${what}`);
 }
 
-/** A record of 10,000 facts is folded quickly enough to be dragged through, and only what is in sight is made. */
+/** A record of 10,000 facts folds fast enough to scrub, and only visible parts are rendered. */
 async function long(page, server) {
   const { discussionId: id } = await server.post('/api/discussions', {
     topic: 'How long?',

@@ -1,4 +1,4 @@
-// A server in a folder of its own, and a browser before it that notes everything it should not have to.
+// A server in its own folder, and a browser that records everything a page must not do.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -23,7 +23,7 @@ const FLAGS = [
   '--disable-dev-shm-usage',
 ];
 
-/** Nothing in a scenario takes longer, unless it hangs. */
+/** The limit for any wait in a scenario; longer means that it hangs. */
 const PATIENCE = 30000;
 
 const freePort = () =>
@@ -34,7 +34,7 @@ const freePort = () =>
     });
   });
 
-/** `ax serve --offline` on a port that it keeps over restarts. */
+/** Runs `ax serve --offline` on a port that it keeps over restarts. */
 export async function house(config) {
   const port = await freePort();
   writeFileSync(join(FOLDER, 'config.toml'), config);
@@ -75,7 +75,7 @@ export async function house(config) {
   return it;
 }
 
-/** The facts the server has on record, as its stream tells them. */
+/** The server's recorded facts, read from its event stream. */
 export async function record(server, id) {
   const text = await server.get(`/api/discussions/${id}/events?view=facts`);
   return text
@@ -86,7 +86,7 @@ export async function record(server, id) {
 
 export const EVENTS = '**/events?view=all';
 
-/** Tells a page a record in place of the server's. */
+/** Gives a page this record in place of the server's. */
 export function tell(page, facts) {
   const body = facts.map((it) => `event: fact\nid: ${it.seq}\ndata: ${JSON.stringify(it)}\n\n`).join('');
   return page.route(EVENTS, (route) => {
@@ -95,7 +95,7 @@ export function tell(page, facts) {
   });
 }
 
-/** A page that remembers dialogs, foreign requests, reports and errors. */
+/** A page that records dialogs, foreign requests, reports and errors. */
 export async function visitor(browser, base, options = {}) {
   const context = await browser.newContext({
     viewport: { width: 1280, height: 900 },
@@ -128,7 +128,7 @@ export async function visitor(browser, base, options = {}) {
   return page;
 }
 
-/** Runs a scenario: server and browser are gone afterwards, and nothing went wrong on any page. */
+/** Runs a scenario, ends server and browser, and checks that no page had an error. */
 export async function scenario(config, play) {
   const server = await house(config);
   const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS });
@@ -156,7 +156,7 @@ export async function scenario(config, play) {
 export const share = (list, part) =>
   [...list].sort((a, b) => a - b)[Math.min(list.length - 1, Math.floor(list.length * part))];
 
-/** What is on a page and was not put there by us; run there. */
+/** The foreign content on a page; evaluated in the page. */
 export const strange = () =>
   [
     ...document.querySelectorAll(

@@ -1,5 +1,6 @@
-// A server that lies: every text of a record and of every answer would run, if anything here made markup of text. Names are
-// checked where they come in; here nothing is, and still nothing runs and nothing breaks.
+// A hostile server: every text of a record and of every response would run if the page made markup
+// of text. Names are checked where they come in; here nothing is checked, and still nothing runs or
+// breaks.
 
 import { assert, EVENTS, scenario, strange, tell } from './harness.mjs';
 
@@ -16,13 +17,13 @@ const PAYLOADS = [
   '\u202e<iframe src=javascript:alert(6)>',
 ];
 
-/** What these say decides which way the page goes, so it stays. */
+/** Fields whose values decide what the page does, so they are kept. */
 const KEPT = new Set([
   ...['type', 'kind', 'to', 'command', 'shape', 'discussionId', 'sessionId', 'startedAt', 'status'],
   ...['pattern', 'method', 'form', 'reason_at'],
 ]);
 
-/** The same with a payload for every text; who is who stays clear. */
+/** The same value with a payload for every text; names stay consistent. */
 function hostile(value, names, key = '') {
   if (Array.isArray(value)) return value.map((it) => hostile(it, names, key));
   if (value && typeof value === 'object')
@@ -73,7 +74,7 @@ await scenario(CONFIG, async (server, open) => {
   await answered(page, server, ids, check);
 });
 
-/** One discussion, told with payloads for everything that is said in it and for everybody's name. */
+/** One discussion, with payloads for every text and every name in it. */
 async function recorded(page, server, order, check) {
   const { discussionId: id } = await server.post('/api/discussions', { topic: 'Tabs or spaces?', ...order });
   await page.goto(`${server.base}/d/${id}`);
@@ -93,7 +94,7 @@ async function recorded(page, server, order, check) {
     told.length,
   );
   await check(order.pattern);
-  // Every fact of the past as well, and what can be opened.
+  // Every past fact as well, and everything that can be opened.
   await page.evaluate(async () => {
     const track = document.getElementById('position');
     for (let at = 1; at < track.max; at++) {
@@ -110,7 +111,7 @@ async function recorded(page, server, order, check) {
   return id;
 }
 
-/** The other pages, with payloads in every answer and in every refusal. */
+/** The other pages, with payloads in every response and in every error. */
 async function answered(page, server, ids, check) {
   await page.route('**/api/**', async (route) => {
     const response = await route.fetch();

@@ -1,4 +1,5 @@
-// Ten thousand events of twelve participants over hundreds of rounds: the page shows them, is dragged through them and scrolls.
+// Ten thousand events of twelve participants over hundreds of rounds: the page shows them, scrubs
+// through them and scrolls.
 
 import { assert, record, scenario, share, tell } from './harness.mjs';
 
@@ -34,7 +35,7 @@ await scenario('[defaults]\nsimulate = "latency=0ms"\nseed = 5\n', async (server
   assert.ok(nodes < 10000, `${nodes} elements`);
   assert.ok(share(drag, 0.5) < 250 && share(scroll, 0.5) < 250, JSON.stringify({ drag, scroll }));
 
-  // What is in sight is there, and what is shown after all that is what a fold from the start comes to.
+  // The visible part is rendered, and the final state equals a fold from the start.
   await page.keyboard.press('l');
   await page.evaluate(() => document.querySelector('.turn').scrollIntoView());
   await page.waitForSelector('.turn .said p', { state: 'visible' });
@@ -43,7 +44,7 @@ await scenario('[defaults]\nsimulate = "latency=0ms"\nseed = 5\n', async (server
   await page.waitForFunction((last) => quorum.state().seq === last, facts.length - 1);
 });
 
-/** The same talk over and over, by turns of those who held it and of six more. */
+/** The same discussion repeated, alternating between its participants and six more. */
 function stretched(facts) {
   const [first, last] = [
     facts.findIndex((it) => it.type === 'round_opened'),
@@ -72,7 +73,7 @@ function later(fact, lap) {
   return change(fact);
 }
 
-/** Drags back and forth, and says how long each step took to the screen. */
+/** Drags back and forth, and returns how long each step took to reach the screen. */
 async function dragged(steps) {
   const track = document.getElementById('position');
   const took = [];

@@ -1,5 +1,6 @@
-//! The page in a real browser: Debian's Chromium, driven by playwright-core, before the real `ax serve` with simulated voices.
-//! `cargo xtask setup` installs both. Each scenario is a script beside this file; pictures go to `target/screenshots`.
+//! The page in a real browser: Debian's Chromium, driven by playwright-core, with the real `ax
+//! serve` and simulated voices. `cargo xtask setup` installs both. Each scenario is a script beside
+//! this file; screenshots go to `target/screenshots`.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
@@ -8,7 +9,7 @@ use std::{
     process::Command,
 };
 
-/// Where cargo puts what it builds, and the setup what it installs.
+/// The folder of cargo's build output and of what the setup installs.
 fn target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().to_owned()
 }

@@ -1,5 +1,5 @@
-// What can be ordered on the page: with its plan, from a preset, in a session, with a decision that people make, and with
-// what a pattern of another crate declares.
+// Starting discussions on the page: with a plan, from a preset, in a session, with a decision by
+// people, and with the options of a pattern from another crate.
 
 import { assert, EVENTS, record, scenario, tell } from './harness.mjs';
 
@@ -16,7 +16,7 @@ pattern = "roundtable"
 participants = "qwen,glm,ada:person"
 `;
 
-/** What can be decided, and what comes of it. */
+/** The possible decisions, and the effect of each. */
 const RULINGS = [
   ['Swap: claude', { choice: 'swap', candidate: 'claude' }],
   ['Go without', { choice: 'go-without', candidate: undefined }],
@@ -33,7 +33,7 @@ await scenario(CONFIG, async (server, open) => {
   for (const [label, ruling] of RULINGS) await decided(page, server, label, ruling);
 });
 
-/** The plan follows the form: what is asked, what it costs, and what stands in the way. */
+/** The plan follows the form: the calls, the cost, and what prevents a start. */
 async function planned(page, server) {
   await page.goto(server.base);
   await page.waitForSelector('.pill');
@@ -50,7 +50,7 @@ async function planned(page, server) {
   assert.equal(new URL(page.url()).pathname, '/');
 }
 
-/** What a preset says is shown, can be changed, and is what is ordered. */
+/** A preset's values are shown, can be changed, and are what is sent. */
 async function preset(page, server) {
   await page.goto(server.base);
   await page.waitForSelector('.pill');
@@ -74,7 +74,7 @@ async function preset(page, server) {
     }),
     ['roundtable', 2, 0.7, 180000, ['claude', 'gemini']],
   );
-  // A preset's own guests stay where nobody else is chosen.
+  // A preset's own participants are kept if no others are chosen.
   await page.goto(server.base);
   await page.waitForSelector('.pill');
   await page.fill('textarea[name=topic]', 'Who comes?');
@@ -82,7 +82,7 @@ async function preset(page, server) {
   await page.waitForSelector('.plan li >> text=(qwen, then glm, then ada)');
 }
 
-/** A session is made with the first order for it, and the list can be narrowed to it. */
+/** A session is created with the first discussion in it, and the list can be filtered by it. */
 async function session(page, server) {
   await page.goto(server.base);
   await page.waitForSelector('.pill');
@@ -99,7 +99,7 @@ async function session(page, server) {
   assert.deepEqual(await page.locator('.entry a').allTextContents(), ['Which paper size?']);
 }
 
-/** Options have a field each where the pattern that declares them is chosen, and are sent only there. */
+/** Each option has a field while a pattern that declares it is chosen, and is sent only then. */
 async function declared(page, server) {
   await page.goto(server.base);
   await page.waitForSelector('.pill');
@@ -124,7 +124,7 @@ async function declared(page, server) {
     await page.fill(`.row >> nth=${at} >> input >> nth=0`, position);
   }
   await page.click('.row >> nth=2 >> text=Remove');
-  // Who leaves the table can no longer be chosen.
+  // A removed participant can no longer be chosen.
   await page.check('input[value=grok]');
   await page.uncheck('input[value=openai]');
   assert.equal(await page.inputValue('[name=option-judge]'), '');
@@ -148,7 +148,7 @@ async function declared(page, server) {
     },
   );
   await page.waitForSelector('.results .panel');
-  // What is filled in for one pattern is not sent with another.
+  // Values filled in for one pattern are not sent with another.
   await page.goto(server.base);
   await page.waitForSelector('.pill');
   await page.fill('textarea[name=topic]', 'And now?');
@@ -162,7 +162,7 @@ async function declared(page, server) {
   assert.equal(orders.at(-1).roundLimit, undefined);
 }
 
-/** A pattern of another crate: its option gets a field, its reply is told, and its result is drawn. */
+/** A pattern of another crate: its option has a field, and its reply and result are drawn. */
 async function foreign(page, server) {
   const schema = { type: 'integer', minimum: 1, maximum: 9, default: 2 };
   const relay = {
@@ -192,7 +192,7 @@ async function foreign(page, server) {
     page.fill('textarea[name=topic]', 'Who is faster?'),
   ]);
   assert.equal(sent.postDataJSON().pattern, 'relay');
-  // A record of it, told in the place of another.
+  // A record of this pattern, in place of another discussion's.
   const id = (await server.post('/api/discussions', { topic: 'Who is faster?', rounds: 1 })).discussionId;
   const facts = await record(server, id);
   const { turn, step } = facts.find((it) => it.type === 'turn_completed');
@@ -220,7 +220,7 @@ async function foreign(page, server) {
   for (const it of ['**/api/patterns', '**/result', EVENTS]) await page.unroute(it);
 }
 
-/** A decision is awaited: its choices are on the page, and what was decided is done. */
+/** A decision is awaited: its choices are on the page, and the chosen one takes effect. */
 async function decided(page, server, label, ruling) {
   const { discussionId: id } = await server.post('/api/discussions', {
     topic: 'Who judges?',

@@ -1,4 +1,5 @@
-// 200 texts that would run, if anything here made markup of text: as questions, as speeches, as votes, on every page.
+// 200 texts that would run if the page made markup of text: as questions, as speeches, as votes, on
+// every page.
 
 import { assert, scenario, strange } from './harness.mjs';
 
@@ -61,7 +62,7 @@ await scenario('[defaults]\nsimulate = "latency=0ms"\nseed = 3\n', async (server
     assert.deepEqual(await page.evaluate(() => reports), [], path);
   };
 
-  // As questions: in the list of all, and each tenth on a page of its own, where the voices quote it.
+  // As questions: all in the list, and every tenth on its own page, where the voices quote it.
   const ids = [];
   for (const from of [0, HALF]) {
     const ordered = PAYLOADS.slice(from, from + HALF).map((topic) =>
@@ -112,7 +113,7 @@ await scenario('[defaults]\nsimulate = "latency=0ms"\nseed = 3\n', async (server
   });
   await look(`/d/${vote}`, () => globalThis.quorum?.whole.conclusion && document.querySelector('.tally'));
 
-  // Where there are no scripts.
+  // Without scripts.
   const plain = await open({ javaScriptEnabled: false });
   for (const id of [...ids.filter((_, at) => at % 20 === 5), spoken, vote])
     await plain.goto(`${server.base}/d/${id}`);
@@ -120,7 +121,7 @@ await scenario('[defaults]\nsimulate = "latency=0ms"\nseed = 3\n', async (server
   console.log(`${PAYLOADS.length} payloads: no dialog, no request, no report`);
 });
 
-/** What would have been noticed, is: markup is refused, and a picture from elsewhere is reported. */
+/** The alarm itself works: markup is refused, and an image from another host is reported. */
 async function alarm(open) {
   const page = await open();
   await page.goto('/');

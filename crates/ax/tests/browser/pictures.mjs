@@ -1,4 +1,5 @@
-// The page as people see it, kept for those who look: light and dark, wide and narrow, under way, awaited, over.
+// Screenshots of the page for people to look at: light and dark, wide and narrow, running, awaiting
+// a person, finished.
 
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// The server is killed twice in the middle: the page says so, comes back by itself, and has everything once and in order.
+// The server is killed twice during a discussion: the page says so, reconnects by itself, and shows
+// everything once and in order.
 
 import { assert, record, scenario } from './harness.mjs';
 

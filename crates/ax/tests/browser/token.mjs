@@ -1,4 +1,5 @@
-// Where tokens are set, the page asks for one, asks again when it was wrong, and never puts it into an address.
+// If tokens are set, the page asks for one, asks again after a wrong one, and never puts it into an
+// address.
 
 import { assert, scenario } from './harness.mjs';
 
@@ -41,7 +42,7 @@ await scenario(CONFIG, async (server, open) => {
   );
   assert.equal(await page.evaluate(() => localStorage.getItem('quorum-token')), null);
 
-  // Who gives none is told what is missing, and asked again after a reload.
+  // Without a token, the page says what is missing, and asks again after a reload.
   const other = await open();
   await other.goto(`${server.base}/d/${id}`);
   await other.waitForSelector('dialog input');

@@ -1,4 +1,5 @@
-// From the form to the end: started, watched, paused, resumed, remarked on, spoken in, exported, and dragged through again.
+// A discussion from the form to the end: started, watched, paused, resumed, annotated, answered by
+// a person, exported, and replayed.
 
 import { readFileSync } from 'node:fs';
 import { assert, record, scenario, share } from './harness.mjs';
@@ -20,7 +21,7 @@ await scenario('[defaults]\nsimulate = "latency=500ms"\nseed = 7\n', async (serv
   await page.waitForSelector('.column .live p');
   assert.equal(await page.title(), 'What shall we build next quarter? · Quorum');
 
-  // Paused while somebody speaks, remarked on, resumed.
+  // Paused while a participant speaks, annotated, resumed.
   await page.click('button.pause');
   await page.waitForFunction(() => quorum.whole.lifecycle === 'paused');
   assert.match(await page.textContent('.chip.state'), /paused/);
@@ -30,7 +31,7 @@ await scenario('[defaults]\nsimulate = "latency=500ms"\nseed = 7\n', async (serv
   await page.fill('dialog textarea', 'Mind the **budget**.');
   await page.click('dialog .primary');
 
-  // Spoken in: twice, once by the button and once by the keys.
+  // A person's turn: twice, once by the button and once by the keys.
   await page.fill('.person textarea', 'Something *small* that helps:\n\n- one\n- two');
   await page.click('.person .primary');
   await page.waitForFunction(() => quorum.whole.turns.some((it) => it.participant === 'ada'));
@@ -42,7 +43,7 @@ await scenario('[defaults]\nsimulate = "latency=500ms"\nseed = 7\n', async (serv
   await page.waitForSelector('.synthesis .said p');
   assert.match(await page.textContent('.remark'), /Mind the \*\*budget\*\*\./);
 
-  // What the page has folded is what is on record.
+  // The page's state equals the recorded one.
   const facts = await record(server, id);
   assert.deepEqual(await page.evaluate(() => quorum.facts), facts);
 
@@ -83,7 +84,7 @@ await scenario('[defaults]\nsimulate = "latency=500ms"\nseed = 7\n', async (serv
   await page.waitForFunction(() => quorum.state() === quorum.whole);
   await page.waitForSelector('.synthesis .said p', { state: 'visible' });
 
-  // Readable where there are no scripts.
+  // Readable without scripts.
   const plain = await open({ javaScriptEnabled: false });
   await plain.goto(`${server.base}/d/${id}`);
   assert.match(await plain.textContent('body'), /And it ships this week\./);
@@ -92,7 +93,7 @@ await scenario('[defaults]\nsimulate = "latency=500ms"\nseed = 7\n', async (serv
   await plain.click(`a[href="/d/${id}"]`);
   assert.equal(new URL(plain.url()).pathname, `/d/${id}`);
 
-  // Found again, and set beside another.
+  // Found again, and compared with another.
   await page.goto(server.base);
   await page.fill('input[type=search]', 'quarter');
   await page.waitForSelector('.entry a');
@@ -109,7 +110,7 @@ await scenario('[defaults]\nsimulate = "latency=500ms"\nseed = 7\n', async (serv
   assert.ok(first < 100, `the first event took ${first} ms to the screen`);
 });
 
-/** How long what happens takes to be seen, in a discussion that streams. */
+/** Measures how long events take to appear, in a discussion that streams. */
 async function measure(server, open) {
   const { discussionId: id } = await server.post('/api/discussions', {
     topic: 'How fast is it?',
@@ -122,10 +123,10 @@ async function measure(server, open) {
   await page.waitForFunction(() => quorum.whole.conclusion);
   const { screen, told } = await page.evaluate(() => ({
     screen: quorum.latencies.screen,
-    // What happened before the page came is not late.
+    // Events from before the page was opened don't count as late.
     told: quorum.latencies.server.filter((it, at) => at > 30),
   }));
-  // Other work on this machine only ever adds to it, so the best of five is what the page needs.
+  // Other work on this machine only adds time, so the best of five is what the page needs.
   const firsts = [];
   for (let visit = 0; visit < 5; visit++) {
     await page.reload();

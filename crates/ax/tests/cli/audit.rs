@@ -1,4 +1,4 @@
-//! What is done from a terminal is in the audit of the server on the same data.
+//! Actions from a terminal are in the audit of a server on the same data.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Bad input: a clear message that names the flag, exit code 2, nothing printed and nothing kept.
+//! Bad input: a clear message that names the flag, exit code 2, no output, and nothing stored.
 
 use crate::desk::Desk;
 
@@ -35,7 +35,7 @@ fn a_refusal_points_to_the_help_of_its_verb() {
     desk.ax(&["history", "-n", "0"]).ends(2).says(&["must be a whole number, 1 or more"]).prints_nothing();
 }
 
-/// As with other commands: an alias can be overruled.
+/// As in other commands, so that a flag in an alias can be overridden.
 #[test]
 fn a_flag_that_is_typed_twice_counts_as_typed_last() {
     let desk = Desk::new();

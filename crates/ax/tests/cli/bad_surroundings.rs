@@ -1,4 +1,4 @@
-//! Surroundings that are no good: a disk that is full, a place that can't be written to, a terminal of one column.
+//! A bad environment: a full disk, a place that can't be written to, a terminal of one column.
 
 use std::{
     io::{BufRead, BufReader},
@@ -48,7 +48,7 @@ fn f10_every_verb_names_a_place_that_can_not_be_written_to() {
 fn without_a_home_it_says_what_to_set() {
     let desk = Desk::new();
     let mut command = desk.command(&["discuss", "q"]);
-    // Some systems know a home without the variable; the two that are ours settle it.
+    // Some systems know a home without the variable; `ax`'s own two variables are still set.
     command.env_remove("HOME");
     heard(command.spawn().unwrap()).ends(0);
 }

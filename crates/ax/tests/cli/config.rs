@@ -1,4 +1,4 @@
-//! The configuration: where it is, what holds, whether it makes sense, and presets.
+//! The configuration: where it is, the effective values, whether they are valid, and presets.
 
 use crate::desk::Desk;
 
@@ -46,7 +46,7 @@ fn what_holds_is_shown_with_where_it_comes_from() {
     );
     let out = desk.ax(&["config", "show"]).ends(0).out;
     assert!(out.starts_with(&expected), "{out}");
-    // It is a configuration itself.
+    // The output is itself a valid configuration.
     desk.configure(&out);
     desk.ax(&["config", "check"]).ends(0).says(&["is fine"]);
     desk.configure(
@@ -70,7 +70,7 @@ fn everything_wrong_is_said_at_once_with_exit_code_3() {
     desk.configure("[defaults]\nround = 3\nbudget = 3\n[zzz]");
     let said = desk.ax(&["config", "check"]).ends(3).prints_nothing();
     said.says(&["did you mean rounds?", "defaults.budget: is a time", "no section named zzz"]);
-    // Where it is can be asked whatever is in it.
+    // `config path` works even with an invalid configuration.
     desk.ax(&["config", "path"]).ends(0);
     desk.configure("[defaults]\nrounds = 99\n[presets.a]\nthreshold = 7\n");
     let said = desk.ax(&["config", "check"]).ends(3).prints_nothing();

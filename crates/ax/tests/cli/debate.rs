@@ -1,4 +1,5 @@
-//! Debates and forks from outside: every format comes to its end, and what is wrong is said before anything is asked.
+//! Debates and forks through the command line: every format finishes, and errors are reported
+//! before any call is made.
 
 use serde_json::Value;
 
@@ -128,7 +129,8 @@ fn d15_a_fork_with_another_judge_asks_the_judge_alone() {
     let fork = said.json();
     assert_eq!(speeches(&fork), speeches(&past));
     let calls = |name: &str| fork["metadata"]["costSummary"]["byProvider"][name]["calls"].as_u64();
-    // The synthesis follows from what the judge says, so whoever writes it is asked once.
+    // The synthesis depends on what the judge says, so the participant that writes it is asked
+    // once.
     assert_eq!((calls("claude"), calls("glm")), (Some(1), Some(0)), "{fork:#}");
     assert_eq!(fork["judging"]["rounds"][0]["judge"], "mistral");
     assert_ne!(fork["discussionId"], past["discussionId"]);

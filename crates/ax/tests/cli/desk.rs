@@ -1,4 +1,4 @@
-//! A user at a desk of their own: a home, a configuration, discussions nobody else sees.
+//! A user's own environment: a home, a configuration, and discussions that no other test sees.
 
 use std::{
     fs,
@@ -10,7 +10,7 @@ use std::{
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Voices that answer at once, so that command lines can be tried as they are printed.
+/// Simulated voices without latency, so that command lines can be tried as they are printed.
 const QUICK: &str = "[defaults]\nsimulate = \"latency=0ms\"\n";
 
 pub(crate) struct Desk {
@@ -18,7 +18,7 @@ pub(crate) struct Desk {
     variables: Vec<(String, String)>,
 }
 
-/// What a command said, and how it ended.
+/// A command's output and exit code.
 #[derive(Debug)]
 pub(crate) struct Said {
     pub(crate) code: i32,
@@ -33,14 +33,14 @@ impl Said {
         self
     }
 
-    /// Stderr has all of these.
+    /// Checks that stderr contains all of these.
     #[track_caller]
     pub(crate) fn says(self, words: &[&str]) -> Said {
         words.iter().for_each(|word| assert!(self.err.contains(word), "{word:?} is not in {self:#?}"));
         self
     }
 
-    /// Stdout is empty.
+    /// Checks that stdout is empty.
     #[track_caller]
     pub(crate) fn prints_nothing(self) -> Said {
         assert_eq!(self.out, "", "{self:#?}");
@@ -90,12 +90,12 @@ impl Desk {
         self.program(env!("CARGO_BIN_EXE_ax"), args)
     }
 
-    /// Another program, in the same place and with the same few variables.
+    /// Another program, in the same folder and with the same few variables.
     pub(crate) fn program(&self, name: &str, args: &[&str]) -> Command {
         let mut command = Command::new(name);
         command.args(args).current_dir(self.home.path()).env_clear().env("HOME", self.home.path());
         command.env("AX_CONFIG", self.config()).env("AX_DATA_DIR", self.data());
-        // Set to nothing, it keeps the command from looking for a server on this machine.
+        // An empty value keeps the command from looking for an Ollama server on this machine.
         command.env("OLLAMA_HOST", "").envs(self.variables.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
@@ -106,13 +106,13 @@ impl Desk {
         heard(self.command(args).spawn().unwrap())
     }
 
-    /// Runs a line as a shell would, with `ax` on its path.
+    /// Runs a line in a shell, with `ax` on its path.
     pub(crate) fn shell(&self, line: &str) -> Said {
         let mut command = self.program("sh", &["-c", line]);
         heard(command.env("PATH", self.path()).spawn().unwrap())
     }
 
-    /// Where programs are: our own first.
+    /// The search path, with our own program first.
     fn path(&self) -> String {
         let bin = self.home.path().join("bin");
         if !bin.exists() {
@@ -122,48 +122,48 @@ impl Desk {
         format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display())
     }
 
-    /// Waits until nobody runs this discussion any more.
+    /// Waits until no process runs this discussion any more.
     #[track_caller]
     pub(crate) fn wait_for(&self, id: &str) -> Value {
         self.wait_until(id, "completed")
     }
 
-    /// Waits until a discussion that another process holds has come so far.
+    /// Waits until a discussion that another process runs has this status.
     pub(crate) fn wait_until(&self, id: &str, status: &str) -> Value {
         for _ in 0..200 {
             let shown = self.ax(&["show", id, "--json"]).ends(0).json();
             if shown["status"] == status {
                 return shown;
             }
-            // It sleeps because the discussion is held by a process that is nobody's child here.
+            // It sleeps because the discussion is run by a process that is not a child of this one.
             std::thread::sleep(std::time::Duration::from_millis(50));
         }
         panic!("{id} is not {status}")
     }
 
-    /// The same with something piped in.
+    /// Runs a command with this piped in.
     pub(crate) fn ax_hearing(&self, args: &[&str], input: impl AsRef<[u8]>) -> Said {
         let mut child = self.command(args).stdin(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(input.as_ref()).unwrap();
         heard(child)
     }
 
-    /// The same with more piped in than may be read to the end.
+    /// Runs a command with more piped in than it may read.
     pub(crate) fn ax_hearing_as_much_as_it_takes(&self, args: &[&str], input: &str) -> Said {
         let mut child = self.command(args).stdin(Stdio::piped()).spawn().unwrap();
-        // Who has read enough closes the pipe.
+        // A command that has read enough closes the pipe.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         heard(child)
     }
 
-    /// Writes a file of the user's, and returns its path.
+    /// Writes a file into the user's folder, and returns its path.
     pub(crate) fn write(&self, name: &str, text: &str) -> String {
         let file = self.home.path().join(name);
         fs::write(&file, text).unwrap();
         file.to_str().unwrap().to_owned()
     }
 
-    /// Starts a discussion slow enough to be met while it runs.
+    /// Starts a discussion slow enough to be steered while it runs.
     pub(crate) fn start(&self, args: &[&str]) -> Running {
         let mut all = vec!["discuss", "Tabs or spaces?", "--simulate", "latency=400ms"];
         all.extend(args);
@@ -178,12 +178,12 @@ impl Desk {
         running
     }
 
-    /// Starts a command that goes on for a while.
+    /// Starts a command that runs for a while.
     pub(crate) fn run(&self, args: &[&str]) -> Running {
         self.follow(&mut self.command(args))
     }
 
-    /// The same with a line as a shell would run it.
+    /// The same for a line in a shell.
     pub(crate) fn run_shell(&self, line: &str) -> Running {
         self.follow(self.program("sh", &["-c", line]).env("PATH", self.path()))
     }
@@ -194,7 +194,7 @@ impl Desk {
         Running { child, lines, heard: String::new(), id: String::new() }
     }
 
-    /// Holds a discussion and returns its result.
+    /// Runs a discussion and returns its result.
     #[track_caller]
     pub(crate) fn result(&self, args: &[&str]) -> Value {
         let mut all = vec!["discuss", "Tabs or spaces?", "--json"];
@@ -212,7 +212,7 @@ pub(crate) fn heard(child: Child) -> Said {
     }
 }
 
-/// A discussion under way in a process of its own.
+/// A discussion running in its own process.
 pub(crate) struct Running {
     child: Child,
     lines: BufReader<ChildStderr>,
@@ -221,7 +221,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Waits for a line on stderr that has this in it.
+    /// Waits for a line on stderr that contains this.
     #[track_caller]
     pub(crate) fn hear(&mut self, word: &str) -> String {
         loop {

@@ -1,4 +1,4 @@
-//! `ax discuss --detach`: it is recorded here and held elsewhere.
+//! `ax discuss --detach`: the discussion is recorded here and run by another process.
 
 use crate::desk::Desk;
 

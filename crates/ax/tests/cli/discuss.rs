@@ -1,4 +1,4 @@
-//! `ax discuss` when all goes well, and when it does not.
+//! `ax discuss`, in success and in failure.
 
 use serde_json::Value;
 

@@ -1,11 +1,11 @@
-//! Every example in the README and in the help is run as it is printed, at a desk where there is something to run it on. One that can't
-//! run here ends with `# needs …`.
+//! Runs every example in the README and in the help as it is printed, in an environment prepared
+//! for it. An example that can't run here ends with `# needs …`.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
 use crate::desk::Desk;
 
-/// Voices are simulated though two providers could be asked, which makes `ax doctor` content.
+/// Voices are simulated although two providers are available, which makes `ax doctor` succeed.
 const CONFIG: &str = r#"
 [defaults]
 simulate = "latency=0ms"
@@ -27,7 +27,7 @@ price = { input = 1.0, output = 2.0 }
 const PRICES: &str =
     r#"{"m-1":{"litellm_provider":"openai","input_cost_per_token":1e-6,"output_cost_per_token":2e-6}}"#;
 
-/// What a desk has on it: a past debate, notes, a session, a preset.
+/// An environment with what examples use: files, a session, providers.
 fn desk() -> Desk {
     let desk = Desk::new();
     desk.configure(CONFIG);
@@ -40,7 +40,7 @@ fn desk() -> Desk {
     desk
 }
 
-/// What happened before the example.
+/// Prepares what the example refers to, such as a past or a waiting discussion.
 fn prepare(desk: &Desk, line: &str) {
     let verb = line.split("ax ").nth(1).and_then(|rest| rest.split_whitespace().next()).unwrap_or_default();
     match verb {
@@ -79,7 +79,7 @@ fn run(line: &str) {
     }
 }
 
-/// Runs those that can be run, and counts the others.
+/// Runs the examples that can be run, and counts the others.
 fn run_all(lines: &BTreeSet<String>) -> usize {
     let (unable, able): (Vec<&String>, Vec<&String>) =
         lines.iter().partition(|line| line.contains("# needs "));

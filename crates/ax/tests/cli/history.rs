@@ -1,4 +1,4 @@
-//! Looking back: history, show, sessions.
+//! Past discussions: history, show, sessions.
 
 use serde_json::json;
 

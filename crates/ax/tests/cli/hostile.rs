@@ -1,4 +1,5 @@
-//! Hostile text goes in by every way there is and comes out of `--json` and of the database as it was, blanks around it aside.
+//! Hostile text, given in every possible way, comes out of `--json` and of the database unchanged,
+//! except that it is trimmed.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +27,7 @@ const NASTY: [&str; 16] = [
     "a or b?",
 ];
 
-/// A text as an argument may have it: without NUL, for the system's sake.
+/// A text that can be an argument: the system allows no NUL.
 fn argument(most: usize) -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         3 => select(&NASTY[..]).prop_map(str::to_owned),
@@ -61,7 +62,7 @@ proptest! {
     }
 }
 
-/// The order as the database has it.
+/// The request as it is stored in the database.
 fn ordered(desk: &Desk) -> Value {
     let database = rusqlite::Connection::open(desk.database()).unwrap();
     let sql = "SELECT body FROM facts WHERE type = 'opened'";
@@ -69,7 +70,7 @@ fn ordered(desk: &Desk) -> Value {
     serde_json::from_str::<Value>(&body).unwrap()["spec"].take()
 }
 
-/// What is not text is made text once, where it comes in.
+/// Invalid UTF-8 is replaced once, where it comes in.
 #[test]
 fn f8_invalid_utf_8_is_replaced_once() {
     let desk = Desk::new();

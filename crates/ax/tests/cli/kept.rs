@@ -1,4 +1,4 @@
-//! Discussions kept and taken up again: export, replay, `--again`, and the stream of events.
+//! Stored discussions: export, replay, `--again`, and the stream of events.
 
 use std::{collections::BTreeSet, fs};
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::desk::Desk;
 
-/// Lines of JSON after the first, which says what they are.
+/// The JSON lines after the first, which names their schema.
 #[track_caller]
 fn events(text: &str) -> Vec<Value> {
     let mut lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
@@ -14,7 +14,7 @@ fn events(text: &str) -> Vec<Value> {
     lines.collect()
 }
 
-/// Without what differs from one run to the next: ids and times stand in headings and lines of ours.
+/// The lines that are the same in every run: ids and times are in headings and lines of our own.
 fn without_chance(text: &str) -> Vec<&str> {
     text.lines().filter(|line| line.starts_with(['>', '|', '-'])).collect()
 }

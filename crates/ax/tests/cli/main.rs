@@ -1,4 +1,4 @@
-//! The real binary from outside: what is typed, what is printed where, and how it ends.
+//! The real binary from outside: arguments, output on each stream, and exit codes.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 

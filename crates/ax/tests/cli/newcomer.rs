@@ -1,4 +1,4 @@
-//! Somebody without a key: nothing invented passes for real, and a typo never spends money.
+//! A user without a key: simulated output is never taken for real, and a typo never costs money.
 
 use std::collections::BTreeSet;
 
@@ -8,14 +8,14 @@ use crate::{desk::Desk, panel::asked};
 
 pub(crate) const MARK: &str = "> Simulated: no model was asked, and what follows is made up.\n\n";
 
-/// A desk without a key, a program or a server, and with nothing configured.
+/// An environment without a key, a program or a server, and with nothing configured.
 fn bare() -> Desk {
     let desk = Desk::new();
     desk.configure("");
     desk
 }
 
-/// A desk with one key, and the vendor it is for.
+/// An environment with one key, and the server of its vendor.
 fn with_a_key() -> (Desk, Server) {
     let vendor = server().on_thread();
     let desk = bare().with("OPENAI_API_KEY", "k").with("OPENAI_BASE_URL", &format!("{}/v1", vendor.url()));

@@ -1,4 +1,5 @@
-//! Who discusses where an order names nobody: one key is enough, and whatever is not as usual is said.
+//! The panel if a request names no participants: one key is enough, and every deviation from the
+//! default is announced.
 
 use quorum_testkit::server::{Server, server};
 use serde_json::{Value, json};
@@ -82,9 +83,9 @@ fn one_model_alone_is_refused_with_what_to_do() {
         "`--offline` lets simulated voices answer",
         "claude: no key: set ANTHROPIC_API_KEY",
     ]);
-    // Its list was asked for, and nothing else.
+    // Only its list of models was requested.
     assert_eq!(server.requests().len(), 1);
-    // The model that is there answers, not the one that usually is.
+    // The installed model answers, not the default one.
     desk.ax(&["Tabs or spaces?", "-r", "1", "-p", "ollama,ollama"]).ends(0);
 }
 

@@ -1,10 +1,10 @@
-//! People at the table: a turn from any terminal, and nothing changed by what is refused.
+//! People as participants: a turn from any terminal, and refused turns that change nothing.
 
 use serde_json::Value;
 
 use crate::desk::{Desk, Said};
 
-/// A roundtable that has come to its person's first turn, and its id.
+/// A roundtable waiting for its person's first turn, by its id.
 fn waiting(desk: &Desk, args: &[&str]) -> String {
     let table = ["--participants", "claude,gemini,me:person", "--rounds", "2", "--pattern", "roundtable"];
     let said = desk.ax(&[&["discuss", "What shall we build?"], &table[..], args].concat()).ends(0);

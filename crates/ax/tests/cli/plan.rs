@@ -1,4 +1,4 @@
-//! `ax discuss --dry-run`: what it would come to, and nobody asked.
+//! `ax discuss --dry-run`: the plan, without any call.
 
 use serde_json::json;
 

@@ -1,8 +1,8 @@
-//! How long discussions are kept, under a clock that is right and under one that is not.
+//! How long discussions are kept, with a correct clock and with a wrong one.
 
 use crate::desk::{Desk, Said, heard};
 
-/// Runs the command with the clock set to this day; `None` where there is no program to do that.
+/// Runs the command with the clock set to this day; `None` if there is no program to do that.
 fn on(desk: &Desk, day: &str, args: &[&str]) -> Option<Said> {
     let faketime = ["/usr/bin/faketime", "/usr/local/bin/faketime"];
     let Some(faketime) = faketime.into_iter().find(|it| std::path::Path::new(it).exists()) else {
@@ -33,14 +33,15 @@ fn f9_a_clock_that_leaps_forward_removes_nothing_and_says_so() {
         "no discussion was",
     ]);
     assert_eq!(topics(&desk, "history"), ["two", "one"]);
-    // Held under the wrong clock, the second makes the first look old: it is hidden, and kept.
+    // Run under the wrong clock, the second makes the first look old: it is hidden, but not
+    // removed.
     let hid = discuss("@2036-11-01 13:00:00", "three").unwrap();
     hid.ends(0).says(&["Hid 1 discussion that ended more than 30 days ago", "in 7 days", "`ax restore`"]);
     assert_eq!(
         (topics(&desk, "history"), topics(&desk, "restore")),
         (vec!["three".to_owned(), "two".to_owned()], vec!["one".to_owned()],)
     );
-    // With the right clock, it is back.
+    // With the correct clock, it is back.
     let back = discuss("@2026-11-02 12:00:00", "four").unwrap();
     back.ends(0).says(&["Showing 1 discussion again"]);
     assert_eq!((topics(&desk, "history").len(), topics(&desk, "restore").len()), (4, 0));

@@ -1,8 +1,8 @@
-//! A judge who fails, and a word about who judges now, from any terminal.
+//! A judge that fails, and the decision on who judges now, from any terminal.
 
 use crate::desk::Desk;
 
-/// A debate whose judge is not there, come to where it asks about that; and its id.
+/// A debate whose judge is unavailable, waiting for a decision about that, by its id.
 fn waiting(desk: &Desk) -> String {
     waiting_with(desk, "latency=0ms,dead=qwen")
 }
@@ -42,7 +42,7 @@ fn d13_a_word_about_the_judge_goes_over_several_processes() {
     }
 }
 
-/// How many speeches were made.
+/// The number of speeches made.
 fn speeches(desk: &Desk, id: &str) -> usize {
     let lines = desk.ax(&["export", id, "--as", "jsonl"]).ends(0).out;
     let turns = lines.lines().filter(|it| it.contains("\"turn_completed\""));

@@ -1,4 +1,4 @@
-//! `ax serve` as a process: told to close, killed, started again, refused.
+//! `ax serve` as a process: closed by a signal, killed, restarted, refused.
 
 use std::{
     io::{Read, Write},
@@ -44,7 +44,7 @@ fn order(address: &str) -> String {
 }
 
 fn is_completed(address: &str, id: &str) -> bool {
-    // Ends with the discussion.
+    // The stream ends with the discussion.
     let told = request(address, &format!("GET /api/discussions/{id}/events"), "");
     told.contains("event: discussion-completed")
         && json(address, &format!("/api/discussions/{id}/result"))["success"] == true
@@ -67,7 +67,7 @@ fn f13_a_server_told_to_close_leaves_in_time_and_the_next_goes_on() {
         server.hear("Going on with 1 discussion");
         assert!(is_completed(&address, &id), "after {signal}");
         let result = json(&address, &format!("/api/discussions/{id}/result"));
-        // Only a death can cost a call that was under way.
+        // Only a kill can lose a call that was under way.
         let repeated = result["integrity"]["repeatedCalls"].as_u64().unwrap();
         assert!(repeated <= u64::from(signal == "-KILL"), "after {signal}: {result}");
         server.signal("-TERM");

@@ -1,4 +1,5 @@
-//! Keys, models, prices and the doctor: what is set up, what is missing, and that no key is ever shown.
+//! Keys, models, prices and the doctor: what is set up, what is missing, and that no key is ever
+//! shown.
 
 use std::{
     io::{Read, Write},
@@ -130,14 +131,14 @@ fn the_doctor_says_what_to_do() {
     assert!(desk.ax(&["doctor"]).ends(3).out.contains("did you mean model?"));
 }
 
-/// Answers every request on its port alike.
+/// A server that answers every request alike.
 fn server(answer: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
-            // The question is small, and nobody looks at it.
+            // The request is small, and its content doesn't matter.
             let _read = stream.read(&mut [0; 4_096]).unwrap();
             let _left = stream.write_all(answer.as_bytes());
         }

@@ -1,4 +1,4 @@
-//! What shells and `man` read.
+//! Completions and manual pages.
 
 use crate::desk::Desk;
 
@@ -12,7 +12,7 @@ fn there_are_completions_for_five_shells() {
             assert!(script.contains(word), "{shell}: {word}");
         }
     }
-    // Names from the descriptors and the configuration.
+    // Names from the registry and the configuration.
     for shell in ["bash", "zsh", "fish"] {
         let script = desk.ax(&["completions", shell]).ends(0).out;
         for word in ["round-robin", "unanimous", "architecture", "repetition"] {

@@ -1,10 +1,10 @@
-//! Steering from another process, interrupting, killing, and going on.
+//! Steering from another process, interrupting, killing, and resuming.
 
 use crate::desk::{Desk, Running};
 
-/// Long enough to be met after the first answer, short enough to be waited for.
+/// Long enough to be steered after the first answer, short enough to be waited for.
 const SOME: &[&str] = &["-r", "5"];
-/// For those that are not waited for.
+/// For discussions that are not waited for.
 const MANY: &[&str] = &["-r", "10"];
 
 fn answered(desk: &Desk, args: &[&str]) -> Running {
@@ -74,7 +74,7 @@ fn f13_terminated_it_leaves_and_can_be_resumed() {
     desk.ax(&["resume", &id]).ends(0).says(&["Done in"]);
 }
 
-/// The calls in the record that nothing came of.
+/// The recorded calls without an answer.
 fn unanswered(desk: &Desk) -> Vec<String> {
     let database = rusqlite::Connection::open(desk.database()).unwrap();
     let sql = "SELECT step FROM facts placed WHERE type = 'call_placed' AND NOT EXISTS

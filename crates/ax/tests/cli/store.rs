@@ -1,4 +1,4 @@
-//! A store that can't be used: a clear message, exit code 3, and nothing lost.
+//! A store that can't be used: a clear message, exit code 3, and no data lost.
 
 use std::fs;
 
@@ -50,7 +50,7 @@ fn f10_a_locked_database_is_named_and_nothing_is_lost() {
     desk.ax(&["discuss", "q"]).ends(0);
 }
 
-/// The files and folders in this folder, and who may do what with them.
+/// The files and folders in this folder, with their permissions.
 fn modes(folder: &std::path::Path) -> Vec<(String, u32)> {
     use std::os::unix::fs::PermissionsExt;
     let mut found: Vec<(String, u32)> = fs::read_dir(folder)
@@ -76,12 +76,12 @@ fn discussions_are_kept_for_their_owner_alone_whatever_the_umask() {
     fs::set_permissions(desk.data(), fs::Permissions::from_mode(0o755)).unwrap();
     desk.ax(&["discuss", "q"]).ends(0);
     assert_eq!(modes(&desk.data()), kept);
-    // A folder may be wide for a reason; it is told.
+    // A folder may be open to others for a reason, so this is only reported.
     let told = desk.ax(&["doctor"]).out;
     assert!(told.contains("others may see which files are in it; `chmod 700 "), "{told}");
 }
 
-/// Runs a line in a place of its own where file systems may be mounted; `None` where nobody may do that.
+/// Runs a line in its own mount namespace; `None` if that is not permitted.
 fn with_mounts(desk: &Desk, line: &str) -> Option<crate::desk::Said> {
     let possible =
         std::process::Command::new("unshare").args(["-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).output();
@@ -114,7 +114,7 @@ fn f10_a_read_only_folder_or_file_can_be_read() {
 #[test]
 fn f10_a_file_that_may_not_grow_is_a_full_disk_and_no_crash() {
     let desk = Desk::new();
-    // Enough to begin, too little to end.
+    // Enough to begin, but too little to finish.
     let line = "exec prlimit --fsize=300000 ax discuss q -r 10 --json";
     let mut running = desk.run_shell(line);
     let full = running.hear("no room left");

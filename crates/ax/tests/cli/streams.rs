@@ -1,4 +1,5 @@
-//! What goes where: results to stdout, everything else to stderr, and less of it where that is wanted; files and pipes as context.
+//! Output streams: results go to stdout and everything else to stderr, less of it on request; files
+//! and pipes as context.
 
 use crate::desk::{Desk, heard};
 
@@ -46,7 +47,7 @@ fn format_is_another_name_for_output_format() {
     assert_eq!(desk.ax(&["show", "last", "--output-format", "json"]).ends(0).json(), one);
 }
 
-/// No verb writes anything but its result to stdout: what is there is as machines want it, or nothing.
+/// No verb writes anything but its result to stdout: stdout is machine-readable, or empty.
 #[test]
 fn every_verb_keeps_stdout_for_its_result() {
     let desk = Desk::new();
@@ -69,7 +70,7 @@ fn every_verb_keeps_stdout_for_its_result() {
     desk.ax(&["abort", &id]).ends(2).prints_nothing();
 }
 
-/// What everyone was told beforehand in the newest discussion.
+/// The context of the newest discussion.
 fn background(desk: &Desk) -> String {
     let database = rusqlite::Connection::open(desk.database()).unwrap();
     let sql = "SELECT body FROM facts WHERE type = 'opened' ORDER BY rowid DESC LIMIT 1";
@@ -181,7 +182,7 @@ fn an_output_that_can_not_be_written_is_named() {
     desk.shell("ax patterns > /dev/full").ends(1).says(&["standard output can't be written: No space left"]);
     let said = desk.shell("ax discuss q > /dev/full").ends(1).says(&["standard output can't be written"]);
     assert!(!said.err.contains("panicked"));
-    // The discussion itself is kept.
+    // The discussion itself is recorded.
     assert!(said.err.contains("nothing is lost: `ax resume "), "{said:#?}");
     desk.ax(&["show", "last"]).ends(0);
 }

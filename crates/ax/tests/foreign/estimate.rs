@@ -1,5 +1,5 @@
-//! A pattern as another crate would bring it: options of every kind, a form, an ending, a decision of
-//! people and result fields.
+//! A pattern as another crate would define it: options of every kind, a form, a stopping reason, a
+//! decision by people, and result fields.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
-//! A build of the command with a pattern of its own, from outside: its options are flags, keys of the
-//! configuration and fields of the result like any other.
+//! A build of the command with its own pattern, from outside: its options are flags, configuration
+//! keys and result fields like any other.
 //!
-//! The tests run this very program as the command, so it has no test harness of its own: it lists and
-//! runs its tests by the arguments that test runners give.
+//! The tests run this very program as the command, so it has no test harness: it lists and runs its
+//! tests by the arguments that test runners pass.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use desk::{Desk, Said, heard};
 
-/// Set where this program is to be the command.
+/// Set when this program is to act as the command.
 const AS_COMMAND: &str = "AX_TEST_AS_COMMAND";
 
 type Test = (&'static str, fn());

@@ -1,4 +1,4 @@
-//! What is discussed, and when it is killed: all of it follows from the number of the case.
+//! What is discussed, and when it is killed: everything follows from the number of the case.
 
 use std::fmt;
 
@@ -8,12 +8,12 @@ const METHODS: [&str; 5] = ["synthesis", "voting", "moderator", "unanimous", "ma
 /// A discussion to be killed.
 pub(crate) struct Case {
     number: usize,
-    /// How often it is killed.
+    /// How many times it is killed.
     pub(crate) kills: u64,
 }
 
 impl Case {
-    /// Thirty in a row have every pattern with every method.
+    /// Any thirty in a row cover every pattern with every method.
     pub(crate) fn number(number: usize) -> Self {
         Case { number, kills: 1 + (number % 3 == 2) as u64 }
     }
@@ -26,17 +26,17 @@ impl Case {
         METHODS[self.number % METHODS.len()]
     }
 
-    /// Six with, six without.
+    /// Alternates every six cases.
     fn is_recursive(&self) -> bool {
         self.number / 6 % 2 == 1
     }
 
-    /// Twelve without, twelve with.
+    /// Alternates every twelve cases.
     pub(crate) fn exits_early(&self) -> bool {
         self.number / 12 % 2 == 1
     }
 
-    /// The command line; latencies are such that it takes about half a second.
+    /// The command line. Latencies are chosen so that it takes about half a second.
     pub(crate) fn discuss(&self) -> Vec<String> {
         let latency = match self.pattern() {
             "voting" => 150,
@@ -50,26 +50,27 @@ impl Case {
             self.pattern(),
             self.method(),
             self.number,
-            // A call that was cut off counts as paid, so the usual budget may not be enough for both.
+            // A call that was cut off counts as paid, so the usual budget may not be enough for
+            // both.
             if self.is_recursive() { " --recursive --max-calls 500" } else { "" },
             if self.exits_early() { " --early-exit --confidence-threshold 0.7" } else { "" },
         );
         line.split(' ').map(str::to_owned).collect()
     }
 
-    /// When to kill, as a share of the time an undisturbed discussion takes.
+    /// When to kill, as a share of the time that an undisturbed discussion takes.
     pub(crate) fn moment(&self, kill: u64) -> f64 {
-        // SplitMix64, whose first numbers are random enough even for seeds in a row.
+        // SplitMix64: its first outputs are random enough even for consecutive seeds.
         let mut drawn = (self.number as u64 * 2 + kill + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         drawn = (drawn ^ (drawn >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         drawn = (drawn ^ (drawn >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         drawn ^= drawn >> 31;
-        // Of two kills, each falls into what half of the time may reach.
+        // With two kills, each comes within half of that time.
         (drawn >> 11) as f64 / (1_u64 << 53) as f64 / self.kills as f64
     }
 }
 
-/// Enough to do it again.
+/// Everything needed to reproduce the case.
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let moments: Vec<String> = (0..self.kills).map(|it| format!("{:.3}", self.moment(it))).collect();

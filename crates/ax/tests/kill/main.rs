@@ -1,6 +1,8 @@
-//! The command killed with -9 at random moments, once or twice in a discussion, then resumed until it is over: the result
-//! is the undisturbed one, and no answered call is made again. The same with SIGTERM, where no call may be made twice at all. With early exit, who is heard is a race in real time, so there
-//! only the record is looked at; in virtual time the results are compared, too. 20 discussions, 200 with `QUORUM_LONG=1`.
+//! Kills the command with -9 at random moments, once or twice in a discussion, then resumes it
+//! until it is over: the result is the undisturbed one, and no answered call is made again. The
+//! same with SIGTERM, where no call may be made twice at all. With early exit, real time decides
+//! which participants are heard, so only the record is checked; in virtual time the results are
+//! compared, too. 20 discussions, 200 with `QUORUM_LONG=1`.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
@@ -25,7 +27,7 @@ use crate::{case::Case, record::Record};
 const USUAL: usize = 20;
 const LONG: usize = 200;
 
-/// Most of the time is waiting, so several are killed side by side.
+/// Most of the time is spent waiting, so several run in parallel.
 const AT_ONCE: usize = 4;
 
 #[test]
@@ -43,7 +45,7 @@ fn f1_a_command_killed_at_any_moment_comes_to_the_same_result() {
     assert!(hit * 2 >= wanted, "only {hit} of {wanted} discussions were killed in the middle");
 }
 
-/// Those without early exit, where a call may be dropped for good reason.
+/// The number of cases without early exit, which may rightly drop a call.
 const TOLD_TO_END: usize = 12;
 
 #[test]
@@ -59,7 +61,7 @@ fn f13_a_command_told_to_end_at_any_moment_records_the_calls_under_way_and_pays_
     assert!(hit * 2 >= TOLD_TO_END, "only {hit} of {TOLD_TO_END} were told to end in the middle");
 }
 
-/// Holds the discussion, which is told to end with SIGTERM. Returns how often that was in its middle.
+/// Runs the discussion and ends it with SIGTERM. Returns how often that came in its middle.
 fn ends_when_told(case: &Case) -> usize {
     let (whole, began) = (Place::new(), Instant::now());
     let undisturbed = whole.ax(&case.discuss());
@@ -82,7 +84,8 @@ fn ends_when_told(case: &Case) -> usize {
     hits.min(1)
 }
 
-/// Holds the discussion undisturbed and disturbed. Returns how often it was killed after its first fact and before its last.
+/// Runs the discussion undisturbed and disturbed. Returns how often it was killed after its first
+/// fact and before its last.
 fn survives(case: &Case) -> usize {
     let (whole, began) = (Place::new(), Instant::now());
     let undisturbed = whole.ax(&case.discuss());
@@ -93,7 +96,7 @@ fn survives(case: &Case) -> usize {
         let before = place.record();
         let killed = place.ax_killed(&place.next(case), usual.mul_f64(case.moment(kill)));
         let after = place.record();
-        // What came to its end before it was killed did not die.
+        // A discussion that ended before the kill doesn't count.
         if killed && !after.is_over && after.facts > 0 {
             assert!(before.answered.is_subset(&after.answered), "{case}: an answer is lost");
             deaths.push(after);
@@ -112,7 +115,7 @@ fn survives(case: &Case) -> usize {
     deaths.len()
 }
 
-/// What was recorded at a death still holds, and was not asked for again.
+/// Checks that what was recorded at the kill still holds, and was not asked for again.
 fn goes_on_from(case: &Case, death: &Record, end: &Record) {
     let again: Vec<_> = end.placed_after(death).intersection(&death.answered).cloned().collect();
     assert!(again.is_empty(), "{case}: asked again for {again:?}");
@@ -125,7 +128,7 @@ fn words(line: &str) -> Vec<String> {
     line.split(' ').map(str::to_owned).collect()
 }
 
-/// A home of its own, with no discussion but one.
+/// A home folder of its own, with only one discussion.
 struct Place {
     home: TempDir,
 }
@@ -145,7 +148,7 @@ impl Place {
         Record::read(&self.database())
     }
 
-    /// Goes on, or begins where the last one died before it had begun.
+    /// The command to resume, or to start if the last one died before it had begun.
     fn next(&self, case: &Case) -> Vec<String> {
         if self.record().facts == 0 { case.discuss() } else { words("resume last --json") }
     }
@@ -165,37 +168,38 @@ impl Place {
         serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{args:?}: {error}: {said}"))
     }
 
-    /// Runs a command and kills it at this moment. `false` where it was over before.
+    /// Runs a command and kills it at this moment. `false` if it had already ended.
     fn ax_killed(&self, args: &[String], after: Duration) -> bool {
         let mut child = self.spawn_for(args, after);
         child.kill().unwrap();
         child.wait().unwrap().code().is_none()
     }
 
-    /// Runs a command, sends it SIGTERM at this moment, and waits until it has left.
+    /// Runs a command, sends it SIGTERM at this moment, and waits until it has exited.
     fn ax_told_to_end(&self, args: &[String], after: Duration) {
         let mut child = self.spawn_for(args, after);
-        // What is over already can't be told.
+        // A process that has ended can't be signalled.
         let told =
             Command::new("kill").args(["-TERM", &child.id().to_string()]).stderr(Stdio::null()).status();
         told.unwrap();
         child.wait().unwrap();
     }
 
-    /// Begins a command and lets it run for so long.
+    /// Starts a command and lets it run for this long.
     fn spawn_for(&self, args: &[String], time: Duration) -> Child {
         let mut child = self.spawn(args);
         let (mut out, mut err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
-        // Nobody reads them, but a full pipe would hold the command up.
+        // The output is not used, but a full pipe would block the command.
         thread::spawn(move || err.read_to_end(&mut Vec::new()));
         thread::spawn(move || out.read_to_end(&mut Vec::new()));
-        // It sleeps because an end at a random moment is what is tried here; no outcome depends on which.
+        // It sleeps because the test is about ending at a random moment; no outcome depends on
+        // which.
         thread::sleep(time);
         child
     }
 }
 
-/// What must be equal: everything but ids, times, costs and the marks that a death leaves.
+/// The parts that must be equal: everything but ids, times, costs and the traces of a kill.
 fn essence(result: &Value) -> Value {
     const OTHERWISE: [&str; 7] = [
         "discussionId",
@@ -217,7 +221,7 @@ fn essence(result: &Value) -> Value {
     }
 }
 
-/// The first place where two documents differ, and what is there.
+/// The first place where two documents differ, and both values there.
 fn difference(place: &str, one: &Value, other: &Value) -> Option<String> {
     match (one, other) {
         (Value::Object(a), Value::Object(b)) if a.keys().eq(b.keys()) => {

@@ -1,4 +1,4 @@
-//! What a dead process left behind, as the database has it.
+//! The record that a killed process left in the database.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -7,25 +7,25 @@ use std::{
 
 use rusqlite::Connection;
 
-/// A step of a discussion or of one below it.
+/// A step of a discussion or of a sub-discussion.
 pub(crate) type FullStep = (String, String);
 
 /// The record at one moment.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
-    /// How many there are.
+    /// The number of facts.
     pub(crate) facts: usize,
-    /// Whether nothing more can happen.
+    /// Whether the discussion is over.
     pub(crate) is_over: bool,
     /// Every answered step.
     pub(crate) answered: BTreeSet<FullStep>,
-    /// Every group that did not wait for all, by topic and step, and whom it heard.
+    /// Every group closed early, by topic and step, and the participants it heard.
     pub(crate) closed: BTreeSet<[String; 3]>,
     last: BTreeMap<String, i64>,
     placed: Vec<(FullStep, i64)>,
 }
 
-/// One row of the facts.
+/// A row of the table of facts.
 struct Row {
     discussion: String,
     topic: String,
@@ -40,7 +40,7 @@ const ROWS: &str =
     FROM facts JOIN discussions ON discussions.number = discussion";
 
 impl Record {
-    /// Reads the record; a process that died early left none, or one without tables.
+    /// Reads the record. A process killed early left none, or one without tables.
     pub(crate) fn read(database: &Path) -> Record {
         let mut record = Record::default();
         if !database.exists() {
@@ -67,7 +67,7 @@ impl Record {
         }
     }
 
-    /// The steps that were asked for without an answer, and those that were asked for twice.
+    /// The steps asked for without an answer, and those asked for twice.
     pub(crate) fn lost(&self) -> (Vec<FullStep>, Vec<FullStep>) {
         let mut seen = BTreeSet::new();
         let steps = || self.placed.iter().map(|(step, _)| step.clone());

@@ -1,11 +1,11 @@
-//! Escape sequences and marks of direction in what others wrote never reach the terminal.
+//! Escape sequences and bidirectional marks in other people's text never reach the terminal.
 
 use crate::pty::{Setup, Terminal};
 
-/// The sequences the screen itself is made of, without colours.
+/// The sequences that the screen itself uses, without colours.
 const OURS: [&str; 8] = ["[?2026h", "[?2026l", "[?7h", "[?7l", "[?25h", "[?25l", "[J", "[K"];
 
-/// A hundred sequences that move, erase, ask, rename, link, copy and turn around.
+/// A hundred sequences that move, erase, query, rename, link, copy and reverse.
 fn hostile() -> String {
     let finals = "ABCDEFGHIPSTXZ`abcdefghijklnpqrstux@";
     let moves = finals.chars().map(|it| format!("\u{1b}[3;7{it}"));

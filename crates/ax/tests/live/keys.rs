@@ -18,7 +18,7 @@ fn running(latency: &str) -> Terminal {
         &simulate,
     ];
     let mut terminal = Terminal::run(&args, &Setup { columns: 100, ..Setup::default() });
-    // Once somebody is asked there is something to wait for.
+    // Once a participant is asked, there is a call to wait for.
     terminal.until(|shown| shown.contains("? keys") && shown.contains('◐'));
     terminal
 }

@@ -1,4 +1,5 @@
-//! The live screen in a real pseudo-terminal, read as a person would: whole screens, keys, signals, and what is left behind.
+//! The live screen in a real pseudo-terminal, read as a person would: whole screens, keys, signals,
+//! and the terminal afterwards.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 

@@ -1,4 +1,4 @@
-//! Somebody without a key at a terminal.
+//! A user without a key, at a terminal.
 
 use crate::pty::{Setup, Terminal};
 

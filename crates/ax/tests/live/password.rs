@@ -1,4 +1,4 @@
-//! A key that is typed is not seen.
+//! A typed key is not echoed.
 
 use rustix::termios::LocalModes;
 

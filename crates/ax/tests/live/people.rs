@@ -1,4 +1,4 @@
-//! A person's turn, typed where the discussion runs.
+//! A person's turn, typed at the terminal where the discussion runs.
 
 use rustix::process::Signal;
 

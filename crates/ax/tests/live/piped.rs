@@ -1,4 +1,4 @@
-//! Nothing that only a terminal understands goes into a pipe.
+//! Terminal control sequences never go into a pipe.
 
 use std::process::{Command, Output};
 
@@ -55,7 +55,7 @@ fn no_color_leaves_the_screen_and_takes_the_colours() {
     }
 }
 
-/// Whether there is an `ESC [ … m`.
+/// Whether there is a colour sequence, `ESC [ … m`.
 fn colours(raw: &str) -> bool {
     let after = raw.split("\u{1b}[").skip(1);
     after

@@ -1,4 +1,4 @@
-//! A pseudo-terminal with `ax` in it, and someone who reads the screen and types.
+//! A pseudo-terminal running `ax`, with methods to read the screen and type.
 
 use std::{
     fs::{File, OpenOptions},
@@ -18,7 +18,7 @@ use rustix::{
 };
 use tempfile::TempDir;
 
-/// Nobody waits longer for anything; a machine under load may be slow.
+/// The limit for any wait; a machine under load may be slow.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Terminal {
@@ -27,19 +27,19 @@ pub(crate) struct Terminal {
     child: Child,
     output: Receiver<Vec<u8>>,
     pub(crate) parser: vt100::Parser,
-    /// Everything that was written, as it was.
+    /// All bytes written, unprocessed.
     pub(crate) raw: Vec<u8>,
     pub(crate) before: Termios,
 }
 
-/// What is different from a plain terminal of 24 rows.
+/// The differences from a plain terminal of 24 rows.
 #[derive(Default)]
 pub(crate) struct Setup<'a> {
     pub(crate) columns: u16,
     pub(crate) env: &'a [(&'a str, &'a str)],
-    /// Whether stdout goes to a file in the place of the terminal.
+    /// Whether stdout goes to a file instead of the terminal.
     pub(crate) piped_stdout: bool,
-    /// Whether nobody can type.
+    /// Whether there is no keyboard.
     pub(crate) no_stdin: bool,
 }
 
@@ -50,7 +50,7 @@ impl Terminal {
         Terminal::at(Rc::new(TempDir::new().unwrap()), args, setup)
     }
 
-    /// Another command at the same desk.
+    /// Another command in the same environment.
     pub(crate) fn next(&self, args: &[&str]) -> Terminal {
         Terminal::at(self.home.clone(), args, &Setup { columns: 100, ..Setup::default() })
     }
@@ -72,20 +72,20 @@ impl Terminal {
         command.stdin(stdin).stdout(stdout).stderr(slave);
         std::fs::write(home.path().join("config.toml"), "").unwrap();
         let child = command.spawn().unwrap();
-        // The command holds the other end; it must close with the child.
+        // The command keeps the other end open; it must close with the child.
         drop(command);
         let output = reader(master.as_fd().try_clone_to_owned().unwrap());
         let parser = vt100::Parser::new(ROWS, setup.columns, 10_000);
         Terminal { home, master: File::from(master), child, output, parser, raw: Vec::new(), before }
     }
 
-    /// Reads on until the screen is as expected.
+    /// Reads until the screen is as expected.
     #[track_caller]
     pub(crate) fn until(&mut self, expected: impl Fn(&str) -> bool) -> String {
         self.until_screen(|screen| expected(&screen.contents()))
     }
 
-    /// The same, its cursor and its modes included.
+    /// The same, including the cursor and the modes.
     #[track_caller]
     pub(crate) fn until_screen(&mut self, expected: impl Fn(&vt100::Screen) -> bool) -> String {
         let end = Instant::now() + PATIENCE;
@@ -137,7 +137,7 @@ impl Terminal {
         tcgetattr(&self.master).unwrap().local_modes
     }
 
-    /// Waits for the end, after which the terminal must be as it was.
+    /// Waits for the end, and checks that the terminal is restored.
     #[track_caller]
     pub(crate) fn ends(&mut self, code: i32) -> String {
         let status = self.waited();
@@ -162,7 +162,7 @@ impl Terminal {
         self.child.wait().unwrap()
     }
 
-    /// What went to stdout, where that was no terminal.
+    /// The content of stdout, if it was no terminal.
     pub(crate) fn stdout(&self) -> String {
         std::fs::read_to_string(self.home.path().join("stdout")).unwrap()
     }
@@ -189,7 +189,7 @@ pub(crate) fn pair(columns: u16) -> (OwnedFd, OwnedFd) {
     (master, OwnedFd::from(slave))
 }
 
-/// What the terminal is sent, until nobody has it open any more.
+/// Receives what is written to the terminal, until its last user closes it.
 fn reader(master: OwnedFd) -> Receiver<Vec<u8>> {
     let (sender, output) = channel();
     std::thread::spawn(move || {

@@ -1,4 +1,4 @@
-//! The terminal is given back on every way out.
+//! The terminal is restored on every exit path.
 
 use rustix::{
     process::{Signal, WaitOptions, waitpid},
@@ -10,7 +10,7 @@ use crate::pty::{Setup, Terminal};
 fn running() -> Terminal {
     let args = ["discuss", "Tabs or spaces?", "--offline", "--simulate", "latency=3s", "-r", "1"];
     let mut terminal = Terminal::run(&args, &Setup { columns: 100, ..Setup::default() });
-    // Once somebody is asked there is something to wait for.
+    // Once a participant is asked, there is a call to wait for.
     terminal.until(|shown| shown.contains("? keys") && shown.contains('◐'));
     assert!(!terminal.modes().intersects(LocalModes::ICANON | LocalModes::ECHO), "keys come one by one");
     assert!(terminal.modes().contains(LocalModes::ISIG), "signals stay");
@@ -44,7 +44,7 @@ fn while_it_is_stopped_with_ctrl_z() {
     let (_, status) = waitpid(Some(terminal.pid()), WaitOptions::UNTRACED).unwrap().unwrap();
     assert!(status.stopped());
     assert_eq!(terminal.modes(), terminal.before.local_modes);
-    // What was written last may still be on its way.
+    // The last output may still be on its way.
     let shown = terminal.until_screen(|it| !it.contents().contains("? keys") && !it.hide_cursor());
     assert!(!shown.contains("claude"), "the block is gone:\n{shown}");
     terminal.signal(Signal::CONT);

@@ -1,4 +1,4 @@
-//! What is to be seen while a discussion runs, and what is left when it is over.
+//! The screen while a discussion runs, and what remains when it is over.
 
 use crate::pty::{Setup, Terminal};
 
@@ -11,7 +11,7 @@ fn six(columns: u16) -> Terminal {
     Terminal::run(&args, &Setup { columns, ..Setup::default() })
 }
 
-/// The lines from the header on: the block.
+/// The block: the lines from the header on.
 fn block(shown: &str) -> Vec<&str> {
     let from = shown.lines().collect::<Vec<_>>();
     let header = from.iter().rposition(|line| line.starts_with(&format!(" {}", &TOPIC[..20]))).unwrap();
@@ -80,7 +80,7 @@ fn a_replay_has_the_same_screen() {
     replay.sees("thinking");
     replay.types("s");
     replay.ends(0);
-    // The result has taken some lines of the talk off the screen.
+    // The result has scrolled some lines of the discussion off the screen.
     replay.parser.screen_mut().set_scrollback(5);
     assert!(replay.contents().contains("● gemini"), "{}", replay.contents());
 }

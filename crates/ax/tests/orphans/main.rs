@@ -1,5 +1,5 @@
-//! `ax discuss` killed with -9 while local programs answer it: nothing of them is left, however they behave (F16). 50 kills, 200
-//! with `QUORUM_LONG=1`.
+//! Kills `ax discuss` with -9 while local programs answer it: no process of theirs survives,
+//! however they behave (F16). 50 kills, 200 with `QUORUM_LONG=1`.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
@@ -18,14 +18,14 @@ use tempfile::TempDir;
 const USUAL: usize = 50;
 const LONG: usize = 200;
 
-/// Most of the time is waiting, so several are killed side by side.
+/// Most of the time is spent waiting, so several run in parallel.
 const AT_ONCE: usize = 4;
 
-/// How long anything may take on a machine that has other work. Nothing is measured by it.
+/// The limit for any wait on a busy machine. It measures nothing.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Forks, ignores every signal it can, leaves its process group and its session, and floods its folder. `begun` says that all of
-/// it is under way.
+/// Forks, ignores every signal it can, leaves its process group and its session, and floods its
+/// folder. A file `begun-PID` says that all of this has started.
 const SCRIPT: &str = r#"#!/bin/sh
 trap '' TERM INT HUP PIPE
 if [ "$2" = child ]; then
@@ -59,7 +59,7 @@ fn killed() {
     place.wait("no folder is left", || place.folders().is_empty());
 }
 
-/// A place of its own for a discussion, its programs and their folders.
+/// A folder for a discussion, its programs and their folders.
 struct Place {
     folder: TempDir,
 }
@@ -71,7 +71,8 @@ impl Place {
         fs::create_dir(place.path("temporary")).unwrap();
         fs::write(&script, SCRIPT).unwrap();
         fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
-        // Through a shell: a file that is open for writing in another thread's new process can't be run.
+        // Run by a shell: a file that is open for writing in another thread's new process can't be
+        // executed.
         let command = format!(r#"command = ["/bin/sh", "{}", "{folder}"]"#, script.display());
         fs::write(place.path("config.toml"), format!("[providers.mine]\n{command}\n")).unwrap();
         place
@@ -106,7 +107,7 @@ impl Place {
         names(&self.path("temporary"))
     }
 
-    /// Every process whose arguments name this place: programs, what they started, and supervisors.
+    /// Every process whose arguments name this folder: programs, their children, and supervisors.
     fn running(&self) -> Vec<String> {
         let marker = self.folder.path().to_str().unwrap();
         let processes = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
@@ -120,7 +121,7 @@ impl Place {
         let late = Instant::now() + PATIENCE;
         while !is_so() {
             assert!(Instant::now() < late, "not yet: {what}; {:?} {:?}", self.running(), self.folders());
-            // This sleeps because the kernel takes its time to start and to end real processes.
+            // This sleeps because the kernel takes time to start and end real processes.
             thread::sleep(Duration::from_millis(5));
         }
     }
