@@ -24,8 +24,8 @@ impl Quorum {
         self.0.engine.leave().await;
     }
 
-    /// Resumes one of these, at any later time; `None` if it is running or finished already, or
-    /// can't be resumed.
+    /// Resumes one of these, at any later time; `None` if this process runs it already, or it can't
+    /// be resumed.
     pub async fn go_on_with(&self, id: DiscussionId) -> Result<Option<Started>, Error> {
         let _locked = self.0.locks.lock(id).await;
         if self.0.engine.is_running(id) {
