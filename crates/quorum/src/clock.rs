@@ -1,11 +1,11 @@
-//! Time and chance as this machine has them.
+//! The system clock and random number source.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use quorum_core::{model::time::Timestamp, seams::Clock};
 use uuid::Uuid;
 
-/// The machine's own clock and chance.
+/// The system clock and random number generator.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SystemClock;
 
@@ -17,13 +17,13 @@ impl Clock for SystemClock {
     }
 
     fn draw(&self) -> u64 {
-        // Six of a random UUID's 128 bits are fixed; folding both halves together leaves none fixed.
+        // Six of a random UUID's 128 bits are fixed; folding its halves together leaves none fixed.
         let (high, low) = Uuid::new_v4().as_u64_pair();
         high ^ low.rotate_left(32)
     }
 }
 
-/// The machine's name, for people to read.
+/// The machine's host name, for people to read.
 pub(crate) fn machine() -> String {
     let from_kernel = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
     let name = from_kernel.or_else(|| std::env::var("HOSTNAME").ok());

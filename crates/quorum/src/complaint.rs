@@ -1,4 +1,4 @@
-//! One thing wrong with a request: a plain message, where the value came from, and what would help.
+//! A problem with a request: a plain message, the origin of the value, and possible remedies.
 
 use std::{fmt, path::PathBuf};
 
@@ -9,46 +9,47 @@ use quorum_core::model::{
 
 use crate::setup::Missing;
 
-/// One thing wrong with a request; all of them come back at once.
+/// One problem with a request. All problems of a request are reported together.
 ///
-/// The message holds on every surface. What differs between surfaces is data: a terminal words a
-/// remedy as flags and commands, HTTP as fields of the body.
+/// The message is the same on every surface. What differs between surfaces is data: a terminal
+/// words a remedy as flags and commands, HTTP as fields of the body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Complaint {
     /// The field, by its name in the request.
     pub field: String,
-    /// Which kind.
+    /// The kind of problem.
     pub code: Code,
-    /// What is wrong and what would be right.
+    /// What is wrong and what would be accepted.
     pub message: String,
-    /// Whether the value is wrong by itself.
+    /// Whether the value is wrong by itself or only in combination.
     pub fault: Fault,
-    /// Where the value came from, when the sender did not write it.
+    /// Where the value came from, if the sender did not write it.
     pub origin: Option<Origin>,
-    /// What else would help, best first.
+    /// Possible remedies, best first.
     pub remedies: Vec<Remedy>,
 }
 
-/// What a value fails by.
+/// Whether a value is wrong by itself or only in combination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// Itself: no request may have it. The schema of requests says so.
+    /// No request may have this value; the request schema rules it out.
     Value,
-    /// The rest of the request, or what there is to ask here: another request may have it.
+    /// The value clashes with the rest of the request or with what is available here. Another
+    /// request may have it.
     Combination,
 }
 
-/// Where a value came from that the sender of a request did not write.
+/// The origin of a value that the sender of a request did not write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// The configuration.
     Configuration {
-        /// The section: `defaults`, `presets.architecture`.
+        /// The section, such as `defaults` or `presets.architecture`.
         section: String,
         /// The file.
         file: PathBuf,
     },
-    /// The order of a past discussion.
+    /// The request of a past discussion.
     Past(DiscussionId),
 }
 
@@ -57,54 +58,54 @@ pub enum Origin {
 pub enum Remedy {
     /// Seat the only available provider twice.
     SeatTwice {
-        /// Which.
+        /// The provider.
         provider: String,
     },
     /// Give the only available provider a second model.
     AnotherModel {
-        /// Which.
+        /// The provider.
         provider: String,
     },
     /// Let simulated voices answer.
     Simulate,
     /// Make a provider available.
     Provide {
-        /// Which.
+        /// The provider.
         provider: String,
         /// What it lacks.
         missing: Missing,
     },
-    /// Keep a key outside of the configuration.
+    /// Store a key outside the configuration.
     KeepKey {
-        /// The provider it is for.
+        /// The provider the key is for.
         provider: String,
     },
-    /// Write the first preset into the configuration.
+    /// Write a first preset into the configuration.
     WritePreset {
-        /// Its name.
+        /// The preset's name.
         name: String,
-        /// The configuration.
+        /// The configuration file.
         file: PathBuf,
     },
-    /// Look at the sessions there are.
+    /// List the existing sessions.
     ListSessions,
 }
 
 impl Complaint {
-    /// A complaint about this field.
+    /// Creates a complaint about this field.
     #[must_use]
     pub fn new(field: &str, code: Code, message: impl Into<String>) -> Self {
         let (field, message) = (field.to_owned(), message.into());
         Complaint { field, code, message, fault: Fault::Value, origin: None, remedies: Vec::new() }
     }
 
-    /// The same about a value that another request may have.
+    /// Marks the value as one that another request may have.
     #[must_use]
     pub fn in_combination(self) -> Self {
         Complaint { fault: Fault::Combination, ..self }
     }
 
-    /// The same with what would help.
+    /// Adds remedies.
     #[must_use]
     pub fn with(mut self, remedies: impl IntoIterator<Item = Remedy>) -> Self {
         self.remedies.extend(remedies);
@@ -112,7 +113,7 @@ impl Complaint {
     }
 }
 
-/// What patterns, methods and strategies refuse depends on the rest of the order.
+/// A refusal by a pattern, method or strategy depends on the rest of the request.
 impl From<Refusal> for Complaint {
     fn from(refusal: Refusal) -> Self {
         let Refusal { field, code, message } = refusal;

@@ -1,4 +1,4 @@
-//! Examines everything a discussion needs and reports what it found, as facts for surfaces to word.
+//! Examines everything a discussion needs and reports the findings as facts for surfaces to word.
 
 use std::{
     net::{SocketAddr, TcpListener},
@@ -19,56 +19,57 @@ use crate::{
     setup::{self, KeyFrom, LocalProgram, Machine, Missing, Prices, Provider, Setup, Way},
 };
 
-/// A clock before this is wrong: 2026-01-01, in microseconds.
+/// A clock earlier than this is wrong: 2026-01-01, in microseconds.
 const EARLIEST: i64 = 1_767_225_600_000_000;
 
 const DAY_MS: u64 = 86_400_000;
 
-/// How many voices a discussion takes.
+/// How many voices a discussion needs.
 pub const LEAST_PROVIDERS: usize = 2;
 
 /// Where the server listens unless the configuration says otherwise.
 const PORT: u16 = 3000;
 
-/// What was found out about one thing.
+/// A finding about one thing.
 #[derive(Debug)]
 pub enum Finding {
     /// The configuration can be used.
     Configuration {
-        /// Which.
+        /// The file.
         file: PathBuf,
-        /// Whether there is such a file; it need not exist.
+        /// Whether the file exists; it need not.
         exists: bool,
     },
     /// The configuration can't be used; nothing else was examined.
     BadConfiguration(config::Error),
-    /// Where discussions are kept, and why nothing can be written there.
+    /// The directory for discussions, and why it can't be written to.
     Data {
-        /// Which directory.
+        /// The directory.
         directory: PathBuf,
         /// Why it can't be written to.
         trouble: Option<String>,
     },
-    /// Where discussions are kept can be written to, but others on this machine get into it, too.
+    /// The directory for discussions is writable, but other users of this machine have access to
+    /// it.
     ExposedData {
-        /// Which directory.
+        /// The directory.
         directory: PathBuf,
-        /// What others may do with it.
+        /// What other users may do with it.
         exposure: Exposure,
     },
-    /// The database, and what is damaged in it.
+    /// The database, and any damage to it.
     Database {
-        /// Which file.
+        /// The file.
         file: PathBuf,
-        /// What is damaged.
+        /// The damage.
         damage: Option<String>,
     },
-    /// The database is whole, but others on this machine can read it.
+    /// The database is intact, but other users of this machine can read it.
     ExposedDatabase {
-        /// Which file.
+        /// The file.
         file: PathBuf,
     },
-    /// Discussions that retention has hidden and will remove.
+    /// Discussions hidden by retention, which will be removed.
     Hidden {
         /// How many.
         discussions: u64,
@@ -77,15 +78,15 @@ pub enum Finding {
     },
     /// The database can't be used.
     BadDatabase(StoreError),
-    /// The clock is earlier than what was recorded.
+    /// The clock is earlier than the newest record.
     EarlyClock,
-    /// The clock is later than everything recorded.
+    /// The clock is later than every record.
     Clock,
     /// The server's address, and why it can't be listened on.
     Port {
-        /// Which.
+        /// The address.
         address: SocketAddr,
-        /// Why not.
+        /// The reason, if it can't be listened on.
         trouble: Option<String>,
     },
     /// The prices of this many models were imported.
@@ -95,13 +96,13 @@ pub enum Finding {
     },
     /// The keys or prices can't be read.
     BadSetup(config::Error),
-    /// How many providers can be asked.
+    /// The number of providers that can be asked.
     Providers {
-        /// That many can.
+        /// How many can be asked.
         available: usize,
-        /// Of that many.
+        /// How many are known.
         known: usize,
-        /// How many different models of theirs could discuss.
+        /// How many different models of these providers could take part.
         voices: usize,
     },
     /// A provider that can be asked.
@@ -110,7 +111,7 @@ pub enum Finding {
         name: String,
         /// How it is reached.
         reached: Reached,
-        /// Whether its usual model has a known price.
+        /// Whether the price of its default model is known.
         priced: bool,
     },
     /// A provider that can't be asked.
@@ -124,17 +125,17 @@ pub enum Finding {
     Live {
         /// Its name.
         name: String,
-        /// What a check has shown, or why it would not.
+        /// What the check has shown, or why the provider would not answer.
         checked: Result<Checked, Unanswered>,
     },
 }
 
-/// What others on this machine may do with a directory.
+/// What other users of this machine may do with a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exposure {
-    /// They may see which files are in it.
+    /// They can list the files in it.
     Readable,
-    /// They may replace the files in it.
+    /// They can replace the files in it.
     Writable,
 }
 
@@ -143,28 +144,28 @@ pub enum Exposure {
 pub enum Reached {
     /// Over HTTP.
     Http {
-        /// At which address.
+        /// The base address.
         base: String,
         /// Where its key comes from.
         key: Option<KeyFrom>,
     },
-    /// By a program on this machine.
+    /// Through a program on this machine.
     Command(LocalProgram),
 }
 
-/// How a thing is.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Health {
     /// As it should be.
     Well,
     /// Worth knowing.
     Note,
-    /// To be put right.
+    /// Needs fixing.
     Wrong,
 }
 
 impl Finding {
-    /// How this thing is.
+    /// The severity of this finding.
     #[must_use]
     pub fn health(&self) -> Health {
         match self {
@@ -200,8 +201,8 @@ fn note_if(is_worth_knowing: bool) -> Health {
     if is_worth_knowing { Health::Note } else { Health::Well }
 }
 
-/// Examines configuration, keys, prices, data, clock, port and providers. Makes no request. The
-/// configuration is read with this vocabulary.
+/// Examines configuration, keys, prices, data, clock, port and providers, without making any
+/// request. The configuration is read with this vocabulary.
 pub async fn examine(machine: &Machine<'_>, registry: &Registry) -> Vec<Finding> {
     let config = match Config::load_with(registry) {
         Ok(config) => config,
@@ -232,8 +233,8 @@ fn data(directory: &Path) -> Finding {
     }
 }
 
-/// What others on this machine may do with a folder, where they may do anything. The files in it are
-/// for their owner alone in any case.
+/// What other users of this machine may do with a directory, if anything. The files in it are
+/// accessible to their owner alone in any case.
 fn exposure(directory: &Path) -> Option<Exposure> {
     let mode = mode(directory);
     if mode & 0o022 != 0 {
@@ -243,7 +244,7 @@ fn exposure(directory: &Path) -> Option<Exposure> {
     }
 }
 
-/// The rights to a file or folder; none where they can't be read.
+/// The permission bits of a file or directory; none if they can't be read.
 fn mode(path: &Path) -> u32 {
     use std::os::unix::fs::PermissionsExt;
     std::fs::metadata(path).map_or(0, |it| it.permissions().mode())
@@ -271,18 +272,18 @@ async fn hidden(store: &SqliteStore) -> Option<Finding> {
     (discussions > 0).then_some(Finding::Hidden { discussions, days: GRACE_MS / DAY_MS })
 }
 
-/// What was saved of a damaged database.
+/// The result of salvaging a damaged database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Salvage {
-    /// The damaged database, which is as it was.
+    /// The damaged database, left unchanged.
     pub damaged: PathBuf,
-    /// The new one.
+    /// The new database.
     pub new: PathBuf,
-    /// How much of it.
+    /// How much was saved.
     pub saved: Salvaged,
 }
 
-/// Brings what can be read of a damaged database into a new one beside it.
+/// Copies what can be read of a damaged database into a new one beside it.
 pub async fn salvage(config: &Config) -> Result<Salvage, Error> {
     let damaged = config.database();
     let new = damaged.with_file_name("quorum-salvaged.db");
@@ -295,7 +296,7 @@ fn port(address: SocketAddr) -> Finding {
     Finding::Port { address, trouble }
 }
 
-/// Prices that can't be read are reported with the keys.
+/// Reports imported prices. Unreadable prices are reported with the keys.
 fn prices(file: &Path) -> Option<Finding> {
     Some(Finding::Prices { imported: Prices::load(file).ok()?.len() })
 }

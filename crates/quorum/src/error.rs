@@ -1,5 +1,5 @@
-//! Why a request is not carried out, as facts. Each surface words them for its own users and
-//! decides which exit code or status they have.
+//! Errors of requests and discussions, as facts. Each surface words them for its own users and
+//! decides their exit code or status.
 
 use std::path::PathBuf;
 
@@ -14,59 +14,59 @@ use crate::{Complaint, config, setup::Missing};
 /// What can go wrong between a request and its discussion.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The request is not acceptable; every reason at once. Nothing was spent.
+    /// The request is not acceptable, for all of these reasons. Nothing was spent.
     #[error("{}", .0.iter().map(Complaint::to_string).collect::<Vec<_>>().join("\n"))]
     Refused(Vec<Complaint>),
     /// The configuration can't be used.
     #[error(transparent)]
     Config(#[from] config::Error),
-    /// The directory for discussions can't be made.
+    /// The directory for discussions can't be created.
     #[error("discussions can't be kept in {}: {reason}", .directory.display())]
     DataDirectory {
-        /// Which.
+        /// The directory.
         directory: PathBuf,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// No voices were given to the builder, so nobody could answer.
+    /// The builder was given no voices.
     #[error("no voices were given, so nobody could answer; bring some, or ask for simulated ones")]
     NoVoices,
     /// Discussions are switched off in the configuration.
     #[error("discussions are switched off in the configuration")]
     SwitchedOff {
-        /// The configuration that says so.
+        /// The configuration file that switches them off.
         file: PathBuf,
     },
     /// Some participants can't be asked from here.
     #[error("it can't go on here, because not everyone can be asked. {}", unvoiced(.0))]
     Mute(Vec<Unvoiced>),
-    /// What the program registered does not fit together.
+    /// The items the program registered do not fit together.
     #[error(transparent)]
     Registry(#[from] quorum_core::registry::check::RegistryError),
     /// The store refused.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// No discussion has an id that begins like this.
+    /// No discussion has an id with this prefix.
     #[error("there is no discussion whose id begins with {0}")]
     NotFound(String),
-    /// Several discussions have an id that begins like this.
+    /// Several discussions have an id with this prefix.
     #[error("{given} begins the ids of several discussions; give more of it: {}", .among.join(", "))]
     Ambiguous {
-        /// What was given.
+        /// The given prefix.
         given: String,
-        /// Some of those that begin so.
+        /// Some of the matching ids.
         among: Vec<String>,
     },
-    /// A person's turn was not taken; nothing was changed.
+    /// A person's turn was refused; nothing was changed.
     #[error("{0}; nothing was changed")]
     NotSaid(SayError),
-    /// Several people are awaited, and it was not said who speaks.
+    /// Several people are awaited, and the request does not name the speaker.
     #[error("{} are awaited, and it was not said who speaks; nothing was changed", .0.join(" and "))]
     WhoSpeaks(Vec<String>),
-    /// There is no person at the table.
+    /// No person takes part in the discussion.
     #[error("no person sits at the table of discussion {0}, so nobody can speak in it; nothing was changed")]
     NobodyToSpeak(DiscussionId),
-    /// There is no last discussion.
+    /// There are no discussions, so there is no last one.
     #[error("there are no discussions yet")]
     NoneYet,
     /// No session has this name or id.
@@ -75,21 +75,21 @@ pub enum Error {
     /// Several sessions have this name.
     #[error("several sessions are named {given}; give the id of one: {}", .among.join(", "))]
     AmbiguousSession {
-        /// What was given.
+        /// The given name.
         given: String,
-        /// Their ids.
+        /// The matching ids.
         among: Vec<String>,
     },
-    /// Another order came under this key before.
+    /// The idempotency key was used before for a different request.
     #[error("the key {0} was used for another order; use a new key for a new order")]
     KeyReused(String),
-    /// A fault of this program.
+    /// A bug in this program.
     #[error("{0}")]
     Fault(String),
 }
 
 impl Error {
-    /// A single complaint about a request.
+    /// An error with a single complaint about a request.
     pub(crate) fn refused(complaint: impl Into<Complaint>) -> Self {
         Error::Refused(vec![complaint.into()])
     }
@@ -102,7 +102,7 @@ pub struct Unvoiced {
     pub participant: String,
     /// Its provider.
     pub provider: String,
-    /// What that provider lacks here; `None` where no such provider is known.
+    /// What that provider lacks here; `None` if the provider is unknown.
     pub missing: Option<Missing>,
 }
 

@@ -1,7 +1,7 @@
 //! All discussions of one store: built once, then reached through one [`Scope`] per tenant.
 //!
-//! What is done to discussions is done through [`Scope`] and [`Discussion`] alone. The first
-//! checks whose a discussion is, the second writes down who did what.
+//! Every action on a discussion goes through [`Scope`] and [`Discussion`]. The first checks the
+//! tenant, the second writes the audit log.
 
 mod builder;
 mod catalogue;
@@ -50,10 +50,10 @@ pub use plan::{Figures, Plan, PlannedPhase, PlannedSeat};
 pub use scope::{OrderKey, Scope, Started};
 pub use steering::Steered;
 
-/// How much of a record is read at once.
+/// The page size for reading a record, in facts.
 const FACTS_AT_ONCE: usize = 1_000;
 
-/// All discussions of one store. Cheap to clone; all clones are one.
+/// All discussions of one store. Cheap to clone; clones share their state.
 #[derive(Clone)]
 pub struct Quorum(Arc<Inner>);
 
@@ -68,24 +68,24 @@ struct Inner {
 }
 
 impl Quorum {
-    /// Nothing is chosen yet: no voices, and a store that forgets.
+    /// Starts a builder with no voices and an in-memory store.
     #[must_use]
     pub fn builder() -> Builder {
         Builder::default()
     }
 
-    /// Opens the user's own database and asks the providers they have set up.
+    /// Opens the user's own database with the providers they have configured.
     pub fn open(config: Config) -> Result<Quorum, Error> {
         Quorum::builder().user(config).build()
     }
 
-    /// What this tenant may reach, done in the name of `who`.
+    /// The scope of this tenant; its actions are audited under the name `who`.
     #[must_use]
     pub fn scope(&self, tenant: Tenant, who: &str) -> Scope {
         Scope { quorum: self.clone(), tenant, who: who.into() }
     }
 
-    /// What the user has set up.
+    /// The providers the user has configured.
     #[must_use]
     pub fn setup(&self) -> &Setup {
         &self.0.setup
@@ -97,7 +97,7 @@ impl Quorum {
         &self.0.config
     }
 
-    /// The patterns, consensus methods, context strategies and detectors there are.
+    /// The registered patterns, consensus methods, context strategies and detectors.
     #[must_use]
     pub fn registry(&self) -> &Registry {
         &self.0.setting.registry
@@ -113,7 +113,7 @@ impl Quorum {
         })
     }
 
-    /// The order of a past discussion with these changes, checked anew.
+    /// The request of a past discussion with these changes, checked again.
     async fn again(&self, id: DiscussionId, changes: &Request) -> Result<Spec, Error> {
         self.known_preset(changes)?;
         let past = self.state(id).await?;
@@ -122,7 +122,7 @@ impl Quorum {
             &self.config().fill_from_preset(changes),
             self.registry(),
         );
-        // The past order has its own defaults; today's are not applied to it.
+        // The past request includes its own defaults; today's are not applied to it.
         self.check_filled(&request).map_err(|complaints| {
             let from_past = |it: Complaint| Complaint { origin: Some(Origin::Past(id)), ..it };
             Error::Refused(complaints.into_iter().map(from_past).collect())

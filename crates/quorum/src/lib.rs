@@ -1,5 +1,5 @@
-//! Requests in, discussions out. Commands, servers and programs use this crate and none of those
-//! behind it.
+//! The facade: checks requests and runs discussions. Commands, servers and programs use this crate
+//! and none of those behind it.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), quorum::Error> {
@@ -14,8 +14,8 @@
 //! # }
 //! ```
 //!
-//! A program that brings its own store, voices or clock uses [`Quorum::builder`]. What it implements
-//! for that is in [`seams`]; what a pattern of its own is written with is in [`floor`], [`vocabulary`] and
+//! A program with its own store, voices or clock uses [`Quorum::builder`]. The traits to implement
+//! are in [`seams`]; the building blocks for its own patterns are in [`floor`], [`vocabulary`] and
 //! [`registry`].
 
 mod clock;

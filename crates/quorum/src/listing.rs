@@ -1,4 +1,5 @@
-//! Lists of discussions and sessions as documents: camelCase, times in UTC with a Z, absent values left out.
+//! List entries of discussions and sessions as JSON: camelCase, times in UTC with a Z, absent
+//! values left out.
 
 use quorum_core::{
     model::{id::DiscussionId, lifecycle::Lifecycle, time::iso},
@@ -13,21 +14,21 @@ use uuid::Uuid;
 pub struct Entry {
     /// Its id.
     pub discussion_id: DiscussionId,
-    /// What it is about.
+    /// The topic.
     pub topic: String,
     /// Its pattern.
     pub pattern: String,
-    /// Where it stands.
+    /// Its state.
     pub status: Lifecycle,
-    /// When it was ordered.
+    /// When it was started.
     pub started_at: String,
     /// When it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completed_at: Option<String>,
-    /// Whether it did what it was asked for.
+    /// Whether it succeeded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub success: Option<bool>,
-    /// What it found.
+    /// The synthesis.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub synthesis: Option<String>,
     /// Whether its voices were simulated.
@@ -60,9 +61,9 @@ impl From<Summary> for Entry {
 pub struct SessionEntry {
     /// Its id.
     pub session_id: Uuid,
-    /// What people call it.
+    /// Its name.
     pub name: String,
-    /// When it was made.
+    /// When it was created.
     pub created_at: String,
 }
 

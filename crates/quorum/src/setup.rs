@@ -1,4 +1,4 @@
-//! What the user has set up, from their files and this machine.
+//! Loads the user's setup from their files and this machine.
 
 use std::collections::BTreeMap;
 
@@ -20,8 +20,8 @@ use crate::{
     request::{Setting, SoleVendor},
 };
 
-/// Reads keys and prices, and asks the machine for the rest. In a program that called [`supervisor::serve`], local programs are
-/// ended when it dies.
+/// Reads keys and prices, and detects the rest on the machine. In a program that called
+/// [`supervisor::serve`], local programs are ended when it dies.
 pub fn load(config: &Config, machine: &Machine<'_>) -> Result<Setup, Error> {
     let keys = Keys::load(&config.keys_file()).map_err(Error::Keys)?;
     let prices = Prices::load(&config.prices_file()).map_err(Error::Prices)?;
@@ -32,7 +32,7 @@ pub fn load(config: &Config, machine: &Machine<'_>) -> Result<Setup, Error> {
     })
 }
 
-/// Why there is no variable to keep a key under.
+/// Why a key can't be stored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoKeyName {
     /// The provider needs no key.
@@ -41,14 +41,15 @@ pub enum NoKeyName {
     /// No provider has this name.
     #[error("there is no provider named {given}")]
     Unknown {
-        /// What was given.
+        /// The given name.
         given: String,
         /// The name that was probably meant.
         nearest: Option<String>,
     },
 }
 
-/// The variable under which the key of a provider is kept: that of its name, or one of its variables itself.
+/// The variable under which a provider's key is stored, given the provider's name or one of its
+/// variables.
 pub fn key_name(setup: &Setup, given: &str) -> Result<String, NoKeyName> {
     let by_variable = setup.providers.iter().flat_map(|it| &it.key_names).find(|it| *it == given);
     let by_name = || setup.provider(given).and_then(|it| it.key_names.first());
@@ -64,7 +65,7 @@ pub fn key_name(setup: &Setup, given: &str) -> Result<String, NoKeyName> {
 }
 
 impl Setting {
-    /// What requests are checked against where this is set up.
+    /// The setting that requests are checked against with this setup.
     #[must_use]
     pub fn of(setup: &Setup) -> Setting {
         let there = setup.providers.iter().filter(|it| it.way.is_ok());

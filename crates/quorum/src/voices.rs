@@ -1,5 +1,5 @@
-//! Chooses the voice of each seat: a simulated one in a simulated discussion, the provider itself
-//! in any other.
+//! Chooses the voice of each seat: a simulated one in a simulated discussion, the provider's
+//! otherwise.
 
 use std::sync::Arc;
 
@@ -18,13 +18,13 @@ pub struct AllVoices {
 }
 
 impl AllVoices {
-    /// Simulated voices beside the real ones of these providers.
+    /// Creates simulated voices beside the real ones of these providers.
     #[must_use]
     pub fn of(sources: Vec<Source>) -> Self {
         AllVoices::beside(Arc::new(RealVoices::of(sources)))
     }
 
-    /// Simulated voices beside these real ones.
+    /// Creates simulated voices beside these real ones.
     #[must_use]
     pub fn beside(real: Arc<dyn Voices>) -> Self {
         AllVoices { simulated: simulated(), real }
@@ -44,7 +44,8 @@ impl Voices for AllVoices {
     }
 }
 
-/// Simulated voices with the strengths and windows of the catalogue's providers, and no real ones.
+/// Creates simulated voices with the strengths and windows of the catalogue's providers, and no
+/// real ones.
 #[must_use]
 pub fn simulated() -> SimulatedVoices {
     SimulatedVoices::new(profile)
@@ -97,7 +98,7 @@ mod tests {
         let window = |spec: &Spec, provider: &str| {
             voices.voice(spec, &Participant::of(provider)).map(|voice| voice.window)
         };
-        // The source says 4,096, the catalogue 1,000,000, and a name in neither has the usual
+        // The source says 4,096, the catalogue 1,000,000, and a name in neither has the default
         // window.
         assert_eq!([window(&real, "gemini"), window(&real, "ann")], [Some(4_096), None]);
         assert_eq!(

@@ -1,4 +1,4 @@
-//! A past order given again: nothing is lost on the way, and only what is changed changes.
+//! Repeating a past order: everything is kept except what is changed.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
@@ -75,7 +75,7 @@ fn every_setting_comes_back() {
     }
 }
 
-/// One past discussion.
+/// A past discussion.
 async fn past(fields: &Value, config: &str) -> Discussion {
     let config = Config::parse(config, Path::new("config.toml"), PathBuf::new()).unwrap();
     let quorum = Quorum::builder().config(config).simulated().assigning_roles().build().unwrap();

@@ -1,4 +1,4 @@
-//! What watchers are told of a discussion: requirement A's events, one for a fact at most.
+//! Public events of a discussion: requirement A's events, at most one per fact.
 
 use std::sync::Arc;
 

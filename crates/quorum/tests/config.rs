@@ -1,4 +1,4 @@
-//! The configuration: what it can say, and what it says about mistakes.
+//! The configuration: its settings, and its messages about mistakes.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
@@ -170,7 +170,7 @@ fn a_preset_counts_before_the_defaults_and_what_is_given_before_both() {
     );
     let (filled, _) = config.fill(&Request { rounds: Some(3), ..quick.clone() });
     assert_eq!(filled.rounds, Some(3));
-    // What is for a debate alone has no place in a vote.
+    // Options of a debate do not apply to a vote.
     let (filled, _) = config.fill(&Request { pattern: Some("voting".to_owned()), ..quick });
     assert_eq!((filled.settings.get("judge"), filled.rounds), (None, Some(1)));
     let (filled, _) = config.fill(&Request::on("x"));
@@ -217,7 +217,7 @@ fn what_can_be_read_and_not_used_is_found_before_it_is_used() {
         "defaults.rounds: must be from 1 to 10, not 99",
         "presets.bold.threshold: must be from 0 to 1, not 2",
     ];
-    // Options a vote lacks are given when it is held.
+    // A vote's missing options may be given when the preset is used.
     assert_eq!(complaints, expected);
     assert_eq!(quorum::complaints(&parse("[presets.fine]\nrounds = 3").unwrap()), [""; 0]);
 }

@@ -1,4 +1,4 @@
-//! The library as a program uses it, over a store in memory.
+//! The library as a program uses it, with an in-memory store.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
@@ -71,7 +71,7 @@ async fn paused(scope: &Scope) -> Discussion {
     discussion
 }
 
-/// What was done, newest first.
+/// The audit log, newest first.
 async fn deeds(scope: &Scope) -> Vec<String> {
     let deeds = scope.audit(9).await.unwrap();
     deeds.into_iter().map(|it| format!("{} {} {}", it.who, it.action, it.result)).collect()
@@ -83,7 +83,7 @@ async fn what_was_started_and_not_waited_for_ran_without_its_deed() {
     let order = scope.check(&request(&json!({}))).unwrap();
     let started = scope.start(order);
     assert!(tokio::time::timeout(Duration::ZERO, started).await.is_err(), "it is not waited for");
-    // It sleeps because nobody holds a handle to wait with; the time is virtual.
+    // Sleeps because there is no handle to wait with; the time is virtual.
     tokio::time::sleep(Duration::from_secs(60)).await;
     let status: Vec<Lifecycle> = scope.list(9, None).await.unwrap().into_iter().map(|it| it.status).collect();
     assert_eq!(status, [Lifecycle::Completed]);
@@ -238,7 +238,7 @@ fn a_builder_without_voices_is_refused() {
     assert!(matches!(Quorum::builder().build(), Err(Error::NoVoices)));
 }
 
-/// Time that stands still.
+/// A clock that stands still.
 struct Noon;
 
 impl Clock for Noon {

@@ -1,4 +1,4 @@
-//! Over the real store: a death after every single write, and two processes on one file.
+//! With the real store: a crash after every single write, and two processes on one file.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
@@ -29,7 +29,7 @@ use tempfile::TempDir;
 use tokio::time::{Instant, timeout};
 use uuid::Uuid;
 
-/// The 200 ms within which another process hears of a command, and a second for a busy machine.
+/// The 200 ms within which another process receives a command, and a second for a busy machine.
 const IN_TIME: Duration = Duration::from_millis(1_200);
 
 fn opened(file: &Path) -> Arc<SqliteStore> {
@@ -54,9 +54,9 @@ async fn f1_a_sequential_discussion_survives_every_death() {
 
 #[tokio::test]
 async fn f1_a_parallel_discussion_survives_every_death() {
-    // Those who answer at once are written at once; apart, each answer is a write to die after.
+    // Concurrent answers are written together; staggered ones are separate writes to crash after.
     let apart = quick().takes("bob", 15).takes("cyd", 30);
-    // On a busy machine they come together all the same, so this is less than there usually are.
+    // On a busy machine some still arrive together, so this is less than the usual number.
     survives(&apart, spec("synthesis"), 5).await;
 }
 
@@ -66,11 +66,11 @@ async fn f1_a_recursive_discussion_survives_every_death() {
     let usual = spec("round-robin");
     let timing = Timing { total_ms: 180_000, ..usual.timing };
     let convening = quick().convenes("ann", "and at what price?");
-    // Twelve as a rule; answers to the side-talk may come together.
+    // Usually twelve; answers of the sub-discussion may arrive together.
     survives(&convening, Spec { rounds: 1, recursion, timing, ..usual }, 10).await;
 }
 
-/// One discussion as two processes reach it; the first runs it.
+/// One discussion in two processes; the first runs it.
 struct Processes {
     first: Discussion,
     second: Discussion,
@@ -100,7 +100,7 @@ fn is(signal: &Signal, wanted: impl Fn(&Event) -> bool) -> bool {
 }
 
 impl Processes {
-    /// The second process passes a command on; the first takes it in time.
+    /// The second process sends a command; the first takes it in time.
     async fn commands(&self, command: Command) {
         let signals = self.handle.signals();
         let sent = Instant::now();

@@ -1,4 +1,4 @@
-//! A discussion that is to go on where some of its members can't be asked.
+//! Resuming a discussion when some of its participants can't be asked.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
@@ -18,7 +18,7 @@ use quorum::{
 };
 use quorum_core::memory::MemoryStore;
 
-/// Nobody listens there; the discussion fails at its health check and may be tried again.
+/// Nothing listens at this address; the discussion fails at its health check and may be resumed.
 const CONFIG: &str = r#"
 [providers.alpha]
 wire = "openai-chat"
@@ -27,7 +27,7 @@ model = "alpha-1"
 key_env = "ALPHA_KEY"
 "#;
 
-/// What the local tenant may reach on a machine that has this key, or has none.
+/// The scope of the local tenant on a machine that has this key, or has none.
 fn scope(store: &Arc<MemoryStore>, key: Option<&str>) -> Scope {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("config.toml");
@@ -61,7 +61,7 @@ async fn a_key_that_is_missing_here_is_nobodys_failure() {
     assert!(matches!(here.steer(Command::Stop).await, Err(Error::Mute(_))));
     assert_eq!(here.facts(Seq::START).await.unwrap(), facts);
     assert_eq!(here.state().await.unwrap(), before);
-    // An abort needs no voice.
+    // An abort needs no voices.
     assert!(matches!(here.steer(Command::Abort).await, Ok(Steered::Here(_))));
 }
 

@@ -1,4 +1,4 @@
-//! What a plan says: who is asked in which order, and how much it can take.
+//! Plans: who is asked in which order, and the maximum cost.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
@@ -85,7 +85,7 @@ async fn no_talk_is_planned_to_end_early() {
     assert_eq!((plan.usual.calls, plan.course.iter().filter_map(|it| it.round).max()), (37, Some(9)));
 }
 
-/// Where nothing fails and nobody ends it, it goes exactly as planned.
+/// If nothing fails or ends the discussion early, it goes exactly as planned.
 #[tokio::test]
 async fn the_usual_is_what_happens() {
     for pattern in ["synthesis", "round-robin", "critique", "debate"] {
@@ -108,11 +108,11 @@ async fn hundreds_of_rounds_are_planned_in_time() {
     let debate = with(debate, &json!({ "debateFormat": "round-limited", "roundLimit": 200 }));
     let plan = plan(&scope(), &debate).await;
     assert_eq!(plan.usual.calls, 602);
-    // Late in the talk every window is full.
+    // Late in the discussion every window is full.
     assert!(plan.usual.tokens > 580 * 128_000, "{:?}", plan.usual);
 }
 
-/// Simulated voices that cost something, but for one.
+/// Simulated voices with a price, except for one.
 struct Priced(SimulatedVoices);
 
 impl Voices for Priced {
@@ -132,7 +132,7 @@ async fn money_is_counted_and_what_has_no_price_is_named() {
     let scope = quorum.scope(Tenant::default(), "ann");
     let asking = |providers: &str| Request { simulate: None, ..asking("synthesis", providers) };
     let counted = plan(&scope, &asking("claude,gemini")).await;
-    // Five answers of 2048 tokens at 10 USD a million, and what is read for them.
+    // Five answers of 2048 tokens at 10 USD per million, and their input.
     assert!((0.1024..0.2).contains(&counted.usual.cost_usd), "{:?}", counted.usual);
     assert!(counted.most.cost_usd > counted.usual.cost_usd && counted.unpriced.is_empty());
     let named = plan(&scope, &asking("claude,gemini,glm,nobody")).await;

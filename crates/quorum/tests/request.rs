@@ -1,4 +1,4 @@
-//! From requests to specs: what is usual, what is refused, and in which words.
+//! From requests to specs: defaults, refusals and their messages.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
@@ -32,7 +32,7 @@ fn spec(fields: &Value) -> Spec {
     checked(fields, COMMAND).unwrap()
 }
 
-/// The refusals of a request, without the code all usual ones have.
+/// The refusals of a request, without the default code.
 #[track_caller]
 fn refuses(fields: &Value, expected: &str) {
     let refusals = checked(fields, LIBRARY).unwrap_err();
@@ -44,7 +44,7 @@ fn accepts(fields: &Value) {
     checked(fields, LIBRARY).unwrap();
 }
 
-/// What holds for an option where nothing is given.
+/// The default of an option.
 fn default_of(option: &str) -> Value {
     quorum::built_in().option(option).unwrap().schema(&[])["default"].clone()
 }

@@ -1,5 +1,5 @@
-//! What all requests share. [`Quorum`] itself is private here: a request gets the scope of its caller,
-//! and nothing wider.
+//! State shared by all requests. [`Quorum`] itself is private here: a request gets the scope of its
+//! caller, and nothing wider.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -23,10 +23,10 @@ use crate::{
     wire::listing::Sums,
 };
 
-/// What handlers are given.
+/// The state passed to handlers.
 pub(crate) type App = Arc<AppState>;
 
-/// Who they are to the records where no tokens are set.
+/// The caller's name in records if no tokens are configured.
 const LOCAL: &str = "local";
 
 pub(crate) struct AppState {
@@ -37,13 +37,13 @@ pub(crate) struct AppState {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) buckets: Buckets,
     pub(crate) streams: Seats,
-    /// Plans that may be made at the same time; each keeps a thread busy.
+    /// Limits concurrent plans; each keeps a thread busy.
     pub(crate) planners: Arc<Semaphore>,
     pub(crate) sums: Sums,
-    /// Keys of orders that are being taken.
+    /// Idempotency keys of orders in progress.
     in_flight: Mutex<HashSet<String>>,
     openapi: String,
-    /// How much the body of each route may hold.
+    /// The body size limits of each route.
     pub(crate) sizes: Sizes,
 }
 
@@ -111,19 +111,20 @@ impl AppState {
         self.quorum.presets()
     }
 
-    /// Those that answer here: the real ones where there are any, else everyone, simulated.
+    /// The providers that answer here: the real ones if there are any, otherwise all, simulated.
     pub(crate) fn usable_providers(&self) -> Vec<quorum::ProviderEntry> {
         usable(self.quorum.providers(), self.settings.voices)
     }
 
-    /// What a caller may reach; only the guard knows who it is.
+    /// The scope of a caller; only the guard knows who it is.
     pub(crate) fn scope(&self, token: Option<&Token>) -> Scope {
         let (tenant, who) =
             token.map_or((Tenant::default(), LOCAL), |it| (it.tenant.clone(), it.name.as_str()));
         self.quorum.scope(tenant, who)
     }
 
-    /// Goes on with what an earlier process left behind. What finds no room waits for it, and goes before new orders.
+    /// Resumes discussions that an earlier process left behind. Those that exceed the limit wait
+    /// for a slot, and go before new orders.
     pub(crate) async fn go_on(self: &Arc<Self>) -> Result<Vec<DiscussionId>, quorum::Error> {
         let left = self.quorum.left_behind().await?;
         let mut waiting = left.clone().into_iter();
@@ -151,19 +152,20 @@ impl AppState {
         }
     }
 
-    /// Leaves what is run here to the next server, once the calls under way are recorded.
+    /// Hands the discussions running here over to the next server, once the calls under way are
+    /// recorded.
     pub(crate) async fn leave(&self) {
         self.quorum.leave().await;
     }
 
-    /// Keeps a key for as long as its order is being taken; `None` while somebody else does so.
+    /// Locks an idempotency key while its order is handled; `None` if another request has it.
     pub(crate) fn take_order(self: &Arc<Self>, key: String) -> Option<InFlight> {
         let is_free = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone());
         is_free.then(|| InFlight { app: self.clone(), key })
     }
 }
 
-/// The providers that answer here: the real ones where there are any, else everyone, simulated.
+/// The providers that answer here: the real ones if there are any, otherwise all, simulated.
 pub(crate) fn usable(mut all: Vec<quorum::ProviderEntry>, voices: Voices) -> Vec<quorum::ProviderEntry> {
     if voices == Voices::Available && all.iter().any(|it| it.available) {
         all.retain(|it| it.available);
@@ -171,14 +173,14 @@ pub(crate) fn usable(mut all: Vec<quorum::ProviderEntry>, voices: Voices) -> Vec
     all
 }
 
-/// Streams there may be. One tenant gets three of four at most, so that the others find some.
+/// Limits event streams. One tenant gets at most three quarters, so that some are left for others.
 pub(crate) struct Seats {
     all: Arc<Semaphore>,
     share: usize,
     taken: Mutex<BTreeMap<Tenant, Arc<Semaphore>>>,
 }
 
-/// One of them, for as long as it is held.
+/// One stream slot, for as long as it is held.
 pub(crate) struct Seat {
     _of_all: OwnedSemaphorePermit,
     _of_tenant: OwnedSemaphorePermit,
@@ -190,7 +192,7 @@ impl Seats {
         Seats { all: Arc::new(Semaphore::new(places)), share, taken: Mutex::default() }
     }
 
-    /// One for this tenant, unless all of its share are taken.
+    /// A slot for this tenant, unless its share is used up.
     pub(crate) fn take(&self, tenant: &Tenant) -> Option<Seat> {
         let own = {
             let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
@@ -202,7 +204,7 @@ impl Seats {
     }
 }
 
-/// An order that is being taken.
+/// An order in progress.
 pub(crate) struct InFlight {
     app: App,
     key: String,

@@ -1,4 +1,4 @@
-//! What comes in: bodies, query strings and ids, each read in one place, each refusal naming the field.
+//! Extracts bodies, query strings and ids, each in one place; every refusal names the field.
 
 use axum::{
     Json,
@@ -21,10 +21,10 @@ use crate::{
     problem::{self, BODY, Problem},
 };
 
-/// The largest body that is checked where it arrives; in bytes.
+/// The largest body that is checked on the async thread, in bytes.
 const LOOKED_AT_AT_ONCE: usize = 32 << 10;
 
-/// A body of JSON: one object.
+/// A JSON body: one object.
 pub(crate) struct Body<T>(pub(crate) T);
 
 impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
@@ -42,7 +42,8 @@ impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
     }
 }
 
-/// Refuses a body that holds too much, before anything is made of it. What is large is looked at aside.
+/// Refuses a body that exceeds a size limit, before it is deserialized. Large bodies are checked on
+/// a blocking thread.
 async fn within_bounds(
     app: &App,
     method: Method,
@@ -57,7 +58,7 @@ async fn within_bounds(
     aside(check).await?
 }
 
-/// Does what may take a while on a thread of its own, so that nobody else waits for it.
+/// Runs slow work on a thread of its own, so that no other request waits for it.
 pub(crate) async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Problem> {
@@ -81,13 +82,14 @@ fn not_received(error: &BytesRejection, most: usize) -> Problem {
     Problem::new(problem::INVALID, "the body broke off")
 }
 
-/// Reads one object, or says which of its fields is wrong.
+/// Reads one object; an error names the wrong field.
 pub(crate) fn read<T: DeserializeOwned>(text: &[u8]) -> Result<T, Problem> {
     let read = Json::<Named<T>>::from_bytes(text);
     read.map(|Json(Named(value))| value).map_err(|error| unreadable(&error.body_text()))
 }
 
-/// Makes a field's name of what the reader says: `a.b: message`, or a field in backticks.
+/// Extracts the field's name from the deserializer's message: `a.b: message`, or a field in
+/// backticks.
 fn unreadable(text: &str) -> Problem {
     let text = &text[..text.floor_char_boundary(LONGEST_TOLD)];
     let told = text.split_once("target type: ").or_else(|| text.split_once("body as JSON: "));
@@ -98,7 +100,8 @@ fn unreadable(text: &str) -> Problem {
     match path {
         Some(path) => {
             let message = in_words(&told[path.len() + 2..]);
-            // What is read by our own hand is named already; what is derived names the object around it.
+            // Our own deserializers include the field in the path; derived ones name the object
+            // around it.
             let twice = quoted().filter(|it| message.starts_with("duplicate field") && !path.ends_with(it));
             let field = twice.map_or_else(|| path.to_owned(), |it| format!("{path}.{it}"));
             Problem::field(&field, message)
@@ -107,10 +110,10 @@ fn unreadable(text: &str) -> Problem {
     }
 }
 
-/// How much is looked at of what the reader says, in bytes. It repeats what was sent.
+/// How much of the deserializer's message is examined, in bytes. The message repeats the input.
 const LONGEST_TOLD: usize = 4_000;
 
-/// What the reader calls things, and what people do.
+/// The deserializer's terms, and their plain words.
 const WORDS: &[(&str, &str)] = &[
     ("expected u8", "expected a whole number"),
     ("expected u32", "expected a whole number"),
@@ -127,14 +130,14 @@ fn in_words(message: &str) -> String {
     let message = message.split(" at line ").next().unwrap_or_default();
     let message = message.split_once("expected struct ").map_or_else(
         || message.to_owned(),
-        // Its name is ours and nobody else's.
+        // The name of our own type means nothing to users.
         |(before, _)| format!("{before}expected an object"),
     );
     let message = WORDS.iter().fold(message, |message, (from, to)| message.replace(from, to));
     meant(&message).unwrap_or(message)
 }
 
-/// Where a field is unknown: which was probably meant, in the place of the whole list.
+/// For an unknown field, a suggestion of the field probably meant instead of the whole list.
 fn meant(message: &str) -> Option<String> {
     let (unknown, known) =
         message.split_once(", expected ").filter(|(it, _)| it.starts_with("unknown field"))?;
@@ -143,7 +146,7 @@ fn meant(message: &str) -> Option<String> {
     Some(format!("{unknown}; did you mean `{nearest}`?"))
 }
 
-/// Fields that are looked at later.
+/// Fields that are checked later.
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(transparent)]
 pub(crate) struct Fields(pub(crate) Map<String, Value>);
@@ -155,7 +158,7 @@ impl<'de> Deserialize<'de> for Fields {
     }
 }
 
-/// What stands behind the question mark.
+/// The query string.
 pub(crate) struct Params<T>(pub(crate) T);
 
 impl<T: DeserializeOwned> FromRequestParts<App> for Params<T> {

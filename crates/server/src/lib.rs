@@ -1,12 +1,14 @@
 //! The HTTP server: the seeds' API, live events, and a guard before all of it.
 //!
 //! # Layout
-//! - [`settings`]: where it listens, who may come in, how much it bears
-//! - `serve`: connections; `pace`: those whose other side does not read; `guard`: names, pages, tokens, floods; `app`: what requests share
-//! - `routes`: what can be asked for; `wire`: our JSON; `seeds`: routes and JSON of the seeds' own clients; `body`: what comes in; `problem`: what went wrong
-//! - `live`: events, put into words once for everybody who watches
-//! - `web`: the page people watch on, its files being in the folder of that name
-//! - `openapi`, `metrics`: what is said about it and what is counted
+//! - [`settings`]: listen address, access and limits
+//! - `serve`: connections; `pace`: timeouts of stalled writes
+//! - `guard`: host names, origins, tokens, rate limits; `app`: state shared by all requests
+//! - `routes`: the endpoints; `seeds`: endpoints and JSON for the seeds' own clients
+//! - `wire`: our JSON; `body`: extractors; `problem`: errors
+//! - `live`: events, serialized once for all subscribers
+//! - `web`: the web page; its files are in the folder of that name
+//! - `openapi`, `metrics`: API description and counters
 
 mod app;
 mod body;

@@ -1,4 +1,5 @@
-//! What a server counts (B12): made of the facts of the discussions it runs, so that nothing else has to count.
+//! Metrics (B12), derived from the facts of the discussions the server runs, so that no other code
+//! has to count.
 
 use std::{
     collections::BTreeMap,
@@ -19,7 +20,8 @@ const SECONDS: &[f64] = &[0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0
 const SMALL_SECONDS: &[f64] = &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
 const TOKENS: &[f64] = &[16.0, 64.0, 256.0, 1_024.0, 4_096.0, 16_384.0, 65_536.0, 262_144.0, 1_048_576.0];
 
-/// The numbers of all discussions, and of each tenant's: what one does is not for another to know (S12).
+/// The metrics of all discussions, and those of each tenant: a tenant must not see another's
+/// numbers (S12).
 #[derive(Default)]
 pub(crate) struct Metrics {
     all: Arc<Counts>,
@@ -40,7 +42,7 @@ impl Default for Counts {
             ("gen_ai_client_operation_duration_seconds", SECONDS),
             ("gen_ai_client_token_usage", TOKENS),
         ] {
-            // The tables above are neither empty nor out of order, which is all that could be wrong.
+            // The tables above are neither empty nor unsorted, the only possible errors.
             builder = match builder.set_buckets_for_metric(Matcher::Full(name.to_owned()), buckets) {
                 Ok(builder) => builder,
                 Err(_) => PrometheusBuilder::new(),
@@ -52,14 +54,15 @@ impl Default for Counts {
 }
 
 impl Metrics {
-    /// What this tenant may know, as Prometheus reads it: its own, or everything where it is the machine's own user.
+    /// The metrics visible to this tenant, in Prometheus format: its own, or all for the machine's
+    /// own user.
     pub(crate) fn text(&self, tenant: &Tenant) -> String {
         let counts = self.of(tenant);
         counts.handle.run_upkeep();
         counts.handle.render()
     }
 
-    /// How good somebody found a result.
+    /// Counts a rating.
     pub(crate) fn rated(&self, tenant: &Tenant, rating: u8, pattern: &str) {
         let labels = [("rating", rating.to_string()), ("pattern", pattern.to_owned())];
         for counts in self.counting(tenant) {
@@ -75,19 +78,19 @@ impl Metrics {
         each.entry(tenant.clone()).or_default().clone()
     }
 
-    /// Where this tenant's doings are counted.
+    /// The metrics in which this tenant's activity is counted.
     fn counting(&self, tenant: &Tenant) -> Vec<Arc<Counts>> {
         let own = (!tenant.is_own()).then(|| self.of(tenant));
         std::iter::once(self.all.clone()).chain(own).collect()
     }
 
-    /// Counts a run that began then; what happened before was counted by whoever ran it.
+    /// Counts a run from this time on; earlier facts were counted by the process that ran it then.
     pub(crate) fn run(&self, tenant: &Tenant, began: Timestamp) -> Vec<Run> {
         self.counting(tenant).into_iter().map(|counts| Run::new(counts, began)).collect()
     }
 }
 
-/// One run, as it is counted in one place.
+/// One run, as counted in one set of metrics.
 pub(crate) struct Run {
     counts: Arc<Counts>,
     began: Timestamp,
@@ -108,7 +111,7 @@ struct Busy {
     total_ms: u64,
     since_ms: Option<u64>,
     calls: u32,
-    /// Active time when this run began.
+    /// The active time when this run began.
     from_ms: Option<u64>,
 }
 
@@ -158,7 +161,7 @@ impl Run {
         }
     }
 
-    /// The labels of the call that ends here, once it is counted.
+    /// Counts the call that ends here, and returns its labels.
     fn ended(&mut self, fact: &Fact, step: &Step, outcome: &str) -> [(&'static str, String); 3] {
         let placed = self.under_way.remove(step);
         let (provider, model) =
@@ -174,7 +177,7 @@ impl Run {
     fn answered(&mut self, fact: &Fact, step: &Step, turn: &Turn) {
         let [(_, provider), (_, model), _] = self.ended(fact, step, "ok");
         if provider.is_empty() {
-            // A person spoke.
+            // The turn of a person.
             return;
         }
         let labels = |kind: Option<&str>| {
@@ -191,7 +194,7 @@ impl Run {
             .record(seconds(turn.duration_ms));
         histogram!("gen_ai_client_token_usage", &labels(Some("input"))).record(usage.prompt as f64);
         histogram!("gen_ai_client_token_usage", &labels(Some("output"))).record(usage.completion as f64);
-        // A counter only counts whole ones, and a call costs less than a dollar.
+        // A counter only holds whole numbers, and a call costs less than a dollar.
         let cost = turn.bill.cost.map_or(0.0, |cost| cost.dollars());
         gauge!("ax_cost_usd_total", &[("provider", provider), ("model", model)]).increment(cost);
     }

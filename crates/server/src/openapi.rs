@@ -1,4 +1,5 @@
-//! What the OpenAPI document says beyond each route's own description: who we are, and what can go wrong anywhere.
+//! The parts of the OpenAPI document beyond each route's own description: general information, and
+//! errors of all routes.
 
 use quorum::{ProviderEntry, Registry};
 use serde_json::Value;
@@ -29,17 +30,17 @@ const ANYWHERE: &[(&str, &str)] = &[
     ("503", "Discussions can't be kept at the moment, or too many are under way"),
 ];
 
-/// Those of routes that take a body.
+/// Statuses of routes that take a body.
 const WITH_BODY: &[(&str, &str)] = &[
     ("408", "The body did not come in time"),
     ("413", "The body is too large"),
     ("415", "The body must be JSON"),
 ];
 
-/// Those of routes about one discussion.
+/// Statuses of routes about one discussion.
 const WITH_ID: &[(&str, &str)] = &[("404", "There is no such discussion")];
 
-/// Those of what is done to a discussion.
+/// Statuses of routes that act on a discussion.
 const DOING: &[(&str, &str)] =
     &[("409", "The discussion is not at that point"), ("422", "The key belongs to another request")];
 
@@ -50,7 +51,7 @@ pub(crate) fn about() -> OpenApi {
     OpenApiBuilder::new().info(info).build()
 }
 
-/// The document with everything in it that can occur.
+/// Completes the document with all statuses that can occur.
 pub(crate) fn completed(mut document: OpenApi) -> OpenApi {
     let components = document.components.get_or_insert_with(Components::default);
     components.schemas.insert("Problem".to_owned(), Document::schema());
@@ -67,8 +68,8 @@ pub(crate) fn completed(mut document: OpenApi) -> OpenApi {
     document
 }
 
-/// The document as it is sent, with the fields of an order that this registry makes for, and the
-/// providers that can be named.
+/// The document as sent, with the fields of an order that this registry declares, and the available
+/// providers.
 pub(crate) fn with_fields(document: OpenApi, registry: &Registry, providers: &[ProviderEntry]) -> Value {
     let mut document = serde_json::to_value(document).unwrap_or_default();
     for (name, schema) in order::schemas(registry) {
@@ -79,7 +80,7 @@ pub(crate) fn with_fields(document: OpenApi, registry: &Registry, providers: &[P
     document
 }
 
-/// A parameter that is left out is not there; nothing that is sent in its place stands for null.
+/// Removes null from the types of parameters: a parameter is left out, never sent as null.
 fn never_null(document: &mut Value) {
     let paths = document["paths"].as_object_mut().into_iter().flatten();
     let operations = paths.filter_map(|(_, methods)| methods.as_object_mut()).flatten();
@@ -91,7 +92,7 @@ fn never_null(document: &mut Value) {
     }
 }
 
-/// What was ordered can be asked for everything a discussion can be asked for.
+/// Links the route that starts a discussion to those that read and control it.
 fn link(document: &mut OpenApi) {
     let about_one = document.paths.paths.iter().filter(|(path, _)| path.contains("{id}"));
     let operations = about_one.flat_map(|(_, item)| [&item.get, &item.post, &item.delete]).flatten();
@@ -132,7 +133,7 @@ fn problem(description: &str) -> Response {
     ResponseBuilder::new().description(description).content("application/problem+json", content).build()
 }
 
-/// Every way in: method, path and what it does.
+/// All operations: method, path and summary.
 pub(crate) fn ways(document: &OpenApi) -> Vec<(&'static str, String, String)> {
     let mut ways = Vec::new();
     for (path, item) in &document.paths.paths {
@@ -156,7 +157,7 @@ mod tests {
         let operations =
             document.paths.paths.values().flat_map(|it| [&it.get, &it.post, &it.delete]).flatten();
         let described: BTreeSet<&String> = operations.flat_map(|it| it.responses.responses.keys()).collect();
-        // What is no way in at all can't be described as one.
+        // A 405 belongs to no operation, so none describes it.
         let possible = STATUSES.iter().map(|it| it.as_str().to_owned()).filter(|it| it != "405");
         let missing: Vec<String> = possible.filter(|it| !described.contains(it)).collect();
         assert_eq!(missing, Vec::<String>::new());

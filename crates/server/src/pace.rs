@@ -1,4 +1,4 @@
-//! A connection whose other side must read: what waits too long to be taken ends it, so that nobody keeps a place by doing nothing (S10).
+//! Times out stalled writes, so that an idle reader can't hold a slot (S10).
 
 use std::{
     future::Future,
@@ -17,12 +17,12 @@ use tokio::{
 pub(crate) struct Paced {
     stream: TcpStream,
     patience: Duration,
-    /// Runs while something waits to be taken.
+    /// Runs while a write is pending.
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
 impl Paced {
-    /// Ends with an error once nothing was taken for so long.
+    /// Fails writes with an error after this long without progress.
     pub(crate) fn new(stream: TcpStream, patience: Duration) -> Self {
         Paced { stream, patience, stalled: None }
     }

@@ -1,4 +1,4 @@
-//! What went wrong, as an RFC 9457 problem document. One table says which status and code each kind has.
+//! Errors as RFC 9457 problem documents. One table maps each kind to its status and code.
 
 use axum::{
     http::{HeaderValue, StatusCode, header},
@@ -10,54 +10,54 @@ use utoipa::ToSchema;
 
 use crate::wording;
 
-/// What the body as a whole is called where a field is named.
+/// The field name for the body as a whole.
 pub(crate) const BODY: &str = "body";
 
-/// How long an answer about a problem gets, in characters: what happened, one field's message, and one
-/// field's name. No request is answered with more than a few KiB of complaints.
+/// Limits on a problem document, in characters: its detail, a field's message, and a field's name.
+/// No request is answered with more than a few KiB of complaints.
 const LONGEST_DETAIL: usize = 2_000;
 const LONGEST_MESSAGE: usize = 600;
 const LONGEST_FIELD: usize = 300;
 
-/// What went wrong with a request.
+/// An error in response to a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem(Box<Document>);
 
-/// What is sent where something went wrong.
+/// A problem document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub(crate) struct Document {
-    /// A name for this kind of problem.
+    /// A URI for this kind of problem.
     #[serde(rename = "type")]
     uri: String,
-    /// The kind in words.
+    /// A title for this kind of problem.
     title: String,
     /// The HTTP status.
     status: u16,
-    /// What happened, to whom, and what to do.
+    /// What happened, and what to do about it.
     detail: String,
-    /// The kind for programs.
+    /// A code for this kind of problem, for programs.
     code: String,
-    /// The same as `detail`, where clients of the first kind look.
+    /// The same as `detail`, for older clients.
     error: String,
-    /// What is wrong with the request, field by field.
+    /// The problems with the request, field by field.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fields: Vec<Field>,
     #[serde(skip)]
     retry_after_s: Option<u64>,
 }
 
-/// One thing that is wrong with a request.
+/// A problem with one field of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub(crate) struct Field {
-    /// Which: `options.temperature`, or the name of a parameter or a header.
+    /// The field: `options.temperature`, or the name of a parameter or a header.
     field: String,
-    /// Where in the body, as a JSON pointer: `#/options/temperature`.
+    /// The position in the body, as a JSON pointer: `#/options/temperature`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String)]
     pointer: Option<String>,
-    /// Which kind.
+    /// A code for this kind of problem.
     code: String,
-    /// What is wrong and what would be right.
+    /// What is wrong and what would be accepted.
     message: String,
 }
 
@@ -119,30 +119,30 @@ impl Problem {
         }))
     }
 
-    /// The same under another code.
+    /// Replaces the code.
     fn coded(mut self, code: impl Into<String>) -> Self {
         self.0.code = code.into();
         self
     }
 
-    /// Something is wrong with one field of the body.
+    /// A problem with one field of the body.
     pub(crate) fn field(field: &str, message: impl Into<String>) -> Self {
         Problem::refused(&[Complaint::new(field, Code::InvalidRequest, message)])
     }
 
-    /// One field of the body does not go with what there is.
+    /// A clash of one field of the body with what is available.
     fn clash(field: &str, message: impl Into<String>) -> Self {
         Problem::refused(&[Complaint::new(field, Code::InvalidRequest, message).in_combination()])
     }
 
-    /// Something is wrong with what stands behind the question mark, or in a header.
+    /// A problem with a query parameter or a header.
     pub(crate) fn parameter(name: &str, message: impl Into<String>) -> Self {
         let mut problem = Problem::field(name, message);
         problem.0.fields.iter_mut().for_each(|it| it.pointer = None);
         problem
     }
 
-    /// The same where the body has what is wrong inside of this field.
+    /// Prefixes the field names with the field that contains them in the body.
     pub(crate) fn within(mut self, outer: &str) -> Self {
         for it in &mut self.0.fields {
             it.field = if it.field == BODY { outer.to_owned() } else { format!("{outer}.{}", it.field) };
@@ -155,7 +155,7 @@ impl Problem {
         self
     }
 
-    /// Everything that is wrong with a request; the first decides the code.
+    /// All problems with a request; the first decides the code.
     pub(crate) fn refused(complaints: &[Complaint]) -> Self {
         let fields = complaints.iter().take(MOST_COMPLAINTS + 1).map(|it| {
             let field = cut(it.field.clone(), LONGEST_FIELD);
@@ -166,7 +166,7 @@ impl Problem {
         let told = |it: &Field| format!("{}: {}", it.field, it.message);
         let detail = fields.iter().map(told).collect::<Vec<_>>().join("; ");
         let code = complaints.first().map_or_else(|| INVALID.code.to_owned(), |it| it.code.to_string());
-        // Where each value is one that some request may have, the schema can't have warned of them.
+        // If another request may have each of these values, the schema can't have ruled them out.
         let is_clash = !complaints.is_empty() && complaints.iter().all(|it| it.fault == Fault::Combination);
         let kind = if is_clash { CLASHING } else { INVALID };
         let mut problem = Problem::new(kind, detail).coded(code);
@@ -174,14 +174,14 @@ impl Problem {
         problem
     }
 
-    /// It may work after so many seconds.
+    /// Adds a `Retry-After` of this many seconds.
     pub(crate) fn after(mut self, seconds: u64) -> Self {
         self.0.retry_after_s = Some(seconds);
         self
     }
 }
 
-/// The text, or its beginning where it is too long.
+/// The text, truncated if it is too long.
 fn cut(mut text: String, longest: usize) -> String {
     if let Some((end, _)) = text.char_indices().nth(longest) {
         text.truncate(end);
@@ -217,7 +217,7 @@ impl IntoResponse for Problem {
     }
 }
 
-/// Callers over the network are told no paths of this machine.
+/// Omits local paths, which callers over the network must not see.
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         match error {

@@ -1,4 +1,4 @@
-//! Connections: taken one by one, each with its own clock, and all of them let go in time.
+//! Accepts connections, applies their timeouts, and closes them in time at shutdown.
 
 use std::{future::Future, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -23,16 +23,16 @@ use crate::{
     settings::{Error, Settings},
 };
 
-/// How long requests under way may take once the server is to close (F13).
+/// How long requests under way may take at shutdown (F13).
 const LAST_ORDERS: Duration = Duration::from_secs(3);
 
-/// The largest head of a request, in bytes; a larger one is a 431.
+/// The maximum size of a request's head, in bytes; a larger one is a 431.
 const HEAD: usize = 32 * 1024;
 
-/// How long to wait when no connection can be taken, for want of descriptors, say.
+/// How long to wait when no connection can be accepted, for example for lack of file descriptors.
 const BREATH: Duration = Duration::from_millis(50);
 
-/// A server that has its address and takes no requests yet.
+/// A server that is bound to its address and accepts no requests yet.
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
@@ -40,7 +40,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Takes the address. Refuses to be open to everybody (S2).
+    /// Binds the address. Refuses to be open to everyone (S2).
     pub async fn bind(quorum: Quorum, settings: Settings) -> Result<Server, Error> {
         settings.check()?;
         let wanted = settings.listen;
@@ -52,25 +52,25 @@ impl Server {
         Ok(Server { listener, address, app: AppState::new(quorum, settings, &document) })
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// How long calls under way may take once it is told to close.
+    /// How long calls under way may take at shutdown.
     #[must_use]
     pub fn drain(&self) -> Duration {
         self.app.limits().drain
     }
 
-    /// Goes on with what an earlier process left unfinished; says with what.
+    /// Resumes discussions that an earlier process left unfinished, and returns their ids.
     pub async fn go_on(&self) -> Result<Vec<DiscussionId>, Error> {
         Ok(self.app.go_on().await?)
     }
 
-    /// Answers until it is told to close. Then calls under way are awaited and recorded, for as long as
-    /// the limits say, and nothing new is begun: the next server goes on.
+    /// Serves until it is told to close. Then calls under way are awaited and recorded, for as long
+    /// as the limits allow, and no new ones are made: the next server resumes the discussions.
     pub async fn run(self, close: impl Future<Output = ()>) {
         let router = routes::router(self.app.clone());
         let places = Arc::new(Semaphore::new(affordable(self.app.limits().connections)));
@@ -103,7 +103,7 @@ impl Server {
         closing: &GracefulShutdown,
         place: OwnedSemaphorePermit,
     ) {
-        // Events are small and are to be seen at once.
+        // Events are small and should be sent at once.
         let _ = stream.set_nodelay(true);
         let stream = Paced::new(stream, self.app.limits().stall_time);
         let service = TowerToHyperService::new(router.clone());
@@ -114,14 +114,15 @@ impl Server {
             .serve_connection(TokioIo::new(stream), service);
         let connection = closing.watch(connection);
         tokio::spawn(async move {
-            // Whoever breaks off is gone; there is nobody to tell.
+            // A client that breaks off can't be told anything.
             let _ = connection.await;
             drop(place);
         });
     }
 }
 
-/// So many connections as leave a quarter of what this process may open to records and providers.
+/// The number of connections that leaves a quarter of this process's file descriptors to records
+/// and providers.
 fn affordable(wanted: usize) -> usize {
     let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
     most_open(&limits).map_or(wanted, |most| wanted.min((most / 4 * 3).max(1)))

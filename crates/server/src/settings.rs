@@ -1,4 +1,4 @@
-//! Where the server listens, who may come in, and how much it bears.
+//! The server's settings: listen address, access and limits.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -7,61 +7,61 @@ use std::{
 
 use quorum::{Config, config::server::Token};
 
-/// The port of the first clients.
+/// The port that the first clients expect.
 const PORT: u16 = 3000;
 
-/// How a server is to be run.
+/// Settings of a server.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Where it listens.
+    /// The address to listen on.
     pub listen: SocketAddr,
-    /// Who may come in; where nobody is named, everybody on this machine.
+    /// The access tokens; without any, every client on this machine has access.
     pub tokens: Vec<Token>,
-    /// Other origins whose pages may use it.
+    /// Other origins whose pages may use the server.
     pub origins: Vec<String>,
-    /// Who answers.
+    /// Which voices answer.
     pub voices: Voices,
-    /// How much it bears.
+    /// The limits.
     pub limits: Limits,
 }
 
-/// Who answers in discussions that are ordered here.
+/// Which voices answer in discussions started here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Voices {
-    /// Real models where there are any.
+    /// Real models if there are any.
     Available,
-    /// Simulated ones, whatever could be had.
+    /// Simulated voices, even if real models are available.
     Simulated,
 }
 
-/// How much a server bears.
+/// Limits of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Requests a second from one caller, in the long run.
+    /// Requests per second from one caller, in the long run.
     pub requests_per_second: u32,
-    /// Requests at once from one caller.
+    /// The burst of requests from one caller.
     pub burst: u32,
-    /// Event streams at once, of everybody together.
+    /// Concurrent event streams of all callers together.
     pub streams: usize,
-    /// Discussions run at once, of everybody together.
+    /// Concurrent discussions of all callers together.
     pub running: usize,
-    /// Plans made at once; each keeps a thread busy.
+    /// Concurrent plans; each keeps a thread busy.
     pub plans: usize,
-    /// How long a plan may take, its turn to be made included.
+    /// The time limit for a plan, including the wait for a slot.
     pub plan_time: Duration,
-    /// Connections at once.
+    /// Concurrent connections.
     pub connections: usize,
-    /// The largest body, in bytes.
+    /// The maximum size of a body, in bytes.
     pub body_bytes: usize,
-    /// How long the head of a request may take to come in.
+    /// The timeout for the head of a request.
     pub header_time: Duration,
-    /// How long its body may take.
+    /// The timeout for its body.
     pub body_time: Duration,
-    /// How long a stream may be silent.
+    /// The keep-alive interval of a silent stream.
     pub silence: Duration,
-    /// How long a reader may take nothing of what is waiting for it.
+    /// The timeout of a reader that takes none of the data waiting for it.
     pub stall_time: Duration,
-    /// How long calls under way may take to end and be recorded once the server is to close.
+    /// How long calls under way may take to end and be recorded at shutdown.
     pub drain: Duration,
 }
 
@@ -71,12 +71,12 @@ impl Default for Limits {
             requests_per_second: 200,
             burst: 2_000,
             streams: 4_096,
-            // A thousand were measured to take less than 200 MB, and leave every event in time.
+            // A thousand took less than 200 MB in measurements, with every event on time.
             running: 1_024,
             plans: 2,
             plan_time: Duration::from_secs(20),
             connections: 8_192,
-            // A word of the longest kind, every sign of it escaped, and something beside it.
+            // The longest message with every character escaped, and some room beside it.
             body_bytes: 2 << 20,
             header_time: Duration::from_secs(10),
             body_time: Duration::from_secs(10),
@@ -90,27 +90,27 @@ impl Default for Limits {
 /// Why a server does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// It would be open to everybody.
+    /// It would be open to everyone.
     #[error(
         "{0} can be reached from other machines, and no token is set, so everybody could spend your money; \
          set tokens under [server] in the configuration, or listen on 127.0.0.1"
     )]
     Exposed(SocketAddr),
-    /// The address can't be had.
+    /// The address can't be listened on.
     #[error("{address} can't be listened on: {reason}")]
     Address {
-        /// Which.
+        /// The address.
         address: SocketAddr,
-        /// Why.
+        /// The reason.
         reason: std::io::Error,
     },
-    /// What was left unfinished can't be gone on with.
+    /// Unfinished discussions can't be resumed.
     #[error(transparent)]
     Quorum(#[from] quorum::Error),
 }
 
 impl Settings {
-    /// As the user's configuration has it.
+    /// The settings of the user's configuration.
     #[must_use]
     pub fn of(config: &Config) -> Self {
         let usual = SocketAddr::from((Ipv4Addr::LOCALHOST, PORT));
@@ -126,7 +126,7 @@ impl Settings {
         }
     }
 
-    /// Refuses to be open to everybody (S2).
+    /// Refuses to be open to everyone (S2).
     pub(crate) fn check(&self) -> Result<(), Error> {
         if self.listen.ip().to_canonical().is_loopback() || !self.tokens.is_empty() {
             return Ok(());

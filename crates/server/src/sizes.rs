@@ -1,4 +1,4 @@
-//! How much the body of each route may hold: what the OpenAPI document says, and nothing more.
+//! Size limits of each route's body, taken from the OpenAPI document.
 
 use std::collections::BTreeMap;
 
@@ -16,12 +16,12 @@ use crate::problem::{BODY, Problem};
 #[derive(Debug)]
 pub(crate) struct Sizes {
     of_routes: BTreeMap<String, BTreeMap<String, Shape>>,
-    /// That of routes that take no body.
+    /// The shape for routes that take no body.
     nothing: Shape,
 }
 
 impl Sizes {
-    /// Those that this document declares.
+    /// The shapes that this document declares.
     pub(crate) fn of(document: &Value) -> Sizes {
         let definitions = &document["components"]["schemas"];
         let shape = |(method, operation): (&String, &Value)| {
@@ -36,7 +36,8 @@ impl Sizes {
         }
     }
 
-    /// Refuses a body that holds too much. Takes less time than parsing it, and keeps nothing of it.
+    /// Refuses a body that exceeds a limit. Takes less time than parsing it, and keeps nothing of
+    /// it.
     pub(crate) fn check(&self, method: &Method, path: &str, body: &[u8]) -> Result<(), Problem> {
         let shape = self.of_routes.get(path).and_then(|it| it.get(method.as_str())).unwrap_or(&self.nothing);
         let excesses = shape.excesses(&mut serde_json::Deserializer::from_slice(body));
@@ -63,7 +64,7 @@ mod tests {
         openapi::with_fields(routes::document(), &quorum::built_in(), &[])
     }
 
-    /// The places below this schema that hold a text, a list or an object without a bound.
+    /// Lists the texts, lists and objects below this schema that have no limit.
     fn unbounded(place: &str, schema: &Value, definitions: &Value, found: &mut Vec<String>) {
         if let Some(name) = schema["$ref"].as_str().and_then(|it| it.rsplit('/').next()) {
             return unbounded(place, &definitions[name], definitions, found);

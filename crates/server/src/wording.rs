@@ -2,7 +2,7 @@
 
 use quorum::{Complaint, Origin, Remedy, model::id::DiscussionId};
 
-/// What is wrong with a field, where its value came from, and what to send instead.
+/// The message about a field: what is wrong, where its value came from, and what to send instead.
 pub(crate) fn complaint(complaint: &Complaint) -> String {
     let origin = match &complaint.origin {
         Some(Origin::Configuration { section, .. }) => format!(" (from [{section}] in the configuration)"),
@@ -13,7 +13,7 @@ pub(crate) fn complaint(complaint: &Complaint) -> String {
     format!("{}{origin}{}", complaint.message, remedies.collect::<String>())
 }
 
-/// `None` for what a caller can do nothing about: it has no keys and no programs on the server.
+/// `None` for a remedy that callers can't apply: they have no keys and no programs on the server.
 fn remedy(remedy: &Remedy) -> Option<String> {
     match remedy {
         Remedy::Simulate => Some("\"offline\": true lets simulated voices answer".to_owned()),
@@ -28,7 +28,7 @@ fn remedy(remedy: &Remedy) -> Option<String> {
     }
 }
 
-/// What the reader of an exported discussion can send to see it again.
+/// The requests that the reader of an exported discussion can send to see it again.
 pub(crate) fn to_see_it_again(id: DiscussionId) -> Vec<String> {
     vec![
         format!("GET /api/discussions/{id}/events"),

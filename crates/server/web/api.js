@@ -1,10 +1,11 @@
-// Asking the server, and listening to it. The token, where one is needed, is kept for this tab and sent in a header only.
+// Requests to the server, and event streams. A token, if required, is kept for this tab and sent in
+// a header only.
 
 import { dialog, h } from './dom.js';
 
 const KEY = 'quorum-token';
 
-/** What the server said no to, with what it said. */
+/** An error response of the server. */
 export class Refused extends Error {
   constructor(status, problem) {
     super(problem.detail ?? `The server answered ${status}.`);
@@ -15,7 +16,7 @@ export class Refused extends Error {
 
 export const hasToken = () => Boolean(token());
 
-/** What is kept for this tab; nothing, where the browser keeps nothing. */
+/** A value from this tab's storage; nothing if the browser has no storage. */
 export const recalled = (key) => attempt(() => sessionStorage.getItem(key));
 
 export const keep = (key, value) => attempt(() => sessionStorage.setItem(key, value));
@@ -33,7 +34,7 @@ const token = () => recalled(KEY);
 let asking;
 let isDeclined = false;
 
-/** Asks for the token, once however many requests need it. */
+/** Asks the user for the token, once for any number of requests. */
 function askForToken(wasWrong) {
   asking ??= (async () => {
     const input = h('input', {
@@ -58,7 +59,7 @@ function askForToken(wasWrong) {
   return asking;
 }
 
-/** One request; asks for the token where the server wants one. */
+/** Sends a request; asks for the token if the server requires one. */
 export async function ask(path, options = {}) {
   for (;;) {
     const held = token();
@@ -69,7 +70,7 @@ export async function ask(path, options = {}) {
   }
 }
 
-/** Without credentials of its own the browser leaves the asking to us. */
+/** Sends no credentials, so that the browser leaves asking for them to us. */
 async function reach(path, options) {
   try {
     const response = await fetch(path, { ...options, credentials: 'omit', cache: 'no-store' });
@@ -83,7 +84,7 @@ async function reach(path, options) {
 
 let skew = 0;
 
-/** How far this machine's clock is ahead of the server's, which tells whole seconds only. */
+/** How far this machine's clock is ahead of the server's, which only reports whole seconds. */
 export const ahead = () => (Math.abs(skew) < 2000 ? 0 : skew);
 
 async function answered(response) {
@@ -99,7 +100,7 @@ export async function post(path, body = {}, headers = {}) {
   return answered(await ask(path, { method: 'POST', headers: json, body: JSON.stringify(body) }));
 }
 
-/** A file, by a link where that works and through this page where a token must go with it. */
+/** Downloads a file: with a link, or through this page if a token must be sent. */
 export function download(path, file) {
   return h('a', {
     href: path,
@@ -120,8 +121,9 @@ export function download(path, file) {
 const SILENCE = 45000;
 
 /**
- * Listens to a discussion from after `last` on, however often the connection breaks: every fact once and in order.
- * `hear(name, data)` is given facts and pieces of text; `standing(word)` says live, lost, over or gone.
+ * Listens to a discussion after event `last` and reconnects whenever the connection breaks: every
+ * fact once and in order. `hear(name, data)` receives facts and text deltas; `standing(word)`
+ * receives live, lost, over or gone.
  */
 export function listen(id, last, hear, standing) {
   const stop = new AbortController();
@@ -143,7 +145,7 @@ async function follow(id, listening, hear, standing, signal) {
       failures = 0;
       standing('live');
       await read(response.body, (name, number, data) => take(listening, hear, name, number, data));
-      // A stream that ends is over, or its server closes: asking again tells which.
+      // A stream ends when the discussion is over or the server closes: asking again shows which.
       await pause(100, signal);
     } catch {
       if (signal.aborted) return;
@@ -156,14 +158,14 @@ async function follow(id, listening, hear, standing, signal) {
 function take(listening, hear, name, number, data) {
   if (name === 'fact') {
     if (number <= listening.last) return;
-    // What is missing is asked for anew rather than passed over.
+    // A missing event is requested again rather than skipped.
     if (number !== listening.last + 1) throw new Error(`event ${listening.last + 1} is missing`);
     listening.last = number;
   }
   hear(name, data);
 }
 
-/** Reads events off a stream. */
+/** Reads events from a stream. */
 async function read(body, event) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let held = '';
@@ -192,7 +194,7 @@ function parse(block, event) {
   if (data) event(name, number, JSON.parse(data));
 }
 
-/** A server says something every 15 seconds; one that does not is gone. */
+/** The server sends something every 15 seconds; if it does not, the connection is lost. */
 function inTime(promise) {
   let timer;
   const late = new Promise((_, refuse) => {

@@ -1,8 +1,8 @@
-// Scores by round, as lines; and in words for who does not see them.
+// Scores by round as lines, with a text version for screen readers.
 
 import { h, svg } from './dom.js';
 
-/** So many rounds are named. */
+/** The maximum number of rounds labelled on the axis. */
 const TICKS = 8;
 
 const [LEFT, RIGHT, TOP, BOTTOM] = [28, 292, 10, 100];
@@ -30,7 +30,7 @@ export function chart(lines, seats, best) {
       .filter((_, at) => at % Math.ceil(rounds.length / TICKS) === 0)
       .map((round) => svg('text', { x: across(round), y: 114, 'text-anchor': 'middle' }, `R${round}`)),
   );
-  // Lines of the same height lie side by side rather than on one another, and so do points.
+  // Lines and points of the same height are drawn side by side rather than on top of one another.
   const drawn = [...lines].map(([who, scores], at) => {
     const aside = at - (lines.size - 1) / 2;
     const points = [...scores].map(([round, score]) =>

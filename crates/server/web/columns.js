@@ -1,4 +1,4 @@
-// A column for everybody at the table: where they stand, and what they are saying.
+// A column for each participant: its position, and what it is saying.
 
 import { fill, h, memo, name, say, seat as colour } from './dom.js';
 import { count, duration, money, words } from './figures.js';
@@ -6,10 +6,10 @@ import { isOver } from './fold.js';
 import { markdown, structured } from './markdown.js';
 import { reading } from './reading.js';
 
-/** More of a text than this is not shown while it grows. */
+/** The number of characters shown of a text while it grows. */
 const TAIL = 6000;
 
-/** A finished turn longer than this opens on demand. */
+/** The length from which a finished turn is collapsed. */
 const LONG = 20000;
 
 export function columns() {
@@ -93,7 +93,7 @@ const QUIET = {
   awaited: 'Is awaited.',
 };
 
-/** What somebody said, as Markdown or as the form it was asked for in. */
+/** A turn, as Markdown or as the view of its structured reply. */
 export function turnText(state, turn) {
   const text = turn.text;
   const form = reading(state, turn) ?? structured(text);
@@ -106,7 +106,7 @@ export function turnText(state, turn) {
   return nodes;
 }
 
-/** What is said below a text that is only the beginning of an answer. */
+/** The notes below a truncated answer. */
 const CUT_OFF = {
   length: '[cut off here: it reached its token limit]',
   truncated: '[cut off here: it went past its token limit]',

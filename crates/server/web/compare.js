@@ -41,7 +41,7 @@ export function compare(main) {
     if (!/^[0-9a-f-]{36}$/i.test(id)) return;
     try {
       const [found] = await Promise.all([get(`/api/discussions/${id}/result`), learn()]);
-      // Another one may have been chosen meanwhile.
+      // Another discussion may have been chosen meanwhile.
       if (side.id === id) side.found = found;
     } catch (error) {
       notice(error.message, 'error');
@@ -136,5 +136,5 @@ function shown(outcome) {
     .filter(Boolean);
 }
 
-/** The fields that its pattern and method add to this result. */
+/** The fields that the pattern and method add to this result. */
 const fieldsOf = (outcome) => resultFields(outcome.pattern, outcome.consensus.method);

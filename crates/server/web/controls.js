@@ -1,4 +1,4 @@
-// What can be done to a discussion, and what it leaves behind.
+// Controls of a discussion, and its exports.
 
 import { download, post } from './api.js';
 import { dialog, fill, h, memo, name, notice } from './dom.js';
@@ -11,7 +11,7 @@ const FORMATS = [
   ['jsonl', 'jsonl', 'Record as JSONL'],
 ];
 
-/** `acted()` is called after anything that may make it go on. */
+/** `acted()` is called after any action that may resume the discussion. */
 export function controls(id, acted) {
   const buttons = h('span.buttons', { role: 'toolbar', 'aria-label': 'Controls' });
   const links = FORMATS.map(([format, ending, label]) => {
@@ -156,7 +156,7 @@ export const yesNo = (yes) =>
     h('button.primary', { value: 'ok' }, yes),
   );
 
-/** Goes on from a step in another way: without somebody, or just once more from there. */
+/** Forks at a step: without a participant, or just once more from there. */
 export async function fork(id, state, step) {
   const boxes = [...state.seats.values()].map((it) => [it.name, h('input', { type: 'checkbox', checked: true })]);
   const seats = boxes.map(([who, box]) => h('label.choice', {}, box, name(who)));

@@ -1,8 +1,11 @@
-// Building the page: elements with text in them. Nothing here, or anywhere else, makes markup of text.
+// Builds the page from elements with text. No code on this page turns text into markup.
 
 import { visible } from './hidden.js';
 
-/** An element: h('p.note', { title, on: { click } }, 'text', node, …). Nothing is said for null, undefined and false. */
+/**
+ * An element: h('p.note', { title, on: { click } }, 'text', node, …). Null, undefined and false are
+ * ignored.
+ */
 export function h(tag, props = {}, ...children) {
   const [name, ...classes] = tag.split('.');
   const element = document.createElement(name);
@@ -12,7 +15,7 @@ export function h(tag, props = {}, ...children) {
   return element;
 }
 
-/** The same for pictures. */
+/** The same for SVG elements. */
 export function svg(name, attributes = {}, ...children) {
   const element = document.createElementNS('http://www.w3.org/2000/svg', name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
@@ -42,7 +45,7 @@ function put(element, children) {
   }
 }
 
-/** A list with a point for each of these. */
+/** A bulleted list of these items. */
 export const bullets = (items) =>
   h(
     'ul',
@@ -50,7 +53,7 @@ export const bullets = (items) =>
     items.map((it) => h('li', {}, it)),
   );
 
-/** A table: what its columns are called, and the cells of its rows. */
+/** A table with these column headings and rows of cells. */
 export function table(heads, rows) {
   const row = (tag, cells) =>
     h(
@@ -70,20 +73,20 @@ export function table(heads, rows) {
   );
 }
 
-/** What is in an element from now on. */
+/** Replaces the children of an element. */
 export function fill(element, ...children) {
   element.replaceChildren();
   put(element, children);
   return element;
 }
 
-/** Sets a text only where it is another one: what did not change is not read out again. */
+/** Sets a text only if it differs, so that screen readers don't repeat it. */
 export function say(element, text) {
   const shown = visible(String(text ?? ''));
   if (element.textContent !== shown) element.textContent = shown;
 }
 
-/** Runs `build` when the key is another one than the last time. */
+/** Runs `build` if the key differs from that of the last call. */
 export function memo() {
   let last;
   return (key, build) => {
@@ -93,17 +96,17 @@ export function memo() {
   };
 }
 
-/** The name of somebody, whichever way it is written. */
+/** A participant's name, isolated from the writing direction around it. */
 export const name = (text) => h('bdi', {}, text);
 
-/** The mark of what no model has said. */
+/** The mark of simulated contributions. */
 export const simulated = () =>
   h('span.chip.warn', { title: 'No model was asked; what they say is made up' }, 'simulated');
 
-/** The place at the table as a colour. */
+/** The colour of a seat. */
 export const seat = (index) => ({ seat: String(((index % 6) + 6) % 6) });
 
-/** A dialog that closes by itself, with what was chosen. */
+/** A dialog that closes itself and returns the choice. */
 export function dialog(title, ...children) {
   const heading = h('h2', { id: 'dialog-title' }, title);
   const form = h('form', { method: 'dialog' }, heading, children);
@@ -121,7 +124,7 @@ let status;
 let spoken = 0;
 let waiting = '';
 
-/** Tells who listens rather than looks, at most once in three seconds and then only the last word. */
+/** Announces a text to screen readers, at most every three seconds; only the latest counts. */
 export function announce(text) {
   status ??= document.body.appendChild(h('div.unseen', { role: 'status', 'aria-live': 'polite' }));
   const due = spoken + 3000 - performance.now();
@@ -145,7 +148,7 @@ export function announce(text) {
 
 let notices;
 
-/** A line at the edge of the page that goes away by itself. */
+/** A notice at the edge of the page that disappears by itself. */
 export function notice(text, kind = 'info') {
   notices ??= document.body.appendChild(h('div.notices', { role: kind === 'info' ? 'status' : 'alert' }));
   const line = h(`p.notice.${kind}`, {}, text);

@@ -1,14 +1,15 @@
-// Form fields for the options that patterns, methods and window strategies declare: one for each, by its kind.
+// Form fields for the options that patterns, methods and window strategies declare: one for each,
+// by its kind.
 
 import { fill, h } from './dom.js';
 import { capital } from './figures.js';
 
-/** From this length on a text gets several lines. */
+/** The length from which a text gets several lines. */
 const LONG = 200;
 
 /**
- * The field of an option: `read()` gives its value, or nothing where it is left as usual; `write(value)` shows one;
- * `seat(names)` says who sits at the table.
+ * The field of an option: `read()` returns its value, or nothing for the default; `write(value)`
+ * shows one; `seat(names)` sets the participants.
  */
 export function optionField(option, detectors) {
   const make = Object.hasOwn(KINDS, option.kind) ? KINDS[option.kind] : KINDS.text;
@@ -21,7 +22,7 @@ const titled = (name) => capital(name.replaceAll(/[A-Z]/g, (it) => ` ${it.toLowe
 export const field = (label, control, hint) =>
   h('label.field', { title: hint }, h('span', {}, label), control, hint && h('small.hint', {}, hint));
 
-/** Several controls under one name. */
+/** Several controls under one label. */
 const group = ({ name, summary }, ...controls) =>
   h('fieldset.option', {}, h('legend', {}, titled(name)), h('small.hint', {}, summary), controls);
 
@@ -102,14 +103,14 @@ function numeric(option, step) {
   return simple(option, h('input', { ...props, placeholder: usual ?? 'usual' }), (text) => (text === '' ? undefined : Number(text)));
 }
 
-/** Everyone at the table to choose from; who was chosen stays so. */
+/** Offers all participants; keeps the current choice. */
 function offer(select, names, none = 'usual') {
   const before = select.value;
   options(select, [['', none], ...names.map((it) => [it, it])]);
   select.value = names.includes(before) ? before : '';
 }
 
-/** Rows with named cells, one after the other. */
+/** A list of rows with named cells. */
 function rows(option) {
   const most = option.schema.maxItems ?? Infinity;
   const body = h('div.rows');
@@ -123,7 +124,7 @@ function rows(option) {
     const remove = () => {
       all = all.filter((it) => it !== row);
       row.root.remove();
-      // Who removes a row changes the order.
+      // Removing a row changes the order.
       body.dispatchEvent(new Event('input', { bubbles: true }));
       show();
     };
@@ -161,7 +162,7 @@ function cellOf({ name, kind, required }, value, seated) {
   return cell(select, given, { seat: (names) => offer(select, names, none) });
 }
 
-/** Texts for each at the table, one a line. */
+/** Texts for each participant, one per line. */
 function textsBySeat(option) {
   const body = h('div.fields');
   const kept = new Map();

@@ -1,4 +1,4 @@
-// Numbers as people read them.
+// Formats numbers for people.
 
 const NANO = 1e9;
 
@@ -39,7 +39,7 @@ export function duration(ms) {
 const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 const HOUR = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
 
-/** When, shortly: the time for today, the day for before. */
+/** A short time: the time of day for today, the date otherwise. */
 export function moment(when) {
   const date = new Date(when);
   const isToday = date.toDateString() === new Date().toDateString();

@@ -1,6 +1,7 @@
-// What a discussion amounts to: state = fold(facts). The same for what happens now and for what is dragged out of the past.
+// The state of a discussion: state = fold(facts). The same for live events and for replaying the
+// past.
 
-/** Before anything happened. */
+/** The state before the first fact. */
 export const start = () => ({
   seq: 0,
   activeMs: 0,
@@ -36,16 +37,16 @@ export const start = () => ({
   problem: null,
 });
 
-/** The state after so many of these facts. */
+/** The state after this many facts. */
 export const fold = (facts, count = facts.length) => advance(start(), facts, count);
 
-/** Goes on from where a state is to so many of these facts. */
+/** Advances a state to this many facts. */
 export function advance(state, facts, count) {
   for (let at = state.seq; at < count; at++) apply(state, facts[at]);
   return state;
 }
 
-/** Takes in the next fact. */
+/** Applies the next fact. */
 export function apply(state, fact) {
   state.seq = fact.seq;
   state.activeMs = fact.active_ms;
@@ -53,7 +54,7 @@ export function apply(state, fact) {
   return state;
 }
 
-/** The seat of that name; somebody new is given the next one. */
+/** The seat of that name; a new participant gets the next one. */
 export function seatOf(state, name) {
   let seat = state.seats.get(name);
   if (!seat) {
@@ -97,7 +98,7 @@ function charge(state, name, bill) {
   }
 }
 
-/** Ends the call under way at this step, and its stretch on the timeline. */
+/** Ends the call under way at this step, and its span on the timeline. */
 function release(state, step) {
   const call = state.underWay.get(step);
   state.underWay.delete(step);
@@ -171,7 +172,8 @@ const KINDS = {
     state.turns.push(turn);
     state.awaiting = state.awaiting.filter((it) => it.answers !== turn.step);
     const seat = stand(state, turn.participant, 'spoke');
-    // A form says nothing new beside a speech; the column keeps what was said in the talk.
+    // A structured reply adds nothing to a speech; the column keeps what was said in the
+    // discussion.
     const isOfTalk = turn.phase !== 'deciding' && (!turn.form || seat.turn?.form);
     if (isOfTalk || !seat.turn) seat.turn = turn;
   },
@@ -248,7 +250,7 @@ const KINDS = {
   },
 };
 
-/** What a note says of seats, where it lists something for each of them: what stands beside the name. */
+/** What a note that lists something for each seat says: the value beside the name. */
 function parts(state, value) {
   const isOfSeat = (it) => state.seats.has(it?.participant);
   const list = Object.values(value ?? {}).find((it) => Array.isArray(it) && it.length && it.every(isOfSeat));
@@ -258,7 +260,7 @@ function parts(state, value) {
 
 export const isOver = (state) => ['completed', 'error', 'aborted'].includes(state.lifecycle);
 
-/** Every position that was taken and not only assumed. */
+/** Every position that was stated and not only assumed. */
 function stances(state) {
   return state.readings
     .filter((it) => it.source !== 'assumed' && it.reading.stance)
@@ -270,23 +272,23 @@ function stances(state) {
     });
 }
 
-/** The positions taken in the talk: the method's own question is another one. */
+/** The positions stated in the discussion, without those on the method's own question. */
 const positions = (state) => stances(state).filter((it) => !it.isDeciding);
 
-/** The participant's reasons in its own words; empty where it gave none. */
+/** The participant's reasons in its own words; empty if it gave none. */
 export function reasonOf({ value, reason_at: at }) {
   const reason = at && pointer(value, at);
   return typeof reason === 'string' ? reason : '';
 }
 
-/** What stands at this place of a value: a JSON pointer. */
+/** The part of a value that a JSON pointer refers to. */
 export function pointer(value, at) {
   const steps = String(at ?? '').split('/').slice(1);
   const step = (it, key) => (it !== null && typeof it === 'object' && Object.hasOwn(it, key) ? it[key] : undefined);
   return steps.map((it) => it.replaceAll('~1', '/').replaceAll('~0', '~')).reduce(step, value);
 }
 
-/** Who changed position, when, from what to what, and why. */
+/** Changes of position: who, when, from what to what, and why. */
 export function flips(state) {
   const last = new Map();
   const changes = [];
@@ -298,26 +300,26 @@ export function flips(state) {
   return changes;
 }
 
-/** How far they agreed after each round in which positions were taken. */
+/** The agreement after each round in which positions were stated. */
 export function agreements(state) {
   const rounds = Map.groupBy(positions(state), (it) => it.round);
   return [...rounds].map(([round, held]) => {
     const weights = new Map();
     for (const it of held) weights.set(it.position, (weights.get(it.position) ?? 0) + it.weight);
     const all = [...weights.values()].reduce((sum, it) => sum + it, 0);
-    // Those who only share that they do not agree share nothing.
+    // Participants that only share that they disagree do not agree.
     const joining = [...weights].filter(([position]) => held.some((it) => it.joins && it.position === position));
     const most = Math.max(0, ...joining.map(([, weight]) => weight));
     return { round, share: all > 0 ? most / all : 0 };
   });
 }
 
-/** How far they agree now; null where there are no positions. */
+/** The current agreement; null if there are no positions. */
 export function agreement(state) {
   return state.decision?.agreement ?? agreements(state).at(-1)?.share ?? null;
 }
 
-/** What was chosen among the options: everybody's last choice, counted. */
+/** The votes for the options: every participant's last choice, counted. */
 export function choices(state) {
   const last = new Map();
   for (const it of stances(state)) if (it.chooses) last.set(it.participant, it);
@@ -337,10 +339,13 @@ export function choices(state) {
   return { rows: [...options.values()], made };
 }
 
-/** The arguments on the table, those nobody answered among them. */
+/** All arguments, including unanswered ones. */
 export const claims = (state) => state.decision?.claims ?? [];
 
-/** What it will probably still cost: the rounds to come as the rounds so far, and as much again for deciding as one of them. */
+/**
+ * The expected remaining cost: the remaining rounds at the average so far, and half a round's cost
+ * for the decision.
+ */
 export function forecast(state) {
   const done = state.rounds.filter((it) => it.isOver);
   if (isOver(state) || state.decision || done.length === 0 || state.cost === 0) return 0;

@@ -1,5 +1,5 @@
-// Shows characters that take part in a text without being seen, by the same rules as the terminal and the exports
-// (crates/quorum/src/text/hidden.rs). Marks that change the direction of writing are left out.
+// Shows invisible characters, by the same rules as the terminal and the exports
+// (crates/quorum/src/text/hidden.rs). Direction marks are removed.
 
 const TURNS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
@@ -15,7 +15,7 @@ const JOINED =
 
 const tags = (letters) => [...letters].map((it) => String.fromCodePoint(0xe0000 + it.codePointAt(0))).join('');
 
-/** What scripts and emoji need. */
+/** Invisible characters that scripts and emoji need. */
 const NEEDED = [
   `\\u{1f3f4}(?:${['gbeng', 'gbsct', 'gbwls'].map(tags).join('|')})\\u{e007f}`,
   `(?<=[${PICTOGRAPH}\\ufe0f])\\u200d(?=[${PICTOGRAPH}])`,
@@ -25,7 +25,7 @@ const NEEDED = [
   '(?<=[\\u3400-\\u9fff\\uf900-\\ufaff\\u{20000}-\\u{3ffff}])[\\u{e0100}-\\u{e01ef}]',
 ];
 
-// Most characters are neither, which is to be seen at a glance.
+// Most characters are neither; the lookahead skips them quickly.
 const HIDDEN = new RegExp(`(?=[\\u{1f3f4}${IGNORABLE}])(?:(${NEEDED.join('|')})|[${IGNORABLE}])`, 'gu');
 
 /** The text with hidden characters as `<U+200B>`. */

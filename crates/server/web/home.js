@@ -1,4 +1,4 @@
-// All discussions: start one, find one, see which are under way.
+// All discussions: start one, find one, see which are running.
 
 import { get } from './api.js';
 import { fill, h, memo, say, simulated } from './dom.js';
@@ -9,7 +9,7 @@ const OVER = new Set(['completed', 'error', 'aborted']);
 
 const [AWAITED, UNDER_WAY, EARLIER] = ['Waiting for people', 'Under way', 'Earlier'];
 
-/** How often the list is looked at while somebody looks at it. */
+/** The poll interval of the list while it is visible. */
 const LOOK = 3000;
 
 export function home(main) {
@@ -109,7 +109,7 @@ export function home(main) {
   function choose(id, isChosen) {
     if (isChosen) chosen.add(id);
     else chosen.delete(id);
-    // A third takes the place of the first.
+    // A third choice replaces the first.
     if (chosen.size > 2) chosen.delete([...chosen][0]);
     for (const it of list.querySelectorAll('input')) it.checked = chosen.has(it.value);
     const [a, b] = chosen;
@@ -123,13 +123,13 @@ const waits = (entry) => Boolean(entry.awaiting?.length || entry.rulingAwaited);
 
 const placed = (entry) => (OVER.has(entry.status) ? EARLIER : waits(entry) ? AWAITED : UNDER_WAY);
 
-/** Where it stands: whom it waits for, if it does. */
+/** The state, or whom the discussion waits for. */
 function standing({ awaiting, rulingAwaited, status }) {
   if (awaiting?.length) return `waiting for ${awaiting.map((it) => it.participant).join(' and ')}`;
   return rulingAwaited ? 'a decision is awaited' : words(status);
 }
 
-/** The sessions to choose from, where there are any. */
+/** Offers the existing sessions, if any. */
 function offer(select, sessions) {
   select.hidden = !sessions.length;
   fill(
@@ -138,7 +138,7 @@ function offer(select, sessions) {
   );
 }
 
-/** The words of a text without its marks, for a line in a list. */
+/** A text without Markdown marks, for a line in a list. */
 const plain = (text) =>
   text
     .slice(0, 300)

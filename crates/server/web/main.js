@@ -1,4 +1,4 @@
-// The frame around every page: where to go, light or dark, and the keys.
+// The frame around every page: navigation, light or dark theme, and keyboard shortcuts.
 
 import { compare } from './compare.js';
 import { dialog, fill, h } from './dom.js';
@@ -31,7 +31,7 @@ function theme() {
   try {
     localStorage.setItem('quorum-theme', next);
   } catch {
-    // It holds for this page then.
+    // Then it applies to this page only.
   }
   name(toggle, next);
 }
@@ -82,7 +82,7 @@ const WRITING = 'input:not([type=range], [type=checkbox], [type=radio]), textare
 document.addEventListener('keydown', (event) => {
   const isWriting = event.target.closest?.(WRITING);
   if (isWriting || event.ctrlKey || event.metaKey || event.altKey || !Object.hasOwn(keys, event.key)) return;
-  // Arrows scroll or move what has the focus.
+  // Arrow keys scroll or move the focused element.
   if (event.key.startsWith('Arrow') && event.target.closest?.('.said, input')) return;
   event.preventDefault();
   keys[event.key]();

@@ -1,5 +1,5 @@
-// Markdown as elements. What models write is data: it becomes text in elements of our choosing and nothing else; links lead to
-// http and https only, and pictures are not fetched.
+// Markdown as elements. Text of models is data: it becomes text in elements of our choosing and
+// nothing else; links lead to http and https only, and images are not fetched.
 
 import { bullets, h, table as tabled } from './dom.js';
 
@@ -38,7 +38,7 @@ function paragraph(lines, at, out) {
   return at;
 }
 
-/** Lines of a paragraph; two blanks at the end of one break it. */
+/** The lines of a paragraph; two trailing spaces break a line. */
 function lined(lines) {
   const last = lines.length - 1;
   return lines.map((line, at) => [inline(line.trim()), at < last && (line.endsWith('  ') ? h('br') : '\n')]);
@@ -112,7 +112,7 @@ function belongs(lines, at, indent) {
   );
 }
 
-/** An item that is one paragraph is just its words. */
+/** An item that is a single paragraph loses its paragraph element. */
 const tight = (nodes) => (nodes[0]?.tagName === 'P' ? [...nodes[0].childNodes, ...nodes.slice(1)] : nodes);
 
 function table(lines, at, out) {
@@ -130,7 +130,7 @@ function table(lines, at, out) {
   return at;
 }
 
-// One pass from left to right: whatever is none of these is text.
+// One pass from left to right: everything that does not match is text.
 const INLINE =
   /\\([\\`*_{}[\]()#+.!|~>-])|(`+)([^`]|[^`].{0,1000}?[^`])\2(?!`)|(!?)\[([^[\]]{0,1000})\]\(\s*<?([^\s()<>]{0,2000}(?:\([^\s()<>]{0,500}\)[^\s()<>]{0,500})?)>?(?:\s+"[^"]{0,300}")?\s*\)|(\*\*|__)(?=\S)(.{0,1000}?\S)\7|(\*|_)(?=\S)([^*_]{0,1000}?[^\s*_])\9(?!\w)|~~(?=\S)(.{0,1000}?\S)~~|(https?:\/\/[^\s<>"'`)\]]{1,2000})/g;
 
@@ -159,7 +159,7 @@ function inline(text, depth = 0) {
   return out;
 }
 
-/** A link, where it leads to a page; otherwise only its words. */
+/** A link if it leads to a page; otherwise only its text. */
 function link(address, children, isPicture = '') {
   const safe = /^https?:\/\/[^\s]+$/i.test(address) && URL.canParse(address);
   if (!safe) return h('span', {}, children);
@@ -171,7 +171,7 @@ function link(address, children, isPicture = '') {
   );
 }
 
-/** A reply in a fixed form, to be read rather than parsed; null where it is none. */
+/** A structured reply for people to read; null if the text is none. */
 export function structured(text) {
   const trimmed = text.trim().replace(/^```(?:json)?\s*|\s*```$/g, '');
   if (!trimmed.startsWith('{') || !trimmed.endsWith('}')) return null;

@@ -5,14 +5,14 @@ import { fill, h, memo, notice } from './dom.js';
 import { field, lines, optionField, options } from './fields.js';
 import { described, refused } from './plan.js';
 
-/** The usual panel, where nothing else is known. */
+/** The default number of participants. */
 const USUAL = 3;
 
-/** Fields of every order that are sent as they are written, and those that are numbers. */
+/** Fields that are sent as written, and fields that are numbers. */
 const TEXTS = ['pattern', 'preset', 'consensus', 'windowStrategy', 'context'];
 const NUMBERS = ['rounds', 'maxCost', 'maxCalls'];
 
-/** What there is to choose from. */
+/** The lists to choose from. */
 const CATALOGUE = ['patterns', 'consensus-methods', 'window-strategies', 'detectors', 'providers', 'presets', 'sessions'];
 
 const NEW = 'new';
@@ -69,7 +69,7 @@ export function order() {
     go,
   );
   let [patterns, methods, strategies, detectors, kept, timer, asked] = [[], [], [], [], [], 0, 0];
-  // Fields stay while another pattern is looked at.
+  // Fields keep their values while another pattern is selected.
   const [made, drawn] = [new Map(), memo()];
   let fields = [];
 
@@ -90,7 +90,7 @@ export function order() {
   topic.addEventListener('keydown', (event) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit();
   });
-  // Who comes back to this page may order again.
+  // A user who returns to this page may start another discussion.
   addEventListener('pageshow', () => (go.disabled = false));
   void load();
 
@@ -110,14 +110,14 @@ export function order() {
       presets.hidden = !orders.length;
       fill(seats, pills(providers));
       describe();
-      // What the browser kept from before is planned as what is written now.
+      // Plans with the values that the browser has restored.
       void foresee();
     } catch (error) {
       notice(error.message, 'error');
     }
   }
 
-  /** Who comes back to this page finds what they chose. */
+  /** Describes the chosen pattern, draws its options, and stores it for a return to this page. */
   function describe() {
     history.replaceState(pattern.value, '');
     const talk = patterns.find((it) => it.name === pattern.value);
@@ -128,7 +128,7 @@ export function order() {
     seat();
   }
 
-  /** Draws a field for each option that the chosen ones declare, and for no other. */
+  /** Draws a field for each option that the selected ones declare, and for no other. */
   function declare(chosen) {
     const seen = new Set();
     const isNew = (it) => it.onSurfaces && !seen.has(it.name) && seen.add(it.name);
@@ -144,14 +144,14 @@ export function order() {
     return made.get(option.name);
   }
 
-  /** Tells the fields who sits at the table. */
+  /** Tells the fields who the participants are. */
   function seat() {
     const names = [...form.querySelectorAll('[name=seat]:checked')].map((it) => it.value);
     if (me.checked) names.push(called.value.trim() || 'me');
     fields.forEach((it) => it.seat(names));
   }
 
-  /** What is ordered, with the options that are shown. */
+  /** The order, with the options that are shown. */
   function whole() {
     const order = request(form, chosen());
     for (const it of fields) {
@@ -180,7 +180,7 @@ export function order() {
     }
   }
 
-  /** Makes the session that was asked for, and chooses it. */
+  /** Creates the requested session, and selects it. */
   async function found() {
     const { sessionId, name } = await post('/api/sessions', { name: named.value });
     session.prepend(h('option', { value: sessionId }, name));
@@ -188,7 +188,7 @@ export function order() {
     named.hidden = true;
   }
 
-  /** What it would come to, or what stands in the way of it. */
+  /** Shows the plan, or the problems with the order. */
   async function foresee() {
     if (!topic.value.trim()) return (plan.hidden = true);
     const mine = ++asked;
@@ -205,7 +205,7 @@ export function order() {
   return form;
 }
 
-/** What a preset says is shown in the form, and can be changed there. */
+/** Shows a preset's values in the form, where they can be changed. */
 function adopt({ elements }, given) {
   for (const name of [...TEXTS, ...NUMBERS])
     if (name !== 'preset' && given[name] !== undefined) elements[name].value = given[name];
@@ -215,7 +215,7 @@ function adopt({ elements }, given) {
     for (const box of elements.seat) box.checked = Boolean(given.providers?.includes(box.value));
 }
 
-/** What is ordered: what is written in the form, and the guests of its preset where nobody else is chosen. */
+/** The order: the values of the form, or its preset's participants if none are chosen. */
 function request(form, given) {
   const data = new FormData(form);
   const text = (name) => data.get(name)?.trim();
@@ -234,7 +234,7 @@ function request(form, given) {
   return made;
 }
 
-/** What is not needed every time. */
+/** Fields that are seldom needed. */
 const more = ([method, ofMethod], [strategy, ofStrategy], session, named) =>
   h(
     'details.more',
@@ -254,7 +254,7 @@ const input = (name, props) => h('input', { name, ...props });
 
 const number = (name, props) => input(name, { type: 'number', ...props });
 
-/** Everybody who could sit there; the first who can be asked do, unless said otherwise. */
+/** All providers to choose from; the first available ones are preselected. */
 function pills(providers) {
   const isReal = providers.some((it) => it.available);
   const usual = providers.filter((it) => it.available || !isReal).slice(0, USUAL);

@@ -1,4 +1,5 @@
-// What the talk amounts to: the strip of figures, the synthesis, scores, choices, arguments, and what the result adds.
+// Panels on the state of a discussion: figures, synthesis, scores, choices, arguments, and further
+// results.
 
 import { get } from './api.js';
 import { bullets, fill, h, memo, name, notice, say, seat as colour } from './dom.js';
@@ -62,7 +63,7 @@ export function strip() {
   return { root, update };
 }
 
-/** The answer, on top once there is one. */
+/** The answer, at the top once there is one. */
 export function synthesis() {
   const root = h('section.synthesis', { 'aria-label': 'Synthesis', hidden: true });
   const made = memo();
@@ -136,10 +137,13 @@ export function panels(id) {
   return { root, update };
 }
 
-/** Nothing that a result adds is shown. */
+/** Shows no further results. */
 const NONE = { key: '', has: () => false };
 
-/** The fields that pattern and method add to a result: looked up when it is over, and drawn as they say. */
+/**
+ * The fields that pattern and method add to a result: fetched when the discussion is over, and
+ * drawn by their views.
+ */
 function results(id, root, redraw) {
   let [seq, shown] = [0, NONE];
   const fetched = async (state) => {
@@ -167,7 +171,7 @@ function results(id, root, redraw) {
   };
 }
 
-/** Marks that somebody gave, while the result does not tell them. */
+/** Scores given so far, unless the result contains them. */
 function scored(state, result) {
   if (result.has('scores')) return [];
   const kinds = Map.groupBy(state.readings, (it) => it.reading.kind);
@@ -179,7 +183,7 @@ function scored(state, result) {
   });
 }
 
-/** What was recorded on the way, and how the talk ended. */
+/** Notes recorded on the way, and how the discussion ended. */
 function noticed(state) {
   const { ended } = state;
   const why = ended && (endingOf(state, ended.why) ?? words(ended.why));
@@ -192,7 +196,7 @@ function noticed(state) {
   ];
 }
 
-/** So many lines and changes of mind are told. */
+/** The maximum number of lines and of position changes shown. */
 const [LINES, CHANGES] = [8, 12];
 
 function chosen(state, result) {
@@ -269,7 +273,7 @@ function within(state) {
   );
 }
 
-/** Where it stands, in a few words. */
+/** The state in a few words. */
 export function standing(state) {
   if (state.lifecycle === 'completed') return state.conclusion?.success ? 'finished' : 'finished, not as asked';
   if (state.lifecycle === 'error') return 'could not go on';
@@ -285,13 +289,13 @@ export function standing(state) {
   return round + words(state.phase ?? 'talking');
 }
 
-/** How it ended, where that is worth a word. */
+/** How the discussion ended, if that is worth mentioning. */
 export function ending(state) {
   if (state.problem) return state.problem.message;
   const why = state.woundUp?.why;
   if (why && why !== 'stopped')
     return `Ended early: ${words(why)}${state.woundUp.participant ? ` (${state.woundUp.participant})` : ''}.`;
-  // How a talk ends by its own rules is told along the way.
+  // An ending by the pattern's own rules is shown with the notes.
   const stopping = state.conclusion?.stopping;
   if (stopping && stopping !== 'completed' && stopping !== state.ended?.stopping) return `${capital(words(stopping))}.`;
   return isOver(state) && state.conclusion?.problem ? state.conclusion.problem.message : '';

@@ -1,4 +1,4 @@
-// A person's turn: the form is right there, and what is half written stays while everything around it moves.
+// A person's turn: an inline form whose draft is kept while the page around it is redrawn.
 
 import { keep, post, recalled } from './api.js';
 import { announce, fill, h, memo, name, notice } from './dom.js';
@@ -9,7 +9,7 @@ import { rulingOf } from './vocabulary.js';
 export function person(id) {
   const root = h('div.people');
   const made = memo();
-  // What was begun for a turn that another tab took is kept for the next.
+  // A draft for a turn that was taken in another tab is kept for the next turn.
   const drafts = new Map();
   const update = (state, isNow) => {
     const awaited = isNow ? state.awaiting : [];
@@ -30,7 +30,7 @@ export function person(id) {
 
 function form(id, state, awaited, draft) {
   const place = `${id}/${awaited.participant}`;
-  // Where the options of the order are what is asked about, one of them is chosen.
+  // If the question is about the order's options, one of them is chosen.
   const { options: offered = [] } = state.spec;
   const isChoice = Boolean(awaited.shape) && offered.length > 0 && offered.every((it) => awaited.prompt.includes(it));
   const text = h('textarea', {
@@ -93,7 +93,7 @@ function form(id, state, awaited, draft) {
   return element;
 }
 
-/** Options to choose from, and how sure one is. */
+/** Options to choose from, and a confidence. */
 function choice(options) {
   const sure = h('input', {
     type: 'range',
@@ -121,7 +121,9 @@ function choice(options) {
   return { root, read };
 }
 
-/** A decision that is awaited: what it is about, and a button for each choice and each candidate it may name. */
+/**
+ * An awaited decision: its subject, and a button for each choice and each candidate it may name.
+ */
 function decision(id, state, { kind, about, reason, choices, candidates }) {
   const known = rulingOf(state, kind);
   const rule = async (ruling) => {

@@ -1,4 +1,4 @@
-// What an order would come to: who is asked in which order, and what that takes.
+// The plan of an order: who is asked in which order, and the cost.
 
 import { bullets, h, name, table } from './dom.js';
 import { clock, count, dollars, words } from './figures.js';
@@ -24,7 +24,7 @@ export function described(plan) {
 const who = (what, names) =>
   names?.length > 0 && h('p.caution', {}, `${what}: `, names.map((it, at) => [at > 0 && ', ', name(it)]));
 
-/** A line for each round, and one for rounds that are alike. */
+/** A line for each round; equal rounds share one. */
 function course(phases) {
   const lines = [];
   for (const [round, all] of Map.groupBy(phases, (it) => it.round ?? 0)) {
@@ -39,7 +39,7 @@ const span = (from, to) => (from === to ? `Round ${from}` : `Rounds ${from} to $
 
 const phase = (it) => `${words(it.phase)} (${it.asked.map((group) => group.join(' + ')).join(', then ')})`;
 
-/** What stands in the way, field by field. */
+/** The problems with the order, field by field. */
 export const refused = (error) =>
   error.fields?.length
     ? bullets(error.fields.map((it) => [h('b', {}, it.field), ` ${it.message}`]))

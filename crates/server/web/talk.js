@@ -1,14 +1,15 @@
-// Everything that was said, by round. Where much was said, a turn is made when it comes into sight, and forgotten when it is far off.
+// All contributions, by round. In a long discussion, turns are rendered when they scroll into view,
+// and discarded when they are far away.
 
 import { turnText } from './columns.js';
 import { fill, h, name, seat as colour } from './dom.js';
 import { duration, plural, words } from './figures.js';
 import { readingOf } from './reading.js';
 
-/** So many turns are made at once: they can be searched and printed as they are. */
+/** Up to this many turns are all rendered, so that they can be searched and printed. */
 const FEW = 60;
 
-/** `fork(step)` goes on from there in another way. */
+/** `fork(step)` forks the discussion there. */
 export function talk(fork) {
   const body = h('div');
   const count = h('small');
@@ -42,7 +43,7 @@ export function talk(fork) {
     article.style.minHeight = '';
   }
 
-  /** A turn or a remark comes to the end. */
+  /** Appends a turn or a note. */
   function add(it, state) {
     const element = isRemark(it)
       ? h('p.remark', {}, h('b', {}, 'Note: '), h('bdi', {}, it.text))
@@ -86,7 +87,7 @@ export function talk(fork) {
       const differs = shown.findIndex(({ it }, at) => !isSame(it, wanted[at]));
       if (differs >= 0) shown.splice(differs).reverse().forEach(drop);
       wanted.slice(shown.length).forEach((it) => add(it, state));
-      // What was said is understood a little later.
+      // Replies are parsed a little after they arrive.
       if (read !== state.readings.length) [...made.keys()].forEach(make);
       read = state.readings.length;
       root.hidden = !wanted.length;
@@ -99,7 +100,7 @@ const isRemark = (it) => it.after !== undefined;
 
 const isSame = (a, b) => a === b || (b !== undefined && isRemark(a) && a.seq === b.seq);
 
-/** Turns, with the remarks from outside where they fell. */
+/** The turns, with notes inserted where they were added. */
 function sequence({ turns, notes }) {
   if (!notes.length) return turns;
   const all = [];

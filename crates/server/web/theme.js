@@ -1,8 +1,8 @@
-// Runs before anything is painted, so that nobody who chose dark is shown light first.
+// Runs before the first paint, so that a user who chose dark never sees a light page.
 'use strict';
 try {
   const chosen = localStorage.getItem('quorum-theme');
   if (chosen === 'light' || chosen === 'dark') document.documentElement.dataset.theme = chosen;
 } catch {
-  // Storage may be forbidden; then the system's choice stands.
+  // Storage may be forbidden; then the system's preference applies.
 }

@@ -1,13 +1,13 @@
-// The whole record as a strip: who spoke when. Drag it, or use the arrow keys, to go through the past.
+// The whole record as a strip: who spoke when. Drag it, or use the arrow keys, to replay the past.
 
 import { fill, h, memo, say, svg } from './dom.js';
 import { capital, words } from './figures.js';
 import { isOver } from './fold.js';
 
-/** How long a fact is shown when the past is played. */
+/** How long each fact is shown during replay, in milliseconds. */
 const BEAT = 120;
 
-/** `choose(position)` is given the number of facts to show, or null for all that is and will be. */
+/** `choose(position)` receives the number of facts to show, or null for the live view. */
 export function timeline(choose) {
   const range = h('input', {
     type: 'range',
@@ -66,7 +66,7 @@ export function timeline(choose) {
     live.hidden = position === null;
     say(live, isOver(whole) ? 'To the end' : 'Back to now');
     root.classList.toggle('past', position !== null);
-    // A long record is not drawn anew for every event.
+    // A long record is not redrawn for every event.
     const step = Math.max(1, Math.ceil(whole.spans.length / 200));
     drawn(`${Math.floor(total / step)} ${isOver(whole)}`, () => draw(lanes, marks, whole));
     const fact = facts[shown.seq - 1];
@@ -103,7 +103,7 @@ function draw(lanes, marks, state) {
   fill(
     marks,
     state.marks.map(({ seq, label }) => {
-      // Marks that would stand on one another are left out.
+      // Labels that would overlap are left out.
       if (last >= 0 && (seq - last) / total < 0.05) return null;
       last = seq;
       const mark = h('span', { title: capital(label) }, label);
@@ -113,7 +113,10 @@ function draw(lanes, marks, state) {
   );
 }
 
-/** All that somebody said as one path, and what is being said as another: a long record has thousands of turns. */
+/**
+ * All finished turns of a participant as one path, and running ones as another: a long record has
+ * thousands of turns.
+ */
 function lane({ name, index }, spans, total) {
   const bar = ({ from, to }) => {
     const width = Math.max(total / 400, (to ?? total) - from);

@@ -1,4 +1,5 @@
-// Draws a value by its view: the description that its pattern or method declares, the same for every surface.
+// Draws a value by its view: the description that its pattern or method declares, the same for
+// every surface.
 
 import { chart } from './chart.js';
 import { bullets, h, name, seat as colour, table } from './dom.js';
@@ -6,7 +7,7 @@ import { capital, words } from './figures.js';
 import { pointer } from './fold.js';
 import { markdown } from './markdown.js';
 
-/** Nodes for this value; none where there is nothing to see. `seats` gives names their colours. */
+/** The nodes for this value; none if it is empty. `seats` assigns colours to names. */
 export const draw = (view, value, seats) =>
   isEmpty(value) || !Object.hasOwn(VIEWS, view?.kind) ? [] : VIEWS[view.kind](view, value, seats).flat(Infinity).filter(Boolean);
 
@@ -29,7 +30,7 @@ const VIEWS = {
     }),
 };
 
-/** A single value as people read it; empty where there is none. */
+/** A single value as text; empty if there is none. */
 export function written(cell, value) {
   if (value === null || value === undefined) return '';
   if (Array.isArray(value)) return value.map((it) => written(cell, it)).join(', ');
@@ -46,7 +47,7 @@ const NUMBERS = {
   number: decimal,
 };
 
-/** Markdown without the paragraph around it, where that is all there is. */
+/** Markdown without the paragraph around it, if there is only one. */
 export const inlined = (text) => {
   const [first, ...rest] = markdown(text);
   return first?.tagName === 'P' && !rest.length ? [...first.childNodes] : [first, ...rest];
@@ -61,10 +62,10 @@ const isEmpty = (value) =>
   (typeof value === 'string' && !value.trim()) ||
   (typeof value === 'object' && !Object.keys(value).length);
 
-/** A text of up to this length is not broken into lines. */
+/** The maximum length of a text that is not wrapped. */
 const BRIEF = 24;
 
-/** A table without the columns that no row has anything in. */
+/** A table without empty columns. */
 function rows({ columns }, values) {
   const text = (column, row) => written(column.cell, pointer(row, column.at));
   const used = entries(columns).filter((it) => values.some((row) => text(it, row)));
@@ -73,14 +74,14 @@ function rows({ columns }, values) {
   return h('div.wide', {}, table(heads, cells));
 }
 
-/** A value in a cell: several long texts as points, a brief one in a line. */
+/** A value in a cell: several long texts as bullets, a short one on a line. */
 function boxed(cell, value) {
   const text = written(cell, value);
   if (text.length <= BRIEF) return h('span.brief', {}, h('bdi', {}, text));
   return h('div.said', {}, Array.isArray(value) ? bullets(value.map((it) => inlined(written(cell, it)))) : inlined(text));
 }
 
-/** One row of a table: its heads beside its cells. */
+/** A single row as a table of headings beside cells. */
 function pairs(columns, value) {
   const pair = ({ title, at, cell }) => {
     const text = written(cell, pointer(value, at));
@@ -89,7 +90,7 @@ function pairs(columns, value) {
   return h('div.form', {}, h('dl', {}, entries(columns).map(pair)));
 }
 
-/** Marks for participants: as lines over the rounds, or one round with what else was said about each. */
+/** Scores of participants: as lines over the rounds, or for one round with the other columns. */
 function scores(view, value, seats) {
   const best = view.best || 10;
   const rounds = entries(value).map((it, at) => ({ round: pointer(it, '/round') ?? at + 1, it, marks: marks(view, it) }));
@@ -103,7 +104,7 @@ function scores(view, value, seats) {
   return [lines.size > 0 && chart(lines, seats, best)];
 }
 
-/** The marks of one round. */
+/** The scores of one round. */
 function marks({ entries: at, participant, score }, value) {
   const mark = (it) => ({ who: written('text', pointer(it, participant)), score: pointer(it, score), it });
   return entries(pointer(value, at))
@@ -135,10 +136,13 @@ function rated({ who, score, it }, view, seats, best) {
   );
 }
 
-/** What somebody wrote; nothing where it is a number or a mark. */
+/** The texts of a value; none if it is a number or a flag. */
 const said = (value) => entries(value).filter((it) => typeof it === 'string' && it.trim()).join('; ');
 
-/** How votes fell: the options with their support, who won, and every vote with its reasons. */
+/**
+ * The result of a vote: the options with their support, the winner, and every vote with its
+ * reasons.
+ */
 function ballots(_, value, seats) {
   const cast = entries(value.ballots).filter((it) => typeof it === 'object');
   const all = Object.entries(value.votes ?? {}).map(([option, votes]) => ({
@@ -173,7 +177,7 @@ export function tally(all, seats) {
   return made;
 }
 
-/** Every choice with its reasons, behind a line that opens. */
+/** Every choice with its reasons, collapsed. */
 export const reasons = (cast, seats) =>
   cast.length > 0 &&
   h(
@@ -190,7 +194,7 @@ export const reasons = (cast, seats) =>
     ),
   );
 
-/** Numbers that participants gave, with how far they lie apart. */
+/** Participants' numbers, with their spread. */
 function numbers({ number, unit }, value) {
   const given = entries(value)
     .map((it) => ({ it, number: pointer(it, number), unit: unit ? written('text', pointer(it, unit)) : '' }))

@@ -1,11 +1,12 @@
-// What patterns and methods declare: their forms, results, endings and decisions. Fetched once for a page.
+// Declarations of patterns and methods: forms, results, endings and decisions. Fetched once per
+// page.
 
 import { get } from './api.js';
 
 let known = { patterns: [], methods: [] };
 let asked;
 
-/** Fetches it. Where that fails, what is recorded is shown without it. */
+/** Fetches the declarations. If that fails, records are shown without them. */
 export function learn() {
   asked ??= Promise.all(['patterns', 'consensus-methods'].map((it) => get(`/api/${it}`)))
     .then(([patterns, methods]) => (known = { patterns, methods }))
@@ -15,22 +16,22 @@ export function learn() {
 
 const named = (all, name) => all?.find((it) => it.name === name);
 
-/** Everything of this kind that the pattern and the method declare. */
+/** All declarations of this kind of the pattern and the method. */
 const declared = (pattern, method, what) =>
   [named(known.patterns, pattern), named(known.methods, method)].flatMap((it) => it?.[what] ?? []);
 
-/** How a reply in this form is drawn. */
+/** The view of a structured reply. */
 export const formView = ({ spec }, kind) =>
   declared(spec.pattern, spec.consensus.method, 'forms').find((it) => it.kind === kind)?.view;
 
-/** The fields that this pattern and this method add to a result, each once. */
+/** The fields that this pattern and this method add to a result, without duplicates. */
 export function resultFields(pattern, method) {
   const fields = declared(pattern, method, 'results');
   return fields.filter((it, at) => fields.findIndex((other) => other.name === it.name) === at);
 }
 
-/** Why a talk ended, in a sentence. */
+/** Why a discussion ended, in a sentence. */
 export const endingOf = ({ spec }, why) => named(named(known.patterns, spec.pattern)?.endings, why)?.summary;
 
-/** What is known of a kind of decision. */
+/** The declaration of a kind of decision. */
 export const rulingOf = ({ spec }, kind) => named(named(known.patterns, spec.pattern)?.rulings, kind);

@@ -1,4 +1,4 @@
-// One discussion: watched, steered, spoken in, and gone through again.
+// One discussion: watch, steer, speak, replay.
 
 import { ahead, listen } from './api.js';
 import { columns } from './columns.js';
@@ -29,7 +29,7 @@ export function watch(id, main) {
   let [shown, position, heardAt, isDue, connection] = [whole, null, 0, false, 'live'];
 
   const steering = controls(id, () => again());
-  // In the order in which they stand on the page.
+  // In page order.
   const parts = {
     head: heading(steering.root),
     strip: strip(),
@@ -49,10 +49,10 @@ export function watch(id, main) {
   main.setAttribute('aria-busy', 'true');
   let isFirst = true;
 
-  /** What was so many facts in: further on from what is shown, or from the beginning. */
+  /** The state after this many facts: advanced from the one shown, or from the beginning. */
   const past = (from, to) => (from !== whole && from.seq <= to ? advance(from, facts, to) : fold(facts, to));
 
-  /** Draws once for everything that came in since the last frame. */
+  /** Draws once for all events since the last frame. */
   function draw(since) {
     if (since !== undefined && paints.length < KEPT) paints.push(since);
     if (isDue) return;
@@ -76,7 +76,7 @@ export function watch(id, main) {
     parts.person.update(shown, isNow);
     parts.columns.update(shown, isNow ? texts : new Map());
     steering.update(whole);
-    // What is further down is made once something can be seen.
+    // The lower parts are made after the first paint.
     if (isFirst) {
       main.removeAttribute('aria-busy');
       fill(
@@ -111,7 +111,7 @@ export function watch(id, main) {
     tell(fact);
   }
 
-  /** A piece that begins at 0 takes the place of what there was. */
+  /** A chunk with offset 0 replaces the text so far. */
   function hearText({ step, participant, attempt, offset, chunk }, at) {
     const before = texts.get(step);
     if (offset === 0 || !before) texts.set(step, { step, name: participant, attempt, text: chunk, since: at });
@@ -128,12 +128,12 @@ export function watch(id, main) {
     else draw();
   }
 
-  // What is recorded is drawn as its pattern says, so that is looked up first.
+  // Records are drawn by their pattern's declarations, so those are fetched first.
   void learn().then(() => listen(id, 0, hear, stand));
   setInterval(() => {
     if (whole.underWay.size) draw();
   }, 1000);
-  // For the console, and for those who try whether anything was missed.
+  // For the console, and for tests that check whether any event was missed.
   globalThis.quorum = { facts, texts, state: () => shown, whole, latencies };
   return {
     p: () => steering.run(whole.lifecycle === 'paused' || whole.wish === 'pause' ? 'resume' : 'pause'),
@@ -148,7 +148,7 @@ export function watch(id, main) {
   };
 }
 
-/** The question, what kind of discussion it is, and where it stands. */
+/** The topic, the kind of discussion, and its state. */
 function heading(controls) {
   const [title, kind, where, origin] = ['h1', 'span.chip', 'span.chip.state', 'span'].map((it) => h(it));
   const named = memo();
@@ -174,17 +174,17 @@ function heading(controls) {
   };
 }
 
-/** How long ago it happened, by the server's clock, which need not be this machine's. */
+/** How long ago it happened, by the server's clock, which may differ from this machine's. */
 const ago = (fact) => Math.max(0, Date.now() - ahead() - fact.at / 1000);
 
-/** Where there is nothing to show: why, and where to go. */
+/** The page for a missing discussion: the reason, and where to go. */
 function missing(main, [title, text]) {
   document.title = `${title} · Quorum`;
   main.removeAttribute('aria-busy');
   fill(main, h('div.missing', {}, h('h1', {}, title), h('p', {}, text), h('a.button', { href: '/' }, 'All discussions')));
 }
 
-/** What everybody should know at the moment, where there is something. */
+/** The banner with current information, if there is any. */
 function banner() {
   const root = h('p.banner', { hidden: true });
   const update = (state, connection) => {
@@ -208,7 +208,9 @@ function tell(fact) {
 const KEPT = 1000;
 const latencies = { screen: [], server: [] };
 
-/** What a frame took to be seen: from the arrival of what is in it, and from when the server had it. */
+/**
+ * The latency of a frame: from the arrival of its events, and from when the server recorded them.
+ */
 function painted(drawn) {
   const now = performance.now();
   if (latencies.screen.length === 0) {

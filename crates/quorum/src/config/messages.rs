@@ -1,6 +1,6 @@
-//! What the reader of values says, in words for people.
+//! Rewords the TOML deserializer's errors for people.
 
-/// What was expected and what is there, for people who don't know the reader's names for either.
+/// Rewords "expected … found …" for people who don't know the deserializer's type names.
 pub(super) fn plainly(message: &str) -> String {
     let wrong = |kind: &str| message.strip_prefix(kind)?.rsplit_once(", expected ");
     match (wrong("invalid type: "), wrong("invalid value: ")) {
@@ -12,7 +12,7 @@ pub(super) fn plainly(message: &str) -> String {
     }
 }
 
-/// What the reader wants to have, in words.
+/// The deserializer's expected types, in plain words.
 const WANTED: &[(&str, &str)] = &[
     ("u32", "a whole number"),
     ("u64", "a whole number"),
@@ -22,7 +22,7 @@ const WANTED: &[(&str, &str)] = &[
     ("a map", "a table"),
 ];
 
-/// The same where it is of the right kind and of no use.
+/// The same for a value of the right type that is out of range.
 const BOUNDED: &[(&str, &str)] =
     &[("u32", "a whole number from 0 to 4294967295"), ("u64", "a whole number from 0 on")];
 
@@ -30,7 +30,7 @@ fn in_words<'w>(name: &'w str, words: &[(&str, &'w str)]) -> &'w str {
     words.iter().find(|(it, _)| *it == name).map_or(name, |(_, words)| words)
 }
 
-/// A value as it is written in the file: `integer \`5\`` is 5, `string "two"` is "two".
+/// A value as written in the file: `integer \`5\`` is 5, `string "two"` is "two".
 fn found(there: &str) -> &str {
     let quoted = there.strip_prefix("string ").or_else(|| there.split('`').nth(1));
     quoted.unwrap_or_else(|| in_words(there, &[("sequence", "a list"), ("map", "a table")]))

@@ -1,15 +1,15 @@
-//! What is wrong with a configuration, one entry at a time.
+//! Mistakes in a configuration, one entry at a time.
 
 use std::fmt;
 
 use crate::Remedy;
 
-/// One thing in a configuration that can't be used.
+/// One unusable entry of a configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mistake {
-    /// Where it is, what is wrong and what would be right.
+    /// Where it is, what is wrong and what would be accepted.
     pub message: String,
-    /// What else would help.
+    /// A remedy, if there is one.
     pub remedy: Option<Remedy>,
 }
 
@@ -25,12 +25,12 @@ impl fmt::Display for Mistake {
     }
 }
 
-/// Everything that is wrong with one section.
+/// All mistakes in one section.
 #[derive(Debug, Default)]
 pub(super) struct Mistakes(pub(super) Vec<Mistake>);
 
 impl Mistakes {
-    /// `Ok` where there are none.
+    /// Returns `Ok` if there are no mistakes.
     pub(super) fn none_or_err(self) -> Result<(), Mistakes> {
         if self.0.is_empty() { Ok(()) } else { Err(self) }
     }

@@ -1,4 +1,4 @@
-//! The configuration: one file, every key known, and where things are kept.
+//! The configuration: one file in which every key is known, and the directories in use.
 
 mod messages;
 mod mistake;
@@ -33,37 +33,38 @@ pub use presets::{Given, Origin, Preset};
 /// How long finished discussions are kept unless the file says otherwise (INV-DISC-632).
 const RETENTION_DAYS: u32 = 30;
 
-/// How many names a message lists.
+/// How many names a message lists at most.
 const MOST_NAMED: usize = 100;
 
-/// Values that mean something only where a switch is on. A default for one must not get in the way where it is off.
+/// Values that only have a meaning while a switch is on. Their defaults are ignored while it is
+/// off.
 pub(crate) const DEPENDENT: &[(&str, &str)] =
     &[("maxDepth", "recursive"), ("timeoutStrategy", "recursive"), ("confidenceThreshold", "earlyExit")];
 
-/// What the user has set up.
+/// The user's configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
-    /// Where it is read from, whether there is such a file or not.
+    /// The path it is read from, whether or not the file exists.
     pub file: PathBuf,
     /// Where discussions are kept.
     pub data_dir: PathBuf,
     /// Where logs of detached runs are kept.
     pub state_dir: PathBuf,
-    /// After how many days finished discussions are forgotten; `None` is never.
+    /// After how many days finished discussions are removed; `None` is never.
     pub retention_days: Option<u32>,
     /// Whether discussions may be started.
     pub discussions: bool,
-    /// What is said of providers.
+    /// The configured providers.
     pub providers: Vec<Own>,
-    /// The same as it was written.
+    /// The providers' tables as written.
     rows: toml::Table,
-    /// How the server is to be reached.
+    /// The server's settings.
     pub server: server::Server,
-    /// What is usual where a request, and its preset, leave something out.
+    /// Values for fields that both a request and its preset leave out.
     defaults: Preset,
-    /// Orders with a name, to be given again.
+    /// The named presets.
     presets: BTreeMap<String, Preset>,
-    /// The vocabulary that its sections are read with.
+    /// The vocabulary its sections are read with.
     registry: Registry,
 }
 
@@ -73,26 +74,26 @@ pub enum Error {
     /// The file can't be read.
     #[error("the configuration {} can't be read: {reason}", .file.display())]
     Unreadable {
-        /// Which.
+        /// The file.
         file: PathBuf,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// Something in the file is wrong.
+    /// The file contains mistakes.
     #[error("{}", lines(.file, .mistakes))]
     Wrong {
-        /// Which.
+        /// The file.
         file: PathBuf,
-        /// Everything that is wrong with it.
+        /// All mistakes in it.
         mistakes: Vec<Mistake>,
     },
-    /// The keys that were given to keep can't be used.
+    /// The stored keys can't be used.
     #[error("{0}")]
     Keys(keys::Error),
-    /// The prices that were imported can't be used.
+    /// The imported prices can't be used.
     #[error("{0}")]
     Prices(prices::Error),
-    /// Nobody knows where things belong.
+    /// There is no home directory, so there is no place to keep anything.
     #[error("there is no home directory to keep discussions in")]
     NoHome,
 }
@@ -102,7 +103,7 @@ fn lines(file: &Path, mistakes: &[Mistake]) -> String {
     mistakes.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Nothing is set, and nothing has a place.
+/// Nothing is set, and all paths are empty.
 impl Default for Config {
     fn default() -> Self {
         Config::unset(PathBuf::new(), PathBuf::new())
@@ -110,19 +111,19 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The user's configuration, from where `AX_CONFIG` and `AX_DATA_DIR` say, or from where XDG says. No file at all is fine,
-    /// unless one was named.
+    /// Loads the user's configuration from where `AX_CONFIG` and `AX_DATA_DIR` say, or else from
+    /// the XDG directories. A missing file is fine unless one was named.
     pub fn load() -> Result<Config, Error> {
         Config::load_with(&quorum_patterns::registry())
     }
 
-    /// The same for a program that has patterns, methods or strategies of its own.
+    /// The same for a program with its own patterns, methods or strategies.
     pub fn load_with(registry: &Registry) -> Result<Config, Error> {
         let (config, wrong) = Config::survey(registry)?;
         config.unless(wrong)
     }
 
-    /// The same as far as it can be read, and everything in it that can't.
+    /// Loads as much of the configuration as can be read, and lists the mistakes in the rest.
     pub fn survey(registry: &Registry) -> Result<(Config, Vec<Mistake>), Error> {
         let Places { file, must_exist, data_dir, state_dir, .. } = Places::find()?;
         let (config, wrong) = match size::text_of(&file) {
@@ -135,7 +136,7 @@ impl Config {
         Ok((Config { state_dir, ..config }, wrong))
     }
 
-    /// What holds without a file.
+    /// The configuration that applies without a file.
     #[must_use]
     pub fn unset(file: PathBuf, data_dir: PathBuf) -> Config {
         Config {
@@ -153,13 +154,13 @@ impl Config {
         }
     }
 
-    /// The configuration this text describes, or everything that is wrong with it.
+    /// Parses a configuration, or returns all mistakes in it.
     pub fn parse(text: &str, file: &Path, data_dir: PathBuf) -> Result<Config, Error> {
         let (config, wrong) = Config::read(text, Config::unset(file.to_owned(), data_dir))?;
         config.unless(wrong)
     }
 
-    /// The vocabulary that its sections are read with.
+    /// The vocabulary its sections are read with.
     pub(crate) fn registry(&self) -> &Registry {
         &self.registry
     }
@@ -193,41 +194,43 @@ impl Config {
         if mistakes.is_empty() { Ok(self) } else { Err(Error::Wrong { file: self.file, mistakes }) }
     }
 
-    /// The request with what its preset says, and else what is usual here, in place of what it leaves out, and the names of the fields
-    /// filled so. A preset nobody knows fills nothing; [`Config::preset`] says so.
+    /// Fills the fields that a request leaves out from its preset, then from the defaults, and
+    /// returns the names of the fields filled. An unknown preset fills nothing; [`Config::preset`]
+    /// reports it.
     #[must_use]
     pub fn fill(&self, request: &Request) -> (Request, Vec<String>) {
         let preset = request.preset.as_ref().and_then(|name| self.presets.get(name));
         filled(request, preset.into_iter().chain([&self.defaults]), &self.registry)
     }
 
-    /// The file discussions are kept in.
+    /// The database file.
     #[must_use]
     pub fn database(&self) -> PathBuf {
         self.data_dir.join("quorum.db")
     }
 
-    /// The file keys are kept in, beside the configuration.
+    /// The file keys are stored in, beside the configuration.
     #[must_use]
     pub fn keys_file(&self) -> PathBuf {
         self.file.with_file_name("keys.toml")
     }
 
-    /// The file imported prices are kept in.
+    /// The file imported prices are stored in.
     #[must_use]
     pub fn prices_file(&self) -> PathBuf {
         self.data_dir.join("prices.json")
     }
 }
 
-/// The first of these names, and how many more there are.
+/// The first of these names, and the number of the others.
 fn some(names: &[&str]) -> String {
     let more = names.len().saturating_sub(MOST_NAMED);
     let named = names[..names.len() - more].join(", ");
     if more == 0 { named } else { format!("{named} and {more} more") }
 }
 
-/// What is no TOML, and where. What stands there is not repeated: it may be a key in the wrong place.
+/// Where and why the text is not valid TOML. The text there is not repeated: it may be a key in the
+/// wrong place.
 fn unreadable(text: &str, error: &toml::de::Error) -> String {
     let start = error.span().map_or(0, |span| span.start.min(text.len()));
     let before = &text[..text.floor_char_boundary(start)];
@@ -236,7 +239,7 @@ fn unreadable(text: &str, error: &toml::de::Error) -> String {
     format!("line {line}, column {column}: {}", error.message())
 }
 
-/// The request with what these say, the first of them first.
+/// Fills a request from these sources; earlier sources take precedence.
 fn filled<'p>(
     request: &Request,
     from: impl Iterator<Item = &'p Preset>,
@@ -247,7 +250,7 @@ fn filled<'p>(
         return (request, Vec::new());
     };
     if fields.values().any(holds_no_number) {
-        // Left as it is, so that the check can refuse it by name.
+        // Left unchanged, so that the check can refuse it by name.
         return (request, Vec::new());
     }
     let given: Vec<String> = fields.keys().cloned().collect();
@@ -262,11 +265,11 @@ fn filled<'p>(
     let idle: Vec<String> = new.keys().filter(is_idle).cloned().collect();
     fields.retain(|field, _| !idle.contains(field));
     let filled = new.into_iter().map(|(field, _)| field).filter(|field| !idle.contains(field)).collect();
-    // Every default was read as a field of a request when the file was parsed.
+    // Every default was read as a request field when the file was parsed.
     serde_json::from_value(Value::Object(fields)).map_or((request, Vec::new()), |it| (it, filled))
 }
 
-/// Whether a value that was not given has no place beside the others.
+/// Whether a value that was not given has no effect beside the others.
 fn is_idle(field: &str, fields: &Map<String, Value>, given: &[String]) -> bool {
     let is_on = |switch: &str| fields.get(switch) == Some(&Value::Bool(true));
     let table = ["providers", "participants"];
@@ -275,7 +278,7 @@ fn is_idle(field: &str, fields: &Map<String, Value>, given: &[String]) -> bool {
     switched_off || seated
 }
 
-/// The options that count with the pattern, method and strategy of these fields.
+/// The options that apply to the pattern, method and strategy of these fields.
 fn counting(fields: &Map<String, Value>, registry: &Registry) -> Vec<&'static Declared> {
     let named = |field: &str| fields.get(field).and_then(Value::as_str);
     let first_pattern = registry.patterns().first().map_or("", |it| it.name);
@@ -287,7 +290,7 @@ fn counting(fields: &Map<String, Value>, registry: &Registry) -> Vec<&'static De
     registry.options_for(pattern, method, named("windowStrategy").unwrap_or(first_strategy))
 }
 
-/// Reads one section key by key, so that everything that is wrong with it is found at once.
+/// Reads one section key by key, so that all its mistakes are found at once.
 fn read_section(config: &mut Config, name: &str, value: &toml::Value) -> Vec<Mistake> {
     let Some(read) = SECTIONS.iter().find(|section| section.0 == name).map(|section| section.1) else {
         return vec![unknown("section", name, SECTIONS.iter().map(|section| section.0)).into()];
@@ -300,7 +303,7 @@ fn read_section(config: &mut Config, name: &str, value: &toml::Value) -> Vec<Mis
 
 type Read = fn(&mut Config, &toml::Table) -> Result<(), Mistakes>;
 
-/// The sections there are.
+/// The known sections.
 const SECTIONS: &[(&str, Read)] = &[
     ("retention", read_retention),
     ("features", read_features),
@@ -343,7 +346,7 @@ fn read_defaults(config: &mut Config, table: &toml::Table) -> Result<(), Mistake
     Ok(config.defaults.read("defaults", table, &registry)?)
 }
 
-/// The value as its field of a request wants it.
+/// Converts a value to the type of its request field.
 fn read_default(flag: &Flag, written: &toml::Value, registry: &Registry) -> Result<Value, String> {
     let written = serde_json::to_value(written).map_err(|error| error.to_string())?;
     let value = flag.read(written)?;
@@ -352,15 +355,15 @@ fn read_default(flag: &Flag, written: &toml::Value, registry: &Registry) -> Resu
     }
     let alone = json!({ "topic": "", (&*flag.field): value });
     serde_json::from_value::<Request>(alone).map_err(|error| messages::plainly(&error.to_string()))?;
-    // Whether it is within its bounds is checked with a request, and reported with everything else
-    // that is wrong with it.
+    // Bounds are checked with a request, and reported together with its other problems.
     match registry.option(&flag.field).and_then(|it| it.kind.mistyped(&value)) {
         Some(complaint) => Err(complaint),
         None => Ok(value),
     }
 }
 
-/// Whether something in it was NaN or infinite. JSON has no such numbers: they become null, which would pass for left out.
+/// Whether it contains a NaN or infinite number. JSON has no such numbers: they become null, which
+/// would be read as left out.
 fn holds_no_number(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -370,7 +373,7 @@ fn holds_no_number(value: &Value) -> bool {
     }
 }
 
-/// Says that there is no such thing, and which is nearest.
+/// Reports an unknown name and suggests the nearest known one.
 fn unknown<'k>(what: &str, given: &str, known: impl IntoIterator<Item = &'k str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     let (nearest, given) = (nearest(given, known.iter().copied()), in_short(given));
@@ -380,8 +383,8 @@ fn unknown<'k>(what: &str, given: &str, known: impl IntoIterator<Item = &'k str>
     }
 }
 
-/// The longest name that another one is looked for. Comparing two names takes the product of their
-/// lengths, and nobody mistypes a name of ours by a paragraph.
+/// The longest name for which a similar one is looked for. Comparing two names takes time
+/// proportional to the product of their lengths, and a much longer text is no typo.
 const LONGEST_TYPO: usize = 64;
 
 /// The name that was probably meant.
@@ -393,7 +396,7 @@ pub fn nearest<'k>(given: &str, known: impl IntoIterator<Item = &'k str>) -> Opt
     known.into_iter().max_by_key(likeness).filter(|it| likeness(it) > 750_000)
 }
 
-/// Makes the directory discussions are kept in, for the user alone.
+/// Creates the directory discussions are kept in, accessible to the user alone.
 pub(crate) fn make_directory(directory: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);

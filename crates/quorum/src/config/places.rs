@@ -1,4 +1,4 @@
-//! Where things are: configuration, data, state and cache, each in its own place.
+//! Paths of configuration, data, state and cache.
 
 use std::path::PathBuf;
 
@@ -6,23 +6,24 @@ use etcetera::BaseStrategy;
 
 use super::Error;
 
-/// Where things are, whether they exist or not.
+/// Paths, whether or not they exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
-    /// The configuration.
+    /// The configuration file.
     pub file: PathBuf,
-    /// Whether the user named the file, so that it has to be there.
+    /// Whether the user named the file, so that it must exist.
     pub must_exist: bool,
-    /// Discussions.
+    /// The directory for discussions.
     pub data_dir: PathBuf,
-    /// Logs of detached runs.
+    /// The directory for logs of detached runs.
     pub state_dir: PathBuf,
-    /// What can be made again.
+    /// The directory for data that can be regenerated.
     pub cache_dir: PathBuf,
 }
 
 impl Places {
-    /// As `AX_CONFIG` and `AX_DATA_DIR` say, else as XDG says. Without a home, what is left goes to the data.
+    /// Finds the paths from `AX_CONFIG` and `AX_DATA_DIR`, or else from XDG. Without a home
+    /// directory, the rest goes into the data directory.
     pub fn find() -> Result<Places, Error> {
         let named = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
         let base = etcetera::choose_base_strategy();

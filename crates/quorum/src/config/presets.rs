@@ -1,4 +1,5 @@
-//! Presets: orders with a name, written like `[defaults]`, by the long names of the flags.
+//! Presets: named sets of request fields, written like `[defaults]` under the long names of the
+//! flags.
 
 use quorum_core::registry::Registry;
 use serde_json::{Map, Value};
@@ -9,34 +10,34 @@ use crate::{
     request::{Request, flags},
 };
 
-/// Values for what a command leaves out.
+/// Values for fields that a command leaves out.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Preset {
-    /// Fields of a request.
+    /// Request fields.
     pub(super) fields: Map<String, Value>,
-    /// Flags that are about showing the result, by their long names.
+    /// Output flags, by their long names.
     pub(super) showing: Map<String, Value>,
-    /// Everything as it was written, by the long names.
+    /// Everything as written, by the long names.
     pub(super) written: toml::Table,
 }
 
 /// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// Nobody set it.
+    /// The built-in default.
     Usual,
-    /// The file, in this section.
+    /// This section of the file.
     File(String),
 }
 
-/// A value that holds, and where it comes from.
+/// An effective value and its origin.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Given {
-    /// `retention`, `presets.architecture`
+    /// The section, such as `retention` or `presets.architecture`.
     pub section: String,
-    /// `days`
+    /// The key, such as `days`.
     pub key: String,
-    /// As it would be written.
+    /// The value as it would be written in the file.
     pub value: toml::Value,
     /// Where it comes from.
     pub origin: Origin,
@@ -48,7 +49,7 @@ impl Config {
         self.presets.keys().map(String::as_str)
     }
 
-    /// The preset of that name, or which is nearest.
+    /// The preset of that name; the error suggests the nearest one.
     pub fn preset(&self, name: &str) -> Result<&Preset, Mistake> {
         self.presets.get(name).ok_or_else(|| {
             if self.presets.is_empty() {
@@ -60,14 +61,14 @@ impl Config {
         })
     }
 
-    /// The request with what its preset says in place of what it leaves out, and nothing else.
+    /// Fills the fields that the request leaves out from its preset, and nothing else.
     #[must_use]
     pub(crate) fn fill_from_preset(&self, request: &Request) -> Request {
         let preset = request.preset.as_ref().and_then(|name| self.presets.get(name));
         filled(request, preset.into_iter(), &self.registry).0
     }
 
-    /// What a flag that is about showing the result is set to, in the preset or else as a default.
+    /// The value of an output flag, from the preset or else from the defaults.
     #[must_use]
     pub fn showing(&self, preset: Option<&str>, long: &str) -> Option<&Value> {
         let preset = preset.and_then(|name| self.presets.get(name));
@@ -81,7 +82,7 @@ impl Config {
         named.map_or("defaults".to_owned(), |name| format!("presets.{name}"))
     }
 
-    /// Everything that is set or has a usual value.
+    /// Everything that is set or has a default.
     #[must_use]
     pub fn given(&self) -> Vec<Given> {
         let days = i64::from(self.retention_days.unwrap_or_default());
@@ -111,7 +112,7 @@ impl Config {
 }
 
 impl Preset {
-    /// Takes in what is written in this section, or says what is wrong with it.
+    /// Reads the entries of this section, or returns its mistakes.
     pub(super) fn read(
         &mut self,
         section: &str,
@@ -137,7 +138,7 @@ impl Preset {
     }
 }
 
-/// `[presets.NAME]`
+/// Reads `[presets.NAME]`.
 pub(super) fn read(config: &mut Config, table: &toml::Table) -> Result<(), Mistakes> {
     let mut mistakes = Mistakes::default();
     for (name, preset) in table {

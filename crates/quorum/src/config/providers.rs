@@ -1,4 +1,4 @@
-//! `[providers.NAME]`: what the user says of a provider, checked before anything is spent.
+//! `[providers.NAME]`: the user's provider settings, checked before any call is made.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ const KEYS: [&str; 19] = [
     "key",
 ];
 
-/// Reads all rows.
+/// Reads all provider tables.
 pub(super) fn read(config: &mut Config, table: &Table) -> Result<(), Mistakes> {
     for (name, value) in table {
         let row =
@@ -59,7 +59,8 @@ pub(super) fn read(config: &mut Config, table: &Table) -> Result<(), Mistakes> {
 }
 
 impl Config {
-    /// What was written of providers, to be shown. Of a command only the program: its arguments may be anything.
+    /// The provider settings for display. Of a command only the program is shown: its arguments may
+    /// contain anything.
     pub(super) fn written_of_providers(&self) -> impl Iterator<Item = Given> {
         let rows =
             self.rows.iter().filter_map(|(name, row)| Some((format!("providers.{name}"), row.as_table()?)));
@@ -80,7 +81,7 @@ fn program_alone(command: &Value) -> Value {
     Value::Array(all.iter().take(1).cloned().chain(hidden).collect())
 }
 
-/// What this row says, or everything that is wrong with it.
+/// Reads one provider's table, or returns all mistakes in it.
 fn own(written: &str, row: &Table) -> Result<Own, Vec<Mistake>> {
     let known = catalog::row(written);
     let name = known.map_or_else(|| written.to_owned(), |row| row.name.clone());
@@ -94,7 +95,7 @@ fn own(written: &str, row: &Table) -> Result<Own, Vec<Mistake>> {
     if known.is_none() { whole(own).map_err(|wrong| vec![wrong.into()]) } else { Ok(own) }
 }
 
-/// This key of a row, with the one that others are read by.
+/// A table with only this key and the key that the others are interpreted by.
 fn alone(row: &Table, key: &str) -> Table {
     let read_by = |it: &str| it == key || (key == "base_url" && it == "insecure");
     row.iter().filter(|(it, _)| read_by(it)).map(|(key, value)| (key.clone(), value.clone())).collect()
@@ -135,7 +136,7 @@ fn fields(written: &str, name: &str, row: &Table) -> Result<Own, Mistake> {
     })
 }
 
-/// A provider nobody else knows must be told of completely.
+/// Refuses an incomplete entry for a provider that is not built in.
 fn whole(own: Own) -> Result<Own, String> {
     let lacks =
         [("wire", own.wire.is_none()), ("base_url", own.base_url.is_none()), ("model", own.model.is_none())];
@@ -162,7 +163,7 @@ fn is_name(name: &str) -> Result<(), String> {
 const TEXT: &str = "a text";
 const FLAG: &str = "true or false";
 
-/// The value of a key; it is refused without being repeated, for it may be a secret in the wrong place.
+/// Reads the value of a key. An error does not repeat it: it may be a secret in the wrong place.
 fn field<T: DeserializeOwned>(row: &Table, key: &str, wanted: &str) -> Result<Option<T>, String> {
     let Some(value) = row.get(key) else { return Ok(None) };
     value.clone().try_into().map(Some).map_err(|_| format!(".{key} is {wanted}"))
@@ -200,7 +201,7 @@ fn variables(row: &Table, key: &str) -> Result<Option<Vec<String>>, String> {
     };
     let plain = |it: char| it.is_ascii_uppercase() || it.is_ascii_digit() || it == '_';
     if names.iter().any(|name: &String| name.is_empty() || !name.chars().all(plain)) {
-        // A key that was put here by mistake must not be repeated.
+        // Not repeated: it may be a key put here by mistake.
         return Err(format!(".{key} is the name of a variable, like MY_API_KEY, not a key"));
     }
     Ok(Some(names))

@@ -1,4 +1,4 @@
-//! `[server]`: where it listens, who may come in, and from which pages.
+//! `[server]`: listen address, access tokens and allowed origins.
 
 use std::{fmt, net::SocketAddr, ops::RangeInclusive};
 
@@ -6,47 +6,47 @@ use quorum_core::model::id::Tenant;
 
 use super::{Config, Mistakes, unknown};
 
-/// The shortest token that can't be guessed by trying.
+/// The minimum length of a token, against guessing.
 const SHORTEST_TOKEN: usize = 16;
 
-/// How many discussions a server may be told to run at once.
+/// The allowed range for the number of concurrent discussions.
 const RUNNING: RangeInclusive<usize> = 1..=100_000;
 
-/// How many seconds a server may be told to wait for calls under way.
+/// The allowed range for the drain time, in seconds.
 const DRAIN: RangeInclusive<u64> = 0..=3_600;
 
-/// What the user has set up for the server.
+/// The server's settings.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Server {
-    /// Where it listens; loopback, port 3000, unless said.
+    /// The listen address; loopback, port 3000, by default.
     pub listen: Option<SocketAddr>,
-    /// Who may come in. Where nobody is named, whoever reaches this machine's loopback may.
+    /// The access tokens. Without any, every client on this machine's loopback has access.
     pub tokens: Vec<Token>,
-    /// Pages of other origins that may use it: `https://panel.example.org`.
+    /// Origins of other pages that may use the server: `https://panel.example.org`.
     pub origins: Vec<String>,
-    /// Discussions that may be run at once, where it is said.
+    /// The limit on concurrent discussions, if set.
     pub max_running: Option<usize>,
-    /// How many seconds calls under way may take once it is to close, where it is said.
+    /// How many seconds calls under way may take at shutdown, if set.
     pub drain: Option<u64>,
 }
 
-/// Somebody who may come in.
+/// An access token and its owner.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Token {
-    /// What the records call them.
+    /// The owner's name in records.
     pub name: String,
-    /// Whose discussions are theirs.
+    /// The tenant whose discussions the owner can reach.
     pub tenant: Tenant,
-    /// What they send to be let in.
+    /// The secret that the client sends.
     pub secret: Secret,
 }
 
-/// A word that only its owner knows. Nothing shows it.
+/// A secret text. It is never displayed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// The secret itself, to compare with.
+    /// The secret itself, for comparison.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
@@ -118,7 +118,7 @@ fn origin(value: &toml::Value) -> Result<String, String> {
     read.ok_or_else(|| format!("an origin is like \"https://panel.example.org\", not {value}"))
 }
 
-/// `{ name = "ann", tenant = "acme", env = "ANN_TOKEN" }`, or `token = "…"` in place of `env`.
+/// Reads `{ name = "ann", tenant = "acme", env = "ANN_TOKEN" }`, or `token = "…"` instead of `env`.
 fn token(value: &toml::Value) -> Result<Token, String> {
     let shape =
         "a token is { name = \"ann\", env = \"ANN_TOKEN\" }, with tenant = \"acme\" where there are several";

@@ -1,4 +1,4 @@
-//! How much a configuration may hold, checked before any of it is used.
+//! Size limits of a configuration, checked before any of it is used.
 
 use std::{io::Read as _, path::Path};
 
@@ -7,19 +7,19 @@ use toml::{Table, Value};
 
 use super::{LONGEST_NAME, MOST_COMPLAINTS, Mistake};
 
-/// The largest file, in bytes.
+/// The maximum file size, in bytes.
 const LONGEST_FILE: u64 = 1 << 20;
 
-/// Keys of one section: presets, providers, models of a provider.
+/// The maximum number of keys in a section: presets, providers, models of a provider.
 const MOST_KEYS: usize = 200;
 
-/// Entries of one list: tokens, origins.
+/// The maximum number of entries in a list: tokens, origins.
 const MOST_ENTRIES: usize = 1_000;
 
-/// Characters of one text; the longest that a request takes is half of it.
+/// The maximum length of a text, in characters: twice the longest that a request takes.
 const LONGEST_TEXT: usize = 20_000;
 
-/// What a configuration file holds, unless that is more than anybody writes.
+/// Reads a configuration file, unless it exceeds the maximum size.
 pub(super) fn text_of(file: &Path) -> std::io::Result<String> {
     let mut text = String::new();
     std::fs::File::open(file)?.take(LONGEST_FILE + 1).read_to_string(&mut text)?;
@@ -29,7 +29,7 @@ pub(super) fn text_of(file: &Path) -> std::io::Result<String> {
     Ok(text)
 }
 
-/// The first few places in these sections that hold too much.
+/// Reports the first few entries that exceed a limit.
 pub(super) fn excesses(sections: &Table) -> Vec<Mistake> {
     let mut wrong = Vec::new();
     of_table("", sections, &mut wrong);

@@ -1,4 +1,4 @@
-//! What an exported page has in it, for a page that has its own head and its own policy.
+//! The body of an exported page, for a page with its own head and content security policy.
 
 use quorum_core::registry::Snapshot;
 
@@ -7,16 +7,17 @@ use crate::{
     text::clean,
 };
 
-/// How it looks.
+/// The style sheet.
 pub const STYLE: &str = html::STYLE;
 
-/// What it is about, as plain text.
+/// The topic, as plain text.
 #[must_use]
 pub fn title(state: &Snapshot) -> String {
     clean(&state.spec.topic)
 }
 
-/// The document as HTML without scripts or styles; what models and people wrote brings no markup of its own into it.
+/// The document as HTML without scripts or styles. Text of models and people adds no markup of its
+/// own to it.
 #[must_use]
 pub fn body(state: &Snapshot, commands: &[String]) -> String {
     html::body(&transcript(state, commands))

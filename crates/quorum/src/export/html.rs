@@ -1,4 +1,5 @@
-//! HTML: one page that needs nothing else. No scripts, nothing from elsewhere, light and dark, wide and narrow.
+//! HTML: one self-contained page. No scripts, no external resources, light and dark, wide and
+//! narrow.
 
 use std::fmt::Write;
 
@@ -15,11 +16,11 @@ pub(super) const FORMAT: Format =
 
 pub(super) const STYLE: &str = include_str!("page.css");
 
-/// So many seats have a colour of their own; further ones share them.
+/// The number of seat colours; further seats reuse them.
 const COLOURS: usize = 6;
 
 fn write(state: &Snapshot, _: &[Fact], commands: &[String]) -> String {
-    // Nobody at the table knows the id, so nobody could have written a style that passes.
+    // Participants don't know the id, so none could have written a style that passes.
     let nonce = state.id.derived("export/style");
     let document = transcript(state, commands);
     let body = body(&document);

@@ -1,4 +1,4 @@
-//! JSON Lines: what watchers are told, one event a line, under the names and numbers of the live stream.
+//! JSON Lines: the public events, one per line, under the names and numbers of the live stream.
 
 use quorum_core::{model::event::Fact, registry::Snapshot};
 
@@ -15,17 +15,17 @@ pub(super) const FORMAT: Format = Format {
     write,
 };
 
-/// The first line: what the others are.
+/// The first line: describes the others.
 #[must_use]
 pub fn header() -> String {
     r#"{"schema":"quorum.events","version":1}"#.to_owned()
 }
 
-/// One event as a line. Pieces of text have no `seq`.
+/// One event as a line. Text deltas have no `seq`.
 #[must_use]
 pub fn line(announcement: &Announcement) -> String {
     let seq = announcement.seq.map(|seq| format!("\"seq\":{seq},")).unwrap_or_default();
-    // What it is stands first, for people who look at it. A payload is an object and never empty.
+    // The type comes first, for human readers. A payload is an object and never empty.
     let data = announcement.data.to_string();
     let fields = data.strip_prefix('{').unwrap_or(&data);
     escaped(&format!("{{{seq}\"type\":\"{}\",{fields}", announcement.name))

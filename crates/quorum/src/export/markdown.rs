@@ -1,6 +1,7 @@
 //! Markdown: the whole discussion to read, to keep under version control, to paste.
 //!
-//! What was said stands in quotations, so that nobody's words can pass for a heading, a vote or another's speech.
+//! Contributions are block quotes, so that none can pass for a heading, a vote or another
+//! participant's contribution.
 
 use quorum_core::{model::event::Fact, registry::Snapshot};
 
@@ -50,7 +51,7 @@ fn quoted(text: &str) -> String {
     text.trim().lines().map(quote).collect::<Vec<_>>().join("\n")
 }
 
-/// Others' words on one line can't end the list they stand in.
+/// Formats a list item. Participants' text is put on one line, so that it can't end the list.
 fn item(item: &Item) -> String {
     let who = item.who.as_ref().map(|who| format!("**{}:** ", plain(who))).unwrap_or_default();
     format!("- {who}{}", inline(&item.text))

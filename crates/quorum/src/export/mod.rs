@@ -1,7 +1,7 @@
-//! A discussion as a document to keep or to pass on. A format is one file and one line in [`FORMATS`].
+//! Exports a discussion as a document. A format is one file and one line in [`FORMATS`].
 //!
-//! What models and people wrote is data in every format: it brings no markup of its own into a page, looks nothing up
-//! elsewhere, and moves no cursor.
+//! Text of models and people is data in every format: it adds no markup of its own to a page, loads
+//! no external resources, and contains no terminal control sequences.
 
 pub mod document;
 mod html;
@@ -13,20 +13,20 @@ mod words;
 
 use quorum_core::{model::event::Fact, registry::Snapshot};
 
-/// A way to write a discussion down.
+/// An export format.
 pub struct Format {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
-    /// What it is good for.
+    /// One line about its use.
     pub summary: &'static str,
-    /// How names of files in it end.
+    /// The file name extension.
     pub ending: &'static str,
-    /// Writes the discussion with this state, made of these facts. The commands are what its reader can
-    /// type to see it again; without any, a document has no such part.
+    /// Writes the discussion with this state and these facts. The commands are those the reader can
+    /// type to see it again; without any, the document has no such section.
     pub write: fn(&Snapshot, &[Fact], &[String]) -> String,
 }
 
-/// The formats there are, the usual one first.
+/// The available formats, the default first.
 pub const FORMATS: &[Format] = &[markdown::FORMAT, html::FORMAT, json::FORMAT, jsonl::FORMAT];
 
 /// The format of that name.
@@ -35,7 +35,7 @@ pub fn named(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.name == name)
 }
 
-/// The format that files with this ending are in.
+/// The format for files with this extension.
 #[must_use]
 pub fn ending(ending: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.ending.eq_ignore_ascii_case(ending))

@@ -1,4 +1,4 @@
-//! What a document for people has in it, and in which order; how it looks is each format's own.
+//! The contents and order of a document for people; each format decides how it looks.
 
 use quorum_core::{
     model::{
@@ -24,51 +24,52 @@ mod results;
 
 pub use fields::drawn;
 
-/// A part with a heading; the whole document is one.
+/// A section with a heading; the whole document is one.
 #[derive(Debug, Default)]
 pub struct Part {
     /// The heading.
     pub title: String,
-    /// What stands beside the title.
+    /// A note beside the title.
     pub aside: Option<String>,
-    /// Whose words these are, by place at the table.
+    /// The author of the section, as a seat index.
     pub seat: Option<usize>,
-    /// What stands under the heading, in order.
+    /// The blocks under the heading, in order.
     pub blocks: Vec<Block>,
-    /// The parts below it.
+    /// The subsections.
     pub parts: Vec<Part>,
 }
 
-/// A piece of a part. All of it is data: only [`Block::Said`] is Markdown, and that by others.
+/// A block of a section. All of it is data: only [`Block::Said`] is Markdown, written by
+/// participants.
 #[derive(Debug)]
 pub enum Block {
-    /// A sentence of ours, without its full stop.
+    /// A sentence of our own, without its full stop.
     Line(String),
-    /// Words of a participant or a person.
+    /// Text of a participant or a person.
     Said(String),
     /// A share from 0 to 1.
     Share {
-        /// What stands before the value.
+        /// The label before the value.
         label: String,
         /// The share.
         value: f64,
     },
-    /// A reply in a fixed form, as JSON.
+    /// A structured reply, as JSON.
     Data(String),
     /// A list.
     Items(Vec<Item>),
     /// A table.
     Table(Table),
-    /// What to type.
+    /// Commands to type.
     Commands(Vec<String>),
 }
 
 /// An entry of a list.
 #[derive(Debug)]
 pub struct Item {
-    /// Whose it is, where that is said.
+    /// The author, if stated.
     pub who: Option<String>,
-    /// What it says.
+    /// The text.
     pub text: String,
 }
 
@@ -82,7 +83,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table without the columns nobody has anything in.
+    /// Creates a table without its empty columns.
     fn new(head: &[&str], rows: &[Vec<String>]) -> Table {
         let is_used = |column: &usize| rows.iter().any(|row| !row[*column].is_empty());
         let used: Vec<usize> = (0..head.len()).filter(is_used).collect();
@@ -99,7 +100,7 @@ impl Part {
         Part { title: title.into(), blocks, ..Part::default() }
     }
 
-    /// The part, unless there is nothing in it.
+    /// Returns the section unless it is empty.
     fn unless_empty(self) -> Option<Part> {
         (!self.blocks.is_empty() || !self.parts.is_empty()).then_some(self)
     }
@@ -107,7 +108,7 @@ impl Part {
 
 type Section = fn(&Snapshot, &Outcome) -> Vec<Part>;
 
-/// The answer first, then what qualifies it, then how it came about.
+/// The answer first, then its qualifications, then how it came about.
 const SECTIONS: &[Section] = &[
     |_, outcome| synthesis(outcome).into_iter().collect(),
     |_, outcome| dissent(outcome).into_iter().collect(),
@@ -121,7 +122,8 @@ const SECTIONS: &[Section] = &[
     |_, outcome| vec![costs(outcome)],
 ];
 
-/// The document about a discussion, finished or not, with what its reader can type to see it again.
+/// The document about a discussion, finished or not, with the commands its reader can type to see
+/// it again.
 pub(super) fn transcript(state: &Snapshot, commands: &[String]) -> Part {
     let outcome = state.outcome();
     let mut blocks = vec![Block::Line(summary(state, &outcome))];
@@ -137,7 +139,7 @@ pub(super) fn transcript(state: &Snapshot, commands: &[String]) -> Part {
     whole
 }
 
-/// Every text by itself, so that a sequence begun in one can't swallow the others up to its end.
+/// Cleans every text separately, so that a control sequence begun in one can't swallow the others.
 fn clean_part(part: &mut Part) {
     part.title = clean(&part.title);
     part.aside = part.aside.as_deref().map(clean);
@@ -233,7 +235,7 @@ fn speech(state: &State, response: &Response) -> Part {
     Part { aside: Some(aside.join(", ")), seat, ..Part::new(response.provider.clone(), blocks) }
 }
 
-/// What was asked for in a fixed form is hard to read as a speech.
+/// Structured replies are shown as data, as they are hard to read as prose.
 fn reply(content: &str) -> Block {
     let data = serde_json::from_str(content).ok().filter(serde_json::Value::is_object);
     let pretty = data.and_then(|it| serde_json::to_string_pretty(&it).ok());

@@ -1,16 +1,17 @@
-//! What others wrote, made fit to stand in a document of ours: no markup of theirs, no pictures, no odd links.
+//! Sanitizes participants' text for our documents: no HTML, no images, no unsafe links.
 
 use pulldown_cmark::{
     CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html::push_html,
 };
 
-/// What a link may lead to.
+/// The schemes a link may have.
 const SCHEMES: &[&str] = &["https://", "http://", "mailto:"];
 
-/// Taming a text may bring more of it to light; past this many times it is hiding on purpose.
+/// The maximum number of passes. Sanitizing may reveal more markup; a text that takes longer hides
+/// it on purpose.
 const MOST_PASSES: usize = 10;
 
-/// Plain text as Markdown: one line in which nothing has a meaning.
+/// Plain text as Markdown: one line in which no character is markup.
 pub(super) fn plain(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut plain = String::with_capacity(line.len());
@@ -23,7 +24,7 @@ pub(super) fn plain(text: &str) -> String {
     plain
 }
 
-/// Others' Markdown on one line: bold and code stay, but it begins no block and ends none.
+/// Participants' Markdown on one line: bold and code stay, but it begins and ends no block.
 pub(super) fn inline(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let marks = line.trim_start_matches(|it: char| it.is_ascii_digit());
@@ -38,7 +39,7 @@ fn is_rule(line: &str) -> bool {
 
 /// The same in a cell of a table.
 pub(super) fn cell(text: &str) -> String {
-    // What a backslash means before a bar depends on who reads it.
+    // Parsers differ on what a backslash before a bar means.
     if text.contains(['|', '\\']) { plain(text) } else { inline(text) }
 }
 
@@ -69,8 +70,8 @@ pub(super) fn escape(text: &str) -> String {
     escaped
 }
 
-/// Markdown as Markdown in which all HTML, all pictures, links that lead nowhere good and definitions others could refer to
-/// are plain text. Meant for a whole document: what is harmless alone may not be so beside other parts.
+/// Escapes all HTML, images, unsafe links and link definitions in Markdown, so that they become
+/// plain text. Takes a whole document: a harmless part may not be so beside other parts.
 pub(super) fn tame(document: &str) -> String {
     let mut document = document.to_owned();
     for _ in 0..MOST_PASSES {
@@ -85,7 +86,7 @@ pub(super) fn tame(document: &str) -> String {
     document.replace('<', "&lt;").replace("![", "!\\[").replace("]:", "]\\:")
 }
 
-/// Where a backslash takes the meaning away.
+/// The positions at which a backslash escapes markup.
 fn wild(document: &str) -> Vec<usize> {
     let parser = Parser::new_ext(document, options() | Options::ENABLE_FOOTNOTES);
     let mut places: Vec<usize> =
@@ -104,8 +105,9 @@ fn wild(document: &str) -> Vec<usize> {
     places
 }
 
-/// Markdown as HTML. Every tag is ours: HTML becomes text, pictures their description, and links that lead nowhere good lose
-/// their end, which leaves only tags [`push_html`] writes for Markdown.
+/// Converts Markdown to HTML in which every tag is ours: HTML becomes text, images become their
+/// description, and unsafe links lose their target, which leaves only the tags that [`push_html`]
+/// writes for Markdown.
 pub(super) fn html(markdown: &str) -> String {
     let mut html = String::new();
     push_html(&mut html, Parser::new_ext(markdown, options()).map(harmless));
@@ -125,14 +127,14 @@ fn harmless(event: Event<'_>) -> Event<'_> {
         Event::End(TagEnd::Image) => Event::Html("]".into()),
         Event::Start(Tag::Link { dest_url, .. }) => opening(&dest_url),
         Event::End(TagEnd::Link) => Event::Html("</a>".into()),
-        // Below our own headings, and without an id or a class of theirs.
+        // Below our own headings, and without the author's id or class.
         Event::Start(Tag::Heading { level, .. }) => {
             Event::Start(Tag::Heading { level: below(level), id: None, classes: vec![], attrs: vec![] })
         }
         Event::End(TagEnd::Heading(level)) => Event::End(TagEnd::Heading(below(level))),
-        // Alignment would become a style of theirs.
+        // Alignment would become a style chosen by the author.
         Event::Start(Tag::Table(_)) => Event::Start(Tag::Table(vec![])),
-        // The language of a code block would become a class of theirs.
+        // The language of a code block would become a class chosen by the author.
         Event::Start(Tag::CodeBlock(_)) => Event::Start(Tag::CodeBlock(CodeBlockKind::Indented)),
         other => other,
     }

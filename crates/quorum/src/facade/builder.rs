@@ -1,6 +1,6 @@
-//! Builds a [`Quorum`] from what a program brings: a store, voices, a clock, a configuration.
+//! Builds a [`Quorum`] from a program's parts: a store, voices, a clock, a configuration.
 //!
-//! Nothing is taken from the user's machine and nothing is simulated unless the program says so.
+//! The user's files and providers are used, and voices simulated, only if the program says so.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::{
     voices::{AllVoices, simulated},
 };
 
-/// Collects what a [`Quorum`] is made of.
+/// Collects the parts of a [`Quorum`].
 pub struct Builder {
     registry: Registry,
     config: Option<Config>,
@@ -52,7 +52,7 @@ impl Default for Builder {
     }
 }
 
-/// When simulated voices answer though a request does not ask for them.
+/// When simulated voices answer although the request does not ask for them.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Simulating {
     #[default]
@@ -69,74 +69,74 @@ enum Storage {
     Memory,
     /// In the database of the configuration.
     OfUser,
-    /// In a store of the program's own.
+    /// In the program's own store.
     Given(Kept),
 }
 
-/// One store in both of its parts.
+/// The two interfaces of one store.
 struct Kept {
     store: Arc<dyn Store>,
     archive: Arc<dyn Archive>,
 }
 
-/// Who answers.
+/// The source of voices.
 #[derive(Default)]
 enum Answering {
-    /// Nobody was named.
+    /// None was given.
     #[default]
     Nobody,
-    /// The providers of the configuration, the kept keys and this machine.
+    /// The providers of the configuration, the stored keys and this machine.
     OfUser,
     /// The providers of this setup.
     SetUp(Setup),
-    /// Voices of the program's own.
+    /// The program's own voices.
     Given(Arc<dyn Voices>),
 }
 
 impl Builder {
-    /// The user's own configuration, database and providers. Opens their database.
+    /// Uses the user's own configuration, database and providers. Opens their database.
     #[must_use]
     pub fn user(mut self, config: Config) -> Self {
         (self.store, self.voices) = (Storage::OfUser, Answering::OfUser);
         self.config(config)
     }
 
-    /// Adds a pattern of the program's own.
+    /// Adds the program's own pattern.
     #[must_use]
     pub fn pattern(mut self, pattern: &'static Pattern) -> Self {
         self.registry = self.registry.with_patterns([pattern]);
         self
     }
 
-    /// Adds a consensus method of the program's own.
+    /// Adds the program's own consensus method.
     #[must_use]
     pub fn method(mut self, method: &'static Consensus) -> Self {
         self.registry = self.registry.with_methods([method]);
         self
     }
 
-    /// Adds a context strategy of the program's own.
+    /// Adds the program's own context strategy.
     #[must_use]
     pub fn context_strategy(mut self, strategy: &'static ContextStrategy) -> Self {
         self.registry = self.registry.with_strategies([strategy]);
         self
     }
 
-    /// Adds a detector of the program's own.
+    /// Adds the program's own detector.
     #[must_use]
     pub fn detector(mut self, detector: &'static Detector) -> Self {
         self.registry = self.registry.with_detectors([detector]);
         self
     }
 
-    /// Replaces the whole vocabulary; what comes with this crate is [`crate::built_in`].
+    /// Replaces the whole vocabulary; the default is [`crate::built_in`].
     #[must_use]
     pub fn registry(mut self, registry: Registry) -> Self {
         self.registry = registry;
         self
     }
 
-    /// The configuration: defaults, presets and switches. Without one nothing is set.
+    /// Sets the configuration: defaults, presets and switches. Without one nothing is set.
     #[must_use]
     pub fn config(mut self, config: Config) -> Self {
         self.config = Some(config);
@@ -150,7 +150,7 @@ impl Builder {
         self
     }
 
-    /// Lets these voices answer, under whatever provider names they know.
+    /// Lets these voices answer, under the provider names they know.
     #[must_use]
     pub fn voices(mut self, voices: Arc<dyn Voices>) -> Self {
         self.voices = Answering::Given(voices);
@@ -164,28 +164,28 @@ impl Builder {
         self
     }
 
-    /// Lets simulated voices answer in every discussion that is ordered here.
+    /// Lets simulated voices answer in every discussion started here.
     #[must_use]
     pub fn simulated(mut self) -> Self {
         self.simulating = Simulating::Always;
         self
     }
 
-    /// The same, unless there is a provider that can be asked.
+    /// Lets simulated voices answer unless a provider can be asked.
     #[must_use]
     pub fn simulated_without_providers(mut self) -> Self {
         self.simulating = Simulating::WithoutProviders;
         self
     }
 
-    /// Takes time and randomness from this clock; without one from this machine.
+    /// Takes time and randomness from this clock instead of the system's.
     #[must_use]
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = Some(clock);
         self
     }
 
-    /// Hands out the roles that a debate lacks instead of demanding them.
+    /// Assigns the roles that a debate lacks instead of demanding them.
     #[must_use]
     pub fn assigning_roles(mut self) -> Self {
         self.missing_roles = MissingRoles::Assign;
@@ -199,8 +199,8 @@ impl Builder {
         self
     }
 
-    /// Ends the local programs of the providers with this supervisor when the process dies, however it
-    /// does. Without one, a `kill -9` leaves them running until the next program is started.
+    /// Ends the providers' local programs with this supervisor when the process dies, however it
+    /// dies. Without one, a `kill -9` leaves them running until the next program is started.
     ///
     /// A program whose `main` calls [`serve`](crate::setup::supervisor::serve) first is its own
     /// supervisor, [`Supervisor::this_program`], and with [`Builder::user`] needs nothing else:
@@ -219,15 +219,15 @@ impl Builder {
     /// }
     /// ```
     ///
-    /// This is for providers that were given with [`Builder::set_up`], and for another binary than the
-    /// one that runs.
+    /// This method is for providers that were given with [`Builder::set_up`], and for a supervisor
+    /// binary other than the running one.
     #[must_use]
     pub fn supervisor(mut self, supervisor: Supervisor) -> Self {
         self.supervisor = Some(supervisor);
         self
     }
 
-    /// Puts it together. [`Error::NoVoices`] where nobody could answer.
+    /// Builds the [`Quorum`]. Returns [`Error::NoVoices`] if no voice could answer.
     pub fn build(self) -> Result<Quorum, Error> {
         let Builder {
             registry,
@@ -242,7 +242,7 @@ impl Builder {
         } = self;
         registry.validate(&flags::reserved())?;
         let config = config.unwrap_or_default();
-        // A store that can't be opened is told before what the voices lack.
+        // A store that can't be opened is reported before missing voices.
         let Kept { store, archive } = store.opened(&config)?;
         let (voices, setup) = voices.found(&config, simulating, supervisor.as_ref())?;
         let program = program.as_deref().unwrap_or("quorum");
@@ -292,7 +292,7 @@ impl Kept {
 type Found = (Arc<dyn Voices>, Setup);
 
 impl Answering {
-    /// The voices, and what is known of the providers behind them.
+    /// The voices, and the setup of the providers behind them.
     fn found(
         self,
         config: &Config,

@@ -1,5 +1,5 @@
-//! What there is to choose from: providers, orders with a name, and what the registry declares. None of
-//! it tells where things lie on this machine.
+//! Lists what can be chosen: providers, presets, and everything the registry declares. No entry
+//! reveals a path of this machine.
 
 use quorum_core::{
     model::money::Price,
@@ -26,23 +26,23 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProviderEntry {
-    /// What results call it.
+    /// The name used in results.
     pub name: String,
-    /// What else it may be called.
+    /// Its other names.
     pub aliases: Vec<String>,
     /// What it is good at, best first.
     pub strengths: Vec<String>,
-    /// How many tokens it takes in.
+    /// The context window, in tokens.
     pub window: u64,
-    /// Whether it has a real voice here.
+    /// Whether a real voice can be asked here.
     pub available: bool,
-    /// What is missing where it has none.
+    /// What is missing if it can't be asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lacks: Option<String>,
-    /// The model that answers where none is named.
+    /// The default model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The models that are known of it, the usual one first.
+    /// The known models, the default first.
     pub models: Vec<ModelEntry>,
 }
 
@@ -50,35 +50,35 @@ pub struct ProviderEntry {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelEntry {
-    /// What its provider calls it.
+    /// The provider's name for it.
     pub name: String,
-    /// How many tokens it takes in.
+    /// The context window, in tokens.
     pub window: u64,
-    /// What it costs, where that is known.
+    /// The price, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price: Option<PriceEntry>,
 }
 
-/// USD for a million tokens.
+/// Prices in USD per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PriceEntry {
-    /// Read.
+    /// Input tokens.
     pub input: f64,
-    /// Written.
+    /// Output tokens.
     pub output: f64,
-    /// Read once more.
+    /// Cached input tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached: Option<f64>,
 }
 
-/// An order with a name.
+/// A preset.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PresetEntry {
-    /// What requests call it.
+    /// The name used in requests.
     pub name: String,
-    /// The fields of a request that it fills in where they are left out.
+    /// The request fields it fills if they are left out.
     pub fields: Map<String, Value>,
 }
 
@@ -89,37 +89,37 @@ pub struct PatternEntry {
     pub name: &'static str,
     /// One line about it.
     pub summary: &'static str,
-    /// What holds where an order says nothing.
+    /// The defaults for this pattern.
     pub usual: UsualEntry,
     /// The options it reads.
     pub options: Vec<OptionEntry>,
-    /// The roles it tells apart.
+    /// The roles it distinguishes.
     pub roles: Vec<NamedEntry>,
     /// The structured replies it asks for.
     pub forms: Vec<FormEntry>,
     /// The fields it adds to the result.
     pub results: Vec<ResultEntry>,
-    /// The ways in which its talk may end by its own rules.
+    /// The reasons for which the pattern itself may end the discussion.
     pub endings: Vec<NamedEntry>,
     /// The decisions it may ask people for.
     pub rulings: Vec<RulingEntry>,
 }
 
-/// What holds where an order says nothing.
+/// The defaults for a pattern.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct UsualEntry {
-    /// How many rounds.
+    /// The number of rounds.
     pub rounds: u32,
     /// The consensus method.
     pub consensus: &'static str,
-    /// The least and the most participants that an order may name.
+    /// The minimum and maximum number of participants.
     pub seats: (usize, usize),
 }
 
-/// A name with what it stands for.
+/// A name with its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct NamedEntry {
-    /// What is written.
+    /// The name.
     pub name: &'static str,
     /// One line about it.
     pub summary: &'static str,
@@ -151,7 +151,7 @@ pub struct StrategyEntry {
     pub options: Vec<OptionEntry>,
 }
 
-/// An option as a form can draw it and a program can check it.
+/// An option, described so that a form can draw it and a program can check it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OptionEntry {
@@ -161,21 +161,21 @@ pub struct OptionEntry {
     pub flag: String,
     /// One line about it.
     pub summary: &'static str,
-    /// What may be written: `flag`, `whole`, `number`, `text`, `choice`, `detectors`, `seat`, `embedder`,
-    /// `rows` or `textsBySeat`.
+    /// The type of its value: `flag`, `whole`, `number`, `text`, `choice`, `detectors`, `seat`,
+    /// `embedder`, `rows` or `textsBySeat`.
     pub kind: &'static str,
-    /// Whether it is offered everywhere, or only in requests.
+    /// Whether it is offered on every surface, or only in requests.
     pub on_surfaces: bool,
-    /// What stands for a value in help.
+    /// The placeholder for a value in help.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<&'static str>,
-    /// The names that may be chosen.
+    /// The names to choose from.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<NamedEntry>,
     /// The cells of a row.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cells: Vec<CellEntry>,
-    /// The schema of a value.
+    /// The JSON schema of a value.
     pub schema: Value,
 }
 
@@ -184,7 +184,7 @@ pub struct OptionEntry {
 pub struct CellEntry {
     /// Its key in the JSON.
     pub name: &'static str,
-    /// What it holds: `seat`, `text` or `texts`.
+    /// The type of its value: `seat`, `text` or `texts`.
     pub kind: &'static str,
     /// Whether every row must have it.
     pub required: bool,
@@ -217,30 +217,30 @@ pub struct RulingEntry {
     pub name: &'static str,
     /// One line about it.
     pub summary: &'static str,
-    /// What may be decided.
+    /// The choices.
     pub choices: Vec<RulingChoiceEntry>,
 }
 
-/// One thing that may be decided.
+/// One choice of a decision.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RulingChoiceEntry {
     /// The name in requests.
     pub name: &'static str,
-    /// What follows from it.
+    /// The effect of this choice.
     pub summary: &'static str,
-    /// Whether it names one of the candidates.
+    /// Whether the choice names one of the candidates.
     pub takes_candidate: bool,
 }
 
 impl Quorum {
-    /// The patterns there are, the default first.
+    /// The registered patterns, the default first.
     #[must_use]
     pub fn patterns(&self) -> Vec<PatternEntry> {
         self.registry().patterns().iter().map(|it| self.pattern_entry(it)).collect()
     }
 
-    /// The consensus methods there are, the default first.
+    /// The registered consensus methods, the default first.
     #[must_use]
     pub fn methods(&self) -> Vec<MethodEntry> {
         let entry = |it: &&Consensus| MethodEntry {
@@ -253,7 +253,7 @@ impl Quorum {
         self.registry().methods().iter().map(entry).collect()
     }
 
-    /// The context strategies there are, the default first.
+    /// The registered context strategies, the default first.
     #[must_use]
     pub fn window_strategies(&self) -> Vec<StrategyEntry> {
         let entry = |it: &&ContextStrategy| StrategyEntry {
@@ -264,7 +264,7 @@ impl Quorum {
         self.registry().strategies().iter().map(entry).collect()
     }
 
-    /// The detectors there are.
+    /// The registered detectors.
     #[must_use]
     pub fn detectors(&self) -> Vec<NamedEntry> {
         let detectors = self.registry().detectors().iter();
@@ -298,7 +298,7 @@ impl Quorum {
         options.iter().map(|it| option(it.declared(), &detectors)).collect()
     }
 
-    /// Every provider there is, usable here or not: the catalogue's, and the user's own.
+    /// All known providers, available here or not: the catalogue's and the user's own.
     #[must_use]
     pub fn providers(&self) -> Vec<ProviderEntry> {
         if self.0.setup.providers.is_empty() {
@@ -307,7 +307,7 @@ impl Quorum {
         self.0.setup.providers.iter().map(|it| self.entry(it)).collect()
     }
 
-    /// The presets of the configuration. What is about showing the result on a terminal is left out.
+    /// The presets of the configuration, without their terminal output flags.
     #[must_use]
     pub fn presets(&self) -> Vec<PresetEntry> {
         let (written, flags) = (self.config().given(), flags::all(self.registry()));
@@ -339,7 +339,7 @@ impl Quorum {
         }
     }
 
-    /// Where nothing was set up, the catalogue is all there is.
+    /// The entry of a provider that is in the catalogue only, with nothing set up for it.
     fn unset(&self, row: &catalog::Row) -> ProviderEntry {
         let price = row.price.map(PriceEntry::from);
         let usual = |name: &String| ModelEntry { name: name.clone(), window: row.window, price };

@@ -1,13 +1,13 @@
-//! Checks whether a configuration makes sense: every value is tried as if it had been typed.
+//! Checks a configuration: every value is tried as if it had been typed.
 
 use quorum_core::model::error::Code;
 
 use crate::{Complaint, Config, Error, Origin, Quorum, Request};
 
-/// Everything that is set and can't be used: defaults first, then each preset.
+/// Lists all unusable values: those of the defaults first, then those of each preset.
 #[must_use]
 pub fn complaints(config: &Config) -> Vec<String> {
-    // Simulated voices in memory are always there.
+    // An in-memory store and simulated voices are always available.
     let builder = Quorum::builder().config(config.clone()).registry(config.registry().clone());
     let Ok(quorum) = builder.simulated().assigning_roles().build() else {
         return Vec::new();
@@ -34,7 +34,7 @@ impl Quorum {
         })
     }
 
-    /// The complaint with the section its value came from, where the configuration filled it in.
+    /// Adds to the complaint the section its value came from, if the configuration filled it in.
     pub(super) fn with_section(&self, it: Complaint, filled: &[String], preset: Option<&str>) -> Complaint {
         if !filled.contains(&it.field) {
             return it;
@@ -44,15 +44,15 @@ impl Quorum {
         Complaint { origin, ..it }
     }
 
-    /// What is wrong with the values of this preset and of the defaults. What only lacks something
-    /// may be given when it is used.
+    /// The problems with the values of this preset and of the defaults. Missing values are not
+    /// reported, since they may be given when the preset is used.
     fn complaints_about(&self, preset: Option<String>) -> Vec<String> {
         let request = Request { preset, ..Request::on("x") };
         let Err(Error::Refused(complaints)) = self.check(&request) else { return Vec::new() };
         complaints.into_iter().filter_map(|it| self.in_file(it)).collect()
     }
 
-    /// A complaint about a value of the file, under the name it has there.
+    /// A complaint about a value of the file, under its name there.
     fn in_file(&self, complaint: Complaint) -> Option<String> {
         let Some(Origin::Configuration { section, .. }) = complaint.origin else { return None };
         let key = self.config().long_of(&complaint.field);

@@ -1,5 +1,5 @@
-//! One discussion of one tenant: read it, steer it, speak in it, go on from it. Everything done to it
-//! is written to the audit.
+//! One discussion of one tenant: reading, steering, speaking, resuming and forking. Every action is
+//! written to the audit log.
 
 use quorum_core::{
     engine::{MOST_SAID, handle::Handle},
@@ -24,7 +24,7 @@ use crate::{
     facade::{scope::OrderKey, steering::is_over},
 };
 
-/// One discussion, as one tenant may reach it.
+/// A handle to one discussion, with the rights of one tenant.
 #[derive(Clone)]
 pub struct Discussion {
     pub(super) scope: Scope,
@@ -32,50 +32,51 @@ pub struct Discussion {
 }
 
 impl Discussion {
-    /// Which.
+    /// Its id.
     #[must_use]
     pub fn id(&self) -> DiscussionId {
         self.id
     }
 
-    /// Whose.
+    /// Its tenant.
     #[must_use]
     pub fn tenant(&self) -> &Tenant {
         &self.scope.tenant
     }
 
-    /// What it amounts to so far.
+    /// The current state.
     pub async fn state(&self) -> Result<Snapshot, Error> {
         self.quorum().state(self.id).await
     }
 
-    /// What was noticed about its models when they were checked in this process, by participant.
+    /// Warnings from checking its models in this process, by participant.
     #[must_use]
     pub fn noticed(&self, state: &Snapshot) -> Vec<(String, String)> {
         self.quorum().noticed(state)
     }
 
-    /// Its result, or as much as there is.
+    /// The result, as far as there is one.
     pub async fn outcome(&self) -> Result<Outcome, Error> {
         Ok(self.state().await?.outcome())
     }
 
-    /// What happened in it after this number, in order.
+    /// The facts after this sequence number, in order.
     pub async fn facts(&self, after: Seq) -> Result<Vec<Fact>, Error> {
         self.quorum().facts(self.id, after).await
     }
 
-    /// It written down in this format. The commands are what its reader can type to see it again.
+    /// Exports the discussion in this format. The commands are those the reader can type to see it
+    /// again.
     pub async fn export(&self, format: &Format, commands: &[String]) -> Result<String, Error> {
         let (state, facts) = (self.state().await?, self.facts(Seq::START).await?);
         let (write, commands) = (format.write, commands.to_vec());
-        // A long discussion takes a while to write down, and others run on the same threads.
+        // A long discussion takes a while to write, and would block other tasks on this thread.
         let written = tokio::task::spawn_blocking(move || write(&state, &facts, &commands));
         written.await.map_err(|error| Error::Fault(error.to_string()))
     }
 
-    /// Pauses, stops or aborts it, wherever it runs. Where nobody runs it, stop and abort are carried
-    /// out here.
+    /// Pauses, stops or aborts it, wherever it runs. If no process runs it, stop and abort are
+    /// carried out here.
     pub async fn steer(&self, command: Command) -> Result<Steered, Error> {
         let action = command.name();
         let steered = self.steered(command).await;
@@ -91,24 +92,24 @@ impl Discussion {
         self.quorum().steer(self.id, command).await
     }
 
-    /// Passes a command to the process that runs it, and never runs it here.
+    /// Sends a command to the process that runs it, and never runs it here.
     pub async fn send(&self, command: Command) -> Result<(), Error> {
         let action = command.name();
         let sent = self.quorum().send(self.id, command).await;
         self.logged(action, sent).await
     }
 
-    /// Leaves it to another process: nothing new is begun in it here, and its run ends when the calls
-    /// under way are recorded.
+    /// Hands it over to another process: no new calls are made here, and the run ends when the
+    /// calls under way are recorded.
     pub fn let_go(&self) {
         self.quorum().0.engine.let_go(self.id);
     }
 
-    /// Goes on with it, be it paused, failed or left behind.
+    /// Resumes it, whether it was paused, failed or left behind by a process.
     pub async fn resume(&self) -> Result<Steered, Error> {
         let resumed = match self.resumed().await {
             Ok(handle) => Ok(Steered::Here(handle)),
-            // The process that runs it may be about to pause.
+            // The process that runs it may be about to pause it.
             Err(Error::Store(StoreError::Held { owner, .. })) => {
                 let sent = self.quorum().send(self.id, Command::Resume).await;
                 sent.map(|()| Steered::Sent { to: owner })
@@ -118,13 +119,13 @@ impl Discussion {
         self.logged("resume", resumed).await
     }
 
-    /// Goes on with it in this process; [`StoreError::Held`] where another process runs it.
+    /// Resumes it in this process; returns [`StoreError::Held`] if another process runs it.
     pub async fn resume_here(&self) -> Result<Handle, Error> {
         let resumed = self.resumed().await;
         self.logged("resume", resumed).await
     }
 
-    /// Runs what [`Scope::prepare`] recorded. The audit has who started it already.
+    /// Runs a discussion that [`Scope::prepare`] recorded. The audit log already names its starter.
     pub async fn run_prepared(&self) -> Result<Handle, Error> {
         self.resumed().await
     }
@@ -142,7 +143,8 @@ impl Discussion {
         self.scope.quorum.0.locks.lock(self.id).await
     }
 
-    /// Gives a person's turn, and goes on. Who does not say for whom they speak, speaks for the one who is awaited.
+    /// Takes a person's turn and resumes the discussion. Without a speaker, the text counts for the
+    /// person who is awaited.
     pub async fn say(&self, speaker: Option<&str>, text: &str, user: Option<&str>) -> Result<Steered, Error> {
         let said = {
             let _locked = self.locked().await;
@@ -151,7 +153,7 @@ impl Discussion {
         self.logged("say", said).await
     }
 
-    /// Makes a decision that is awaited, and goes on.
+    /// Makes an awaited decision and resumes the discussion.
     pub async fn rule(&self, ruling: Ruling) -> Result<Steered, Error> {
         let ruled = {
             let _locked = self.locked().await;
@@ -164,7 +166,7 @@ impl Discussion {
         self.logged("rule", ruled).await
     }
 
-    /// Remarks something that everyone asked from now on is shown.
+    /// Adds a note that is shown to everyone asked from now on.
     pub async fn note(&self, text: &str) -> Result<(), Error> {
         let length = text.chars().count();
         if text.trim().is_empty() || length > MOST_SAID {
@@ -174,25 +176,25 @@ impl Discussion {
         self.send(Command::Note(Note { text: text.to_owned() })).await
     }
 
-    /// Its order with these changes, checked anew. Costs nothing.
+    /// Its request with these changes, checked again. Costs nothing.
     pub async fn again(&self, changes: &Request) -> Result<Spec, Error> {
         let spec = self.quorum().again(self.id, changes).await?;
         Ok(Spec { tenant: self.scope.tenant.clone(), ..spec })
     }
 
-    /// Goes on from it in another way, as a new discussion.
+    /// Forks it: continues it in another way, as a new discussion.
     pub async fn fork(&self, forking: &Forking) -> Result<(Discussion, Handle), Error> {
         let forked = self.scope.fork(self.id, forking).await;
         self.logged("fork", forked).await
     }
 
-    /// The same; the same key and fork again is the same discussion.
+    /// Forks it; the same key with the same fork returns the same discussion.
     pub async fn fork_once(&self, forking: &Forking, key: Option<&OrderKey>) -> Result<Started, Error> {
         let forked = self.scope.fork_once(self.id, forking, key).await;
         self.logged("fork", forked).await
     }
 
-    /// Says how good its result was, 1 to 5.
+    /// Rates its result from 1 to 5.
     pub async fn rate(&self, rating: u8) -> Result<(), Error> {
         if !(1..=5).contains(&rating) {
             let message = format!("must be from 1 to 5, not {rating}");
@@ -202,14 +204,14 @@ impl Discussion {
         Ok(())
     }
 
-    /// Removes it with everything below it. One that is run must be ended first.
+    /// Removes it with its sub-discussions. A running discussion must be ended first.
     pub async fn delete(&self) -> Result<(), Error> {
         let _locked = self.locked().await;
         let removed = self.scope.archive().remove(self.id).await.map_err(Error::from);
         self.logged("delete", removed).await
     }
 
-    /// Shows it again where retention has hidden it, and keeps it for another whole period.
+    /// Restores it if retention has hidden it, and keeps it for another whole period.
     pub async fn restore(&self) -> Result<(), Error> {
         let _locked = self.locked().await;
         let restored = self.scope.archive().restore(self.id, self.quorum().now()).await;
@@ -226,7 +228,7 @@ impl Discussion {
         done
     }
 
-    /// What was done is done, whether or not it could be written down.
+    /// Writes an audit entry. A failure to write it does not undo the action.
     pub(super) async fn log(&self, action: &str, result: &str) {
         let Scope { tenant, who, .. } = &self.scope;
         let deed = Deed {
@@ -241,7 +243,7 @@ impl Discussion {
     }
 }
 
-/// Why something was not done, without the places of this machine that some errors name.
+/// The reason for a refusal, without the local paths that some errors contain.
 fn refused(error: &Error) -> String {
     match error {
         Error::Store(StoreError::Unavailable(_) | StoreError::Damaged(_) | StoreError::Unusable(_))

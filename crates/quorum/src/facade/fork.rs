@@ -1,4 +1,4 @@
-//! Forks: a past discussion that goes on in another way, paying only for what is new.
+//! Forks: continue a past discussion in another way and pay only for what is new.
 
 use std::collections::BTreeMap;
 
@@ -26,20 +26,20 @@ use crate::{
     },
 };
 
-/// Where and how a fork leaves its discussion.
+/// The step at which a fork branches off, and its changes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Forking {
-    /// Everything up to the answer at this step stands.
+    /// The step up to which, inclusive, the past answers are kept.
     pub at: String,
-    /// Who takes part no longer.
+    /// Participants that leave.
     pub without: Vec<String>,
-    /// What else is different. A newcomer that an option gives a role to takes the seat of the
+    /// Further changes. A newcomer that gets a role through an option takes the seat of the
     /// participant that had it.
     pub changes: Request,
 }
 
 impl Quorum {
-    /// Where it leaves, and what is ordered from there on.
+    /// The point where the fork branches off, and the spec from there on.
     async fn forked(&self, id: DiscussionId, forking: &Forking) -> Result<(event::Fork, Spec), Error> {
         let past = self.state(id).await?;
         let registry = self.registry();
@@ -52,8 +52,7 @@ impl Quorum {
 }
 
 impl Scope {
-    /// Goes on from a past discussion in another way. What was answered there is not asked again, as
-    /// long as the question is the same.
+    /// Forks a past discussion. Its answers are reused as long as the question is the same.
     pub(super) async fn fork(
         &self,
         of: DiscussionId,
@@ -64,7 +63,7 @@ impl Scope {
         self.fork_as(DiscussionId::fresh(), fork, spec).await
     }
 
-    /// The same; the same key and fork again is the same discussion.
+    /// The same; the same key with the same fork returns the same discussion.
     pub(super) async fn fork_once(
         &self,
         of: DiscussionId,
@@ -94,7 +93,7 @@ impl Scope {
     }
 }
 
-/// The fork's changes as those of a request.
+/// Converts the fork's changes to those of a request.
 fn changes(past: &Spec, forking: &Forking, registry: &Registry) -> Result<Request, Refusal> {
     let mut changes = forking.changes.clone();
     let mut table: Vec<(String, Seating)> =
@@ -127,14 +126,14 @@ fn changes(past: &Spec, forking: &Forking, registry: &Registry) -> Result<Reques
     Ok(changes)
 }
 
-/// The roles of all but those in this role and the one who gets it.
+/// The roles of all participants but the holder of this role and the newcomer who gets it.
 fn roles_without(past: &Spec, role: &str, newcomer: &str) -> BTreeMap<String, String> {
     let others = past.participants.iter().filter(|it| it.role.name() != role && it.name != newcomer);
     let cast = others.filter(|it| it.role != Role::SPEAKER);
     cast.map(|it| (it.name.clone(), it.role.to_string())).collect()
 }
 
-/// The seat that is meant, be it by another name of its provider.
+/// The seat with this name, or with another name of its provider.
 fn seat_named<'s>(past: &'s Spec, name: &str) -> Option<&'s Participant> {
     place_of(&past.participants, name).map(|place| &past.participants[place])
 }

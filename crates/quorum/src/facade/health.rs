@@ -1,4 +1,4 @@
-//! Whether a provider would answer, asked through the voice that would.
+//! Health checks of providers, made through the voices that would answer.
 
 use std::{fmt, time::Duration};
 
@@ -12,12 +12,12 @@ use crate::{
     setup::Way,
 };
 
-/// How long one provider may take to say whether it is there.
+/// The timeout for the check of one provider.
 const LONGEST_CHECK: Duration = Duration::from_secs(10);
 
 impl Quorum {
-    /// Before a discussion goes on here, everyone still at its table must be able to speak: a key that is missing on this machine
-    /// must not count as somebody's failure.
+    /// Refuses to resume a discussion here unless all its remaining participants have a voice: a
+    /// key that is missing on this machine must not count as a participant's failure.
     pub(super) fn everyone_has_a_voice(&self, state: &State) -> Result<(), Error> {
         let voices = &self.0.engine.shared().voices;
         let present = state.present();
@@ -34,7 +34,7 @@ impl Quorum {
         if mute.is_empty() { Ok(()) } else { Err(Error::Mute(mute)) }
     }
 
-    /// Whether each available provider would answer now, without paying for it.
+    /// Checks whether each available provider would answer now, at no cost.
     pub async fn health(&self) -> Vec<(String, Result<Checked, Unanswered>)> {
         let checks = self.setup().sources().into_iter().map(|source| async move {
             let answer = self.would_answer(&source.name).await;
@@ -47,7 +47,7 @@ impl Quorum {
         futures::future::join_all(checks).await
     }
 
-    /// What was noticed about the models of a discussion when they were checked here, by participant.
+    /// Warnings from checking the models of a discussion in this process, by participant.
     pub(super) fn noticed(&self, state: &State) -> Vec<(String, String)> {
         let voices = &self.0.engine.shared().voices;
         let seats = state.spec.participants.iter().filter(|it| !it.is_person());
@@ -71,33 +71,33 @@ impl Quorum {
     }
 }
 
-/// What a check without a complaint has shown. Only some programs tell for nothing whether they are
-/// logged in.
+/// What a check without a complaint has shown. Only some programs report at no cost whether they
+/// are logged in.
 fn shown(way: &Way) -> Checked {
     let Way::Command(program) = way else { return Checked::Answers };
     let is_asked = dialect(&program.dialect).is_some_and(|it| !it.probe.is_empty());
     if is_asked { Checked::LoggedIn } else { Checked::Installed }
 }
 
-/// What a check that found no trouble has shown.
+/// The result of a successful check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Checked {
     /// It would answer now.
     Answers,
-    /// It is there, and something about its model is worth knowing.
+    /// It is reachable, with a warning about its model.
     Noticed(String),
     /// The program is logged in, and would answer.
     LoggedIn,
-    /// The program is there. Whether it is logged in shows with its first answer.
+    /// The program is installed. Whether it is logged in only shows with its first answer.
     Installed,
 }
 
 /// Why a provider would not answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unanswered {
-    /// No voice belongs to its name.
+    /// No voice has this name.
     NoVoice,
-    /// It did not say in time whether it is there.
+    /// The check timed out.
     Late,
     /// It failed.
     Failed(ProviderError),

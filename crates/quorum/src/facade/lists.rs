@@ -1,4 +1,4 @@
-//! Finding past discussions and sessions of a tenant; hiding and removing old discussions.
+//! Finds past discussions and sessions of a tenant; hides and removes old discussions.
 
 use quorum_core::seams::{Expired, Retention, Session, Summary, Wanted};
 use uuid::Uuid;
@@ -8,13 +8,13 @@ use crate::{
     listing::{Entry, SessionEntry},
 };
 
-/// How many candidates an ambiguous id is answered with.
+/// How many matches the error for an ambiguous id lists.
 const CANDIDATES: usize = 5;
 
 const DAY_MS: u64 = 86_400_000;
 
 impl Scope {
-    /// The discussion meant by an id, the beginning of one, or `last`.
+    /// The discussion with this id or id prefix, or the newest for `last`.
     pub async fn find(&self, given: &str) -> Result<Discussion, Error> {
         let given = given.trim().to_lowercase();
         if let Ok(id) = given.parse() {
@@ -31,7 +31,7 @@ impl Scope {
         self.the_only(&found, &given)?.ok_or(Error::NotFound(given))
     }
 
-    /// The same among hidden discussions; one that is not hidden is found, too.
+    /// The same including hidden discussions.
     pub async fn find_hidden(&self, given: &str) -> Result<Discussion, Error> {
         let prefix = given.trim().to_lowercase();
         let found = if could_be_id(&prefix) {
@@ -45,7 +45,7 @@ impl Scope {
         }
     }
 
-    /// The one that was found, if any was.
+    /// The only match, if any.
     fn the_only(&self, found: &[Summary], given: &str) -> Result<Option<Discussion>, Error> {
         match found {
             [] => Ok(None),
@@ -63,13 +63,13 @@ impl Scope {
         Ok(self.archive().hidden(self.wanted(limit)).await?.into_iter().map(Entry::from).collect())
     }
 
-    /// Discussions people started, newest first.
+    /// Discussions started by people, newest first.
     pub async fn list(&self, limit: usize, session: Option<Uuid>) -> Result<Vec<Entry>, Error> {
         let found = self.archive().list(Wanted { session, ..self.wanted(limit) }).await?;
         Ok(found.into_iter().map(Entry::from).collect())
     }
 
-    /// Those that have to do with these words, most relevant first.
+    /// Discussions that match these words, most relevant first.
     pub async fn search(
         &self,
         words: &str,
@@ -98,7 +98,7 @@ impl Scope {
         Ok(all.into_iter().filter(|it| it.tenant == self.tenant).collect())
     }
 
-    /// The session meant by an id, or by a name only one session has.
+    /// The session with this id, or with this name if only one has it.
     pub async fn find_session(&self, given: &str) -> Result<Uuid, Error> {
         let sessions = self.own_sessions().await?;
         let is_meant = |it: &&Session| it.name == given || it.id.to_string() == given.to_lowercase();
@@ -112,7 +112,7 @@ impl Scope {
         }
     }
 
-    /// Makes a session.
+    /// Creates a session.
     pub async fn create_session(&self, name: &str) -> Result<SessionEntry, Error> {
         let (id, name, tenant) = (Uuid::now_v7(), name.to_owned(), self.tenant.clone());
         let session = Session { id, name, created_at: self.quorum.now(), tenant };
@@ -128,8 +128,8 @@ impl Scope {
 }
 
 impl Quorum {
-    /// Hides finished discussions of every tenant that are older than the configuration keeps them,
-    /// and removes those that have been hidden for a week. Surfaces report what was done.
+    /// Hides finished discussions of every tenant that are older than the configured retention, and
+    /// removes those that have been hidden for a week. Surfaces report what was done.
     pub async fn expire_old(&self) -> Result<Expired, Error> {
         let keep_ms = self.config().retention_days.map_or(u64::MAX, |days| u64::from(days) * DAY_MS);
         Ok(self.0.archive.expire(Retention { keep_ms, wall: self.now() }).await?)

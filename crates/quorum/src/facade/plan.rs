@@ -1,4 +1,4 @@
-//! What an order would come to, before anybody is asked: who is asked in which order, and the most it can take.
+//! Plans a discussion without asking any model: who would be asked when, and the maximum cost.
 
 mod course;
 mod rehearsal;
@@ -23,49 +23,50 @@ use self::{
 };
 use crate::{Error, Quorum};
 
-/// What a discussion would come to.
+/// The expected course and cost of a discussion.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Plan {
     /// The question.
     pub topic: String,
-    /// How it is held.
+    /// The pattern.
     pub pattern: String,
-    /// How it is decided.
+    /// The consensus method.
     pub consensus: String,
     /// Whether the voices are simulated.
     pub simulated: bool,
-    /// Who sits there.
+    /// The participants.
     pub participants: Vec<PlannedSeat>,
-    /// Who is asked in which order, when nothing fails and nothing ends it early.
+    /// Who is asked in which order if nothing fails or ends the discussion early.
     pub course: Vec<PlannedPhase>,
-    /// What that takes at most, every answer being as long as it may be.
+    /// The maximum for that course, with every answer as long as it may be.
     pub usual: Figures,
-    /// What it can take at the very most: every reply misread, every call failing as often as it is repeated, within the limits given.
+    /// The upper bound within the given limits: every reply misread, and every call failing as
+    /// often as it is retried.
     pub most: Figures,
-    /// Who has no known price; what they cost is in no sum.
+    /// Participants without a known price; their cost is in no sum.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unpriced: Vec<String>,
-    /// Who can't take part: there is no such provider here.
+    /// Participants whose provider does not exist here.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unavailable: Vec<String>,
-    /// Whether participants may convene sub-discussions; `usual` does not know of those, `most` does.
+    /// Whether participants may convene sub-discussions; only `most` includes them.
     pub sub_discussions: bool,
-    /// The time for everything, in milliseconds.
+    /// The total time budget, in milliseconds.
     pub budget_ms: u64,
 }
 
-/// Somebody at the table.
+/// A participant.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlannedSeat {
-    /// Under which name.
+    /// The name.
     pub participant: String,
-    /// In which part.
+    /// The role.
     pub role: String,
-    /// Whether it is a person, who is waited for and costs nothing.
+    /// Whether it is a person, who costs nothing.
     pub person: bool,
-    /// How often it is asked when nothing fails.
+    /// How often it is asked if nothing fails.
     pub calls: u32,
 }
 
@@ -73,32 +74,32 @@ pub struct PlannedSeat {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlannedPhase {
-    /// The round; none where it is decided, after all rounds.
+    /// The round; `None` for the decision after all rounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub round: Option<u32>,
     /// The phase.
     pub phase: String,
-    /// Who is asked, one group after the other; those of a group at once.
+    /// Who is asked: groups in order, the members of a group concurrently.
     pub asked: Vec<Vec<String>>,
 }
 
-/// How much.
+/// Calls, tokens and cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Figures {
     /// Calls to providers.
     pub calls: u32,
-    /// Tokens, read and written.
+    /// Tokens, input and output.
     pub tokens: u64,
-    /// USD for those whose price is known.
+    /// The cost in USD of participants with a known price.
     pub cost_usd: f64,
 }
 
 impl Quorum {
-    /// What an order that was checked would come to. Asks nobody and records nothing.
+    /// Plans a checked order. Asks no model and records nothing.
     ///
-    /// The figures are for one undisturbed process: a call that was under way when a process died is
-    /// made again, and may be paid twice.
+    /// The figures are for one undisturbed process: a call that was under way when a process died
+    /// is made again, and may be paid twice.
     pub(super) async fn plan(&self, order: &Spec) -> Result<Plan, Error> {
         let shared = self.0.engine.shared();
         let rehearsed = rehearse(shared, order).await?;
@@ -133,7 +134,7 @@ fn seat(who: &Participant, asked: &[Question]) -> PlannedSeat {
     PlannedSeat { participant: who.name.clone(), role: who.role.to_string(), person: who.is_person(), calls }
 }
 
-/// A sum that only grows.
+/// A running sum of calls, tokens and cost.
 #[derive(Clone, Copy, Default)]
 struct Sum {
     calls: u32,
@@ -149,7 +150,7 @@ impl Sum {
         self.usd += price.map(|it| it.of(usage)).unwrap_or_default().times(many);
     }
 
-    /// What the limits leave of it.
+    /// The sum, capped by the limits of the order.
     fn within(self, order: &Spec, dearest: Worst) -> Figures {
         let calls = order.limits.calls.map_or(self.calls, |limit| limit.min(self.calls));
         let by_calls = u64::from(calls);
@@ -163,7 +164,7 @@ impl Sum {
     }
 }
 
-/// What one call takes at the worst.
+/// The most expensive single call.
 #[derive(Clone, Copy, Default)]
 struct Worst {
     tokens: u64,
@@ -195,24 +196,26 @@ fn most(shared: &Shared, order: &Spec, rehearsed: &Rehearsed) -> Figures {
     let full = full_window(shared, order);
     if may_sum_up(shared, order) {
         let talk = rehearsed.all.values().filter(|it| it.phase != "deciding").count() as u32;
-        // Before each question, and once more for whoever was shown too much.
+        // Before each question, and once more for a model whose request was too long.
         full.iter().for_each(|(usage, price)| sum.add(2 * talk * attempts(), *usage, *price));
         worst = full.iter().fold(worst, |worst, (usage, price)| worst.or(*usage, *price));
     }
     if order.recursion.is_some() {
-        // How many sub-discussions there will be nobody knows; there is always a limit on the calls of all of them together.
+        // The number of sub-discussions is unknown, but the calls of all of them together are
+        // always limited.
         worst = full.iter().fold(worst, |worst, (usage, price)| worst.or(*usage, *price));
         sum = Sum { calls: u32::MAX, tokens: u64::MAX, usd: worst.usd.times(u64::MAX) };
     }
     sum.within(order, worst)
 }
 
-/// How often one question is put to a provider at most: once, again for every class of failure, and once more when it was too long.
+/// The maximum number of calls for one question: one, retries for every error class, and one more
+/// when it was too long.
 fn attempts() -> u32 {
     2 + ErrorClass::ALL.iter().map(|class| class.retries()).sum::<u32>()
 }
 
-/// A call that fills the window and is answered at length, by each of them.
+/// For each participant, a call that fills the window and gets the longest answer.
 fn full_window(shared: &Shared, order: &Spec) -> Vec<(Usage, Option<Price>)> {
     let voiced = voices(shared, order).into_iter().filter_map(|(_, voice)| voice);
     let full = |voice: Voice| {
@@ -222,7 +225,7 @@ fn full_window(shared: &Shared, order: &Spec) -> Vec<(Usage, Option<Price>)> {
     voiced.map(full).collect()
 }
 
-/// Whether what was said may be summed up by somebody who is paid for it.
+/// Whether earlier turns may be summarized by a paid model.
 fn may_sum_up(shared: &Shared, order: &Spec) -> bool {
     let (sums, settings) = (&[0, 1_000, 2_000, 3_000, 4_000], &order.settings);
     let crowded = Length { sums, summary: None, room: 2_000, settings };

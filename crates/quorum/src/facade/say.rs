@@ -1,4 +1,4 @@
-//! Takes the turn of a person and a decision of people, and goes on with the discussion.
+//! Takes a person's turn or decision, and resumes the discussion.
 
 use std::time::Duration;
 
@@ -15,13 +15,14 @@ use quorum_core::{
 
 use crate::{Error, Quorum, Steered, facade::steering::is_over};
 
-/// How often, and after how long, it is looked whether whoever runs the discussion has taken the word.
+/// How often, and at which interval, to check whether the running process has taken the message.
 const LOOKS: u32 = 20;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 impl Quorum {
-    /// Gives a person's turn and, if nobody runs the discussion, goes on with it here. Who does not say for whom they speak, speaks
-    /// for the one who is awaited. Refused with nothing changed when it is not their turn.
+    /// Takes a person's turn and, if no process runs the discussion, resumes it here. Without a
+    /// speaker, the text counts for the person who is awaited. Refused with nothing changed if it
+    /// is not their turn.
     pub(super) async fn say(
         &self,
         id: DiscussionId,
@@ -42,18 +43,19 @@ impl Quorum {
         self.go_on(id, word).await
     }
 
-    /// Makes a decision that is awaited and, if nobody runs the discussion, goes on with it here (D13).
-    /// Refused with nothing changed when it is not awaited, or was made already, and when it is none of
-    /// the choices.
+    /// Makes an awaited decision and, if no process runs the discussion, resumes it here (D13).
+    /// Refused with nothing changed if the decision is not awaited, was made already, or is not one
+    /// of the choices.
     pub(super) async fn rule(&self, id: DiscussionId, ruling: Ruling) -> Result<Steered, Error> {
         let word = self.0.engine.send(id, Command::Rule(ruling)).await?;
         self.go_on(id, word).await
     }
 
-    /// Whoever runs it may just be leaving, so a claim that is held is looked at for a while before the word is left to them.
+    /// Resumes the discussion here, or leaves the message to the process that runs it. That process
+    /// may just be ending, so a held claim is polled for a while first.
     async fn go_on(&self, id: DiscussionId, word: CommandId) -> Result<Steered, Error> {
         if let Err(voiceless) = self.everyone_has_a_voice(&*self.state(id).await?) {
-            // Whoever runs it may have what is missing here; else the word waits.
+            // The running process may have what is missing here; otherwise the message waits.
             return match self.take(id).await {
                 Err(StoreError::Held { owner, .. }) => Ok(Steered::Sent { to: owner }),
                 Ok(_) | Err(_) => Err(voiceless),
@@ -61,7 +63,7 @@ impl Quorum {
         }
         let mut looks = 0;
         loop {
-            // Taking what this process runs once more would end that run.
+            // Claiming a discussion again that this process runs would end that run.
             let ours = StoreError::Held { id, owner: self.0.owner.clone() };
             let is_ours = self.0.engine.is_running(id);
             let ran = if is_ours { Err(RunError::Store(ours)) } else { self.0.engine.run(id).await };
@@ -80,7 +82,7 @@ impl Quorum {
     }
 }
 
-/// The one whose turn it is, or else the only person at the table.
+/// The person whose turn it is, or else the only person who takes part.
 fn who_speaks(state: &State) -> Result<String, Error> {
     let awaited: Vec<String> = state.awaiting.iter().map(|it| it.participant.clone()).collect();
     let people = state.spec.participants.iter().filter(|it| it.is_person());

@@ -1,4 +1,4 @@
-//! One tenant's part of a store: nothing of another tenant can be reached through it.
+//! One tenant's part of a store. It gives no access to other tenants.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use quorum_core::{
 
 use crate::{Error, Plan, Quorum, Request, facade::discussion::Discussion, request::PanelChoice};
 
-/// What one tenant may reach, and who of them acts.
+/// A tenant, and the user who acts for it.
 #[derive(Clone)]
 pub struct Scope {
     pub(super) quorum: Quorum,
@@ -23,37 +23,37 @@ pub struct Scope {
     pub(super) who: Arc<str>,
 }
 
-/// A discussion, and the handle of its run if it was this call that began to run it.
+/// A discussion, and the handle of its run if this call started it.
 pub struct Started {
-    /// Which.
+    /// The discussion.
     pub discussion: Discussion,
-    /// `None` where it was begun before.
+    /// `None` if it was started before.
     pub handle: Option<Handle>,
 }
 
-/// The sender's name for an order, so that sending it twice orders once.
+/// An idempotency key: sending the same order twice starts one discussion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderKey {
-    /// The sender's own.
+    /// The key chosen by the sender.
     pub key: String,
-    /// A short name for what is ordered.
+    /// A digest of the order.
     pub digest: String,
 }
 
 impl Scope {
-    /// Whose discussions these are.
+    /// The tenant.
     #[must_use]
     pub fn tenant(&self) -> &Tenant {
         &self.tenant
     }
 
-    /// Who does what is done through this.
+    /// The name that actions are audited under.
     #[must_use]
     pub fn who(&self) -> &str {
         &self.who
     }
 
-    /// The store these discussions are in, and what was configured for it.
+    /// The [`Quorum`] behind this scope.
     #[must_use]
     pub fn quorum(&self) -> &Quorum {
         &self.quorum
@@ -63,39 +63,39 @@ impl Scope {
         &*self.quorum.0.archive
     }
 
-    /// What a request amounts to, or everything that is wrong with it. Costs nothing.
+    /// Checks a request and returns its spec, or all problems with it. Costs nothing.
     pub fn check(&self, request: &Request) -> Result<Spec, Error> {
         Ok(Spec { tenant: self.tenant.clone(), ..self.quorum.check(request)? })
     }
 
-    /// How the panel of this request differs from the usual one; `None` where it names its own, is as
-    /// usual, or is simulated.
+    /// How the panel of this request differs from the usual one; `None` if the request names its
+    /// own panel, gets the usual one, or is simulated.
     #[must_use]
     pub fn panel_choice(&self, request: &Request) -> Option<PanelChoice> {
         self.quorum.panel_choice(request)
     }
 
-    /// Whether simulated voices would answer though neither the request nor the configuration asks for
-    /// them.
+    /// Whether simulated voices would answer although neither the request nor the configuration
+    /// asks for them.
     #[must_use]
     pub fn simulates_unasked(&self, request: &Request) -> bool {
         self.quorum.simulates_unasked(request)
     }
 
-    /// What an order that was checked would come to. Asks nobody and records nothing. The work is done
-    /// where this is awaited, and by tasks beside it; for many rounds it takes seconds.
+    /// Plans a checked order. Asks no model and records nothing. The work is done by the awaiting
+    /// task and tasks it spawns; for many rounds it takes seconds.
     pub async fn plan(&self, order: &Spec) -> Result<Plan, Error> {
         self.quorum.plan(order).await
     }
 
-    /// Starts what was checked.
+    /// Starts a checked order.
     pub async fn start(&self, spec: Spec) -> Result<(Discussion, Handle), Error> {
         self.quorum.switched_on()?;
         self.begin(DiscussionId::fresh(), spec).await
     }
 
-    /// Starts what was checked. The same key and order again is the same discussion, whether it was
-    /// begun a moment or a restart ago.
+    /// Starts a checked order. The same key with the same order returns the same discussion, even
+    /// after a restart.
     pub async fn start_once(&self, spec: Spec, key: Option<&OrderKey>) -> Result<Started, Error> {
         self.quorum.switched_on()?;
         let (id, began) = self.place(key).await?;
@@ -110,8 +110,8 @@ impl Scope {
     async fn begin(&self, id: DiscussionId, spec: Spec) -> Result<(Discussion, Handle), Error> {
         let discussion = self.named(id);
         let begun = self.quorum.0.engine.begin_as(id, Spec { tenant: self.tenant.clone(), ..spec });
-        // Both at once, the audit entry first: nothing runs without a record of who started it,
-        // whenever the process ends.
+        // Concurrently, the audit entry first: even if the process dies, nothing has run without a
+        // record of who started it.
         let ((), begun) = join(discussion.log("start", "done"), begun).await;
         match begun {
             Ok(handle) => Ok((discussion, handle)),
@@ -119,7 +119,7 @@ impl Scope {
         }
     }
 
-    /// Records what was checked, for another process to run with [`Discussion::run_prepared`].
+    /// Records a checked order, for another process to run with [`Discussion::run_prepared`].
     pub async fn prepare(&self, spec: Spec) -> Result<Discussion, Error> {
         self.quorum.switched_on()?;
         let discussion = self.named(DiscussionId::fresh());
@@ -129,7 +129,7 @@ impl Scope {
         Ok(discussion)
     }
 
-    /// The id for an order, and whether the same order came before and may have been begun.
+    /// The id for an order, and whether the same order came before and may have been started.
     pub(super) async fn place(&self, key: Option<&OrderKey>) -> Result<(DiscussionId, bool), Error> {
         let id = DiscussionId::fresh();
         let Some(OrderKey { key, digest }) = key.cloned() else { return Ok((id, false)) };
@@ -141,7 +141,8 @@ impl Scope {
         Ok((standing.id, standing.id != id))
     }
 
-    /// The discussion of this id, if it is this tenant's. Another's is as unknown as one that never was.
+    /// The discussion with this id, if it belongs to this tenant. Another tenant's discussion gives
+    /// the same error as one that does not exist.
     pub async fn discussion(&self, id: DiscussionId) -> Result<Discussion, Error> {
         self.own(id).await?;
         Ok(self.named(id))
@@ -159,7 +160,7 @@ impl Scope {
         Discussion { scope: self.clone(), id }
     }
 
-    /// Who did what, newest first.
+    /// The audit log, newest first.
     pub async fn audit(&self, limit: usize) -> Result<Vec<Deed>, Error> {
         Ok(self.archive().deeds(self.tenant.clone(), limit).await?)
     }

@@ -9,25 +9,25 @@ use quorum_core::{
 
 use crate::{Error, Quorum};
 
-/// How long this process may look at a discussion before others may run it.
+/// The lease for inspecting a discussion, after which other processes may run it.
 pub(super) const GLANCE_MS: u64 = 5_000;
 
-/// What became of a command.
+/// The effect of a command.
 pub enum Steered {
-    /// Another process runs the discussion, and will take it.
+    /// Another process runs the discussion, and will take the command.
     Sent {
-        /// Who.
+        /// The owner.
         to: String,
     },
-    /// Nobody ran it, so it is carried out here.
+    /// No process ran it, so it is carried out here.
     Here(Handle),
-    /// Nobody runs it, so there is nothing to pause.
+    /// No process runs it, so there is nothing to pause.
     Idle(Box<Snapshot>),
 }
 
 impl Quorum {
-    /// Goes on with a discussion that nobody runs, be it paused, failed or left behind by a process
-    /// that died.
+    /// Resumes a discussion that no process runs, whether it was paused, failed or left behind by a
+    /// process that died.
     pub(super) async fn resume(&self, id: DiscussionId) -> Result<Handle, Error> {
         let state = self.state(id).await?;
         if is_over(&state) {
@@ -41,7 +41,7 @@ impl Quorum {
         Ok(self.0.engine.run(id).await?)
     }
 
-    /// Whether it is paused, or would be at once because nobody took the pause that is in its inbox.
+    /// Whether it is paused, or has a pause in its inbox that was not taken yet.
     async fn is_held_back(&self, id: DiscussionId) -> Result<bool, Error> {
         let state = self.state(id).await?;
         let waiting = self.0.engine.shared().store.commands(id, state.seen).await?;
@@ -49,7 +49,8 @@ impl Quorum {
         Ok(waits || state.lifecycle == Lifecycle::Paused || state.wish == Some(Command::Pause))
     }
 
-    /// Passes a command on to whoever runs the discussion. Where nobody does, stop and abort are carried out here.
+    /// Sends a command to the process that runs the discussion. If none does, stop and abort are
+    /// carried out here.
     pub(super) async fn steer(&self, id: DiscussionId, command: Command) -> Result<Steered, Error> {
         let state = self.state(id).await?;
         if is_over(&state) {
@@ -89,13 +90,13 @@ impl Quorum {
         Ok(())
     }
 
-    /// Makes sure that nobody else runs it. The engine takes it again under the same name.
+    /// Claims the discussion for this process. The engine claims it again under the same name.
     pub(super) async fn take(&self, id: DiscussionId) -> Result<Claim, StoreError> {
         self.0.engine.shared().store.claim(id, &self.0.owner, GLANCE_MS).await
     }
 }
 
-/// Whether nothing more can happen in it; an error may be tried again.
+/// Whether it has ended for good; a failed discussion may be resumed.
 pub(super) fn is_over(state: &State) -> bool {
     matches!(state.lifecycle, Lifecycle::Completed | Lifecycle::Aborted)
 }

@@ -1,30 +1,31 @@
-//! Taking over discussions that another process left behind; for servers, across tenants.
+//! Takes over discussions that another process left behind; for servers, across tenants.
 
 use quorum_core::model::id::DiscussionId;
 
 use crate::{Error, Quorum, Started, facade::steering::GLANCE_MS};
 
-/// Under which name the audit knows a server that takes a discussion over.
+/// The server's name in the audit log when it takes over a discussion.
 const SERVER: &str = "the server";
 
 impl Quorum {
-    /// What could go on and what nobody runs, oldest first: not what is paused or waits for a person.
-    /// Other processes don't take these for a moment.
+    /// Unfinished discussions that no process runs, oldest first, without those that are paused or
+    /// wait for a person. Other processes can't claim these for a moment.
     pub async fn left_behind(&self) -> Result<Vec<DiscussionId>, Error> {
         let store = &self.0.engine.shared().store;
-        // One pass: what ends at once, a record of another version for instance, could be claimed
-        // again and again.
+        // One pass only: a discussion that ends at once, such as one with a record of another
+        // version, could be claimed again and again.
         let claims = store.claim_any(usize::MAX, &self.0.owner, GLANCE_MS).await?;
         Ok(claims.into_iter().map(|claim| claim.id).collect())
     }
 
-    /// Leaves every discussion that this process runs to another one: nothing new is begun, and the
-    /// calls under way are recorded as they end. Returns when no run is left.
+    /// Hands every discussion that this process runs over to another one: no new calls are made,
+    /// and the calls under way are recorded as they end. Returns when no run is left.
     pub async fn leave(&self) {
         self.0.engine.leave().await;
     }
 
-    /// Goes on with one of these, be it much later; `None` where that is done already, or can't be.
+    /// Resumes one of these, at any later time; `None` if this process runs it already, or it can't
+    /// be resumed.
     pub async fn go_on_with(&self, id: DiscussionId) -> Result<Option<Started>, Error> {
         let _locked = self.0.locks.lock(id).await;
         if self.0.engine.is_running(id) {

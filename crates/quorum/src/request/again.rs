@@ -1,6 +1,7 @@
-//! From a spec back to a request: a past order, to be given again with changes.
+//! Converts a spec back to a request, so that a past order can be repeated with changes.
 //!
-//! What is usual for its pattern is left out, so that another pattern brings its own; checking puts it back.
+//! The defaults of its pattern are left out, so that another pattern can apply its own; checking
+//! adds them again.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +27,8 @@ use crate::{
 };
 
 impl Request {
-    /// The request that asks for this once more. Nothing of the spec is passed over: a field it gains must find its place here.
+    /// The request that produces this spec again. The spec is destructured completely, so that a
+    /// new field must be handled here.
     #[must_use]
     pub fn of(spec: &Spec, registry: &Registry) -> Request {
         let Spec {
@@ -46,7 +48,7 @@ impl Request {
             settings,
             window,
             session,
-            // Whoever asks again asks for themselves.
+            // The sender of the repeated request is its tenant.
             tenant: _,
             simulation,
         } = spec;
@@ -81,7 +83,7 @@ fn unusual<T: PartialEq + Copy>(value: T, usual: T) -> Option<T> {
 }
 
 fn with_seats(request: Request, participants: &[Participant], usual: &Usual) -> Request {
-    // A judge who got a second seat gets it again; nobody asked for it by name.
+    // A judge with a second seat gets it again from the pattern; it was not requested by name.
     let asked_for: Vec<&Participant> =
         participants.iter().filter(|it| !is_second_seat(it, participants)).collect();
     let seats = || asked_for.iter().copied();
@@ -107,7 +109,7 @@ fn with_seats(request: Request, participants: &[Participant], usual: &Usual) -> 
     }
 }
 
-/// Whether a pattern gave this seat to somebody who sits at the table already.
+/// Whether a pattern gave this seat to a provider that already has one.
 fn is_second_seat(seat: &Participant, participants: &[Participant]) -> bool {
     let is_of = |it: &Participant| {
         let second = format!("{}-{}", it.name, seat.role);
@@ -116,7 +118,7 @@ fn is_second_seat(seat: &Participant, participants: &[Participant]) -> bool {
     seat.aside && participants.iter().any(is_of)
 }
 
-/// The table as it would be written; who would get another name by that keeps theirs.
+/// The seats as they would be written; a seat that would get another name that way keeps its own.
 fn under_their_names(seats: &[&Participant]) -> Vec<Seating> {
     let table: Vec<Seating> = seats.iter().map(|it| written(it)).collect();
     let named = seats::seated(&table, "participants", &mut Complaints::default());
@@ -126,7 +128,7 @@ fn under_their_names(seats: &[&Participant]) -> Vec<Seating> {
     seats.iter().map(|it| kept(it)).collect()
 }
 
-/// A seat that keeps its name, whoever else sits at the table.
+/// A seat that keeps its name, regardless of the other seats.
 pub(crate) fn kept(seat: &Participant) -> Seating {
     match seat.person {
         Some(_) => written(seat),
@@ -198,8 +200,8 @@ fn with_voices(request: Request, manner: &Manner, simulation: Option<&Simulation
     }
 }
 
-/// The past request with everything replaced that is changed. What was said of single participants
-/// stays only for those who still take part, and roles and options only where they still count.
+/// The past request with the changes applied. Settings of single participants stay only for those
+/// who still take part, and roles and options only where they still apply.
 pub(crate) fn changed(past: &Request, changes: &Request, registry: &Registry) -> Request {
     let mut past = past.clone();
     if changes.pattern.is_some() && changes.pattern != past.pattern {
@@ -215,7 +217,7 @@ pub(crate) fn changed(past: &Request, changes: &Request, registry: &Registry) ->
         keep_those_present(&mut past, &table, registry);
         (past.providers, past.participants) = (None, None);
     }
-    // Seats that keep their names are nothing that can be written down.
+    // Seats that keep their names have no written form.
     let table = changes.participants.clone().or_else(|| past.participants.take());
     let (mut fields, mut changes) = (fields(&past), fields(changes));
     changes.remove("participants");
@@ -225,12 +227,12 @@ pub(crate) fn changed(past: &Request, changes: &Request, registry: &Registry) ->
         }
     }
     fields.extend(changes);
-    // Both were requests, and so is one that has each field from one of them.
+    // Both were requests, and so is one that takes each field from one of them.
     let request = serde_json::from_value(Value::Object(fields)).unwrap_or(past);
     Request { participants: table, ..request }
 }
 
-/// The fields that are given; no topic is none.
+/// The fields that are given; an empty topic counts as not given.
 pub(super) fn fields(request: &Request) -> Map<String, Value> {
     let fields = serde_json::to_value(request).ok().and_then(|it| it.as_object().cloned());
     let mut fields = fields.unwrap_or_default();
@@ -240,13 +242,13 @@ pub(super) fn fields(request: &Request) -> Map<String, Value> {
     fields
 }
 
-/// Who shall take part, where a request says so.
+/// The participants, if the request names them.
 fn table(request: &Request) -> Option<Vec<Seating>> {
     let providers = || Some(request.providers.clone()?.into_iter().map(Seating::Written).collect());
     request.participants.clone().or_else(providers)
 }
 
-/// Forgets the options that no longer count with the pattern, method and strategy of the changes.
+/// Drops the options that don't apply to the pattern, method and strategy of the changes.
 fn drop_idle(past: &mut Request, changes: &Request, registry: &Registry) {
     let first = |names: Option<&'static str>| names.unwrap_or_default().to_owned();
     let either = |change: &Option<String>, past: &Option<String>| change.clone().or_else(|| past.clone());

@@ -1,4 +1,4 @@
-//! Bounds of single values, and the list of everything that is out of them.
+//! Checks the bounds of single values and collects the complaints.
 
 use std::{collections::BTreeMap, fmt::Display, ops::RangeInclusive};
 
@@ -6,10 +6,10 @@ use quorum_core::model::error::Code;
 
 use crate::{Complaint, request::limits::MOST_COMPLAINTS};
 
-/// The field that stands for the whole request.
+/// The field name for the whole request.
 const WHOLE: &str = "request";
 
-/// The first few complaints, and how many more there are.
+/// The first few complaints, and the number of the others.
 pub(crate) fn capped(mut complaints: Vec<Complaint>) -> Vec<Complaint> {
     let more = complaints.len().saturating_sub(MOST_COMPLAINTS);
     complaints.truncate(MOST_COMPLAINTS);
@@ -20,27 +20,27 @@ pub(crate) fn capped(mut complaints: Vec<Complaint>) -> Vec<Complaint> {
     complaints
 }
 
-/// Collects everything that is wrong, so that a user sees it at once.
+/// Collects all problems, so that a user sees them at once.
 #[derive(Debug, Default)]
 pub(super) struct Complaints(pub(super) Vec<Complaint>);
 
 impl Complaints {
-    /// Something is wrong with this field.
+    /// Adds a problem with this field.
     pub(super) fn add(&mut self, field: &str, message: impl Into<String>) {
         self.add_coded(field, Code::InvalidRequest, message);
     }
 
-    /// Something about this field does not go with the rest of the request.
+    /// Adds a clash of this field with the rest of the request.
     pub(super) fn clash(&mut self, field: &str, message: impl Into<String>) {
         self.0.push(Complaint::new(field, Code::InvalidRequest, message).in_combination());
     }
 
-    /// Something is wrong with this field, under another code.
+    /// Adds a problem with this field under another code.
     pub(super) fn add_coded(&mut self, field: &str, code: Code, message: impl Into<String>) {
         self.0.push(Complaint::new(field, code, message));
     }
 
-    /// The value, or the usual one where none is given or it is out of bounds.
+    /// The value, or the default if none is given or it is out of bounds.
     pub(super) fn within<T: PartialOrd + Display + Copy>(
         &mut self,
         field: &str,
@@ -59,7 +59,7 @@ impl Complaints {
         }
     }
 
-    /// The entries that there may be; further ones are left out, so that nothing is done with them.
+    /// The entries up to the allowed number; further ones are dropped and reported.
     pub(super) fn few<'l, T>(&mut self, field: &str, list: &'l [T], most: usize) -> &'l [T] {
         if list.len() <= most {
             return list;
@@ -68,7 +68,7 @@ impl Complaints {
         &list[..most]
     }
 
-    /// The same for entries by name.
+    /// The same for named entries.
     pub(super) fn few_named<'l, V>(
         &mut self,
         field: &str,
@@ -82,7 +82,7 @@ impl Complaints {
         entries.into_iter().flatten().take(most)
     }
 
-    /// The text without blanks around it; `None` where nothing is left.
+    /// The trimmed text; `None` if it is empty.
     pub(super) fn text(&mut self, field: &str, given: Option<&str>, longest: usize) -> Option<String> {
         let text = given.map(str::trim).filter(|text| !text.is_empty())?;
         let length = text.chars().count();

@@ -1,4 +1,5 @@
-//! From a request to a spec: defaults filled in, bounds kept, and everything that is wrong said at once.
+//! Checks a request and makes a spec of it: fills in defaults, enforces bounds, and reports all
+//! problems at once.
 
 use quorum_core::model::{
     error::{Code, Refusal},
@@ -29,10 +30,10 @@ use crate::{
 };
 
 const CALLS_WITH_RECURSION: u32 = 20;
-/// How many models must have taken part where no people do, unless a request says otherwise.
+/// The default minimum of models for a success, if no people take part.
 const USUAL_MINIMUM: u32 = 2;
 
-/// What is usual where a request says nothing.
+/// The defaults for this pattern.
 pub(crate) fn usual(pattern: &str, registry: &Registry) -> Usual {
     let usual = registry.pattern(pattern).map_or(Usual::PLAIN, |it| it.usual);
     let first_method = registry.methods().first().map_or("", |it| it.name);
@@ -43,14 +44,14 @@ pub(crate) fn usual(pattern: &str, registry: &Registry) -> Usual {
     }
 }
 
-/// The spec, or everything that is wrong with the request by itself and by the vocabulary of the
-/// setting. Whether there are voices for it is not checked here.
+/// The spec, or all problems with the request by itself and by the vocabulary of the setting.
+/// Whether its voices are available is not checked here.
 pub fn check(request: &Request, setting: &Setting) -> Result<Spec, Vec<Complaint>> {
     checked_with(request, setting, |spec| setting.registry.refusals(spec))
 }
 
-/// The same with further refusals. About each field, the request's own complaints count first, so
-/// that nothing is said twice.
+/// The same with further refusals. For each field, the request's own complaints take precedence, so
+/// that no problem is reported twice.
 pub(crate) fn checked_with(
     request: &Request,
     setting: &Setting,
@@ -64,7 +65,7 @@ pub(crate) fn checked_with(
     if complaints.is_empty() { Ok(spec) } else { Err(capped(complaints)) }
 }
 
-/// A name that nothing has is wrong by itself.
+/// Marks an unknown name as wrong by itself.
 fn named_fault(complaint: Complaint, spec: &Spec, setting: &Setting) -> Complaint {
     let registry = &setting.registry;
     let is_known = match complaint.field.as_str() {
@@ -77,7 +78,8 @@ fn named_fault(complaint: Complaint, spec: &Spec, setting: &Setting) -> Complain
     if is_known { complaint } else { Complaint { fault: Fault::Value, ..complaint } }
 }
 
-/// The spec as far as it can be made out, usual values in place of wrong ones, and everything that is wrong.
+/// The spec as far as it can be determined, with defaults in place of wrong values, and all
+/// problems.
 #[must_use]
 pub fn draft(request: &Request, setting: &Setting) -> (Spec, Vec<Complaint>) {
     let mut wrong = Complaints::default();
@@ -88,7 +90,7 @@ pub fn draft(request: &Request, setting: &Setting) -> (Spec, Vec<Complaint>) {
     let usual = &usual(&pattern, registry);
     let simulation = simulation(request, setting, &mut wrong);
     let (written, field) = panel::panel(request, setting, simulation.is_some(), usual, &mut wrong);
-    // Whoever names more is told so above; nothing is done with the rest.
+    // Too many participants are reported above; the rest is ignored.
     let mut participants = seats::seated(&written[..written.len().min(most)], field, &mut wrong);
     panel::with_a_model(&participants, &mut wrong);
     panel::with_voices(&participants, field, setting, asked(request, &simulation), &mut wrong);
@@ -177,7 +179,7 @@ pub(super) fn usual_total_ms(request: &Request) -> u64 {
     if request.recursive == Some(true) { 180_000 } else { 30 * 60_000 }
 }
 
-/// How many must have taken part, unless a request says otherwise. With people at the table, one model is enough.
+/// The default minimum of models for a success. With people taking part, one model is enough.
 pub(super) fn usual_minimum(seats: &[Participant]) -> u32 {
     let people = seats.iter().any(Participant::is_person);
     if people { models(seats).clamp(1, USUAL_MINIMUM) } else { USUAL_MINIMUM }
@@ -246,7 +248,7 @@ fn strategy(request: &Request, wrong: &mut Complaints) -> TimeoutStrategy {
     })
 }
 
-/// Off unless it is asked for: who has not answered yet may be the one who disagrees.
+/// Off unless requested: a participant that has not answered yet may be the one that disagrees.
 fn early_exit(request: &Request, wrong: &mut Complaints) -> Option<f64> {
     let enough = wrong.within("confidenceThreshold", request.confidence_threshold, 0.9, SHARE);
     if request.early_exit == Some(true) {
@@ -270,7 +272,7 @@ fn session(request: &Request, wrong: &mut Complaints) -> Option<Uuid> {
     session
 }
 
-/// Whom the participants' voices come from.
+/// The source of the participants' voices.
 fn asked(request: &Request, simulation: &Option<Simulation>) -> panel::Voiced {
     match simulation {
         None => panel::Voiced::Real,
@@ -279,7 +281,7 @@ fn asked(request: &Request, simulation: &Option<Simulation>) -> panel::Voiced {
     }
 }
 
-/// Voices are simulated where the request or the program asks for that, and nowhere else.
+/// Voices are simulated only if the request or the program asks for it.
 fn simulation(request: &Request, setting: &Setting, wrong: &mut Complaints) -> Option<Simulation> {
     if !request.wants_simulation() && setting.voicing == Voicing::Real {
         return None;

@@ -1,6 +1,6 @@
-//! The fields of every order with what may be written in them, as a JSON schema.
+//! The fields of every order and their values, as a JSON schema.
 //!
-//! What patterns, methods and strategies declare of their own is added to these.
+//! The options that patterns, methods and strategies declare are added to these.
 
 use std::ops::RangeInclusive;
 
@@ -13,33 +13,33 @@ use crate::request::limits::{
     most_seats,
 };
 
-/// What may be written in a field.
+/// The type of a field's value.
 #[derive(Clone, Copy)]
 enum Form {
     /// A text that is not blank.
     Topic,
     /// One of these names.
     Named(fn(&Registry) -> Vec<&'static str>),
-    /// A text of at most so many characters.
+    /// A text with at most this many characters.
     Text(usize),
     Id,
     Flag,
     Whole(u64, u64),
     Number(f64, f64),
-    /// Between so many and so many texts, each of at most so many characters.
+    /// A number of texts within these bounds, each with at most this many characters.
     Texts(RangeBounds, usize),
     /// Models by name.
     Providers,
     /// Models and people by name.
     Table,
-    /// A text of at most so many characters for each of some participants.
+    /// For some participants, a text with at most this many characters.
     TextBySeat(usize),
-    /// A role for each of some participants.
+    /// For some participants, a role.
     RoleBySeat,
     Simulate,
 }
 
-/// The least and the most; a range can't be copied.
+/// Minimum and maximum; a pair, because a range is not `Copy`.
 type RangeBounds = (usize, usize);
 
 const fn whole(range: &RangeInclusive<u64>) -> Form {
@@ -54,7 +54,7 @@ const fn number(range: &RangeInclusive<f64>) -> Form {
     Form::Number(*range.start(), *range.end())
 }
 
-/// A count that has no bound of its own.
+/// A count without a bound of its own.
 const COUNT: Form = Form::Whole(1, u32::MAX as u64);
 
 /// The fields of every order.
@@ -97,7 +97,7 @@ const FIELDS: &[(&str, Form)] = &[
 /// A provider's name, or a provider's and a model's: `claude`, `ollama/llama3:8b`.
 const PROVIDER: &str = r"^[^\W_][-\w.@~+]*(/[-\w.:/@~+]*[-\w.:@~+])?$";
 
-/// The same, or a person's name with the mark of a person's seat.
+/// The same, or a person's name with the suffix of a person's seat.
 const SEAT: &str = r"^[^\W_][-\w.@~+]*(/[-\w.:/@~+]*[-\w.:@~+])?$|^[^\W_][-\w.~+]*:person$";
 
 /// A person's name.
@@ -108,7 +108,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     FIELDS.iter().map(|(name, _)| *name)
 }
 
-/// The schema of every field of an order: those of every order, then those of the options that are declared.
+/// The schemas of all fields of an order: those of every order, then those of the declared options.
 #[must_use]
 pub fn schemas(registry: &Registry) -> Map<String, Value> {
     let built_in = FIELDS.iter().map(|(name, form)| ((*name).to_owned(), form.schema(registry)));
@@ -118,7 +118,7 @@ pub fn schemas(registry: &Registry) -> Map<String, Value> {
     built_in.chain(declared).collect()
 }
 
-/// The same, or null, which is the same as left out.
+/// The same, or null, which means left out.
 fn nullable(mut schema: Value) -> Value {
     if let Some(kind) = schema.get("type").cloned() {
         schema["type"] = json!([kind, "null"]);
@@ -130,7 +130,7 @@ fn nullable(mut schema: Value) -> Value {
 }
 
 impl Form {
-    /// Everything but the topic may be null.
+    /// The schema of the field. Every field but the topic may be null.
     fn schema(self, registry: &Registry) -> Value {
         match self {
             Form::Topic => text(LONGEST_TOPIC, r"\S"),
@@ -177,7 +177,7 @@ fn table(registry: &Registry, item: &Value) -> Value {
     json!({ "type": "array", "items": item, "minItems": least, "maxItems": most })
 }
 
-/// A person's seat, and who may speak for it.
+/// A person's seat, and which user may speak for it.
 fn person() -> Value {
     json!({
         "type": "object", "required": ["person"], "additionalProperties": false,

@@ -1,5 +1,5 @@
-//! The flags of `ax discuss` as one table: what each is called, which field of a request it fills, and how it is written.
-//! The command's messages and the `[defaults]` of the configuration both go by it.
+//! The flags of `ax discuss` as one table: each flag's name, the request field it fills, and the
+//! form of its value. The command's messages and the `[defaults]` of the configuration both use it.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -18,16 +18,16 @@ pub struct Flag {
     pub long: Cow<'static, str>,
     /// `minProviders`
     pub field: Cow<'static, str>,
-    /// How its value is written.
+    /// The form of its value.
     pub form: Form,
 }
 
-/// How a flag's value is written.
+/// The form of a flag's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// As it is: a text, a number, yes or no.
+    /// The value itself: a text, a number, yes or no.
     Plain,
-    /// The opposite of its field: `--stop-on-failure`.
+    /// The negation of its field: `--stop-on-failure`.
     Opposite,
     /// `a,b,c`
     List,
@@ -79,16 +79,16 @@ const BUILT_IN: &[Flag] = &[
     flag("simulate", "simulate", Form::Simulate),
 ];
 
-/// A flag that is about showing the result, and no part of a request.
+/// A flag that is about output, and no part of a request.
 #[derive(Debug, Clone, Copy)]
 pub struct Showing {
     /// `output-format`
     pub long: &'static str,
-    /// What it may be; none where it is yes or no.
+    /// The allowed values; empty for a yes-or-no flag.
     pub values: &'static [&'static str],
 }
 
-/// Those that may stand in the configuration.
+/// The output flags that may be set in the configuration.
 pub const SHOWING: &[Showing] = &[
     Showing { long: "verbose", values: &[] },
     Showing { long: "quiet", values: &[] },
@@ -98,7 +98,7 @@ pub const SHOWING: &[Showing] = &[
 ];
 
 impl Showing {
-    /// The value as it is written in the configuration.
+    /// Reads the value as written in the configuration.
     pub fn read(&self, written: &toml::Value) -> Result<Value, String> {
         match (self.values, written) {
             ([], toml::Value::Boolean(yes)) => Ok(Value::Bool(*yes)),
@@ -112,7 +112,7 @@ impl Showing {
 /// Fields of a request that have no flag.
 const WITHOUT_FLAG: &[&str] = &["topic", "providerPrompts", "preset"];
 
-/// Every flag: those of every discussion, then one for each option that is declared.
+/// Every flag: those of every discussion, then one for each declared option.
 #[must_use]
 pub fn all(registry: &Registry) -> Vec<Flag> {
     let declared = registry.options().into_iter().filter(|it| it.on_surfaces).map(Flag::of);
@@ -143,7 +143,7 @@ pub fn reserved() -> Vec<&'static str> {
 }
 
 impl Flag {
-    /// The flag of this option. One that is on by default is switched off by its flag.
+    /// The flag of this option. An option that is on by default is switched off by its flag.
     #[must_use]
     pub fn of(declared: &Declared) -> Flag {
         let (long, form) = match declared.kind {
@@ -164,7 +164,7 @@ impl Flag {
 }
 
 impl Flag {
-    /// What a value written for this flag puts into its field.
+    /// Converts a value written for this flag to that of its field.
     pub fn read(&self, written: Value) -> Result<Value, String> {
         match (self.form, written) {
             (Form::Opposite, Value::Bool(yes)) => Ok(Value::Bool(!yes)),
@@ -180,13 +180,13 @@ impl Flag {
     }
 }
 
-/// `a, b` as a list.
+/// Parses `a, b` as a list.
 #[must_use]
 pub fn list(text: &str) -> Vec<String> {
     text.split(',').map(|item| item.trim().to_owned()).collect()
 }
 
-/// `3m`, `180s`, `1m30s`, `500ms` in milliseconds.
+/// Parses `3m`, `180s`, `1m30s` or `500ms`; the result is in milliseconds.
 pub fn duration(text: &str) -> Result<u64, String> {
     let wrong = || format!("is a time like 180s, 3m, 1m30s or 500ms, not {text:?}");
     let mut total: u64 = 0;
@@ -217,7 +217,7 @@ fn milliseconds(unit: &str) -> Option<u64> {
     }
 }
 
-/// `claude=proponent,gemini=opponent` by participant.
+/// Parses `claude=proponent,gemini=opponent`; the result is by participant.
 pub fn roles(text: &str) -> Result<BTreeMap<String, String>, String> {
     let mut roles = BTreeMap::new();
     for pair in list(text) {
@@ -231,7 +231,7 @@ pub fn roles(text: &str) -> Result<BTreeMap<String, String>, String> {
     Ok(roles)
 }
 
-/// `claude=END|Speaker:,gemini=[` by participant; `\\n` is a line break.
+/// Parses `claude=END|Speaker:,gemini=[`; the result is by participant. `\\n` is a line break.
 pub fn stops(text: &str) -> Result<BTreeMap<String, Vec<String>>, String> {
     let mut stops = BTreeMap::new();
     for pair in list(text) {
@@ -246,7 +246,7 @@ pub fn stops(text: &str) -> Result<BTreeMap<String, Vec<String>>, String> {
     Ok(stops)
 }
 
-/// `latency=200ms,failure=0.1,stubbornness=0.5,dead=glm`
+/// Parses `latency=200ms,failure=0.1,stubbornness=0.5,dead=glm`.
 pub fn simulate(text: &str) -> Result<Simulate, String> {
     let mut simulate = Simulate::default();
     for pair in list(text) {

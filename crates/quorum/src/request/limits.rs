@@ -1,5 +1,5 @@
-//! How much a request may hold. The parsers, the JSON schema, the checks and the help go by these
-//! numbers; what patterns, methods and strategies declare of their own is in their declarations.
+//! Size limits of a request. The parsers, the JSON schema, the checks and the help use these
+//! numbers; the limits of options are in the declarations of patterns, methods and strategies.
 
 use std::ops::RangeInclusive;
 
@@ -16,46 +16,46 @@ pub const LONGEST_PROMPT: usize = 10_000;
 /// The longest context, files included, in characters.
 pub const LONGEST_CONTEXT: usize = 10_000;
 
-/// The longest thing that can be voted for, in characters.
+/// The longest option of a vote, in characters.
 pub const LONGEST_OPTION: usize = 500;
 
-/// How many things can be voted for.
+/// The number of options of a vote.
 pub const OPTIONS: RangeInclusive<usize> = 2..=10;
 
-/// The longest search, in characters.
+/// The longest search query, in characters.
 pub const LONGEST_SEARCH: usize = 500;
 
 /// The longest name of a session, in characters.
 pub const LONGEST_SESSION: usize = 200;
 
-/// How many things that are wrong are told at once.
+/// How many problems are reported at once.
 pub const MOST_COMPLAINTS: usize = 20;
 
-/// Rounds of a discussion.
+/// The number of rounds.
 pub const ROUNDS: RangeInclusive<u32> = 1..=10;
 
-/// How freely models speak.
+/// The sampling temperature.
 pub const TEMPERATURE: RangeInclusive<f64> = 0.0..=2.0;
 
-/// Tokens of one answer.
+/// The length of one answer, in tokens.
 pub const TOKENS_PER_TURN: RangeInclusive<u32> = 16..=200_000;
 
-/// How long one answer may take, in milliseconds.
+/// The time limit for one answer, in milliseconds.
 pub const PROVIDER_TIMEOUT: RangeInclusive<u64> = 5_000..=300_000;
 
-/// How long everything may take, in milliseconds: a second to a day.
+/// The total time budget, in milliseconds: a second to a day.
 pub const BUDGET_MS: RangeInclusive<u64> = 1_000..=86_400_000;
 
-/// How deep sub-discussions may go.
+/// The maximum depth of sub-discussions.
 pub const DEPTH: RangeInclusive<u32> = 0..=4;
 
-/// A share of a whole.
+/// A fraction of a whole.
 pub const SHARE: RangeInclusive<f64> = 0.0..=1.0;
 
-/// How long a simulated reply may take, in milliseconds.
+/// The latency of a simulated reply, in milliseconds.
 pub const LATENCY_MS: RangeInclusive<u64> = 0..=300_000;
 
-/// Dollars that a discussion may be allowed to cost.
+/// The cost limit of a discussion, in USD.
 pub const COST: RangeInclusive<f64> = 1e-9..=1e9;
 
 /// The most participants that any pattern of this registry takes.
@@ -64,7 +64,7 @@ pub fn most_seats(registry: &Registry) -> usize {
     registry.patterns().iter().map(|it| it.usual.seats.1).max().unwrap_or_default()
 }
 
-/// The fewest.
+/// The fewest participants that any pattern of this registry takes.
 #[must_use]
 pub fn least_seats(registry: &Registry) -> usize {
     registry.patterns().iter().map(|it| it.usual.seats.0).min().unwrap_or_default()

@@ -1,4 +1,4 @@
-//! What a user asks for, as JSON and flags say it: everything is optional but the topic.
+//! A request for a discussion, as given in JSON or flags: everything is optional but the topic.
 
 pub(crate) mod again;
 mod bounds;
@@ -33,7 +33,7 @@ pub use panel::PanelChoice;
 
 pub use check::{check, draft};
 
-/// A request for a discussion, as it came and unchecked. [`check()`] makes a spec of it.
+/// An unchecked request for a discussion. [`check()`] makes a spec of it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Request {
@@ -42,13 +42,13 @@ pub struct Request {
     /// The pattern's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
-    /// Who takes part: `claude`, or `claude/MODEL`.
+    /// The participating models: `claude`, or `claude/MODEL`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub providers: Option<Vec<String>>,
-    /// The whole table in seating order, people among them; in the place of `providers`.
+    /// All participants in seating order, including people; replaces `providers`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub participants: Option<Vec<Seating>>,
-    /// How many rounds.
+    /// The number of rounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounds: Option<u32>,
     /// The consensus method's name.
@@ -57,86 +57,86 @@ pub struct Request {
     /// Whether minority views are part of the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub include_dissent: Option<bool>,
-    /// What may be voted for.
+    /// The options of a vote.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub voting_options: Option<Vec<String>>,
-    /// What everyone should know beforehand.
+    /// Background for all participants.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
     /// Instructions for single participants.
     #[serde(default, deserialize_with = "written::once", skip_serializing_if = "Option::is_none")]
     pub provider_prompts: Option<BTreeMap<String, String>>,
-    /// The parts in a debate, by participant.
+    /// Roles in a debate, by participant.
     #[serde(default, deserialize_with = "written::once", skip_serializing_if = "Option::is_none")]
     pub roles: Option<BTreeMap<String, String>>,
-    /// How long one answer may take, retries included, in milliseconds.
+    /// The time limit for one answer, retries included, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_timeout: Option<u64>,
-    /// Whether the others go on when one fails.
+    /// Whether the others continue when one participant fails.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub continue_on_provider_failure: Option<bool>,
     /// How many must have taken part for a success.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_providers: Option<u32>,
-    /// How freely they speak, 0 to 2.
+    /// The sampling temperature, 0 to 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// How long an answer may get.
+    /// The maximum length of an answer, in tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens_per_turn: Option<u32>,
-    /// The session it shall belong to.
+    /// The session it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// The time for everything, in milliseconds.
+    /// The total time budget, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget_ms: Option<u64>,
-    /// Calls to providers at most.
+    /// The maximum number of calls to providers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_calls: Option<u32>,
-    /// Tokens at most, read and written.
+    /// The maximum number of tokens, input and output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u64>,
-    /// USD at most.
+    /// The maximum cost in USD.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_cost: Option<f64>,
-    /// Whether providers without a known price may take part under a budget of money.
+    /// Whether providers without a known price may take part under a cost limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allow_unpriced: Option<bool>,
     /// Whether participants may convene sub-discussions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recursive: Option<bool>,
-    /// How deep sub-discussions may go.
+    /// The maximum depth of sub-discussions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_depth: Option<u32>,
-    /// How the time is shared between the levels.
+    /// How the time is divided between the levels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_strategy: Option<String>,
-    /// Whether a group is not waited for once an answer is confident enough.
+    /// Whether to stop waiting for a group once an answer is confident enough.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub early_exit: Option<bool>,
-    /// How confident that is, 0 to 1.
+    /// The confidence that is enough, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence_threshold: Option<f64>,
-    /// How a talk that outgrows a model's window is shown.
+    /// How a discussion that outgrows a model's window is shortened.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_strategy: Option<String>,
-    /// What follows when a provider says that a request is too long all the same.
+    /// The strategy to use when a provider still reports that a request is too long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_overflow: Option<String>,
-    /// Whether to use simulated voices although real ones could be had.
+    /// Whether to use simulated voices even if real ones are available.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offline: Option<bool>,
-    /// Simulated voices: the same seed gives the same discussion.
+    /// The seed of simulated voices: the same seed gives the same discussion.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// How simulated voices behave; setting this asks for them.
+    /// The behaviour of simulated voices; setting this enables them.
     #[serde(default, deserialize_with = "written::named", skip_serializing_if = "Option::is_none")]
     pub simulate: Option<Simulate>,
-    /// The preset of the configuration that fills in what is left out.
+    /// The preset that fills in fields left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
-    /// The options that patterns, methods and strategies declare, by name. A name that nobody declares
-    /// is refused when the request is checked.
+    /// The options that patterns, methods and strategies declare, by name. An undeclared name is
+    /// refused when the request is checked.
     #[serde(flatten, deserialize_with = "written::settings")]
     pub settings: BTreeMap<String, Value>,
 }
@@ -154,19 +154,19 @@ impl Request {
     }
 }
 
-/// A seat at the table, as it is written.
+/// A seat as written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Seating {
     /// `claude`, `claude/MODEL`, or `me:person`.
     Written(String),
-    /// A person, and who may speak for the seat.
+    /// A person, and which user may speak for the seat.
     Person(Seat),
-    /// A model's seat of a past discussion under the name it had there. Nobody writes this.
+    /// A model's seat of a past discussion under its name there. It has no written form.
     Kept {
-        /// `claude`, or `claude/MODEL`.
+        /// The model: `claude`, or `claude/MODEL`.
         seat: String,
-        /// `claude-2`
+        /// The name: `claude-2`.
         name: String,
     },
 }
@@ -175,21 +175,21 @@ pub enum Seating {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Seat {
-    /// What others call this person.
+    /// The person's name in the discussion.
     pub person: String,
-    /// Who may speak for the seat; anybody, where nobody is named.
+    /// The user who may speak for the seat; anyone, if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
 }
 
-/// How simulated voices behave.
+/// The behaviour of simulated voices.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Simulate {
-    /// How long a reply takes.
+    /// The latency of a reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency_ms: Option<u64>,
-    /// The share of replies that fail for a moment, 0 to 1.
+    /// The fraction of replies that fail temporarily, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<f64>,
     /// How rarely a voice changes its mind, 0 (always open) to 1 (never).
@@ -200,27 +200,27 @@ pub struct Simulate {
     pub dead: Vec<String>,
 }
 
-/// What a request is checked against, beside itself.
+/// The environment a request is checked against.
 #[derive(Debug, Clone)]
 pub struct Setting {
-    /// The patterns, methods, strategies and detectors there are.
+    /// The registered patterns, methods, strategies and detectors.
     pub registry: Registry,
-    /// Who answers where a request does not say.
+    /// Which voices answer if a request does not say.
     pub voicing: Voicing,
     /// Providers with a real voice, in the order in which they fill a panel.
     pub available: Vec<String>,
-    /// The only vendor that can be asked, whose models make up the usual panel then.
+    /// The vendor, if only one can be asked; its models make up the usual panel then.
     pub sole_vendor: Option<SoleVendor>,
-    /// Providers that are known but can't be asked here, and what each lacks.
+    /// Known providers that can't be asked here, and what each lacks.
     pub lacking: BTreeMap<String, Missing>,
-    /// What providers are good at by the user's word.
+    /// The providers' strengths as configured by the user.
     pub strengths: BTreeMap<String, Vec<String>>,
-    /// What to do about roles that a pattern needs and nobody has.
+    /// What to do about roles that a pattern needs and no participant has.
     pub missing_roles: MissingRoles,
 }
 
 impl Default for Setting {
-    /// The vocabulary that comes with this crate, and nobody to ask.
+    /// The built-in vocabulary without any providers.
     fn default() -> Self {
         Setting {
             registry: quorum_patterns::registry(),
@@ -239,14 +239,14 @@ impl Default for Setting {
 pub struct SoleVendor {
     /// The provider its models are asked through.
     pub provider: String,
-    /// Different models of it, in seating order.
+    /// Different models of this vendor, in seating order.
     pub models: Vec<String>,
 }
 
-/// Who answers where a request does not say.
+/// Which voices answer if a request does not say.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Voicing {
-    /// The providers themselves.
+    /// Those of the providers.
     #[default]
     Real,
     /// Simulated voices.

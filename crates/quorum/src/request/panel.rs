@@ -1,4 +1,4 @@
-//! Who shall take part, as they were written: those named, or else the usual panel.
+//! Chooses the participants, as written: those named, or else the usual panel.
 
 use quorum_core::model::{error::Code, excerpt::in_short, participant::Participant};
 use quorum_core::registry::Usual;
@@ -13,18 +13,18 @@ use crate::{
     },
 };
 
-/// Whom the participants' voices come from.
+/// The source of the participants' voices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Voiced {
     /// Real providers.
     Real,
-    /// Simulated, because the request asks for it: any name will do.
+    /// Simulated because the request asks for it: any name will do.
     AsAsked,
-    /// Simulated, because the program asks for it.
+    /// Simulated because the program asks for it.
     BySetting,
 }
 
-/// The table as it was written, and the field it was written in.
+/// The participants as written, and the field they were written in.
 pub(super) fn panel(
     request: &Request,
     setting: &Setting,
@@ -44,14 +44,15 @@ pub(super) fn panel(
     (providers.into_iter().map(Seating::Written).collect(), "providers")
 }
 
-/// People alone have nobody to write their result.
+/// Refuses a panel of people only, as it has no model to write the result.
 pub(super) fn with_a_model(seats: &[Participant], wrong: &mut Complaints) {
     if !seats.is_empty() && seats.iter().all(Participant::is_person) {
         wrong.clash("participants", "there are only people; a discussion takes at least one model");
     }
 }
 
-/// Whether everyone named has a voice. Where nothing is known of any provider, names are the voices' own business.
+/// Checks that every named participant has a voice. If no providers are known, the voices decide
+/// which names they accept.
 pub(super) fn with_voices(
     seats: &[Participant],
     field: &str,
@@ -81,7 +82,8 @@ pub(super) fn with_voices(
     }
 }
 
-/// Where nothing is known of any provider, the voices know which names they answer for.
+/// Whether a provider can be asked. If no providers are known, the voices decide which names they
+/// accept.
 fn is_available(setting: &Setting, name: &str) -> bool {
     let knows_none = setting.available.is_empty() && setting.lacking.is_empty();
     knows_none || setting.available.iter().any(|it| it == name)
@@ -112,8 +114,8 @@ fn providers(
     providers
 }
 
-/// The usual panel as far as it is there, filled up with others that are, or with further models of
-/// the only vendor that is.
+/// The available providers of the usual panel, filled up with other available ones, or with further
+/// models of the only available vendor.
 fn usual_panel(setting: &Setting, simulated: bool, usual: &Usual) -> Vec<String> {
     if simulated {
         return usual.panel.iter().map(|name| (*name).to_owned()).collect();
@@ -128,14 +130,14 @@ fn usual_panel(setting: &Setting, simulated: bool, usual: &Usual) -> Vec<String>
     panel
 }
 
-/// Those of the usual panel that can be asked.
+/// The providers of the usual panel that can be asked.
 fn usual_ones(setting: &Setting, usual: &Usual) -> Vec<String> {
     let there = usual.panel.iter().filter(|name| is_available(setting, name));
     there.map(|name| (*name).to_owned()).collect()
 }
 
-/// Different models of the only vendor that can be asked; `None` where others can be, or where it has
-/// too few.
+/// Different models of the only vendor that can be asked; `None` if others can be asked too, or if
+/// it has too few models.
 fn seats_of_sole_vendor(setting: &Setting, usual: &Usual) -> Option<Vec<String>> {
     let SoleVendor { provider, models } = setting.sole_vendor.as_ref()?;
     let (least, most) = usual.seats;
@@ -143,34 +145,34 @@ fn seats_of_sole_vendor(setting: &Setting, usual: &Usual) -> Option<Vec<String>>
     Some(seats.collect()).filter(|it: &Vec<String>| it.len() >= least)
 }
 
-/// How the panel of an order that names nobody differs from the usual one.
+/// How the panel of an order without named participants differs from the usual one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PanelChoice {
-    /// Only one vendor can be asked, so models of it discuss.
+    /// Only one vendor can be asked, so its models discuss.
     OneVendor {
         /// The provider.
         provider: String,
         /// Its models that take part.
         models: Vec<String>,
     },
-    /// Some of the usual ones can't be asked, and enough others can.
+    /// Some providers of the usual panel can't be asked, but enough others can.
     Narrowed {
-        /// Those that take part.
+        /// The providers that take part.
         panel: Vec<String>,
-        /// Those that would, too.
+        /// The providers of the usual panel that are missing.
         missing: Vec<String>,
     },
-    /// Too few of the usual ones can be asked, so others fill up the panel.
+    /// Too few providers of the usual panel can be asked, so others fill it up.
     FilledUp {
-        /// Those that take part.
+        /// The providers that take part.
         panel: Vec<String>,
-        /// Those among them that usually don't.
+        /// Those among them that are not in the usual panel.
         added: Vec<String>,
     },
 }
 
-/// How the panel of this request differs from the usual one; `None` where it names its own, or is as
-/// usual.
+/// How the panel of this request differs from the usual one; `None` if it names its own, or gets
+/// the usual one.
 pub(crate) fn choice(request: &Request, setting: &Setting, usual: &Usual) -> Option<PanelChoice> {
     if request.providers.is_some() || request.participants.is_some() {
         return None;

@@ -1,4 +1,4 @@
-//! Who sits where, and in which part.
+//! Assigns seats and roles.
 
 use quorum_core::{
     model::{
@@ -21,20 +21,22 @@ use crate::{
     },
 };
 
-/// The provider behind a name or one of its other names: `anthropic` is `claude`. A name nobody knows stays as it is.
+/// The provider with this name or alias: `anthropic` is `claude`. An unknown name is returned
+/// unchanged.
 pub(super) fn provider_named(name: &str) -> String {
     catalog::row(name).map_or_else(|| name.to_owned(), |row| row.name.to_owned())
 }
 
-/// The provider of a seat as it was written, `claude` or `claude/MODEL`.
+/// The provider of a written seat, `claude` or `claude/MODEL`.
 pub(super) fn provider_of(written: &str) -> String {
     provider_named(written.split_once('/').map_or(written, |(provider, _)| provider))
 }
 
-/// What marks a person's seat.
+/// The suffix of a person's seat.
 const PERSON: &str = "person";
 
-/// A seat for each; two of one provider are told apart by a number. What is wrong is wrong with this field.
+/// Assigns a seat to each; seats of the same provider are numbered. Problems are reported under
+/// this field.
 pub(super) fn seated(table: &[Seating], field: &str, wrong: &mut Complaints) -> Vec<Participant> {
     let mut seats: Vec<Participant> = Vec::new();
     for written in table {
@@ -61,7 +63,7 @@ fn seat_of(written: &Seating, field: &str) -> Result<Participant, String> {
         }
         Seating::Written(written) => written.trim(),
     };
-    // A model's name may have a colon in it; a seat's kind comes after a plain name.
+    // A model's name may contain a colon; the kind of a seat follows a plain name.
     match written.rsplit_once(':').filter(|(name, _)| !name.contains('/')) {
         Some((name, PERSON)) if field == "participants" => person_of(name, None),
         Some((_, PERSON)) => Err(format!(
@@ -102,13 +104,13 @@ fn seat(written: &str) -> Participant {
     let name = if model.is_some() { written.to_owned() } else { provider.clone() };
     let row = catalog::row(&provider);
     let strengths = row.map(|row| row.strengths.clone()).unwrap_or_default();
-    // What runs on this machine goes by plain words, and gives nobody away.
+    // Local models go by common words, which identify no vendor.
     let known = row.filter(|row| !row.local).into_iter();
     let aliases = known.flat_map(|row| row.aliases.iter().chain(&row.model).cloned()).collect();
     Participant { name, model, strengths, aliases, ..Participant::of(&provider) }
 }
 
-/// What the user says a provider is good at counts more than what the catalogue does.
+/// Applies the user's configured strengths, which take precedence over the catalogue's.
 pub(super) fn strengthen(seats: &mut [Participant], setting: &Setting) {
     for seat in seats.iter_mut().filter(|it| !it.is_person()) {
         if let Some(strengths) = setting.strengths.get(&seat.provider) {
@@ -117,7 +119,7 @@ pub(super) fn strengthen(seats: &mut [Participant], setting: &Setting) {
     }
 }
 
-/// The seat meant by a name: the seat's own, or another name of its provider.
+/// The index of the seat with this name, or with another name of its provider.
 pub(crate) fn place_of(seats: &[Participant], name: &str) -> Option<usize> {
     let by_name = |name: &str| seats.iter().position(|it| it.name == name);
     by_name(name).or_else(|| by_name(&provider_named(name)))
@@ -131,7 +133,7 @@ fn not_seated(name: &str, seats: &[Participant]) -> String {
     format!("{} does not take part; there are {}", in_short(name), names(seats))
 }
 
-/// Gives everyone their own instructions.
+/// Gives participants their own instructions.
 pub(super) fn brief(seats: &mut [Participant], request: &Request, most: usize, wrong: &mut Complaints) {
     for (name, prompt) in wrong.few_named("providerPrompts", request.provider_prompts.as_ref(), most) {
         match place_of(seats, name) {
@@ -144,8 +146,8 @@ pub(super) fn brief(seats: &mut [Participant], request: &Request, most: usize, w
     }
 }
 
-/// Hands out the roles: those asked for, those that go with an option, and what the pattern makes of
-/// the rest (INV-DISC-008).
+/// Assigns roles: those requested, those implied by an option, and those the pattern gives the rest
+/// (INV-DISC-008).
 pub(super) fn cast(
     seats: &mut Vec<Participant>,
     request: &Request,

@@ -1,5 +1,5 @@
-//! The options that patterns, methods and strategies declare: from a request to its spec, and what
-//! remains of them when an order is changed.
+//! The options that patterns, methods and strategies declare: checks them for a spec, and keeps
+//! those that still apply when an order is changed.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ use crate::{
     request::{Request, bounds::Complaints, flags, limits::MOST_COMPLAINTS, seats::place_of},
 };
 
-/// The pattern, the method and the strategy that decide which options count.
+/// The pattern, method and strategy, which decide which options apply.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Chosen<'c> {
     pub(super) pattern: &'c str,
@@ -33,13 +33,13 @@ pub(super) struct Chosen<'c> {
 }
 
 impl Chosen<'_> {
-    /// The options that count.
+    /// The options that apply.
     pub(super) fn options(self, registry: &Registry) -> Vec<&'static Declared> {
         registry.options_for(self.pattern, self.method, self.strategy)
     }
 }
 
-/// The options that were given, with participants under the names of their seats.
+/// The given options, with participants under the names of their seats.
 pub(super) fn settings(
     request: &Request,
     registry: &Registry,
@@ -76,7 +76,8 @@ fn code(kind: &Kind) -> Code {
     }
 }
 
-/// Says so of the first few with the field that was probably meant; the rest is not listed anyway.
+/// The message for an unknown field, with the field that was probably meant. There is no suggestion
+/// where more fields are unknown than are listed.
 fn no_such_field(registry: &Registry, name: &str, unknown: usize) -> String {
     let known: Vec<String> = if unknown <= MOST_COMPLAINTS { flags::fields(registry) } else { Vec::new() };
     match nearest(name, known.iter().map(String::as_str)) {
@@ -85,7 +86,7 @@ fn no_such_field(registry: &Registry, name: &str, unknown: usize) -> String {
     }
 }
 
-/// A text without blanks around it, or nothing where nothing is left of it; any other value as it is.
+/// A trimmed text, or `None` if it is empty; any other value unchanged.
 fn trimmed(kind: &Kind, value: Value) -> Option<Value> {
     match (kind, &value) {
         (Kind::Text { .. }, Value::String(text)) => {
@@ -119,7 +120,7 @@ fn seated(kind: &Kind, value: Value, seats: &[Participant]) -> Value {
     }
 }
 
-/// Gives everyone the role that goes with being named in an option.
+/// Gives participants the roles that options imply.
 pub(super) fn give_roles(seats: &mut [Participant], settings: &Settings, registry: &Registry) {
     for (declared, role) in role_options(registry) {
         let named = settings.get(declared.name).and_then(Value::as_str);
@@ -128,7 +129,7 @@ pub(super) fn give_roles(seats: &mut [Participant], settings: &Settings, registr
     }
 }
 
-/// The options by which a participant gets a role, each with the role.
+/// The options that give a participant a role, each with the role.
 pub(crate) fn role_options(registry: &Registry) -> Vec<(&'static Declared, &'static str)> {
     let role = |it: &'static Declared| match it.kind {
         Kind::Seat { role: Some(role) } => Some((it, role)),
@@ -143,7 +144,7 @@ pub(super) fn give_role(seat: &mut Participant, role: &str, registry: &Registry)
     seat.aside = registry.role(role).is_some_and(|it| !it.speaks);
 }
 
-/// What remains of past options when only these participants still sit at the table.
+/// The past options reduced to these remaining participants.
 pub(super) fn keep_those_present(
     settings: &mut BTreeMap<String, Value>,
     registry: &Registry,

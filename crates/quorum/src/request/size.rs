@@ -1,7 +1,7 @@
-//! How much a document may hold, checked while it is read and before anything is made of it.
+//! Size limits of a document, checked while it is read and before it is deserialized.
 //!
-//! A [`Shape`] is made from a JSON schema, so the lists and texts that are refused are those that the
-//! schema excludes. Reading stops at a bound: what lies beyond it is skipped and only counted.
+//! A [`Shape`] is made from a JSON schema, so the lists and texts it refuses are those that the
+//! schema excludes. Reading stops at a limit: everything beyond it is skipped and only counted.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -10,43 +10,43 @@ use serde_json::Value;
 
 use crate::request::limits::{LONGEST_NAME, MOST_COMPLAINTS};
 
-/// Entries of a list or an object whose schema says nothing about them.
+/// The limit on entries of a list or object whose schema states none.
 const UNDECLARED: usize = 100;
 
-/// Schemas are followed to this depth; ours end before it.
+/// The depth to which schemas are followed; ours end before it.
 const DEEPEST: usize = 8;
 
-/// How much a value may hold.
+/// The size limits of a value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shape {
-    /// Characters of a text.
+    /// The limit on characters of a text.
     longest: Option<usize>,
-    /// Entries of a list or fields of an object.
+    /// The limit on entries of a list or fields of an object.
     most: Option<usize>,
     item: Option<Box<Shape>>,
     fields: BTreeMap<String, Shape>,
     others: Option<Box<Shape>>,
 }
 
-/// A place in a document that holds too much.
+/// A value that exceeds a limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Excess {
-    /// Where: `participants[1].person`; empty for the document itself.
+    /// Its path: `participants[1].person`; empty for the document itself.
     pub path: String,
-    /// What there is too much of.
+    /// The unit of the limit.
     pub of: Unit,
-    /// How many there may be.
+    /// The limit.
     pub most: usize,
-    /// How many there are.
+    /// The actual number.
     pub found: usize,
 }
 
-/// What can be too many.
+/// The unit of a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Characters of a text.
     Characters,
-    /// Characters of the name of a field.
+    /// Characters of a field name.
     NameCharacters,
     /// Entries of a list.
     Entries,
@@ -69,7 +69,8 @@ impl fmt::Display for Excess {
 }
 
 impl Shape {
-    /// The bounds that a schema declares. Names of other schemas are looked up in `definitions`.
+    /// The limits that a schema declares. References to other schemas are looked up in
+    /// `definitions`.
     #[must_use]
     pub fn of(schema: &Value, definitions: &Value) -> Shape {
         let mut shape = Shape::unsaid();
@@ -81,7 +82,7 @@ impl Shape {
         Shape { longest: None, most: None, item: None, fields: BTreeMap::new(), others: None }
     }
 
-    /// Adds what another schema of the same value says. Of alternatives, the largest counts.
+    /// Adds the limits of another schema of the same value. Of alternatives, the largest counts.
     fn take_in(&mut self, schema: &Value, definitions: &Value, depth: usize) {
         let Some(deeper) = depth.checked_sub(1) else { return };
         if let Some(name) = schema["$ref"].as_str().and_then(|it| it.rsplit('/').next()) {
@@ -92,7 +93,7 @@ impl Shape {
             alternatives.for_each(|it| self.take_in(it, definitions, deeper));
         }
         let number = |key: &str| schema[key].as_u64().map(|it| it as usize);
-        // Nothing is less than any number.
+        // `None` is less than any number.
         self.longest = self.longest.max(number("maxLength"));
         self.most = self.most.max(number("maxItems")).max(number("maxProperties"));
         let within = |schema: &Value, known: Option<Box<Shape>>| {
@@ -112,17 +113,17 @@ impl Shape {
         }
     }
 
-    /// Everything in this document that is too much, as far as the first few go. A document that can't be
-    /// read has nothing too much up to where it breaks off; whoever reads it will say so.
+    /// The first few values that exceed a limit. A malformed document is checked up to the point
+    /// where it breaks off; the caller that deserializes it reports the error.
     pub fn excesses<'de, D: Deserializer<'de>>(&self, document: D) -> Vec<Excess> {
         let mut found = Found::default();
-        // What is no document is refused by whoever makes something of it.
+        // A malformed document is refused by the caller that deserializes it.
         let _ = Walk { shape: Some(self), found: &mut found }.deserialize(document);
         found.excesses
     }
 }
 
-/// Where the walk is, and what it has found.
+/// The current path, and the excesses found so far.
 #[derive(Default)]
 struct Found {
     path: String,
@@ -137,9 +138,9 @@ impl Found {
     }
 }
 
-/// Reads a value and keeps nothing of it.
+/// Reads a value without keeping it.
 struct Walk<'w> {
-    /// `None` where the schema says nothing about the value.
+    /// `None` if the schema does not describe the value.
     shape: Option<&'w Shape>,
     found: &'w mut Found,
 }
@@ -187,7 +188,7 @@ impl<'de> Visitor<'de> for Walk<'_> {
 
     fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
         let longest = self.shape.and_then(|it| it.longest).unwrap_or(LONGEST_NAME);
-        // No text has more characters than bytes, so most are never counted.
+        // A text has no more characters than bytes, so most texts need no counting.
         if longest < text.len() {
             self.found.check(Unit::Characters, longest, text.chars().count());
         }
@@ -263,7 +264,7 @@ mod tests {
     fn check(document: &Value, expected: &[(&str, &str)]) {
         let excesses = shape().excesses(document);
         let told = excesses.iter().map(|it| (it.path.clone(), it.to_string()));
-        // In which order the fields of a value come depends on how the crate is built.
+        // The order of an object's fields depends on the features the crate is built with.
         let told: BTreeSet<(String, String)> = told.collect();
         let expected: BTreeSet<(String, String)> =
             expected.iter().map(|(path, told)| ((*path).to_owned(), (*told).to_owned())).collect();

@@ -1,4 +1,5 @@
-//! How a talk that outgrows a model's window is shown, from a request to its spec and back.
+//! The context strategy for discussions that outgrow a model's window: from a request to its spec
+//! and back.
 
 use quorum_core::{
     model::spec::WindowSpec,
@@ -7,7 +8,7 @@ use quorum_core::{
 
 use crate::request::Request;
 
-/// How it is shown; whether there is such a strategy is the registry's to say.
+/// The requested strategy; the registry checks whether it exists.
 pub(super) fn window(request: &Request, registry: &Registry) -> WindowSpec {
     let usual = usual(registry);
     WindowSpec {
@@ -16,7 +17,7 @@ pub(super) fn window(request: &Request, registry: &Registry) -> WindowSpec {
     }
 }
 
-/// The first strategy, and the first that shrinks a request which is too long.
+/// The default: the first strategy, and the first that shrinks a request which is too long.
 pub(crate) fn usual(registry: &Registry) -> WindowSpec {
     let strategies = registry.strategies();
     let shrinks = strategies.iter().find(|it| it.overflow == OnOverflow::Shrinks);
@@ -26,7 +27,7 @@ pub(crate) fn usual(registry: &Registry) -> WindowSpec {
     }
 }
 
-/// The request with this in it; what is usual is left out.
+/// Adds the strategy to a request; defaults are left out.
 pub(super) fn with_window(request: Request, window: &WindowSpec, registry: &Registry) -> Request {
     let (usual, WindowSpec { strategy, overflow }) = (usual(registry), window);
     Request {

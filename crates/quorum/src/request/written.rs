@@ -1,4 +1,5 @@
-//! How the parts of a request are read: objects by their keys and not as lists, every key known and written once.
+//! Deserializes parts of a request strictly: objects by their keys and not as lists, every key
+//! known and unique.
 
 use std::{collections::BTreeMap, fmt, marker::PhantomData};
 
@@ -10,10 +11,10 @@ use serde_json::{Number, Value};
 
 use crate::request::{Seat, Seating};
 
-/// Up to here a number with a fraction is exact.
+/// The largest whole number up to which floating-point numbers are exact.
 const LARGEST_EXACT: f64 = 9_007_199_254_740_991.0;
 
-/// An object. What is written as a list would else be taken for its fields in their order.
+/// An object. Serde would accept a list as the fields in their order.
 #[derive(Debug)]
 pub struct Named<T>(pub T);
 
@@ -43,7 +44,8 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for AnObject<T> {
     }
 }
 
-/// An object with keys of the user's own. Who writes one twice is told so instead of being taken by the last word.
+/// An object with user-defined keys. A duplicate key is an error, rather than silently replacing
+/// the first.
 #[derive(Debug)]
 pub struct Once<V>(pub BTreeMap<String, V>);
 
@@ -79,7 +81,8 @@ impl<'de, V: Deserialize<'de>> Visitor<'de> for EachOnce<V> {
     }
 }
 
-/// Refused while the key is being read, so that whoever tracks the path names it.
+/// A key that must not occur yet. It is refused while being read, so that the error's path includes
+/// it.
 struct NewKey<'e, V>(&'e BTreeMap<String, V>);
 
 impl<'de, V> DeserializeSeed<'de> for NewKey<'_, V> {
@@ -94,7 +97,7 @@ impl<'de, V> DeserializeSeed<'de> for NewKey<'_, V> {
     }
 }
 
-/// Options by name; one that is null is left out.
+/// Options by name; null means left out.
 pub(super) fn settings<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<String, Value>, D::Error> {
@@ -103,7 +106,7 @@ pub(super) fn settings<'de, D: Deserializer<'de>>(
     Ok(given.map(|(name, AnyValue(value))| (name, value)).collect())
 }
 
-/// Any JSON in which no object has a key twice; a plain value would keep the last and say nothing.
+/// Any JSON without duplicate keys; a plain `Value` would silently keep the last.
 #[derive(Debug)]
 pub struct AnyValue(pub Value);
 
@@ -172,7 +175,7 @@ impl<'de> Visitor<'de> for Anything {
     }
 }
 
-/// To JSON, 3.0 is as whole as 3.
+/// In JSON, 3.0 is as whole as 3.
 fn whole(value: f64) -> Option<u64> {
     let is_whole = value.fract() == 0.0 && (0.0..=LARGEST_EXACT).contains(&value);
     is_whole.then_some(value as u64)

@@ -1,6 +1,6 @@
-//! What watchers are told: requirement A's twelve events, made from facts and pieces of text.
+//! Public events: requirement A's twelve events, made from facts and text deltas.
 //!
-//! One fact yields at most one announcement, under the fact's number; pieces of text have none.
+//! One fact yields at most one event, under the fact's number; text deltas have no number.
 
 use serde_json::{Value, json};
 
@@ -17,18 +17,18 @@ use quorum_core::{
     registry::Registry,
 };
 
-/// One event for watchers.
+/// One public event.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Announcement {
-    /// The number of the fact behind it.
+    /// The sequence number of the fact behind it.
     pub seq: Option<Seq>,
-    /// Its name, with underscores; on SSE they become hyphens.
+    /// Its name, with underscores; in SSE they become hyphens.
     pub name: &'static str,
     /// The payload, with the seed's field names.
     pub data: Value,
 }
 
-/// The names there are (A12).
+/// All event names (A12).
 pub const NAMES: [&str; 12] = [
     "discussion_started",
     "round_started",
@@ -44,7 +44,7 @@ pub const NAMES: [&str; 12] = [
     "discussion_aborted",
 ];
 
-/// Follows one discussion and says what its facts mean to watchers.
+/// Translates the facts of one discussion to public events.
 #[derive(Debug, Clone)]
 pub struct Announcer {
     id: DiscussionId,
@@ -53,13 +53,13 @@ pub struct Announcer {
 }
 
 impl Announcer {
-    /// For this discussion, from its first fact on.
+    /// Creates a translator for this discussion, from its first fact on.
     #[must_use]
     pub fn new(id: DiscussionId, registry: Registry) -> Self {
         Announcer { id, registry, state: None }
     }
 
-    /// Takes in the next fact.
+    /// Translates the next fact.
     pub fn announce(&mut self, fact: &Fact) -> Option<Announcement> {
         let Some(state) = &mut self.state else {
             self.state = State::opened(self.id, fact);
@@ -75,13 +75,13 @@ impl Announcer {
         Some(Announcement { seq: Some(fact.seq), name, data })
     }
 
-    /// What the facts so far amount to; `None` before the first.
+    /// The state after the facts so far; `None` before the first.
     #[must_use]
     pub fn state(&self) -> Option<&State> {
         self.state.as_ref()
     }
 
-    /// Some text of a turn under way.
+    /// A text delta of a turn under way.
     #[must_use]
     pub fn chunk(&self, participant: &str, at_ms: i64, text: &str) -> Announcement {
         let data = json!({
@@ -92,7 +92,7 @@ impl Announcer {
     }
 }
 
-/// What is discussed, and by whom. Real voices need no word; simulated ones do.
+/// The topic and the participants. Only simulated voices are marked as such.
 fn opened(state: &State) -> Value {
     let spec = &state.spec;
     let mut data = json!({ "prompt": spec.topic, "pattern": spec.pattern, "participants": state.seated });
@@ -149,10 +149,10 @@ fn told(state: &State, fact: &Fact, registry: &Registry) -> Option<(&'static str
     }
 }
 
-/// How a dialogue's consensus check is recorded.
+/// The kind under which a dialogue's consensus check is recorded.
 const CHECK: &str = "consensus-check";
 
-/// A vote, where the reply is one.
+/// The vote, if the reply is one.
 fn vote_of(reading: &Reading) -> Option<Value> {
     let value = &reading.value;
     if reading.kind == CHECK {
@@ -164,7 +164,7 @@ fn vote_of(reading: &Reading) -> Option<Value> {
     reading.stance.as_ref().filter(|it| it.chooses).map(|_| value.clone())
 }
 
-/// What is summed up or measured is nobody's turn.
+/// Whether the fact belongs to a summary or a measurement, which is not a turn.
 fn is_aside(fact: &Fact) -> bool {
     fact.step.as_ref().is_some_and(Step::is_aside)
 }
@@ -174,7 +174,7 @@ fn is_check(state: &State) -> bool {
         && state.phase.as_deref().is_some_and(|it| it.starts_with("consensus-check-"))
 }
 
-/// The seed's roles for a dialogue, ours for everyone else.
+/// The role under the seed's name in a dialogue, under ours elsewhere.
 fn role(state: &State, participant: &str) -> String {
     let seat = state.spec.participants.iter().position(|it| it.name == participant);
     match (state.spec.pattern.as_str(), seat) {

@@ -1,4 +1,4 @@
-//! Shapes that the seeds' own clients read. What is named after a single pattern elsewhere in this crate
-//! belongs here.
+//! Formats for the seeds' own clients. Code in this crate that must name a single pattern belongs
+//! here.
 
 pub mod events;

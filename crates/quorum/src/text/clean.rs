@@ -1,5 +1,5 @@
-//! Makes text from elsewhere harmless: a model must not move the cursor, set the title, turn a line
-//! around, or say something that nobody sees.
+//! Makes untrusted text harmless: it must not move the cursor, set the title, reverse the writing
+//! direction, or contain invisible text.
 
 use std::fmt::Write;
 
@@ -7,8 +7,8 @@ use quorum_providers::clean::without_sequences;
 
 use super::hidden::{named, placed};
 
-/// The text without control characters, escape sequences and marks that change the direction of
-/// writing, and with hidden characters shown as `<U+200B>`.
+/// The text without control characters, escape sequences and direction marks, and with hidden
+/// characters shown as `<U+200B>`.
 #[must_use]
 pub fn clean(text: &str) -> String {
     let mut cleaned = without_sequences(text);
@@ -26,8 +26,8 @@ pub fn clean(text: &str) -> String {
     shown
 }
 
-/// JSON as it was, with what JSON itself does not escape written as `\u…` as well: controls, marks of
-/// direction, hidden characters. Such characters stand only in strings.
+/// Escapes characters of a JSON text as `\u…` that JSON itself does not escape: controls, direction
+/// marks, hidden characters. Such characters occur only in strings.
 #[must_use]
 pub fn escaped(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
@@ -106,7 +106,7 @@ mod tests {
             ("\u{feff}begin\u{2060}ning", "<U+FEFF>begin<U+2060>ning"),
             ("one\u{2028}two\u{2029}three", "one<U+2028>two<U+2029>three"),
             ("hi\u{e0068}\u{e0069}\u{e007f}", "hi<U+E0068><U+E0069><U+E007F>"),
-            // A flag of no country, and bytes hidden behind an emoji.
+            // A flag that belongs to no country, and bytes hidden behind an emoji.
             ("\u{1f3f4}\u{e0068}\u{e0069}\u{e007f}", "\u{1f3f4}<U+E0068><U+E0069><U+E007F>"),
             ("🙂\u{fe0f}\u{fe00}\u{e0101}", "🙂\u{fe0f}<U+FE00><U+E0101>"),
             ("a\u{e0101} \u{fe0f}", "a<U+E0101> <U+FE0F>"),

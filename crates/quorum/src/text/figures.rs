@@ -1,6 +1,6 @@
-//! Numbers as people read them.
+//! Formats numbers for people.
 
-/// `0.3 s`, `12.0 s`, `2 min 5 s`, `30 min`, `1 h 5 min`.
+/// Formats a duration: `0.3 s`, `12.0 s`, `2 min 5 s`, `30 min`, `1 h 5 min`.
 #[must_use]
 pub fn time(ms: u64) -> String {
     let (hours, minutes, seconds) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1_000 % 60);
@@ -13,14 +13,14 @@ pub fn time(ms: u64) -> String {
     }
 }
 
-/// `1 call`, `12,345 calls`.
+/// Formats a count with its noun: `1 call`, `12,345 calls`.
 #[must_use]
 pub fn count(number: u64, one: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {one}{plural}", grouped(number))
 }
 
-/// `12,345`.
+/// Formats a number with separators: `12,345`.
 #[must_use]
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
@@ -34,7 +34,7 @@ pub fn grouped(number: u64) -> String {
     grouped
 }
 
-/// About how many tokens a text has, for showing while the provider has not said.
+/// An estimate of the tokens of a text, shown until the provider reports the number.
 #[must_use]
 pub fn tokens(text: &str) -> u64 {
     quorum_core::call::tokens::estimate(text)

@@ -1,7 +1,7 @@
-//! Characters that take part in a text without being seen: zero-width characters, tags, separators of
-//! lines and paragraphs. A person must not read another text than the one that was written.
+//! Invisible characters: zero-width characters, tags, line and paragraph separators. A person must
+//! not read another text than the one that was written.
 //!
-//! Where a script or an emoji needs one, it is part of what is seen, and stays:
+//! A character that a script or an emoji needs is kept, as it changes what is displayed:
 //!
 //! - a joiner or non-joiner after a letter of a script that has joined forms (Persian, Hindi …),
 //! - a joiner between two emoji,
@@ -10,13 +10,13 @@
 
 use std::iter::Peekable;
 
-/// A character of a text, and whether it is hidden in its place.
+/// A character of a text, and whether it is hidden there.
 pub(super) struct Placed {
     pub(super) letter: char,
     pub(super) is_hidden: bool,
 }
 
-/// The characters of a text with the places of those that are hidden.
+/// The characters of a text, each marked as hidden or not.
 pub(super) fn placed(text: &str) -> impl Iterator<Item = Placed> {
     let mut rest = text.chars().peekable();
     let (mut before, mut flag) = (None, 0);
@@ -34,12 +34,12 @@ pub(super) fn placed(text: &str) -> impl Iterator<Item = Placed> {
     })
 }
 
-/// As it is shown: `<U+200B>`.
+/// The displayed form: `<U+200B>`.
 pub(super) fn named(letter: char) -> String {
     format!("<U+{:04X}>", u32::from(letter))
 }
 
-/// What is not seen: the code points that Unicode says are to be ignored in display, and separators.
+/// Whether it is invisible: a code point that Unicode ignores in display, or a separator.
 fn is_ignorable(letter: char) -> bool {
     matches!(letter,
         '\u{34f}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
@@ -49,7 +49,7 @@ fn is_ignorable(letter: char) -> bool {
         | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Whether what is seen depends on this one.
+/// Whether the character changes what is displayed.
 fn is_needed(before: Option<char>, letter: char, after: Option<char>) -> bool {
     let Some(before) = before.filter(|it| !it.is_whitespace()) else { return false };
     match letter {
@@ -87,7 +87,7 @@ const BLACK_FLAG: char = '\u{1f3f4}';
 
 const FLAGS: [&str; 3] = ["gbeng", "gbsct", "gbwls"];
 
-/// How many tags after a black flag make it the flag of a country.
+/// The number of tags after a black flag that make it the flag of a country.
 fn tags_of_flag(rest: &Peekable<std::str::Chars<'_>>) -> usize {
     let tag = |letter: char| char::from_u32(0xe0000 + u32::from(letter));
     let is_followed_by = |flag: &&str| {

@@ -1,4 +1,4 @@
-//! Words and numbers for people, whatever surface shows them: harmless, and easy to read.
+//! Text and numbers for people on any surface: harmless and easy to read.
 
 mod clean;
 mod figures;

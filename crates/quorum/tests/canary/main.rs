@@ -1,5 +1,6 @@
-//! Keys stay where they belong: unique ones go through every fault at the finest level of logging, and then everything that was
-//! written anywhere is searched for them and for parts of them (S1). A binary of its own, for it hears all that is logged.
+//! Keys don't leak: unique keys go through every fault at the finest log level, and then all output
+//! is searched for them and for parts of them (S1). A separate binary, because it captures the
+//! whole log.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
@@ -22,12 +23,12 @@ use quorum_testkit::server::{At, Break, Fault, Noise, Place, RetryAfter, Server,
 
 use providers::{WIRES, request, scope, source};
 
-/// So many signs in a row are a part of a key and no chance.
+/// The number of consecutive characters that count as a part of a key rather than coincidence.
 const TELLING: usize = 8;
 
 const STEP_MS: u64 = 1_500;
 
-/// Everything that is logged.
+/// Captures everything that is logged.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -42,7 +43,7 @@ impl io::Write for Log {
     }
 }
 
-/// A key nobody else has, of signs that no hexadecimal number has.
+/// A unique key, of characters that do not occur in hexadecimal numbers.
 fn key(wire: &str) -> String {
     const SIGNS: &[u8] = b"GHJKLMNPQRSTVWXYZghjkmnpqrstvwxyz";
     let seed =
@@ -81,7 +82,7 @@ fn faults(key: &str) -> Vec<Fault> {
     ]
 }
 
-/// Everything a discussion with this voice leaves behind, as text.
+/// All output of a discussion with this voice, as text.
 async fn left_by(scope: &Scope, name: &str) -> String {
     let mut spec = scope.check(&request("synthesis", &["ann", "bob", name])).unwrap();
     (spec.timing.step_ms, spec.rounds) = (STEP_MS, 1);
@@ -94,7 +95,7 @@ async fn left_by(scope: &Scope, name: &str) -> String {
     exports.fold(shown, |all, export| all + &export)
 }
 
-/// Where no fault of an answer is meant, the probe goes wrong, or nobody is there.
+/// For cases other than a faulty answer: the health check fails, or no server is there.
 fn absent(key: &str) -> Vec<(Option<Fault>, String)> {
     vec![
         (Some(Fault::EchoesKey), String::new()),
@@ -129,10 +130,10 @@ async fn through_everything(store: &Arc<SqliteStore>, good: &Server, on: (&str, 
     left
 }
 
-/// Where a key or a part of it stands.
+/// The places that contain a key or a part of it.
 fn leaks(place: &str, bytes: &[u8], keys: &[String]) -> Vec<String> {
     let parts: HashSet<&[u8]> = keys.iter().flat_map(|key| key.as_bytes().windows(TELLING)).collect();
-    // Most places are ruled out by two bytes, which is a table and no search.
+    // A lookup of two bytes rules out most positions without a search.
     let pair = |part: &[u8]| usize::from(part[0]) << 8 | usize::from(part[1]);
     let mut begins = vec![false; 1 << 16];
     parts.iter().for_each(|part| begins[pair(part)] = true);

@@ -1,4 +1,5 @@
-//! A HOME for one program: its login in files, a set-up of the user's that must not join in, and a file nobody may read.
+//! A HOME for one program: its login files, user settings that must not take effect, and a file
+//! that must not be read.
 
 use std::{
     env, fs,
@@ -8,7 +9,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// What stands in the user's own instructions for each program.
+/// The text of the user's own instructions for each program.
 const INSTRUCTIONS: &str = "instructions-of-the-user-4b1d";
 
 pub(crate) struct Home {
@@ -18,7 +19,8 @@ pub(crate) struct Home {
 }
 
 impl Home {
-    /// The home that this process was given; `None`, with a word, where the program is not installed.
+    /// The home that this process was given; `None`, with a message, if the program is not
+    /// installed.
     pub(crate) fn of(program: &str) -> Option<Home> {
         let Some(place) = env::var_os("QUORUM_CLIS").map(PathBuf::from) else {
             println!("skipped: `cargo xtask clis` installs {program} and tries it");
@@ -51,7 +53,7 @@ impl Home {
         file
     }
 
-    /// Logs every program in and points it at this address.
+    /// Logs in every program and configures this address.
     pub(crate) fn ask_at(&self, url: &str) {
         drop(fs::remove_dir_all(self.folder.join("ran")));
         fs::create_dir_all(self.folder.join("ran")).unwrap();
@@ -62,7 +64,7 @@ impl Home {
         }
     }
 
-    /// A command that shows that it was run.
+    /// A command that leaves a trace when it is run.
     fn shows(&self, name: &str) -> String {
         format!("touch {}", self.folder.join("ran").join(name).display())
     }
@@ -81,8 +83,8 @@ impl Home {
         );
     }
 
-    /// It takes its address from the settings that we have it ignore. So a program of the same name, earlier on the path, hands
-    /// all arguments on with the address before them.
+    /// Codex takes its address from the settings that we have it ignore. So a program of the same
+    /// name, earlier on the path, passes all arguments on with the address before them.
     fn codex(&self, url: &str) {
         self.write(".codex/auth.json", r#"{"OPENAI_API_KEY":"sk-fake"}"#);
         let server = self.shows("server");
@@ -116,7 +118,8 @@ impl Home {
         );
     }
 
-    /// Neither the user's instructions, as far as the program lets them be left out, nor their hooks and servers took part.
+    /// Asserts that the user's hooks and servers had no effect, nor their instructions as far as
+    /// the program lets them be left out.
     pub(crate) fn kept_to_itself(&self, requests: &[String]) {
         let ran: Vec<_> =
             fs::read_dir(self.folder.join("ran")).unwrap().map(|it| it.unwrap().path()).collect();
@@ -125,7 +128,7 @@ impl Home {
         assert!(!joined, "{}: the user's instructions are in the prompt", self.program);
     }
 
-    /// Claude Code as a user would run it, allowed to use its tools. Returns what it printed.
+    /// Runs Claude Code as a user would, with its tools allowed, and returns its output.
     pub(crate) fn run_with_tools(&self) -> String {
         let mut program = Command::new("claude")
             .args(["-p", "--allowedTools", "Read,Bash"])

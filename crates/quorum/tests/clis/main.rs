@@ -1,9 +1,10 @@
-//! The real coding CLIs as voices, with logins in a HOME of their own and a fake vendor on this machine: each takes part in a
-//! discussion, a ballot and a judgement, and a model that tries to read the user's files gets none of them (issue: no seat can
-//! read the user's files).
+//! The real coding CLIs as voices, with logins in a HOME of their own and a fake vendor on this
+//! machine: each takes part in a discussion, a ballot and a judgement, and a model that tries to
+//! read the user's files gets none of them (issue: no seat can read the user's files).
 //!
-//! `cargo xtask clis` installs the programs and runs this with `QUORUM_CLIS` set to where they are. A program that is not there
-//! is left out, with a word, and so are all of them without that variable.
+//! `cargo xtask clis` installs the programs and runs this with `QUORUM_CLIS` set to their
+//! directory. A missing program is skipped with a message, and so are all of them without that
+//! variable.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
@@ -25,7 +26,8 @@ use quorum_testkit::server::server;
 
 use crate::{home::Home, tempter::Tempter};
 
-/// The models are named in the configuration: a program without its model would ask for another one, or for a login of its own.
+/// The models are named in the configuration: otherwise a program would use another model, or ask
+/// for its own login.
 const CONFIG: &str = r#"
 [providers.codex]
 model = "gpt-5.1"
@@ -33,7 +35,7 @@ model = "gpt-5.1"
 model = "gemini-2.5-flash"
 "#;
 
-/// The library with the programs that are on the path, and no key.
+/// A scope with the programs that are on the path, and no keys.
 fn scope() -> Scope {
     let folder = PathBuf::from("/nowhere");
     let config = Config::parse(CONFIG, &folder.join("config.toml"), folder).unwrap();
@@ -82,7 +84,7 @@ async fn reads_nothing(program: &str) {
     let Some(home) = Home::of(program) else { return };
     let tempter = Tempter::start(&home.canary_file());
     home.ask_at(&tempter.url());
-    // What a participant says may name a file, which some programs take for a wish to have it read.
+    // A contribution may name a file, which some programs take for a request to read it.
     let file = home.canary_file().display().to_string();
     let topic = format!("What do you make of @{file} and of @\"{file}\" ?");
     let (outcome, record) = discuss(&scope(), &request("synthesis", program, &topic)).await;
@@ -118,7 +120,7 @@ macro_rules! programs {
 
 programs!(claude, codex, gemini);
 
-/// What the temptation is worth: a program with tools does what the model asks for.
+/// Shows that the attempt is real: a program with tools does what the model asks for.
 fn would_read_with_tools() {
     let Some(home) = Home::of("claude") else { return };
     let tempter = Tempter::start(&home.canary_file());

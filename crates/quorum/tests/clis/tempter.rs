@@ -1,6 +1,8 @@
-//! A fake vendor whose model tries to read a file with every tool it has heard of, and then repeats all that it was told.
+//! A fake vendor whose model tries to read a file with every tool that it was offered, and then
+//! repeats everything it received.
 //!
-//! The test kit's server has no tool but its own, so this one speaks the three formats itself, as far as a call of a tool needs.
+//! The test kit's server only supports its own tool, so this one implements the three formats
+//! itself, as far as a tool call needs.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -18,7 +20,7 @@ pub(crate) struct Tempter {
 }
 
 impl Tempter {
-    /// One that wants to have this file. It serves until the process ends.
+    /// Starts a vendor that wants this file. It serves until the process ends.
     pub(crate) fn start(file: &Path) -> Tempter {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -42,7 +44,7 @@ impl Tempter {
         self.requests.lock().unwrap().clone()
     }
 
-    /// Whether a request tells what came of a tool.
+    /// Whether a request contains the result of a tool call.
     pub(crate) fn has_results(body: &str) -> bool {
         let body: Value = serde_json::from_str(body).unwrap_or_default();
         let said = [&body["messages"], &body["input"], &body["contents"]].map(Value::to_string).concat();
@@ -51,7 +53,7 @@ impl Tempter {
     }
 }
 
-/// One request after the other, as long as the client has some.
+/// Serves the requests of a connection one after the other.
 fn serve(client: &TcpStream, kept: &Mutex<Vec<String>>, file: &str) {
     let mut reader = BufReader::new(client);
     while let Some((path, body)) = heard(&mut reader) {

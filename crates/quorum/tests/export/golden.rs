@@ -1,4 +1,5 @@
-//! What a small discussion looks like in every format. After a change that is meant: `GOLDEN=write cargo test -p quorum`.
+//! Golden files of a small discussion in every format. After an intended change: `GOLDEN=write
+//! cargo test -p quorum`.
 
 use std::{fs, path::Path};
 

@@ -1,4 +1,5 @@
-//! S6: whatever models and people write, a page has only tags of ours, and a Markdown document no HTML at all.
+//! S6: whatever models and people write, a page has only our own tags, and a Markdown document has
+//! no HTML.
 
 use pulldown_cmark::{Event, Options, Parser, Tag};
 
@@ -121,7 +122,7 @@ fn leads_well(dest: &str) -> bool {
     ["https://", "http://", "mailto:"].iter().any(|scheme| dest.to_lowercase().starts_with(scheme))
 }
 
-/// Every `<` opens or closes a tag that is ours, with attributes that are ours.
+/// Asserts that every `<` opens or closes one of our own tags, with our own attributes.
 #[track_caller]
 fn check_tags(html: &str, payload: &str) {
     for piece in html.split('<').skip(1) {

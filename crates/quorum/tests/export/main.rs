@@ -1,4 +1,4 @@
-//! Discussions written down: what they look like, and that nothing in them is more than text.
+//! Exported discussions: their appearance, and that participants' text stays text.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 

@@ -1,4 +1,4 @@
-//! What readers must be told: characters nobody sees, and answers that were cut off.
+//! Exports show invisible characters and mark truncated answers.
 
 use serde_json::Value;
 

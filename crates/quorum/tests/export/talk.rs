@@ -1,4 +1,4 @@
-//! A small discussion made of facts, with every time and every word given.
+//! A small discussion made of facts, with fixed times and texts.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use quorum::{
 use quorum_testkit::call::turn;
 use serde_json::json;
 
-/// The discussion in which everything anyone wrote is this.
+/// A discussion in which every text is this one.
 pub(crate) struct Talk<'t> {
     pub(crate) topic: &'t str,
     pub(crate) words: &'t str,
@@ -34,7 +34,7 @@ impl Talk<'_> {
         written(&self.facts(), format)
     }
 
-    /// The same where every answer was cut at its limit.
+    /// The same with every answer truncated at its limit.
     pub(crate) fn export_cut_off(&self, format: &str) -> String {
         let mut facts = self.facts();
         for fact in &mut facts {

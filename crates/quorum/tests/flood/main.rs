@@ -1,4 +1,5 @@
-//! Six answers of a GiB at once: each is cut at its cap, and the process stays small. A binary of its own, for it measures itself.
+//! Six concurrent answers of a GiB: each is truncated at its cap, and the process stays small. A
+//! separate binary, because it measures its own memory.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
@@ -17,14 +18,14 @@ use providers::{WIRES, request, scope, source};
 const MIB: u64 = 1 << 20;
 const SIX: [&str; 6] = ["ann", "bob", "cyd", "dan", "eve", "fay"];
 
-/// The most memory this process ever had, in bytes.
+/// The peak memory of this process, in bytes.
 fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1_024
 }
 
-/// What six answers of this kind take, the server's own part included.
+/// Asserts the memory that six answers of this kind take, including the server's part.
 async fn flood(fault: Fault) {
     let server = server().fault("*", fault.clone()).forgetful().on_thread();
     let sources = SIX.iter().zip(WIRES.iter().cycle());

@@ -1,4 +1,4 @@
-//! Out of bounds there are refusals that name the field.
+//! Values out of bounds are refused, and the refusal names the field.
 
 use proptest::{
     prelude::*,
@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use crate::{hostile::visible, requests::request, scope, trials};
 
-/// What breaks a request, and the field that is named then.
+/// A change that makes a request invalid, and the field that the refusal names.
 type Break = (&'static str, fn(&mut Request, &Wrong));
 
-/// Values that are wrong, drawn anew for each case.
+/// Invalid values, generated for each case.
 #[derive(Debug)]
 struct Wrong {
     name: String,
@@ -23,7 +23,7 @@ struct Wrong {
 fn wrong() -> impl Strategy<Value = Wrong> {
     let shares = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.1, -1e300, 2.1, 1e300];
     (visible(100), select(shares.to_vec()), any::<bool>()).prop_map(|(name, share, way)| Wrong {
-        // Nothing is named so.
+        // No participant has such a name.
         name: format!("{name} !"),
         share,
         way,
@@ -113,7 +113,7 @@ proptest! {
             return Err(TestCaseError::fail(format!("not refused: {breaks:?}")));
         };
         for (field, _) in breaks {
-            // One participant's prompt is named with the participant.
+            // The field of one participant's prompt includes the participant.
             let is_named = refusals.iter().any(|it| it.field.split('.').next() == Some(field));
             prop_assert!(is_named, "{field} is not in {refusals:?}");
         }

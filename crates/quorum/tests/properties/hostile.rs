@@ -1,4 +1,5 @@
-//! Texts nobody wishes for: control characters, both directions, nothing to see, other people's formats.
+//! Hostile texts: control characters, both writing directions, invisible characters, foreign
+//! formats.
 
 use proptest::{collection::vec, prelude::*, sample::select};
 
@@ -29,7 +30,7 @@ const NASTY: [&str; 24] = [
     "- # > * | ~~~ ",
 ];
 
-/// A text of at most so many characters.
+/// A text with at most this many characters.
 pub(crate) fn text(longest: usize) -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         6 => select(&NASTY[..]).prop_map(str::to_owned),
@@ -41,7 +42,7 @@ pub(crate) fn text(longest: usize) -> impl Strategy<Value = String> {
     vec(piece, 0..6).prop_map(move |pieces| pieces.concat().chars().take(longest).collect())
 }
 
-/// One with something in it.
+/// A text with visible characters.
 pub(crate) fn visible(longest: usize) -> impl Strategy<Value = String> {
     text(longest).prop_map(|text| if text.trim().is_empty() { "Tabs?".to_owned() } else { text })
 }

@@ -1,5 +1,6 @@
-//! Whatever is asked: a synthesis or an error with a code, or a refusal that names the field; and every text comes back as it
-//! was. 300 cases a property, 3,000 with `QUORUM_LONG=1`; a tenth of that where a database is written.
+//! Every request leads to a synthesis, an error with a code, or a refusal that names the field; and
+//! every text comes back unchanged. 300 cases per property, 3,000 with `QUORUM_LONG=1`; a tenth of
+//! that for tests that write a database.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 
@@ -13,13 +14,13 @@ mod within;
 use proptest::test_runner::Config as Trials;
 use quorum::{Quorum, Scope, model::id::Tenant};
 
-/// As many cases as wanted, a tenth of them where each takes longer.
+/// The number of cases; a fraction of it for slow tests.
 fn trials(share: u32) -> Trials {
     let cases = if std::env::var("QUORUM_LONG").is_ok() { 3_000 } else { 300 };
     Trials { cases: cases / share, failure_persistence: None, ..Trials::default() }
 }
 
-/// Simulated voices over a store in memory.
+/// Simulated voices with an in-memory store.
 fn scope() -> Scope {
     Quorum::builder().simulated().assigning_roles().build().unwrap().scope(Tenant::default(), "ann")
 }

@@ -1,4 +1,4 @@
-//! A plan is an upper bound: no discussion makes more calls, or takes more tokens, than its plan said.
+//! A plan is an upper bound: no discussion makes more calls, or takes more tokens, than its plan.
 
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
@@ -32,17 +32,17 @@ use crate::{
     within::held,
 };
 
-/// Simulated voices that fail, mumble and digress as often as it says.
+/// Rates at which simulated voices fail, give unreadable replies, and digress.
 #[derive(Debug, Clone, Copy)]
 struct Wild {
     seed: u64,
     fails: u64,
     mumbles: u64,
-    /// Whether nobody who fails is asked once more.
+    /// Whether failures are permanent, so that they are not retried.
     for_good: bool,
 }
 
-/// Voices of the program's own: simulated ones under everything.
+/// The program's own voices: simulated ones that misbehave.
 struct WildVoices(Wild, SimulatedVoices, Option<Simulation>);
 
 impl Voices for WildVoices {
@@ -82,7 +82,7 @@ fn any_class(drawn: u64) -> ErrorClass {
     ErrorClass::ALL[drawn as usize % ErrorClass::ALL.len()]
 }
 
-/// The request as one for real voices, and those voices: its simulated ones, gone wild.
+/// The request as one for real voices, and those voices: its simulated ones, misbehaving.
 fn gone_wild(wild: Wild, request: Request) -> Result<(Scope, Request), TestCaseError> {
     let refused = |error: Error| TestCaseError::fail(error.to_string());
     let simulation = scope().check(&request).map_err(refused)?.simulation;
@@ -117,7 +117,7 @@ fn is_bound(plan: &Plan, outcome: &Outcome) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// How often one question is put at most, as the plan has it.
+/// The maximum number of calls for one question, as planned.
 fn attempts() -> u32 {
     2 + ErrorClass::ALL.iter().map(|class| class.retries()).sum::<u32>()
 }
@@ -146,7 +146,7 @@ proptest! {
         is_bound(&plan, &outcome)?;
     }
 
-    /// Without retries, so that a question the plan forgot can't hide behind those it allows for.
+    /// Without retries, so that a question missing from the plan is not covered by their allowance.
     #[test]
     fn no_question_is_forgotten(request in prop_oneof![request(), debating()], wild in wild()) {
         let request = Request { recursive: None, max_depth: None, timeout_strategy: None, max_calls: None, ..request };
@@ -159,7 +159,8 @@ proptest! {
         prop_assert!(taken * attempts() <= plan.most.calls, "{taken} calls, planned {plan:#?}");
     }
 
-    /// Simulated voices say how many tokens they used; answers longer than allowed are not theirs alone to bear.
+    /// Counts the tokens that simulated voices report. There is no limit per turn, because their
+    /// answers could exceed it.
     #[test]
     fn no_discussion_takes_more_tokens_than_its_plan_said(request in request()) {
         let request = Request { max_tokens_per_turn: None, ..request };

@@ -1,4 +1,4 @@
-//! Every kind of request within bounds.
+//! Generates every kind of request within bounds.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use crate::hostile::{text, visible};
 
-/// With other names, models, numbers and repetitions.
+/// Aliases, models, numbers and duplicates.
 const NAMES: [&str; 10] = [
     "claude",
     "gemini",
@@ -35,7 +35,7 @@ const NAMES: [&str; 10] = [
 
 const HOUR_MS: u64 = 3_600_000;
 
-/// Anything that may be asked.
+/// Any valid request.
 pub(crate) fn request() -> impl Strategy<Value = Request> {
     (table(), deciding(), bounds(), recursion(), texts(), simulate()).prop_map(
         |(table, deciding, bounds, recursion, texts, simulate)| {
@@ -71,7 +71,7 @@ fn settings(options: &[(&str, Option<Value>)]) -> BTreeMap<String, Value> {
     given.collect()
 }
 
-/// Drops the options that do not count with the request's pattern and method.
+/// Drops the options that do not apply to the request's pattern and method.
 fn keep_what_counts(request: &mut Request) {
     let registry = built_in();
     let pattern = request.pattern.as_deref().and_then(|name| registry.pattern(name)).unwrap();
@@ -118,7 +118,7 @@ pub(crate) fn debating() -> impl Strategy<Value = Request> {
     )
 }
 
-/// Who sits there: two for a dialogue, and never so many judges that nobody is left to talk.
+/// The participants: two for a dialogue, and never so many judges that no speaker is left.
 fn table() -> impl Strategy<Value = Request> {
     let patterns: Vec<&str> = built_in().patterns().iter().map(|it| it.name).collect();
     let people =
@@ -198,7 +198,7 @@ fn recursion() -> impl Strategy<Value = Request> {
     })
 }
 
-/// How voices behave, and which of them are dead by their place.
+/// The behaviour of voices, and the indexes of dead ones.
 type Behaviour = (Simulate, Vec<Index>);
 
 fn simulate() -> impl Strategy<Value = Behaviour> {
@@ -214,7 +214,7 @@ fn dead(names: &[String], behaviour: &Behaviour) -> Vec<String> {
     behaviour.1.iter().map(name).collect()
 }
 
-/// Everything people write themselves.
+/// All texts that people write themselves.
 #[derive(Debug)]
 struct Texts {
     topic: String,
@@ -262,7 +262,7 @@ impl Texts {
     }
 }
 
-/// At least two options, none empty, none twice.
+/// At least two options, none empty, no duplicates.
 fn different(options: Vec<String>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let usual = ["tabs", "spaces"].map(str::to_owned);

@@ -1,4 +1,4 @@
-//! What people and models write comes back from the store as it was written, to the last character and digit.
+//! Text of people and models comes back from the store unchanged, to the last character and digit.
 
 use std::{path::Path, sync::Arc};
 
@@ -32,7 +32,7 @@ proptest! {
     #[test]
     fn f8_hostile_text_comes_back_from_the_store_equal(topic in text(5_000), background in text(10_000), said in visible(5_000)) {
         let plain = spec("round-robin");
-        // Nothing is past its limit: every answer comes back whole.
+        // Nothing exceeds its limit: every answer comes back whole.
         let manner = Manner { max_tokens: 20_000, ..plain.manner };
         let order = Spec { topic, background: Some(background), manner, ..plain };
         let panel = panel().takes("*", 0).says("*", &said);
@@ -57,7 +57,7 @@ proptest! {
     }
 }
 
-/// Holds a discussion in one process, so to say, and reads it in another.
+/// Runs a discussion with one instance and reads it with another.
 fn kept(order: &Spec, panel: &Panel) -> (Outcome, Vec<Fact>) {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("quorum.db");
@@ -85,7 +85,7 @@ fn ordered(facts: &[Fact]) -> Spec {
     }
 }
 
-/// Everything said at the table; the synthesis has a form of its own.
+/// All turns of the discussion; the synthesis has its own format.
 fn turns(facts: &[Fact]) -> impl Iterator<Item = &Turn> {
     facts.iter().filter_map(|fact| match &fact.event {
         Event::TurnCompleted { turn } if turn.phase == "speaking" => Some(&**turn),

@@ -1,4 +1,4 @@
-//! Within bounds there is a synthesis or an error with a code, never a panic and never a hang.
+//! A valid request leads to a synthesis or an error with a code, never to a panic or a hang.
 
 use std::{sync::mpsc, thread, time::Duration};
 
@@ -15,10 +15,10 @@ use tokio::time::timeout;
 
 use crate::{in_virtual_time, requests::request, scope, trials};
 
-/// In virtual time, beyond every deadline.
+/// In virtual time, later than every deadline.
 const FOREVER: Duration = Duration::from_secs(30 * 86_400);
 
-/// In real time, for a whole discussion of which nothing takes time.
+/// In real time, for a whole discussion in which nothing takes time.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 proptest! {
@@ -41,7 +41,7 @@ proptest! {
     }
 }
 
-/// Holds the discussion on a thread of its own, so that one that turns in circles is noticed, too.
+/// Runs the discussion on its own thread, so that an endless loop is noticed, too.
 fn held_in_time(request: &Request) -> Result<Outcome, String> {
     let (done, waiting) = mpsc::channel();
     let request = request.clone();
@@ -49,7 +49,7 @@ fn held_in_time(request: &Request) -> Result<Outcome, String> {
     waiting.recv_timeout(PATIENCE).map_err(|error| format!("it panicked, or is not over: {error}"))?
 }
 
-/// The first choice that can be made, with the first candidate where it names one.
+/// The first possible choice, with the first candidate if it names one.
 fn first_possible(awaited: &RulingAwaited) -> Ruling {
     let candidate = awaited.candidates.first();
     let mut choices = awaited.choices.iter();
@@ -58,7 +58,7 @@ fn first_possible(awaited: &RulingAwaited) -> Ruling {
     Ruling { kind: awaited.kind.clone(), choice: choice.name.clone(), candidate }
 }
 
-/// Holds a discussion to its end.
+/// Runs a discussion to its end.
 pub(crate) async fn held(scope: &Scope, request: &Request) -> Result<Outcome, String> {
     let told = |error: Error| error.to_string();
     let (discussion, mut handle) = scope.start(scope.check(request).map_err(told)?).await.map_err(told)?;
@@ -76,7 +76,7 @@ pub(crate) async fn held(scope: &Scope, request: &Request) -> Result<Outcome, St
             }
             continue;
         }
-        // A roundtable rests after some turns, and only there.
+        // Only a roundtable pauses, after some turns.
         if state.spec.pattern != "roundtable" {
             return Err(format!("it waits: {}", state.lifecycle));
         }

@@ -1,4 +1,5 @@
-//! One of them is dead, hangs or talks rubbish: the others finish in time, the lost one is not asked again, the result says so.
+//! One participant is dead, hangs or sends rubbish: the others finish in time, it is not asked
+//! again, and the result says so.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -13,13 +14,13 @@ use tokio::time::Instant;
 
 use crate::providers::{NAMES, WIRES, request, scope, source};
 
-/// Long enough for a second attempt after a pause.
+/// Long enough for a retry after a pause.
 const STEP_MS: u64 = 2_200;
 
-/// Retries and pauses are part of the step's time, and the rest of the talk takes no time here.
+/// Retries and pauses are part of the step's time, and the rest takes no time here.
 const IN_TIME: Duration = Duration::from_millis(STEP_MS + 1_000);
 
-/// Holds a discussion with one who is lost among the others.
+/// Runs a discussion with one failing participant.
 async fn hold(scope: &Scope, pattern: &str, seats: &[&str]) -> (Outcome, Vec<Fact>, Duration) {
     let mut spec = scope.check(&request(pattern, seats)).unwrap();
     spec.timing.step_ms = STEP_MS;
@@ -48,7 +49,8 @@ fn faults() -> Vec<Fault> {
     ]
 }
 
-/// In one step at most: whoever failed in it is not asked in another.
+/// The number of steps and calls of the failing participant: one step at most, as it is not asked
+/// again.
 fn steps_of(lost: &str, facts: &[Fact]) -> (usize, u64) {
     let placed =
         facts.iter().filter(|it| matches!(&it.event, Event::CallPlaced(it) if it.participant == lost));
@@ -56,7 +58,7 @@ fn steps_of(lost: &str, facts: &[Fact]) -> (usize, u64) {
     (steps.iter().collect::<BTreeSet<_>>().len(), steps.len() as u64)
 }
 
-/// Someone who is lost, with a server of its own where there is one, so that its requests can be counted.
+/// A failing participant, with its own server if it has one, so that its requests can be counted.
 struct Lost {
     name: String,
     fault: Option<Fault>,
@@ -77,7 +79,8 @@ async fn lose((index, fault): (usize, Option<Fault>)) -> Lost {
     Lost { name: format!("lost{index}"), fault, server, url }
 }
 
-/// A scope to all of them. One discussion is held before the clock runs: what is loaded once is not part of anybody's time.
+/// A scope with all of them. One discussion is run before measuring: one-time loading is not part
+/// of the measured time.
 async fn opened(good: &Server, lost: &[Lost]) -> Scope {
     let others = NAMES.iter().zip(WIRES).map(|(name, on)| source(name, &good.url(), on, "a-key"));
     let lost = lost.iter().zip(WIRES.iter().cycle()).map(|(it, on)| source(&it.name, &it.url, *on, "a-key"));
@@ -86,7 +89,7 @@ async fn opened(good: &Server, lost: &[Lost]) -> Scope {
     scope
 }
 
-/// The table with the lost one in this place.
+/// The seats with the failing participant at this index.
 fn seats(lost: &str, place: usize) -> Vec<&str> {
     let mut seats = vec!["ann", "bob", "cyd"];
     seats.insert(place, lost);
@@ -98,7 +101,7 @@ async fn check(scope: &Scope, pattern: &str, lost: &Lost, place: usize) {
     let (outcome, facts, took) = hold(scope, pattern, &seats(&lost.name, place)).await;
     assert!(took < IN_TIME, "{what}: it took {took:?}");
     if pattern == "dialogue" && lost.server.is_none() {
-        // It never began, for it can't without its partner.
+        // It never started, because it needs both participants.
         let problem = outcome.error.unwrap();
         assert!(problem.message.contains(&lost.name), "{what}: {problem}");
         return;

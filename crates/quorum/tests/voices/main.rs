@@ -1,4 +1,5 @@
-//! Whole discussions with real voices: over HTTP, streaming, against servers that speak the vendors' formats and go wrong.
+//! Whole discussions with real voices: over HTTP, streaming, against servers that implement the
+//! vendors' formats and inject faults.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 

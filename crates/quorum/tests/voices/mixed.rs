@@ -1,4 +1,4 @@
-//! Many discussions while a few of all answers go wrong.
+//! Many discussions while a small share of all answers fails.
 
 use std::sync::Arc;
 
@@ -20,7 +20,8 @@ fn faulty() -> Script {
     server().mix(7, shares)
 }
 
-/// What was held: each discussion's own tally and whether nobody was lost in it, and what the server saw.
+/// The results: each discussion's tally and whether it kept all participants, and the requests the
+/// server saw.
 struct Held {
     each: Vec<(Tally, bool)>,
     asked: u64,
@@ -37,7 +38,7 @@ impl Held {
     }
 }
 
-/// Holds so many discussions at once, all patterns and wires in turn.
+/// Runs this many discussions concurrently, with all patterns and wires in turn.
 async fn hold(count: usize, script: Script) -> Held {
     let server = script.on_thread();
     let sources = NAMES.iter().zip(WIRES).map(|(name, on)| source(name, &server.url(), on, "a-key"));
@@ -71,7 +72,7 @@ async fn f6_calls_made_are_those_needed_and_the_failures_met() {
     assert_eq!((all.placed, all.failures), (rough.asked, rough.spoilt), "each failure met is one call more");
     assert_eq!(all.placed, all.answers + all.failures);
     assert!(rough.spoilt > needed.placed / 50, "{} of {}", rough.spoilt, needed.placed);
-    // A dialogue's votes are tried twice, its turns three times: by bad luck a step is given up.
+    // A dialogue's votes are tried twice, its turns three times: by chance a step may fail.
     let whole: Vec<_> = rough.each.iter().zip(&smooth.each).filter(|(rough, _)| rough.1).collect();
     assert!(whole.iter().all(|((rough, _), (smooth, _))| rough.answers == smooth.answers));
     assert!(whole.len() * 20 >= count * 19, "{} of {count} lost nobody", whole.len());

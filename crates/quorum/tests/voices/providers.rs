@@ -18,7 +18,7 @@ use quorum_providers::{
 };
 use serde_json::{Value, json};
 
-/// The wires, and the paths their addresses begin with.
+/// The wires, with the path prefixes of their endpoints.
 pub(crate) const WIRES: [(&str, &str); 5] = [
     ("anthropic", "/v1"),
     ("gemini", "/v1beta"),
@@ -27,7 +27,7 @@ pub(crate) const WIRES: [(&str, &str); 5] = [
     ("openai-responses", "/v1"),
 ];
 
-/// The providers, each with a model of its name: `ann-1`.
+/// The providers, each with a model named after it: `ann-1`.
 pub(crate) const NAMES: [&str; 4] = ["ann", "bob", "cyd", "dan"];
 
 /// A provider at this address on this wire.
@@ -55,7 +55,7 @@ pub(crate) fn sources(url: &str, on: (&str, &str)) -> Vec<Source> {
     NAMES.iter().map(|name| source(name, url, on, "a-key-for-everyone")).collect()
 }
 
-/// What the local tenant may reach, with these providers.
+/// The scope of the local tenant, with these providers.
 pub(crate) fn scope<S: Store + Archive + 'static>(store: Arc<S>, sources: Vec<Source>) -> Scope {
     let voices = Arc::new(RealVoices::of(sources));
     let quorum = Quorum::builder().store(store).voices(voices).assigning_roles().build().unwrap();
@@ -67,7 +67,7 @@ pub(crate) async fn start(scope: &Scope, request: &Request) -> (Discussion, Hand
     scope.start(scope.check(request).unwrap()).await.unwrap()
 }
 
-/// A request for this pattern with as many at the table as it takes.
+/// A request for this pattern with the number of participants it needs.
 pub(crate) fn request(pattern: &str, names: &[&str]) -> Request {
     let count = if pattern == "dialogue" { 2 } else { names.len() };
     let mut fields = json!({
@@ -83,7 +83,7 @@ fn read(fields: Value) -> Request {
     serde_json::from_value(fields).unwrap()
 }
 
-/// How many calls were placed, how many answers came of them, and how many failures.
+/// The number of calls, of answers, and of failures.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) placed: u64,

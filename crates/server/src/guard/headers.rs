@@ -1,4 +1,4 @@
-//! What every answer says about itself, so that browsers let nothing else in.
+//! Security headers of every response.
 
 use axum::{
     extract::Request,
@@ -7,7 +7,7 @@ use axum::{
     response::Response,
 };
 
-/// Scripts, styles and pictures of our own, and nothing inline; no script may make markup of text.
+/// Only our own scripts, styles and images, nothing inline; no script may turn text into markup.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
                       connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; \
                       require-trusted-types-for 'script'; trusted-types 'none'";
@@ -22,7 +22,7 @@ const ALWAYS: &[(&str, &str)] = &[
     ("permissions-policy", "camera=(), geolocation=(), microphone=()"),
 ];
 
-/// Says it on every answer; what is somebody's own is kept nowhere on the way.
+/// Adds the headers to every response; private responses must not be cached.
 pub(crate) async fn headers(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();

@@ -1,4 +1,4 @@
-//! Nothing gets past this that should not: the right name, the right page, the right token, not too often (S2, S3, S10).
+//! Guards every request: host name, origin, token and rate limit (S2, S3, S10).
 
 pub(crate) mod headers;
 pub(crate) mod pages;
@@ -23,7 +23,7 @@ use crate::{
     web,
 };
 
-/// Whoever sent a request, and what they may reach.
+/// The scope of the caller.
 pub(crate) struct Caller(pub(crate) Scope);
 
 impl FromRequestParts<App> for Caller {
@@ -35,7 +35,7 @@ impl FromRequestParts<App> for Caller {
     }
 }
 
-/// Whoever sent a request for a page; `None` where nobody said who they are and somebody should.
+/// The scope of the caller of a page; `None` if a token is required and none was sent.
 pub(crate) struct MaybeCaller(pub(crate) Option<Scope>);
 
 impl FromRequestParts<App> for MaybeCaller {
@@ -46,12 +46,12 @@ impl FromRequestParts<App> for MaybeCaller {
     }
 }
 
-/// What is answered without a token.
+/// Paths that need no token.
 const OPEN: &[&str] = &[ALIVE, "/readyz"];
 
 const ALIVE: &str = "/healthz";
 
-/// The names this server answers to.
+/// The host names this server answers to.
 #[derive(Debug)]
 pub(crate) struct Names {
     hosts: Vec<String>,
@@ -65,14 +65,15 @@ impl Names {
         Names { hosts, origins: settings.origins.clone() }
     }
 
-    /// A page that points its own name at this machine sends that name; an address can't be pointed anywhere.
+    /// Whether the host is one of ours. A page with DNS rebinding sends its own name; an IP address
+    /// can't be rebound.
     fn answers_to(&self, host: &str) -> bool {
         let name = name(host).trim_end_matches('.');
         let is_address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().is_ok();
         is_address || self.hosts.iter().any(|it| it.eq_ignore_ascii_case(name))
     }
 
-    /// Whether a page of this origin may use it: our own, or one that is listed.
+    /// Whether a page of this origin may use the server: our own, or one that is listed.
     fn welcomes(&self, origin: &str, host: &str) -> bool {
         let own = origin.split_once("://").filter(|(scheme, _)| matches!(*scheme, "http" | "https"));
         own.is_some_and(|(_, it)| it.eq_ignore_ascii_case(host))
@@ -88,7 +89,8 @@ fn name(host: &str) -> &str {
     }
 }
 
-/// Lets in what is sent to one of our names, by a page that may, in a form that only such a page can send.
+/// Admits requests to one of our host names, from an allowed origin, with a content type that other
+/// pages can't send.
 pub(crate) async fn names(State(app): State<App>, request: Request, next: Next) -> Response {
     match check_names(&app, &request).and_then(|()| check_content(&request)) {
         Ok(()) => next.run(request).await,
@@ -96,7 +98,7 @@ pub(crate) async fn names(State(app): State<App>, request: Request, next: Next) 
     }
 }
 
-/// Lets in who may come in, not too often.
+/// Authenticates the caller and applies the rate limit.
 pub(crate) async fn callers(State(app): State<App>, mut request: Request, next: Next) -> Response {
     match admit(&app, &request) {
         Ok(scope) => {
@@ -107,14 +109,14 @@ pub(crate) async fn callers(State(app): State<App>, mut request: Request, next: 
     }
 }
 
-/// The scope of whoever sent it; none for a page that holds nothing of anybody's.
+/// The scope of the caller; `None` for a page without private data.
 fn admit(app: &App, request: &Request) -> Result<Option<Scope>, Problem> {
     let presented = token::presented(request.headers());
     let known = token::known(app.tokens(), presented.as_deref());
     check_pace(app, request, known.map_or("", |it| &it.name))?;
     match (app.tokens().is_empty(), known) {
         (true, _) => Ok(Some(app.scope(None))),
-        // Whether it lives is no secret, and who asks for that has seldom a token.
+        // Liveness is no secret, and health checks seldom have a token.
         (false, _) if OPEN.contains(&request.uri().path()) => Ok(Some(app.scope(None))),
         (false, Some(token)) => Ok(Some(app.scope(Some(token)))),
         (false, None) if request.method() == Method::GET && web::is_shell(request.uri().path()) => Ok(None),
@@ -134,7 +136,8 @@ fn check_names(app: &App, request: &Request) -> Result<(), Problem> {
     check_page(app, request, &host)
 }
 
-/// Whether it lives is always answered: that is as cheap as a refusal, and a flood shall not look like a death.
+/// Applies the rate limit. Liveness is always answered: that is as cheap as a refusal, and a flood
+/// must not look like a crash.
 fn check_pace(app: &App, request: &Request, caller: &str) -> Result<(), Problem> {
     if request.uri().path() == ALIVE {
         return Ok(());
@@ -144,7 +147,7 @@ fn check_pace(app: &App, request: &Request, caller: &str) -> Result<(), Problem>
     app.buckets.take(caller).map_err(too_many)
 }
 
-/// HTTP/1.1 has it as a header, a request in absolute form in its target.
+/// The host: HTTP/1.1 sends it as a header, a request in absolute form in its target.
 fn host(request: &Request) -> Option<String> {
     let mut hosts = request.headers().get_all(header::HOST).iter();
     let (first, second) = (hosts.next(), hosts.next());
@@ -153,7 +156,7 @@ fn host(request: &Request) -> Option<String> {
     target.is_none_or(|target| target.eq_ignore_ascii_case(&header)).then_some(header)
 }
 
-/// Pages of other sites may link here, and nothing else.
+/// Pages of other sites may link here, but may not do anything else.
 fn check_page(app: &App, request: &Request, host: &str) -> Result<(), Problem> {
     let foreign = || Problem::new(problem::FOREIGN_ORIGIN, "pages of another origin may not use this server");
     let headers = request.headers();

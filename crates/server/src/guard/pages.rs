@@ -1,14 +1,14 @@
-//! What pages of the listed origins are told, so that their browsers let them use this server; nobody is told so by default.
+//! CORS headers for pages of the listed origins; none by default.
 
 use std::time::Duration;
 
 use axum::http::{HeaderName, HeaderValue, Method, header};
 use tower_http::cors::CorsLayer;
 
-/// How long a browser may remember what it was told.
+/// How long a browser may cache a preflight response.
 const REMEMBERED: Duration = Duration::from_secs(600);
 
-/// What such a page may send beyond what any page may.
+/// The request headers such a page may send beyond the safelisted ones.
 const SENT: [HeaderName; 4] = [
     header::AUTHORIZATION,
     header::CONTENT_TYPE,
@@ -16,7 +16,7 @@ const SENT: [HeaderName; 4] = [
     HeaderName::from_static("last-event-id"),
 ];
 
-/// Nothing where nobody is listed.
+/// The CORS layer; `None` if no origins are listed.
 pub(crate) fn shared(origins: &[String]) -> Option<CorsLayer> {
     let listed: Vec<HeaderValue> = origins.iter().filter_map(|it| it.parse().ok()).collect();
     let layer = CorsLayer::new()

@@ -1,4 +1,4 @@
-//! How often one caller may come: so many at once, and then so many a second.
+//! Rate limits per caller: a token bucket with a burst and a steady rate.
 
 use std::{
     collections::HashMap,
@@ -9,7 +9,8 @@ use tokio::time::Instant;
 
 use crate::settings::Limits;
 
-/// Those who show no token, or a wrong one, share one small bucket where tokens are set: guessing takes its time.
+/// One bucket per caller. If tokens are configured, callers with no token or a wrong one share one
+/// small bucket, which slows down guessing.
 pub(crate) struct Buckets {
     per_second: f64,
     burst: f64,
@@ -27,7 +28,8 @@ impl Buckets {
         Buckets { per_second, burst, levels: Mutex::default() }
     }
 
-    /// Takes one, or says after how many seconds there will be one. There are as many callers as tokens, so the map is bounded.
+    /// Takes one request from the bucket, or returns after how many seconds there will be one.
+    /// There are as many callers as tokens, so the map is bounded.
     pub(crate) fn take(&self, caller: &str) -> Result<(), u64> {
         let mut levels = self.levels.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();

@@ -1,10 +1,11 @@
-//! Tokens: read from a header, never from an address, and compared so that the time taken tells nothing.
+//! Tokens: read from a header, never from a URL, and compared in constant time.
 
 use axum::http::{HeaderMap, header};
 use quorum::config::server::Token;
 use subtle::ConstantTimeEq;
 
-/// What was presented: a bearer token, or a password, which is what browsers can ask for by themselves.
+/// The token sent: a bearer token, or a basic-auth password, which browsers can ask for by
+/// themselves.
 pub(super) fn presented(headers: &HeaderMap) -> Option<String> {
     let mut all = headers.get_all(header::AUTHORIZATION).iter();
     let (first, second) = (all.next()?, all.next());
@@ -17,7 +18,7 @@ pub(super) fn presented(headers: &HeaderMap) -> Option<String> {
     String::from_utf8(decoded).ok()?.split_once(':').map(|(_, password)| password.to_owned())
 }
 
-/// Whose token it is. All are compared, whichever fits.
+/// The matching token. All are compared, whether or not one has matched.
 pub(super) fn known<'t>(tokens: &'t [Token], presented: Option<&str>) -> Option<&'t Token> {
     let presented = presented?.as_bytes();
     let mut found = None;
@@ -29,7 +30,7 @@ pub(super) fn known<'t>(tokens: &'t [Token], presented: Option<&str>) -> Option<
     found
 }
 
-/// Base64, as browsers write passwords.
+/// Decodes base64, as browsers encode passwords.
 fn decoded(text: &str) -> Option<Vec<u8>> {
     let value = |byte: u8| match byte {
         b'A'..=b'Z' => Some(byte - b'A'),

@@ -19,7 +19,7 @@ use axum::{
 };
 use hyper::body::{Frame, SizeHint};
 
-/// Adds `Connection: close` to an answer that leaves a part of the body unread.
+/// Adds `Connection: close` to a response that leaves a part of the body unread.
 pub(crate) async fn unread(request: Request, next: Next) -> Response {
     if request.body().is_end_stream() {
         return next.run(request).await;
@@ -33,7 +33,7 @@ pub(crate) async fn unread(request: Request, next: Next) -> Response {
     response
 }
 
-/// A body that remembers whether it was read to its end.
+/// A body that records whether it was read to its end.
 struct Watched {
     body: Body,
     was_read: Arc<AtomicBool>,

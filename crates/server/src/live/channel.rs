@@ -1,4 +1,4 @@
-//! Everything told of one discussion so far, and the news of it.
+//! The event log of one discussion so far, and a broadcast of new events.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -25,44 +25,44 @@ use tokio::sync::{Notify, broadcast};
 
 use crate::live::{frame, hub::Place};
 
-/// How many pieces of text a watcher may fall behind.
+/// How many text deltas a subscriber may fall behind.
 const BACKLOG: usize = 256;
 
-/// What a run says.
+/// The signals of a run.
 pub(crate) type Signals = BoxStream<'static, Signal>;
 
 pub(crate) struct Channel {
     pub(crate) discussion: Discussion,
     told: Mutex<Told>,
     news: broadcast::Sender<News>,
-    /// Looked at by every watcher after every word, so it takes no lock.
+    /// Read by every subscriber after every delta, so it takes no lock.
     over: AtomicBool,
-    /// Those for whom it is held: when the last of them leaves, it ends.
+    /// The number of clients the discussion runs for: when the last of them leaves, it is aborted.
     pub(super) held_for: AtomicUsize,
-    /// Runs of it in this process that nobody listens to yet, each with its place among those of all.
+    /// Runs of it in this process that have no listener yet, each with its run slot.
     pub(super) runs: Mutex<VecDeque<(Signals, Option<Place>)>>,
     pub(super) woken: Notify,
 }
 
-/// Something new.
+/// A broadcast message.
 #[derive(Clone)]
 pub(crate) struct News {
-    /// So much of the list is to be told first.
+    /// The length of the log to send first.
     pub(crate) up_to: usize,
-    /// Some text of a turn under way.
+    /// A text delta of a turn under way.
     pub(crate) text: Option<Bytes>,
 }
 
-/// All that was told.
+/// The event log.
 pub(crate) struct Told {
     announcer: Announcer,
     pub(crate) events: Vec<Event>,
-    /// Turns under way, and what there is of them.
+    /// The text so far of turns under way.
     live: BTreeMap<Step, Live>,
     last: Seq,
 }
 
-/// A fact in words, for both kinds of watchers.
+/// A fact as SSE frames, one for each kind of subscriber.
 pub(crate) struct Event {
     pub(crate) seq: Seq,
     pub(crate) announced: Option<Bytes>,
@@ -94,14 +94,15 @@ impl Channel {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Listens from now on. Who looks at what was told at the same time misses nothing in between.
+    /// Subscribes. Locks the log meanwhile, so that a caller that reads the log misses nothing in
+    /// between.
     pub(crate) fn listen(&self) -> (MutexGuard<'_, Told>, broadcast::Receiver<News>) {
         let told = self.told();
         let receiver = self.news.subscribe();
         (told, receiver)
     }
 
-    /// Whether nothing more will be told, unless it is tried again.
+    /// Whether nothing more will be sent, unless the discussion is resumed.
     pub(crate) fn is_over(&self) -> bool {
         self.over.load(Ordering::Acquire)
     }
@@ -110,7 +111,7 @@ impl Channel {
         self.news.receiver_count()
     }
 
-    /// Reads what is recorded and was not told yet. Returns it.
+    /// Reads and returns the recorded facts that are not in the log yet.
     pub(crate) async fn catch_up(&self) -> Result<Vec<Fact>, quorum::Error> {
         let after = self.told().last;
         let facts = self.discussion.facts(after).await?;
@@ -118,7 +119,7 @@ impl Channel {
         Ok(facts)
     }
 
-    /// Tells a fact, if it is the next one. `false` when some before it are missing.
+    /// Appends a fact if it is the next one. Returns `false` if some before it are missing.
     pub(crate) fn hear(&self, fact: &Fact) -> bool {
         self.tell(fact);
         fact.seq <= self.told().last
@@ -131,17 +132,17 @@ impl Channel {
         }
         told.take(fact, self.discussion.id());
         self.over.store(told.is_over(), Ordering::Release);
-        // Nobody may be listening.
+        // There may be no subscribers.
         let _ = self.news.send(News { up_to: told.events.len(), text: None });
     }
 
-    /// Nothing more will be told: the discussion was removed.
+    /// Ends the channel because the discussion was removed.
     pub(crate) fn end(&self) {
         self.over.store(true, Ordering::Release);
         let _ = self.news.send(News { up_to: self.told().events.len(), text: None });
     }
 
-    /// Passes a piece of text on, if it belongs to a turn that was announced.
+    /// Broadcasts a text delta, if it belongs to a turn that was announced.
     pub(crate) fn pass_on(&self, piece: &Piece) {
         let mut told = self.told();
         if let Some(text) = told.add(piece) {
@@ -173,14 +174,14 @@ impl Told {
             (live.attempt, live.text) = (piece.attempt, String::new());
         }
         if live.attempt != piece.attempt || live.text.len() != piece.offset {
-            // Something before it was missed; the finished turn will tell.
+            // An earlier delta was missed; the finished turn will contain it.
             return None;
         }
         live.text.push_str(&piece.text);
         Some(self.chunk(&piece.step, &piece.participant, piece.attempt, (piece.offset, &piece.text)))
     }
 
-    /// A piece that begins at 0 takes the place of what was told of its turn before.
+    /// A chunk with offset 0 replaces the text sent before for its turn.
     fn chunk(&self, step: &Step, participant: &str, attempt: u32, (offset, text): (usize, &str)) -> Bytes {
         let mut chunk = self.announcer.chunk(participant, now_ms(), text);
         chunk.data["step"] = json!(step);
@@ -189,7 +190,7 @@ impl Told {
         frame::announced(&chunk)
     }
 
-    /// What there is of the turns under way.
+    /// The text so far of all turns under way.
     pub(crate) fn texts(&self) -> Vec<Bytes> {
         let spoken = self.live.iter().filter(|(_, live)| !live.text.is_empty());
         spoken

@@ -1,4 +1,4 @@
-//! Events as they go over the wire.
+//! Events as SSE frames.
 
 use axum::body::Bytes;
 use quorum::{
@@ -7,20 +7,21 @@ use quorum::{
 };
 use serde_json::{Value, json};
 
-/// Said first: how long a browser waits before it comes back.
+/// The first frame: how long a browser waits before it reconnects.
 pub(crate) const RETRY: &[u8] = b"retry: 2000\n\n";
 
-/// Said when there is nothing to say, so that nobody on the way takes the silence for the end.
+/// The keep-alive frame, so that no proxy takes silence for the end.
 pub(crate) const SILENCE: &[u8] = b": keep-alive\n\n";
 
-/// One of requirement A's twelve events. Pieces of text have no number, so that a browser never asks for what follows them.
+/// One of requirement A's twelve events. Text deltas have no id, so that a browser never resumes
+/// after one.
 pub(crate) fn announced(announcement: &Announcement) -> Bytes {
     let id = announcement.seq.map(|seq| format!("id: {seq}\n")).unwrap_or_default();
     let name = announcement.name.replace('_', "-");
     format!("{id}event: {name}\ndata: {}\n\n", announcement.data).into()
 }
 
-/// A fact as it is recorded, for who wants to know everything.
+/// A fact as recorded, for subscribers to all facts.
 pub(crate) fn fact(id: DiscussionId, fact: &Fact) -> Bytes {
     let mut data = serde_json::to_value(fact).unwrap_or_default();
     if let Value::Object(fields) = &mut data {

@@ -1,4 +1,4 @@
-//! All channels of the process. A discussion that is run here or watched has one; nobody else does.
+//! All channels of the process: one for each discussion that is run here or has a subscriber.
 
 use std::{
     collections::HashMap,
@@ -29,20 +29,20 @@ use crate::{
     metrics::Metrics,
 };
 
-/// How often the record of a discussion that another process runs is looked at.
+/// The poll interval for a discussion that another process runs.
 const LOOK: Duration = Duration::from_millis(250);
 
 pub(crate) struct Hub {
     channels: Mutex<HashMap<DiscussionId, Arc<Channel>>>,
     metrics: Arc<Metrics>,
-    /// What results are read with.
+    /// The registry that results are read with.
     registry: Registry,
-    /// Discussions that may be run here at the same time.
+    /// Limits the discussions that run here concurrently.
     places: Arc<Semaphore>,
     closing: watch::Sender<bool>,
 }
 
-/// Room for one run, for as long as it is held.
+/// A run slot, for as long as it is held.
 pub(crate) type Place = OwnedSemaphorePermit;
 
 impl Hub {
@@ -51,22 +51,22 @@ impl Hub {
         Arc::new(Hub { channels: Mutex::default(), metrics, registry, places, closing })
     }
 
-    /// Room for a run, if there is any.
+    /// A run slot, if one is free.
     pub(crate) fn place(&self) -> Option<Place> {
         self.places.clone().try_acquire_owned().ok()
     }
 
-    /// The same as soon as there is, before whoever comes later; `None` once the server closes.
+    /// Waits for a run slot, ahead of later callers; `None` once the server closes.
     pub(crate) async fn next_place(&self) -> Option<Place> {
         self.until_closing(self.places.clone().acquire_owned()).await?.ok()
     }
 
-    /// Ends every stream, and aborts nothing for it.
+    /// Ends every stream without aborting any discussion.
     pub(crate) fn close(&self) {
         self.closing.send_replace(true);
     }
 
-    /// What this comes to, unless the server closes first.
+    /// The output of the future, or `None` if the server closes first.
     pub(crate) async fn until_closing<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         let mut closing = self.closing.subscribe();
         tokio::select! {
@@ -75,7 +75,7 @@ impl Hub {
         }
     }
 
-    /// Tells what happens in a discussion that was just begun to be run here.
+    /// Publishes the events of a discussion that was just started here.
     pub(crate) fn take(self: &Arc<Self>, started: Started, place: Place) -> Discussion {
         if let Some(handle) = &started.handle {
             self.listen_to(&started.discussion, handle, Some(place));
@@ -83,7 +83,7 @@ impl Hub {
         started.discussion
     }
 
-    /// The same for one that goes on at somebody's word, which is never refused for want of room.
+    /// The same for a discussion that a person resumed, which is never refused for lack of a slot.
     pub(crate) fn follow(self: &Arc<Self>, discussion: &Discussion, handle: &Handle) {
         self.listen_to(discussion, handle, self.place());
     }
@@ -99,7 +99,7 @@ impl Hub {
         }
     }
 
-    /// Watches a discussion from after this number on, whoever runs it.
+    /// Subscribes to a discussion after this sequence number, whichever process runs it.
     pub(crate) async fn watch(
         self: &Arc<Self>,
         discussion: &Discussion,
@@ -109,10 +109,11 @@ impl Hub {
         let is_known = self.channels().contains_key(&discussion.id());
         let fresh = self.channel(discussion);
         if !is_known {
-            // What was said so far, before anyone listens; the next one to come shares it.
+            // Read before anyone subscribes; later subscribers share it.
             fresh.catch_up().await?;
         }
-        // Entered and listened to under one lock: a channel is given up only while nobody listens.
+        // Entered and subscribed to under one lock: a channel is removed only while it has no
+        // subscribers.
         let mut channels = self.channels();
         let (channel, is_new) = entered(&mut channels, &fresh);
         let watcher = Watcher::new(channel.clone(), view, after, self.closing.subscribe());
@@ -122,7 +123,7 @@ impl Hub {
         Ok(watcher)
     }
 
-    /// Looks at a discussion that is run or watched here, reading nothing.
+    /// Inspects a discussion that is run or watched here, without reading the store.
     pub(crate) fn glance<T>(&self, id: DiscussionId, look: impl FnOnce(&State) -> T) -> Option<T> {
         let channel = self.channels().get(&id).cloned()?;
         let told = channel.told();
@@ -141,7 +142,7 @@ impl Hub {
         self.channels.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives the channel up if nobody needs it.
+    /// Removes the channel if it has no run and no subscribers.
     fn is_done_with(&self, channel: &Channel) -> bool {
         let mut channels = self.channels();
         let is_idle = channel.runs.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
@@ -153,13 +154,13 @@ impl Hub {
     }
 }
 
-/// The channel of that discussion, and whether it is this one.
+/// The channel of that discussion, and whether it is this new one.
 fn entered(channels: &mut HashMap<DiscussionId, Arc<Channel>>, fresh: &Arc<Channel>) -> (Arc<Channel>, bool) {
     let channel = channels.entry(fresh.discussion.id()).or_insert_with(|| fresh.clone());
     (channel.clone(), Arc::ptr_eq(channel, fresh))
 }
 
-/// One task for each channel: listens to its runs, and between them looks at the record.
+/// The task of a channel: listens to its runs, and polls the record between them.
 async fn pump(hub: Arc<Hub>, channel: Arc<Channel>) {
     loop {
         let run = channel.runs.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
@@ -172,7 +173,7 @@ async fn pump(hub: Arc<Hub>, channel: Arc<Channel>) {
                 if let Err(Error::Store(StoreError::Unknown(_))) = channel.catch_up().await {
                     channel.end();
                 }
-                // A record that can't be read now is read later.
+                // A record that can't be read now is read at the next poll.
                 if hub.is_done_with(&channel) {
                     return;
                 }
@@ -182,7 +183,7 @@ async fn pump(hub: Arc<Hub>, channel: Arc<Channel>) {
     }
 }
 
-/// Follows one run to its end, counting what it does.
+/// Follows one run to its end and updates the metrics.
 async fn listen(hub: &Hub, channel: &Channel, mut signals: Signals) {
     let mut runs = hub.metrics.run(channel.discussion.tenant(), now());
     let mut count = |facts: &[Fact]| runs.iter_mut().for_each(|run| run.facts(facts));

@@ -1,7 +1,8 @@
-//! Live events: what one discussion's feed says is put into words once, for however many watch.
+//! Live events: each event of a discussion is serialized once, for any number of subscribers.
 //!
-//! A [`channel::Channel`] holds all that was told of one discussion so far; a [`watcher::Watcher`] is a place in it. Facts are
-//! never missed, because the place is in a list that is complete; text may be, and then what there is of it is told anew.
+//! A [`channel::Channel`] holds the event log of one discussion so far; a [`watcher::Watcher`] is a
+//! cursor into it. Facts are never missed, because the log is complete; text deltas may be, and
+//! then the whole text so far is sent again.
 
 pub(crate) mod channel;
 pub(crate) mod frame;

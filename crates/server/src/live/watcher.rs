@@ -1,4 +1,4 @@
-//! One who watches: a place in what was told, and an ear for the news.
+//! A subscriber: a cursor into the event log plus a live receiver.
 
 use std::{
     collections::VecDeque,
@@ -26,14 +26,14 @@ use crate::{
     },
 };
 
-/// What is watched.
+/// What a subscriber receives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum View {
     /// Requirement A's twelve events.
     Events,
-    /// Every fact as it is recorded; no text that is not.
+    /// Every fact as recorded, without text deltas.
     Facts,
-    /// Every fact, and text as it comes: all there is.
+    /// Every fact, and text deltas.
     All,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Watcher {
     channel: Arc<Channel>,
     news: broadcast::Receiver<News>,
     view: View,
-    /// How many of the list were told.
+    /// The cursor: how many events of the log were sent.
     place: usize,
     waiting: VecDeque<Bytes>,
     closing: watch::Receiver<bool>,
@@ -60,7 +60,8 @@ pub(crate) struct Watcher {
 }
 
 impl Watcher {
-    /// Watches what comes after this number. What there is of turns under way comes once everything before it was told.
+    /// Subscribes to events after this sequence number. The text so far of turns under way follows
+    /// once all earlier events were sent.
     pub(crate) fn new(channel: Arc<Channel>, view: View, after: Seq, closing: watch::Receiver<bool>) -> Self {
         let place = channel.told().events.partition_point(|event| event.seq <= after);
         let (news, silence) = (channel.listen().1, Duration::from_secs(15));
@@ -71,26 +72,27 @@ impl Watcher {
         watcher
     }
 
-    /// Says something at least so often.
+    /// Sends a keep-alive frame after this much silence.
     pub(crate) fn never_silent_for(self, silence: Duration) -> Self {
         Watcher { silence, ..self }
     }
 
-    /// Counts as one of the streams there may be.
+    /// Occupies one of the stream slots.
     pub(crate) fn holding(self, seat: Seat) -> Self {
         Watcher { _seat: Some(seat), ..self }
     }
 
-    /// Ends the discussion if whoever watches leaves before it is over. Where several sent the same order, the last one to leave does.
+    /// Aborts the discussion if the client leaves before it is over. If several clients sent the
+    /// same order, the last one to leave aborts it.
     pub(crate) fn aborting(self) -> Self {
         self.channel.held_for.fetch_add(1, Ordering::AcqRel);
         let leaving = Leaving { channel: self.channel.clone(), closing: self.closing.clone(), ended: false };
         Watcher { leaving: Some(leaving), ..self }
     }
 
-    /// Whether it is over and there was nothing new to tell.
+    /// Whether the discussion is over and there is nothing new to send.
     pub(crate) fn has_nothing_new(&self) -> bool {
-        // The first thing told is when to come back.
+        // The first frame is the reconnection time.
         self.waiting.len() <= 1 && self.has_nothing_to_tell()
     }
 
@@ -98,7 +100,7 @@ impl Watcher {
         self.channel.is_over() && self.place >= self.channel.told().events.len()
     }
 
-    /// What goes over the wire.
+    /// The SSE frames.
     pub(crate) fn frames(self) -> impl Stream<Item = Result<Bytes, Infallible>> + Send {
         stream::unfold(self, |mut watcher| async move {
             let frame = watcher.next().await;
@@ -130,14 +132,15 @@ impl Watcher {
                     }
                     self.waiting.extend(text.filter(|_| self.view.has_text()));
                 }
-                // Too slow: what was missed of the texts is told as a whole, and nothing of the list is missed.
+                // Lagged: the missed text is sent as a whole, and no event of the log is missed.
                 Ok(Err(RecvError::Lagged(_))) => self.begin_anew(),
                 Ok(Err(RecvError::Closed)) => return None,
             }
         }
     }
 
-    /// Tells what the list has, then what there is of turns under way, and listens to what follows.
+    /// Queues the rest of the log and the text so far of turns under way, then subscribes to what
+    /// follows.
     fn begin_anew(&mut self) {
         let channel = self.channel.clone();
         let (told, news) = channel.listen();
@@ -148,7 +151,8 @@ impl Watcher {
         }
     }
 
-    /// Puts what the list has up to there, and was not told, in front. Nothing is copied: everyone shares the same words.
+    /// Queues the events of the log from the cursor to there. Nothing is copied: all subscribers
+    /// share the same bytes.
     fn queue(&mut self, told: &Told, up_to: usize) {
         for event in told.events.get(self.place..up_to).unwrap_or_default() {
             let frame = match self.view {
@@ -160,13 +164,13 @@ impl Watcher {
         self.place = self.place.max(up_to);
     }
 
-    /// It ended by itself; nothing is to be aborted.
+    /// Marks the stream as ended by itself, so that nothing is aborted.
     fn stay(&mut self) {
         self.leaving.iter_mut().for_each(|it| it.ended = true);
     }
 }
 
-/// Aborts a discussion when the one for whom it was held is gone (A15).
+/// Aborts a discussion when the client it runs for has left (A15).
 struct Leaving {
     channel: Arc<Channel>,
     closing: watch::Receiver<bool>,
@@ -177,7 +181,7 @@ struct Leaving {
 impl Drop for Leaving {
     fn drop(&mut self) {
         let is_last = self.channel.held_for.fetch_sub(1, Ordering::AcqRel) == 1;
-        // A server that closes leaves everything to be gone on with.
+        // When the server closes, discussions are left to be resumed.
         if is_last && !self.ended && !*self.closing.borrow() {
             let discussion = self.channel.discussion.clone();
             tokio::spawn(async move { discussion.steer(Command::Abort).await.map(drop) });

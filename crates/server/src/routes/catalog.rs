@@ -1,4 +1,4 @@
-//! What there is to choose from.
+//! Lists of providers, patterns, methods and other choices for an order.
 
 use axum::{
     Json,
@@ -15,9 +15,10 @@ use utoipa::ToSchema;
 
 use crate::{app::App, body::Body, guard::Caller, problem::Problem};
 
-/// Who could take part
+/// List providers
 ///
-/// The catalogue's providers and the configuration's own: whether each can be asked and else what it lacks, its models, their windows and prices.
+/// The catalogue's and the configuration's own: whether each can be asked, and otherwise what it
+/// lacks; its models, their windows and prices.
 #[utoipa::path(
     get, path = "/api/providers", tag = "catalogue",
     responses((status = 200, description = "Every provider, usable here or not", body = Vec<Object>, example = json!([{
@@ -28,11 +29,11 @@ pub(super) async fn providers(State(app): State<App>, _: Caller) -> Json<Vec<Pro
     Json(app.providers())
 }
 
-/// How they could talk
+/// List patterns
 ///
-/// The name goes into `pattern` of an order. Each pattern says which options of an order it reads, which roles it tells
-/// apart, which structured replies and results it has and how they are drawn, how it may end, and what people may have
-/// to decide in it.
+/// The name goes into `pattern` of an order. Each pattern declares the options it reads, the roles
+/// it distinguishes, its structured replies and results and how they are drawn, how it may end, and
+/// the decisions it may ask people for.
 #[utoipa::path(
     get, path = "/api/patterns", tag = "catalogue",
     responses((status = 200, description = "Every pattern", body = Vec<Object>, example = json!([{
@@ -49,7 +50,7 @@ pub(super) async fn patterns(State(app): State<App>, _: Caller) -> Json<Vec<Patt
     Json(app.patterns())
 }
 
-/// How it could be decided
+/// List consensus methods
 ///
 /// The name goes into `consensus` of an order.
 #[utoipa::path(
@@ -60,7 +61,7 @@ pub(super) async fn methods(State(app): State<App>, _: Caller) -> Json<Vec<Metho
     Json(app.methods())
 }
 
-/// How a talk could be shown that outgrows a model's window
+/// List context strategies, which shorten a discussion that outgrows a model's window
 ///
 /// The name goes into `windowStrategy` of an order.
 #[utoipa::path(
@@ -71,7 +72,7 @@ pub(super) async fn window_strategies(State(app): State<App>, _: Caller) -> Json
     Json(app.window_strategies())
 }
 
-/// What could watch the course of a talk
+/// List detectors, which watch the course of a discussion
 ///
 /// Options of the kind `detectors` take these names.
 #[utoipa::path(
@@ -84,9 +85,9 @@ pub(super) async fn detectors(State(app): State<App>, _: Caller) -> Json<Vec<Nam
     Json(app.detectors())
 }
 
-/// Orders that were given a name in the configuration
+/// List presets: named orders of the configuration
 ///
-/// The name goes into `preset` of an order, whose own fields come first.
+/// The name goes into `preset` of an order, whose own fields take precedence.
 #[utoipa::path(
     get, path = "/api/presets", tag = "catalogue",
     responses((status = 200, description = "Every preset, with the fields it fills in", body = Vec<Object>, example = json!([{ "name": "quick", "fields": { "rounds": 1 } }])))
@@ -95,7 +96,7 @@ pub(super) async fn presets(State(app): State<App>, _: Caller) -> Json<Vec<Prese
     Json(app.presets())
 }
 
-/// Folders for discussions that belong together
+/// List sessions: folders for discussions that belong together
 ///
 /// The id goes into `sessionId` of an order, and of a list.
 #[utoipa::path(
@@ -113,14 +114,14 @@ pub(super) async fn sessions(Caller(scope): Caller) -> Result<Json<Vec<SessionEn
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "name": "Billing" }))]
 pub(crate) struct NewSession {
-    /// What people call it.
+    /// The name of the session.
     #[schema(min_length = 1, max_length = 200, pattern = r"\S")]
     name: String,
 }
 
-/// Make a session
+/// Create a session
 ///
-/// Names need not differ; the id tells sessions apart.
+/// Names need not be unique; the id tells sessions apart.
 #[utoipa::path(
     post, path = "/api/sessions", tag = "catalogue", request_body = NewSession,
     responses((status = 201, description = "It is there", body = Object, example = json!({

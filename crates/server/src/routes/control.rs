@@ -1,4 +1,4 @@
-//! What people do to a discussion while it exists. Each of these is written down with who did it.
+//! Actions on a discussion. Each is written to the audit log with the name of the caller.
 
 use axum::{
     Json,
@@ -21,7 +21,7 @@ use crate::{
     routes::discussions,
 };
 
-/// A body with nothing in it.
+/// An empty body.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Nothing {}
@@ -33,7 +33,7 @@ async fn steer(app: &App, scope: &Scope, id: DiscussionId, command: Command) -> 
     taken(app, &discussion, action, steered)
 }
 
-/// What became of it: it is under way, or it had nothing to act on.
+/// The response to an action: it is under way, or it had nothing to act on.
 fn taken(app: &App, discussion: &Discussion, action: &str, steered: Steered) -> Result<Response, Problem> {
     match steered {
         Steered::Here(handle) => app.hub.follow(discussion, &handle),
@@ -50,13 +50,13 @@ fn taken(app: &App, discussion: &Discussion, action: &str, steered: Steered) -> 
     Ok(Taken::of(discussion.id(), action))
 }
 
-/// What is being done to a discussion.
+/// An accepted action on a discussion.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Taken {
     #[schema(value_type = String, format = "uuid")]
     discussion_id: DiscussionId,
-    /// What: `pause`, `say`, …
+    /// The action: `pause`, `say`, …
     action: String,
 }
 
@@ -67,9 +67,9 @@ impl Taken {
     }
 }
 
-/// Hold a discussion once the calls under way are done
+/// Pause a discussion once the calls under way are done
 ///
-/// Nothing is lost and nobody new is asked until it is resumed, be it after a restart.
+/// No answer is lost and no further calls are made until it is resumed, even after a restart.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/pause", tag = "control", params(Id),
     responses((status = 202, description = "It will be held", body = Taken))
@@ -83,9 +83,9 @@ pub(super) async fn pause(
     steer(&app, &scope, id, Command::Pause).await
 }
 
-/// Go on with a discussion that was paused, failed, or cut off
+/// Resume a discussion that was paused, failed, or interrupted
 ///
-/// What was answered before is not asked again.
+/// Answers recorded before are not asked for again.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/resume", tag = "control", params(Id),
     responses((status = 202, description = "It goes on", body = Taken))
@@ -97,15 +97,15 @@ pub(super) async fn resume(
     _: Body<Nothing>,
 ) -> Result<Response, Problem> {
     let discussion = scope.discussion(id).await?;
-    // Only looked for: it is taken once it runs.
+    // Only checks that a slot is free: it is taken once the discussion runs.
     drop(discussions::place(&app)?);
     let resumed = discussion.resume().await?;
     taken(&app, &discussion, "resume", resumed)
 }
 
-/// Ask nobody else, and conclude with what was said
+/// Stop a discussion and conclude with what was said
 ///
-/// The result is made of the answers there are; that is one more call.
+/// The result is made from the answers so far, with one more call.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/stop", tag = "control", params(Id),
     responses((status = 202, description = "It will be concluded", body = Taken))
@@ -119,9 +119,9 @@ pub(super) async fn stop(
     steer(&app, &scope, id, Command::Stop).await
 }
 
-/// End a discussion at once, calling nobody any more
+/// Abort a discussion at once, without further calls
 ///
-/// What was said so far is kept, and there is no conclusion.
+/// What was said so far is kept, but there is no conclusion.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/abort", tag = "control", params(Id),
     responses((status = 202, description = "It ends", body = Taken))
@@ -140,14 +140,14 @@ pub(super) async fn abort(
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(example = json!({ "text": "Spaces. The parser says so.", "participant": "me" }))]
 pub(crate) struct Say {
-    /// What is said.
+    /// The text.
     #[schema(min_length = 1, max_length = 100_000, pattern = r"\S")]
     text: String,
-    /// For which seat; the one whose turn it is, unless said.
+    /// The seat; by default the one whose turn it is.
     #[serde(default)]
     #[schema(value_type = Option<String>, max_length = 128)]
     participant: Option<String>,
-    /// As which user, where the seat belongs to one.
+    /// The user, if the seat belongs to one.
     #[serde(default)]
     #[schema(value_type = Option<String>, max_length = 128)]
     user_id: Option<String>,
@@ -155,7 +155,7 @@ pub(crate) struct Say {
 
 /// Take a person's turn without waiting for what follows
 ///
-/// Refused, with nothing changed, when it is not that person's turn.
+/// Refused, with nothing changed, if it is not that person's turn.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/say", tag = "control", params(Id),
     request_body = Say, responses((status = 202, description = "It was said", body = Taken))
@@ -176,14 +176,14 @@ pub(super) async fn say(
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "choice": "swap", "candidate": "glm" }))]
 pub(crate) struct Decision {
-    /// The kind of decision; the one that is awaited, unless said.
+    /// The kind of decision; by default the one that is awaited.
     #[serde(default)]
     #[schema(value_type = Option<String>, min_length = 1, max_length = 128)]
     kind: Option<String>,
-    /// What is decided: one of the awaited choices.
+    /// The choice: one of the awaited choices.
     #[schema(min_length = 1, max_length = 128)]
     choice: String,
-    /// The participant that the choice names, where it names one.
+    /// The participant that the choice names, if it names one.
     #[serde(default)]
     #[schema(value_type = Option<String>, min_length = 1, max_length = 128)]
     candidate: Option<String>,
@@ -191,7 +191,8 @@ pub(crate) struct Decision {
 
 /// Make the decision that a discussion waits for
 ///
-/// `rulingAwaited` in the discussion says what is to be decided, the choices, and the participants that may be named.
+/// `rulingAwaited` of the discussion lists the subject, the choices, and the participants that may
+/// be named.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/ruling", tag = "control", params(Id),
     request_body = Decision, responses((status = 202, description = "It goes on", body = Taken))
@@ -212,26 +213,26 @@ pub(super) async fn rule(
     taken(&app, &discussion, "rule", ruled)
 }
 
-/// The kind of the decision that is awaited. Where none is, the attempt is refused, and written down, like
+/// The kind of the awaited decision. If none is awaited, the attempt is refused and audited like
 /// any other.
 async fn awaited_kind(discussion: &Discussion) -> Result<String, Problem> {
     let awaited = discussion.state().await?.ruling.as_ref().map(|it| it.kind.clone());
     Ok(awaited.unwrap_or_else(|| "any".to_owned()))
 }
 
-/// A remark.
+/// A note.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "text": "Mind the code that is pasted into mails." }))]
 pub(crate) struct Note {
-    /// What is remarked.
+    /// The text.
     #[schema(min_length = 1, max_length = 100_000, pattern = r"\S")]
     text: String,
 }
 
-/// Remark something that everyone asked from now on is shown
+/// Add a note that is shown to everyone asked from now on
 ///
-/// It takes nobody's turn, and answers that are under way do not see it.
+/// It takes no participant's turn, and answers that are under way do not take it into account.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/note", tag = "control", params(Id),
     request_body = Note, responses((status = 202, description = "It will be shown", body = Taken))

@@ -1,4 +1,4 @@
-//! All discussions: listed, searched, ordered.
+//! Lists, searches and starts discussions.
 
 use axum::{
     Json,
@@ -30,26 +30,26 @@ use crate::{
 const USUAL: usize = 50;
 const MOST: usize = 200;
 
-/// After how many seconds there may be room again.
+/// The `Retry-After` in seconds when all run slots are taken.
 const FULL_FOR_S: u64 = 5;
 
-/// Which discussions to list.
+/// Filters of the list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Wanted {
-    /// Only those that have to do with these words, most relevant first.
+    /// Only discussions that match these words, most relevant first.
     #[param(max_length = 500)]
     q: Option<String>,
-    /// How many at most.
+    /// The maximum number of entries.
     #[param(minimum = 1, maximum = 200)]
     limit: Option<usize>,
-    /// Only those of this session.
+    /// Only discussions of this session.
     #[param(value_type = Option<String>, format = "uuid")]
     session_id: Option<Uuid>,
 }
 
-/// How many were asked for.
+/// The requested limit.
 pub(super) fn limit(given: Option<usize>) -> Result<usize, Problem> {
     match given {
         None => Ok(USUAL),
@@ -58,10 +58,10 @@ pub(super) fn limit(given: Option<usize>) -> Result<usize, Problem> {
     }
 }
 
-/// List discussions, or search them
+/// List or search discussions
 ///
-/// Each with where it stands, who is awaited in it (a person whose turn it is, a decision), and what it has cost so far. What has
-/// no known price has no cost.
+/// Each with its state, whom it waits for (a person whose turn it is, or a decision), and its cost
+/// so far. There is no cost if a price is unknown.
 #[utoipa::path(
     get, path = "/api/discussions", tag = "discussions", params(Wanted),
     responses((status = 200, description = "Newest, or most relevant, first", body = Vec<Object>, example = json!([{
@@ -87,10 +87,10 @@ pub(super) async fn list(
     Ok(Json(app.sums.complete(&app.hub, &scope, found).await?))
 }
 
-/// Order a discussion without listening to it
+/// Start a discussion without listening to it
 ///
-/// It runs whether or not anybody listens. The same `Idempotency-Key` with the same order is the same discussion, however often it is sent
-/// and whatever was restarted in between.
+/// It runs whether or not a client listens. The same `Idempotency-Key` with the same order returns
+/// the same discussion, however often it is sent, even after a restart.
 #[utoipa::path(
     post, path = "/api/discussions", tag = "discussions", request_body = order::Order,
     params(("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", min_length = 1, max_length = 255, pattern = "^[!-~]([ -~]*[!-~])?$")),
@@ -110,21 +110,21 @@ pub(super) async fn create(
     Ok(accepted(&discussion))
 }
 
-/// A server without real voices uses none.
+/// Uses simulated voices on a server without real ones.
 pub(crate) fn choose_voices(app: &App, request: &mut Request) {
     if app.are_voices_simulated() {
         request.offline = Some(true);
     }
 }
 
-/// What was ordered, as it was sent.
+/// An order as sent.
 pub(crate) struct Order<'o, B> {
     pub(crate) what: &'o str,
     pub(crate) headers: &'o HeaderMap,
     pub(crate) body: &'o B,
 }
 
-/// Starts what was checked, once for a key.
+/// Starts a checked order, once per idempotency key.
 pub(crate) async fn start<B: Serialize>(
     app: &App,
     scope: &Scope,
@@ -138,7 +138,7 @@ pub(crate) async fn start<B: Serialize>(
     Ok(app.hub.take(started, place))
 }
 
-/// Room for one more discussion. Looked for before anything is recorded.
+/// A run slot, or an error if none is free. Taken before anything is recorded.
 pub(super) fn place(app: &App) -> Result<Place, Problem> {
     let full = || {
         let most = app.limits().running;
@@ -149,7 +149,7 @@ pub(super) fn place(app: &App) -> Result<Place, Problem> {
     app.hub.place().ok_or_else(full)
 }
 
-/// Keeps the key to this request until it is answered.
+/// Locks the idempotency key until this request is answered.
 pub(super) fn hold(
     app: &App,
     scope: &Scope,
@@ -161,7 +161,7 @@ pub(super) fn hold(
     held.map(Some).ok_or_else(|| Problem::new(problem::IN_FLIGHT, message).after(1))
 }
 
-/// A discussion that was just ordered.
+/// A discussion that was just started.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Accepted {
@@ -170,7 +170,7 @@ pub(crate) struct Accepted {
     links: Links,
 }
 
-/// Where to find it.
+/// Links to the discussion.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Links {
     #[serde(rename = "self")]
@@ -181,7 +181,7 @@ pub(crate) struct Links {
     result: String,
 }
 
-/// Says where to find a discussion that was just ordered.
+/// The response with links to a discussion that was just started.
 pub(super) fn accepted(discussion: &Discussion) -> Response {
     let id = discussion.id();
     let at = format!("/api/discussions/{id}");

@@ -1,4 +1,4 @@
-//! Events of one discussion: those that were, then those that are.
+//! Events of one discussion: past ones, then live ones.
 
 use axum::{
     body::Body,
@@ -18,38 +18,38 @@ use crate::{
     problem::{self, Problem},
 };
 
-/// From where on, and what.
+/// The start of the stream, and the view.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct From {
-    /// Only events after this number; the header `Last-Event-ID` says the same.
+    /// Only events after this number; the header `Last-Event-ID` has the same meaning.
     after: Option<u64>,
-    /// The twelve events, every fact as it is recorded, or all there is.
+    /// The twelve events, every fact as recorded, or everything.
     #[param(inline)]
     view: Option<Kind>,
 }
 
-/// What is told.
+/// The contents of a stream.
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {
-    /// The twelve events, and text as it comes.
+    /// The twelve events, and text as it is written.
     Events,
     /// Every fact.
     Facts,
-    /// Every fact, and text as it comes.
+    /// Every fact, and text as it is written.
     All,
 }
 
-/// One event of a stream, as readers of such streams hand it on.
+/// One event of a stream, as SSE clients receive it.
 #[derive(ToSchema)]
 #[expect(
     dead_code,
     reason = "it describes what is sent; frames are put into words in one place for everybody"
 )]
 pub(crate) struct Told {
-    /// The number of what is recorded; text as it comes has none.
+    /// The sequence number of a recorded event; text deltas have none.
     #[schema(value_type = String, example = "12")]
     id: Option<String>,
     /// Its name: one of the twelve, or `fact`.
@@ -60,10 +60,11 @@ pub(crate) struct Told {
     data: String,
 }
 
-/// Listen to a discussion, from its beginning or from where you left
+/// Listen to a discussion, from its beginning or from a given event
 ///
-/// Recorded events have a number; text as it comes has none. Who joins in the middle of a turn is first told what there is of it, as a
-/// chunk with offset 0. A chunk with offset 0 takes the place of what was told of its step before.
+/// Recorded events have a number; text deltas have none. A client that joins in the middle of a
+/// turn first receives the text so far, as a chunk with offset 0. A chunk with offset 0 replaces
+/// the text received before for its step.
 #[utoipa::path(
     get, path = "/api/discussions/{id}/events", tag = "discussions",
     params(
@@ -92,18 +93,18 @@ pub(super) async fn events(
     };
     let watcher = app.hub.watch(&discussion, view, after).await?;
     if watcher.has_nothing_new() {
-        // Browsers come back after the end of a stream, but not after this.
+        // Browsers reconnect after the end of a stream, but not after this status.
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     Ok(stream(watcher.never_silent_for(app.limits().silence).holding(seat)))
 }
 
-/// What a browser that comes back sends.
+/// The header that a browser sends when it reconnects.
 fn last_heard(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
     let Some(given) = headers.get("last-event-id") else { return Ok(None) };
     let given = given.to_str().map(str::trim).unwrap_or("?");
     if given.is_empty() {
-        // What a client sends that has heard nothing yet.
+        // Sent by a client that has received nothing yet.
         return Ok(None);
     }
     given
@@ -113,13 +114,13 @@ fn last_heard(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
         .ok_or_else(|| Problem::parameter("Last-Event-ID", "is the number of an event"))
 }
 
-/// One of the streams there may be.
+/// A stream slot, or an error if none is free.
 pub(crate) fn seat(app: &App, scope: &Scope) -> Result<Seat, Problem> {
     let message = "too many watch at the moment; try again later";
     app.streams.take(scope.tenant()).ok_or_else(|| Problem::new(problem::TOO_MANY, message).after(5))
 }
 
-/// The answer that goes on and on. Nobody on the way may hold it back.
+/// The SSE response. Proxies must not buffer it.
 pub(crate) fn stream(watcher: Watcher) -> Response {
     let mut response = Body::from_stream(watcher.frames()).into_response();
     let headers = response.headers_mut();

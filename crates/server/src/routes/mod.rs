@@ -1,4 +1,4 @@
-//! What can be asked for. A route is a function with its description above it, and one line here.
+//! The routes. A route is a function with its description above it, and one line here.
 
 mod catalog;
 mod control;

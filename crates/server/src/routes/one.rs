@@ -1,4 +1,4 @@
-//! One discussion: its result, its export, its end.
+//! One discussion: result, export and removal.
 
 use axum::{
     Json,
@@ -19,9 +19,9 @@ use crate::{
     wording,
 };
 
-/// Remove a discussion with everything below it
+/// Remove a discussion with its sub-discussions
 ///
-/// One that is being run must be stopped or aborted first.
+/// A running discussion must be stopped or aborted first.
 #[utoipa::path(
     delete, path = "/api/discussions/{id}", tag = "discussions", params(Id),
     responses((status = 204, description = "It is gone"))
@@ -31,9 +31,9 @@ pub(super) async fn delete(Caller(scope): Caller, Id(id): Id) -> Result<StatusCo
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// The result, or as much as there is
+/// Get the result, as far as there is one
 ///
-/// While it goes on, `success` is false and there is no synthesis yet.
+/// While the discussion runs, `success` is false and there is no synthesis yet.
 #[utoipa::path(
     get, path = "/api/discussions/{id}/result", tag = "discussions", params(Id),
     responses((status = 200, description = "The result document", body = Object, example = json!({
@@ -44,7 +44,7 @@ pub(super) async fn result(Caller(scope): Caller, Id(id): Id) -> Result<Json<Out
     Ok(Json(scope.discussion(id).await?.outcome().await?))
 }
 
-/// In which form.
+/// The export format.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -62,9 +62,10 @@ fn formats() -> utoipa::openapi::schema::Object {
         .build()
 }
 
-/// Write a discussion down
+/// Export a discussion
 ///
-/// As Markdown, as a page that stands alone, as the result document, or as every event there was. What people and models wrote is text in all of them.
+/// As Markdown, as a self-contained page, as the result document, or as the list of all events.
+/// Text of people and models adds no markup of its own to any of them.
 #[utoipa::path(
     get, path = "/api/discussions/{id}/export", tag = "discussions",
     params(Id, Form),

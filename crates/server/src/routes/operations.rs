@@ -1,4 +1,4 @@
-//! How the server itself is: alive, ready, counted, described, and who did what on it.
+//! Operation of the server itself: liveness, readiness, metrics, API description, audit log.
 
 use axum::{
     Json,
@@ -13,9 +13,9 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::{app::App, body::Params, guard::Caller, problem::Problem, routes::discussions::limit};
 
-/// Whether the process lives
+/// Check that the process is alive
 ///
-/// Needs no token and is never refused for a flood.
+/// Needs no token and is not rate-limited.
 #[utoipa::path(
     get, path = "/healthz", tag = "server", responses((status = 200, description = "It does", body = Object, example = json!({ "status": "ok" }))), security(())
 )]
@@ -23,9 +23,9 @@ pub(super) async fn health() -> Json<Value> {
     Json(json!({ "status": "ok" }))
 }
 
-/// Whether discussions can be kept
+/// Check that the store works
 ///
-/// Asks the store, so a full or broken disk is a 503. Needs no token.
+/// Queries the store, so a full or broken disk is a 503. Needs no token.
 #[utoipa::path(
     get, path = "/readyz", tag = "server", responses((status = 200, description = "They can", body = Object, example = json!({ "status": "ready" }))), security(())
 )]
@@ -34,9 +34,9 @@ pub(super) async fn ready(Caller(scope): Caller) -> Result<Json<Value>, Problem>
     Ok(Json(json!({ "status": "ready" })))
 }
 
-/// What was counted, for Prometheus
+/// Get metrics for Prometheus
 ///
-/// A tenant sees the numbers of its own discussions; who has no tenant sees those of all.
+/// A tenant sees the numbers of its own discussions; a caller without a tenant sees those of all.
 #[utoipa::path(
     get, path = "/metrics", tag = "server",
     responses((status = 200, description = "Counters and histograms", content_type = "text/plain", body = String))
@@ -45,7 +45,7 @@ pub(super) async fn metrics(State(app): State<App>, Caller(scope): Caller) -> Re
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], app.metrics.text(scope.tenant())).into_response()
 }
 
-/// This description
+/// Get this API description
 ///
 /// `/docs` shows the same to people.
 #[utoipa::path(
@@ -55,29 +55,29 @@ pub(super) async fn document(State(app): State<App>, _: Caller) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], app.openapi().to_owned()).into_response()
 }
 
-/// How many.
+/// The limit of the list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Recent {
-    /// How many at most.
+    /// The maximum number of entries.
     #[param(minimum = 1, maximum = 200)]
     limit: Option<usize>,
 }
 
-/// An entry of the audit: something that was done to a discussion.
+/// An audit entry: an action on a discussion.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AuditEntry {
     #[schema(format = "date-time")]
     at: String,
-    /// The name of the token, `local` where there are none, or the login name of who used a terminal.
+    /// The name of the token, `local` if there are none, or the login name of a terminal user.
     who: String,
     #[schema(example = "pause")]
     action: String,
     #[schema(value_type = String, format = "uuid")]
     discussion_id: DiscussionId,
-    /// `done`, or why not.
+    /// `done`, or the reason for a refusal.
     result: String,
 }
 
@@ -88,9 +88,9 @@ impl From<quorum::Deed> for AuditEntry {
     }
 }
 
-/// Who did what, newest first
+/// List the audit log, newest first
 ///
-/// Everything done to a discussion, by whom, and what came of it, refused or not.
+/// Every action on a discussion, who took it, and its result, refused or not.
 #[utoipa::path(
     get, path = "/api/audit", tag = "server", params(Recent),
     responses((status = 200, description = "Entries: when, who, what, to which discussion, with which result", body = Vec<AuditEntry>))

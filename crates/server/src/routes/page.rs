@@ -11,9 +11,9 @@ use crate::{guard::Caller, openapi, seeds::event_names};
 
 const STYLE: &str = include_str!("page.css");
 
-/// What can be asked here, as a page
+/// Show this API description as a page
 ///
-/// Without scripts, and with nothing from anywhere else.
+/// Without scripts or external resources.
 #[utoipa::path(
     get, path = "/docs", tag = "server",
     responses((status = 200, description = "A page", content_type = "text/html", body = String))
@@ -35,7 +35,7 @@ pub(super) async fn docs(_: Caller) -> Html<String> {
     page("Quorum over HTTP", &body)
 }
 
-/// How the pages look
+/// Get the style sheet of the pages
 ///
 /// For `/docs`.
 #[utoipa::path(

@@ -1,4 +1,4 @@
-//! What follows from a past discussion: one that goes on in another way, the same once more, how good it was.
+//! Follow-ups to a past discussion: forks, repeats and ratings.
 
 use axum::{
     extract::State,
@@ -22,19 +22,19 @@ use crate::{
     wire::order::{self, changes, order_key},
 };
 
-/// Where and how a fork leaves its discussion.
+/// The step at which a fork branches off, and its changes.
 #[derive(Debug, Clone, Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "at": "1/answering/claude", "changes": { "rounds": 3 } }))]
 pub(crate) struct Fork {
-    /// Everything up to the answer at this step stands: `1/answering/claude`.
+    /// The step up to which, inclusive, the past answers are kept: `1/answering/claude`.
     #[schema(max_length = 200)]
     at: String,
-    /// Who takes part no longer.
+    /// Participants that leave.
     #[serde(default)]
     #[schema(schema_with = seats)]
     without: Vec<String>,
-    /// What else is different. A newcomer that an option gives a role to takes the seat of the
+    /// Further changes. A newcomer that gets a role through an option takes the seat of the
     /// participant that had it.
     #[serde(default)]
     #[schema(value_type = order::Changes)]
@@ -46,9 +46,10 @@ fn seats() -> Array {
     ArrayBuilder::new().items(name).max_items(Some(MOST_SEATS)).build()
 }
 
-/// Go on from a discussion in another way, asking only what is new
+/// Fork a discussion, asking only what is new
 ///
-/// The past discussion stays as it is. What was answered in it up to that step stands in the new one and costs nothing.
+/// The past discussion stays unchanged. Its answers up to the given step are kept in the new one
+/// and cost nothing.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/fork", tag = "control",
     params(Id, ("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", min_length = 1, max_length = 255, pattern = "^[!-~]([ -~]*[!-~])?$")),
@@ -74,7 +75,7 @@ pub(super) async fn fork(
     Ok(discussions::accepted(&app.hub.take(started, place)))
 }
 
-/// What is wrong with a change is wrong where it was written.
+/// Reports a problem with a change under the field it was written in.
 fn of_fork(error: Error, Fields(changes): &Fields) -> Problem {
     let Error::Refused(complaints) = error else { return Problem::from(error) };
     let placed = complaints.into_iter().map(|it| match changes.contains_key(&it.field) {
@@ -84,9 +85,9 @@ fn of_fork(error: Error, Fields(changes): &Fields) -> Problem {
     Problem::refused(&placed.collect::<Vec<_>>())
 }
 
-/// Order a past discussion once more, with changes
+/// Repeat a past discussion with changes
 ///
-/// Everybody is asked anew. What is not changed is as it was ordered then.
+/// All participants are asked again. Everything that is not changed is as in the past order.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/again", tag = "control",
     params(Id, ("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", min_length = 1, max_length = 255, pattern = "^[!-~]([ -~]*[!-~])?$")),
@@ -107,7 +108,7 @@ pub(super) async fn again(
     Ok(discussions::accepted(&discussions::start(&app, &scope, spec, order).await?))
 }
 
-/// What is wrong with a change does not come from the past discussion.
+/// Reports a problem with a change as the caller's own, and not as one of the past discussion.
 fn of_again(error: Error, Fields(changes): &Fields) -> Problem {
     let Error::Refused(complaints) = error else { return Problem::from(error) };
     let placed = complaints.into_iter().map(|it| match changes.contains_key(&it.field) {
@@ -117,7 +118,7 @@ fn of_again(error: Error, Fields(changes): &Fields) -> Problem {
     Problem::refused(&placed.collect::<Vec<_>>())
 }
 
-/// How good a result was.
+/// A rating of a result.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "rating": 4 }))]
@@ -127,9 +128,9 @@ pub(crate) struct Rating {
     rating: f64,
 }
 
-/// Say how good a result was
+/// Rate a result
 ///
-/// It is kept with who said it, and counted in `/metrics`.
+/// The rating is stored with the name of the caller, and counted in `/metrics`.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/rating", tag = "control", params(Id),
     request_body = Rating, responses((status = 204, description = "Thank you"))
@@ -141,7 +142,7 @@ pub(super) async fn rate(
     Body(given): Body<Rating>,
 ) -> Result<StatusCode, Problem> {
     let discussion = scope.discussion(id).await?;
-    // To JSON 4.0 is as whole as 4.
+    // In JSON, 4.0 is as whole as 4.
     if given.rating.fract() != 0.0 || !(1.0..=5.0).contains(&given.rating) {
         return Err(Problem::field(
             "rating",

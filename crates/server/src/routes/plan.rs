@@ -1,4 +1,4 @@
-//! What an order would come to, before anybody is asked.
+//! Plans an order without asking any model.
 
 use std::time::Duration;
 
@@ -18,9 +18,10 @@ use crate::{
     wire::order,
 };
 
-/// Say what a discussion would come to, asking nobody
+/// Plan a discussion without asking any model
 ///
-/// Who is asked in which order, and how many calls, tokens and dollars it takes: usually, and at the very most. Nothing is recorded.
+/// Who is asked in which order, and how many calls, tokens and dollars it takes: usually, and at
+/// most. Nothing is recorded.
 #[utoipa::path(
     post, path = "/api/plan", tag = "discussions", request_body = order::Order,
     responses((status = 200, description = "The plan", body = Object, example = json!({ "topic": "Tabs or spaces?" })))
@@ -42,14 +43,15 @@ pub(super) async fn plan(
     let time = latest.saturating_duration_since(Instant::now());
     let planned = spawn_blocking(move || {
         let planned = aside(&scope, &spec, time);
-        // Kept by the work and not by the request, which may be given up.
+        // Held by the work and not by the request, which the client may drop.
         drop(turn);
         planned
     });
     planned.await.map_err(|error| Problem::from(Error::Fault(error.to_string())))?.map(Json)
 }
 
-/// Plans on this thread alone, so that a thousand rounds keep nobody else waiting. What is not done in time is dropped.
+/// Plans on this thread alone, so that a plan of a thousand rounds blocks no other request. A plan
+/// that exceeds its time is dropped.
 fn aside(scope: &Scope, spec: &Spec, time: Duration) -> Result<Plan, Problem> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
     let runtime = runtime.map_err(|error| Problem::from(Error::Fault(error.to_string())))?;

@@ -1,4 +1,4 @@
-//! A discussion under requirement C's names: project, entries, who spoke how often, whose turn it is (C05).
+//! A discussion under requirement C's names: project, entries, number of turns, next speaker (C05).
 
 use std::collections::BTreeMap;
 
@@ -16,27 +16,27 @@ use utoipa::ToSchema;
 
 use crate::wire::ruling::Awaited;
 
-/// A discussion as its table sees it.
+/// A discussion as a conversation at a table.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Conversation {
-    /// Always `success`; what goes wrong is a problem document.
+    /// Always `success`; an error is a problem document.
     status: &'static str,
     project: Project,
     entries: Vec<Entry>,
-    /// How often each has spoken.
+    /// The number of turns of each participant.
     counts: BTreeMap<String, u32>,
-    /// Who sits where.
+    /// The participants in seating order.
     speaker_order: Vec<String>,
-    /// Whose turn it is; null when it is nobody's.
+    /// Whose turn it is; null if it is no participant's.
     next_speaker: Option<String>,
-    /// The decision that it waits for.
+    /// The awaited decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Awaited)]
     ruling_awaited: Option<Awaited>,
 }
 
-/// What it is about and where it stands.
+/// The topic and the state.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct Project {
@@ -46,11 +46,11 @@ struct Project {
     pattern: String,
     /// `active`, `paused` or `completed`.
     status: &'static str,
-    /// Where it stands, in our own words.
+    /// The state under our own name.
     lifecycle: String,
     current_turn_index: usize,
     current_round: u32,
-    /// What came of it, once it is over.
+    /// The result, once the discussion is over.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String)]
     synthesis: Option<String>,
@@ -58,7 +58,7 @@ struct Project {
     updated_at: String,
 }
 
-/// Something that was said.
+/// A contribution.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct Entry {
@@ -94,7 +94,7 @@ impl Conversation {
     }
 }
 
-/// What was said at the table; what is made of it afterwards is no turn.
+/// The turns of the discussion itself, without those that summarize or decide it.
 fn spoken(state: &State) -> impl Iterator<Item = &Turn> {
     state.turns.iter().map(|turn| &**turn).filter(|turn| turn.phase != DECIDING)
 }
@@ -125,7 +125,8 @@ fn project(state: &State) -> Project {
     }
 }
 
-/// The person awaited, else who is being asked, else in a fixed order whoever follows the last.
+/// The awaited person, otherwise the participant being asked, otherwise the successor of the last
+/// speaker if the order is fixed.
 fn next(state: &State) -> Option<&Participant> {
     if state.lifecycle.is_terminal() || state.lifecycle == Lifecycle::Completing {
         return None;
@@ -160,7 +161,7 @@ fn entry(state: &State, turn: &Turn) -> Entry {
     }
 }
 
-/// Other parts than the table knows are specialists, their own name being in the metadata.
+/// Maps unknown roles to specialist; the metadata keeps the original name.
 fn stored(role: &Role) -> &'static str {
     match role.name() {
         "manager" => "manager",

@@ -1,4 +1,4 @@
-//! `POST /api/discussion`: two models talk, and whoever asked listens (A15).
+//! `POST /api/discussion`: two models talk while the caller listens (A15).
 
 use axum::{extract::State, http::HeaderMap, response::Response};
 use quorum::{Error, model::id::Seq};
@@ -13,9 +13,9 @@ use crate::{
     seeds::dialogue_order::{Dialogue, in_its_words},
 };
 
-/// Hold a dialogue of two models and listen to it
+/// Run a dialogue of two models and listen to it
 ///
-/// The answer is a stream of events. Leaving it aborts the discussion unless `detach` is true.
+/// The response is a stream of events. Closing it aborts the discussion unless `detach` is true.
 #[utoipa::path(
     post, path = "/api/discussion", tag = "discussions", request_body = Dialogue,
     params(("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", min_length = 1, max_length = 255, pattern = "^[!-~]([ -~]*[!-~])?$")),

@@ -1,4 +1,5 @@
-//! `POST /api/discussion`: two models, a prompt, options (A15). What is missing or wrong is said by its name here.
+//! `POST /api/discussion`: two models, a prompt, options (A15). Problems are reported under the
+//! names of these fields.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// The longest name of a seat, which is its provider's and its model's.
+/// The longest name of a seat, which is made of its provider and its model.
 const LONGEST_SEAT: usize = 64;
 
 /// Two models that talk until they agree.
@@ -30,62 +31,62 @@ pub(crate) struct Dialogue {
     #[serde(default)]
     #[schema(required = true, value_type = String, min_length = 1, max_length = 5000, pattern = r"\S")]
     prompt: Option<String>,
-    /// Who opens.
+    /// The model that opens.
     #[serde(default, deserialize_with = "named")]
     #[schema(required = true, value_type = Model)]
     model_a: Option<Model>,
-    /// Who answers.
+    /// The model that answers.
     #[serde(default, deserialize_with = "named")]
     #[schema(required = true, value_type = Model)]
     model_b: Option<Model>,
-    /// How they talk.
+    /// Options of the dialogue.
     #[serde(default, deserialize_with = "named")]
     #[schema(value_type = Option<Options>)]
     options: Option<Options>,
-    /// Whether the discussion goes on when whoever ordered it is gone.
+    /// Whether the discussion continues after the client has left.
     #[serde(default)]
     pub(crate) detach: bool,
 }
 
-/// One of the two.
+/// One of the two models.
 #[derive(Debug, Clone, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Model {
-    /// Which model: `gpt-4o`.
+    /// The model: `gpt-4o`.
     #[serde(default)]
     #[schema(required = true, value_type = String, min_length = 1, max_length = 62, pattern = r"^[-\w.:/]*[-\w.:]$")]
     model_id: Option<String>,
-    /// Whose: `openai`.
+    /// The provider: `openai`.
     #[serde(default)]
     #[schema(required = true, value_type = String, min_length = 1, max_length = 128, example = "openai")]
     provider_id: Option<String>,
-    /// What the other one calls it.
+    /// The name that the other model sees.
     #[serde(default)]
     #[schema(value_type = Option<String>, max_length = 128)]
     display_name: Option<String>,
 }
 
-/// How they talk; each has a default.
+/// Options of the dialogue; each has a default.
 #[derive(Debug, Clone, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Options {
-    /// Rounds at most.
+    /// The maximum number of rounds.
     #[serde(default, deserialize_with = "whole_number")]
     #[schema(value_type = Option<u32>, minimum = 1, maximum = 10)]
     max_iterations: Option<u64>,
-    /// How freely they speak.
+    /// The sampling temperature.
     #[serde(default)]
     #[schema(value_type = Option<f64>, minimum = 0, maximum = 2)]
     temperature: Option<f64>,
-    /// How long a turn may get.
+    /// The maximum length of a turn, in tokens.
     #[serde(default, deserialize_with = "whole_number")]
     #[schema(value_type = Option<u32>, minimum = 16, maximum = 200_000)]
     max_tokens_per_turn: Option<u64>,
-    /// How long a turn may take, in milliseconds.
+    /// The time limit for a turn, in milliseconds.
     #[serde(default, deserialize_with = "whole_number")]
     #[schema(value_type = Option<u64>, minimum = 5000, maximum = 300_000)]
     turn_timeout_ms: Option<u64>,
-    /// How long everything may take, in milliseconds.
+    /// The total time budget, in milliseconds.
     #[serde(default, deserialize_with = "whole_number")]
     #[schema(value_type = Option<u64>, minimum = 1000, maximum = 86_400_000)]
     total_timeout_ms: Option<u64>,
@@ -93,18 +94,18 @@ pub(crate) struct Options {
     #[serde(default)]
     #[schema(value_type = Option<bool>)]
     require_both_consensus: Option<bool>,
-    /// Rounds before they are first asked whether they agree.
+    /// The number of rounds before they are first asked whether they agree.
     #[serde(default, deserialize_with = "whole_number")]
     #[schema(value_type = Option<u32>, minimum = 0, maximum = 10)]
     min_rounds_before_consensus: Option<u64>,
-    /// Simulated voices: the same seed is the same discussion.
+    /// The seed of simulated voices: the same seed gives the same discussion.
     #[serde(default, deserialize_with = "whole_number")]
     #[schema(value_type = Option<u64>, minimum = 0, maximum = 18_446_744_073_709_551_615_u64)]
     seed: Option<u64>,
 }
 
 impl Options {
-    /// Those that the pattern declares.
+    /// The options that the pattern declares.
     fn settings(&self) -> BTreeMap<String, Value> {
         let both = self.require_both_consensus.map(|it| ("requireBothConsensus", Value::from(it)));
         let rounds = self.min_rounds_before_consensus.map(|it| ("minRoundsBeforeConsensus", Value::from(it)));
@@ -113,7 +114,7 @@ impl Options {
 }
 
 impl Dialogue {
-    /// The same as a request for a discussion, or what is missing.
+    /// Converts it to a request for a discussion, or returns what is missing.
     pub(crate) fn request(&self, providers: &[ProviderEntry]) -> Result<Request, Vec<Complaint>> {
         let mut wrong = Vec::new();
         let prompt = self.prompt.as_deref().unwrap_or_default();
@@ -143,7 +144,7 @@ impl Dialogue {
         })
     }
 
-    /// Gives the two the names they were given, as far as they can be told apart by them.
+    /// Gives the two models their requested names, if these differ.
     pub(crate) fn name(&self, mut spec: Spec) -> Spec {
         for (place, model) in [&self.model_a, &self.model_b].into_iter().enumerate() {
             let called = model.as_ref().and_then(|it| it.display_name.as_deref().or(it.model_id.as_deref()));
@@ -157,12 +158,12 @@ impl Dialogue {
     }
 }
 
-/// A number that is out of its bounds stays so.
+/// Converts to `u32`; a number out of bounds stays out of bounds.
 fn small(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// A name that can stand in a step: letters, digits and a few signs.
+/// A name that is allowed in a step: letters, digits and a few symbols.
 fn plain(name: &str) -> String {
     let kept = |it: char| if it.is_alphanumeric() || "-_.".contains(it) { it } else { '-' };
     name.trim().chars().take(48).map(kept).collect::<String>().trim_matches('-').to_owned()
@@ -198,7 +199,7 @@ fn seat(
     let seat = format!("{provider}/{id}");
     if seat.len() > LONGEST_SEAT {
         let most = LONGEST_SEAT - provider.len() - 1;
-        // How long it may be depends on the provider, whose name is part of the seat's.
+        // The limit depends on the provider, whose name is part of the seat's.
         let message = format!("has at most {most} characters with this provider");
         let complaint = Complaint::new(&format!("{field}.modelId"), Code::InvalidRequest, message);
         wrong.push(complaint.in_combination());
@@ -212,7 +213,7 @@ fn is_called(provider: &ProviderEntry, name: &str) -> bool {
     is(&provider.name) || provider.aliases.iter().any(|it| is(it))
 }
 
-/// Errors of the request behind it, under the names used here.
+/// Renames the fields of a complaint to those used here.
 pub(crate) fn in_its_words(complaint: Complaint) -> Complaint {
     let field = match complaint.field.as_str() {
         "topic" => "prompt",

@@ -1,5 +1,5 @@
-//! Routes, events and JSON that the seeds' own clients use. What is named after a single pattern
-//! elsewhere in this crate belongs here.
+//! Routes, events and JSON for the seeds' own clients. Code in this crate that must name a single
+//! pattern belongs here.
 
 mod conversation;
 mod dialogue;
@@ -21,14 +21,14 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(state::state))
 }
 
-/// Says in the OpenAPI document which providers can be named.
+/// Lists the available providers in the OpenAPI document.
 pub(crate) fn name_providers(document: &mut Value, providers: &[ProviderEntry]) {
     let names: Vec<&String> =
         providers.iter().flat_map(|it| std::iter::once(&it.name).chain(&it.aliases)).collect();
     document["components"]["schemas"]["Model"]["properties"]["providerId"]["enum"] = json!(names);
 }
 
-/// The names of the events there are.
+/// The names of all events.
 pub(crate) fn event_names() -> Vec<String> {
     NAMES.iter().map(|name| name.replace('_', "-")).collect()
 }

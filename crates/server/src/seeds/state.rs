@@ -1,4 +1,4 @@
-//! Where a discussion stands, under requirement A's names (A16).
+//! The state of a discussion, under requirement A's names (A16).
 
 use axum::Json;
 use quorum::{
@@ -18,9 +18,10 @@ use crate::{
     wire::ruling::Awaited,
 };
 
-/// Where a discussion stands, in full
+/// Get the full state of a discussion
 ///
-/// At any moment: phase, rounds, what was said and voted, tokens by participant, who is awaited, what it cost, and every transition.
+/// At any time: phase, rounds, contributions and votes, tokens by participant, who is awaited, the
+/// cost, and every transition.
 #[utoipa::path(
     get, path = "/api/discussions/{id}/state", tag = "discussions", params(Id),
     responses((status = 200, description = "Phase, rounds, votes, tokens, transitions", body = Object, example = json!({
@@ -33,7 +34,7 @@ pub(super) async fn state(Caller(scope): Caller, Id(id): Id) -> Result<Json<Valu
     aside(move || Json(document(&state))).await
 }
 
-/// The whole of it. Absent values are left out.
+/// The whole document. Absent values are left out.
 fn document(state: &Snapshot) -> Value {
     let outcome = state.outcome();
     let field = |name: &str| outcome.fields.get(name);
@@ -80,7 +81,7 @@ fn config(state: &Snapshot) -> Value {
     })
 }
 
-/// The value of an option that was given, else its default.
+/// The given value of an option, or its default.
 fn option(state: &Snapshot, name: &str) -> Option<Value> {
     let usual = || state.registry().option(name)?.schema(&[]).get("default").cloned();
     state.spec.settings.get(name).cloned().or_else(usual)
@@ -95,7 +96,7 @@ fn usage(usage: Usage) -> Value {
     json!({ "prompt": usage.prompt, "completion": usage.completion })
 }
 
-/// Of the first two, as a dialogue has them (A17).
+/// The tokens of the first two participants, as a dialogue has them (A17).
 fn tokens(state: &State) -> Value {
     let of = |place: usize| {
         let name = state.spec.participants.get(place).map(|it| it.name.as_str());

@@ -1,5 +1,5 @@
-//! `GET` and `POST /api/discussions/{id}`: a discussion read and spoken in as a table of people and
-//! models (C05).
+//! `GET` and `POST /api/discussions/{id}`: reads a discussion of people and models, and speaks in
+//! it (C05).
 
 use std::time::Duration;
 
@@ -19,15 +19,16 @@ use crate::{
     seeds::conversation::Conversation,
 };
 
-/// How long whoever speaks may have to wait for their next turn before they are told how far it is.
+/// How long a speaker waits for the next turn of a person before getting the current state.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// How often it is looked whether a discussion that another runs has come to a person's turn.
+/// The poll interval for a discussion that another process runs.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// A discussion as its table sees it
+/// Get a discussion as a conversation
 ///
-/// Everything that was said, how often each has spoken, who sits where, and whose turn it is.
+/// All contributions, the number of turns of each participant, the seating order, and whose turn it
+/// is.
 #[utoipa::path(
     get, path = "/api/discussions/{id}", tag = "discussions", params(Id),
     responses((status = 200, description = "Who said what, and whose turn it is", body = Conversation))
@@ -46,13 +47,13 @@ async fn conversation(discussion: &Discussion) -> Result<Json<Conversation>, Pro
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(example = json!({ "message": "Spaces. The parser says so.", "userId": "ann" }))]
 pub(crate) struct Message {
-    /// What is said.
+    /// The text.
     #[schema(min_length = 1, max_length = 100_000, pattern = r"\S")]
     message: String,
-    /// Who says it.
+    /// The user who speaks.
     #[schema(min_length = 1, max_length = 128, pattern = r"\S")]
     user_id: String,
-    /// For whom; kept for clients that send it.
+    /// The addressee; accepted for clients that send it.
     #[serde(default)]
     #[schema(value_type = Option<String>, max_length = 128)]
     #[expect(dead_code, reason = "clients send it; whose a discussion is, is the token's to say")]
@@ -61,7 +62,8 @@ pub(crate) struct Message {
 
 /// Take a person's turn, and wait for the next one
 ///
-/// The models speak until it is a person's turn again, or the discussion is over; then the answer comes.
+/// The models speak until it is a person's turn again, or the discussion is over; then the response
+/// is sent.
 #[utoipa::path(
     post, path = "/api/discussions/{id}", tag = "discussions", params(Id),
     request_body = Message,
@@ -83,18 +85,18 @@ pub(super) async fn speak(
     if let Steered::Here(handle) = &said {
         app.hub.follow(&discussion, handle);
     }
-    // However it ended, what there is now is the answer.
+    // However the wait ended, the response is the current state.
     let _ = tokio::time::timeout(PATIENCE, app.hub.until_closing(rests(&discussion, &said))).await;
     conversation(&discussion).await
 }
 
-/// Until it is a person's turn, or nobody's any more.
+/// Waits until it is a person's turn, or the discussion is at rest.
 async fn rests(discussion: &Discussion, said: &Steered) {
     if let Steered::Here(handle) = said {
         let _ = handle.finished().await;
         return;
     }
-    // Whoever runs it took the word; where that is another process, only the record tells.
+    // The running process took the message; if that is another process, only the record shows it.
     while let Ok(state) = discussion.state().await {
         let waits = !state.awaiting.is_empty() || state.ruling.is_some();
         if waits || !state.lifecycle.is_active() || state.lifecycle == Lifecycle::Paused {
@@ -104,7 +106,7 @@ async fn rests(discussion: &Discussion, said: &Steered) {
     }
 }
 
-/// The seat this user speaks for, where several are awaited.
+/// The seat this user speaks for, if several are awaited.
 fn seat_of(standing: &Standing, user: &str) -> Option<String> {
     let awaited = || standing.awaiting.iter().map(|it| it.participant.as_str());
     let is_theirs = |name: &&str| {

@@ -1,5 +1,5 @@
-//! The files of the page, served as they are written. A browser revalidates each by its entity tag,
-//! so that it gets the files of a new program at once and fetches nothing twice.
+//! The files of the page, served as written. A browser revalidates each by its entity tag, so that
+//! it gets the files of a new release at once and downloads nothing twice.
 
 use std::sync::LazyLock;
 
@@ -15,7 +15,7 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
 const PICTURE: &str = "image/svg+xml";
 
-/// A file: what it is called, what it is, what is in it.
+/// A file: its name, type and contents.
 struct File {
     name: &'static str,
     kind: &'static str,
@@ -57,7 +57,7 @@ const FILES: &[File] = files! {
     "watch.js" SCRIPT;
 };
 
-/// How pages look that are read without scripts: as exported ones do.
+/// The style sheet of pages without scripts: that of exported pages.
 const READING: File = File { name: "read.css", kind: STYLE, text: quorum::export::document::STYLE };
 
 /// A file with its entity tag.
@@ -69,18 +69,18 @@ struct Tagged {
 static TAGGED: LazyLock<Vec<Tagged>> = LazyLock::new(|| {
     let tagged = |file: &'static File| {
         let digest = Uuid::new_v5(&Uuid::NAMESPACE_OID, file.text.as_bytes()).simple();
-        // Weak, because the same file is also sent compressed, in other bytes.
+        // Weak, because the same file is also sent compressed, as other bytes.
         Tagged { file, tag: format!("W/\"{digest}\"") }
     };
     FILES.iter().chain([&READING]).map(tagged).collect()
 });
 
-/// The modules, so that a browser can fetch them all at once.
+/// The modules, so that a browser can preload all of them.
 pub(super) fn modules() -> impl Iterator<Item = &'static str> {
     FILES.iter().filter(|it| it.kind == SCRIPT && it.name != "theme.js").map(|it| it.name)
 }
 
-/// The file of that name, or 304 where the browser's copy is still good.
+/// The file of that name, or 304 if the browser's copy is current.
 pub(super) fn answer(name: &str, headers: &HeaderMap) -> Result<Response, Problem> {
     let found = TAGGED.iter().find(|it| it.file.name == name);
     let Tagged { file, tag } =
@@ -93,7 +93,7 @@ pub(super) fn answer(name: &str, headers: &HeaderMap) -> Result<Response, Proble
     Ok((about, [(header::CONTENT_TYPE, file.kind)], file.text).into_response())
 }
 
-/// An entity tag without the mark of a weak one, by which no comparison here differs.
+/// An entity tag without the weak prefix, which does not matter for this comparison.
 fn opaque(tag: &str) -> &str {
     tag.trim().trim_start_matches("W/")
 }

@@ -1,7 +1,8 @@
-//! The page people watch on: a shell for each place, and the files it is made of, all within this program.
+//! The web page: a shell for each path, and its files, all embedded in this program.
 //!
-//! The shells hold nothing of anybody's but what the caller may read anyway, and that only where scripts are off. So they are
-//! answered without a token: the page asks for one, and sends it where browsers by themselves could not.
+//! The shells contain no private data except what the caller may read anyway, and that only in
+//! `noscript`. So they need no token: the page asks for one, and sends it in a header that browsers
+//! would not send by themselves.
 
 mod assets;
 mod shell;
@@ -18,11 +19,11 @@ use tower_http::compression::CompressionLayer;
 
 use crate::{app::App, guard::MaybeCaller, problem::Problem, wording::to_see_it_again};
 
-/// How many discussions are listed where there are no scripts.
+/// How many discussions are listed without scripts.
 const LISTED: usize = 50;
 
-/// The routes of the page. Only its files are compressed: they are the same for everybody, so their
-/// length gives nothing away.
+/// The routes of the page. Only its files are compressed: they are the same for everyone, so their
+/// length reveals nothing.
 pub(crate) fn routes() -> Router<App> {
     Router::new()
         .route("/", get(home))
@@ -31,7 +32,7 @@ pub(crate) fn routes() -> Router<App> {
         .route("/assets/{name}", get(asset).layer(CompressionLayer::new()))
 }
 
-/// Whether a path is one of those, and so needs no token.
+/// Whether a path is one of the shells, and so needs no token.
 pub(crate) fn is_shell(path: &str) -> bool {
     path == "/" || path == "/compare" || path.starts_with("/d/") || path.starts_with("/assets/")
 }
@@ -52,7 +53,7 @@ async fn discussion(
     Ok(shell::page(&title, &body))
 }
 
-/// The discussion as a document, if there is one that this caller may read.
+/// The discussion as a document, if it exists and this caller may read it.
 async fn readable(scope: Option<Scope>, id: &str) -> Option<(String, String)> {
     let id: DiscussionId = id.parse().ok()?;
     let state = scope?.discussion(id).await.ok()?.state().await.ok()?;

@@ -1,4 +1,5 @@
-//! What a page is before its scripts run, and all it is where they do not. Everything on it is text of ours or escaped.
+//! The page before its scripts run, which is all of it if scripts are off. Everything on it is our
+//! own text or escaped.
 
 use std::fmt::Write;
 
@@ -7,11 +8,11 @@ use quorum::{listing::Entry, text::clean};
 
 use crate::web::assets;
 
-/// Where two are shown side by side.
+/// The page that shows two discussions side by side.
 pub(super) const COMPARE: &str =
     "<p>Showing two discussions side by side needs scripts. <a href=\"/\">Read them one by one</a>.</p>\n";
 
-/// A page with this in it for who has no scripts.
+/// A page with this body for browsers without scripts.
 pub(super) fn page(title: &str, body: &str) -> Html<String> {
     let modules: String = assets::modules()
         .map(|name| format!("<link rel=\"modulepreload\" href=\"/assets/{name}\">\n"))
@@ -30,7 +31,7 @@ pub(super) fn page(title: &str, body: &str) -> Html<String> {
     ))
 }
 
-/// The discussions there are.
+/// The list of discussions.
 pub(super) fn list(entries: &[Entry]) -> String {
     let mut body = String::from(
         "<h1>Quorum</h1>\n<p>Without scripts you can read here, but not start or steer anything. \
@@ -52,12 +53,12 @@ pub(super) fn list(entries: &[Entry]) -> String {
     body + "</ul>\n"
 }
 
-/// A discussion to be read, and the way back.
+/// A discussion to read, with a link back.
 pub(super) fn reading(document: &str) -> String {
     format!("<p><a href=\"/\">All discussions</a></p>\n{document}")
 }
 
-/// For who may not read it, or where there is nothing.
+/// The page for a discussion that does not exist or that the caller may not read.
 pub(super) fn unreadable() -> (String, String) {
     let body = "<h1>Quorum</h1>\n<p>There is no such discussion, or a token is needed to read it. <a href=\"/\">All discussions</a></p>\n";
     ("Quorum".to_owned(), body.to_owned())

@@ -1,4 +1,4 @@
-//! A discussion in a list: what the archive knows of it, and what only its facts tell.
+//! List entries of discussions: data from the archive, and data that only the facts contain.
 
 use std::{
     collections::HashMap,
@@ -16,10 +16,10 @@ use serde::Serialize;
 
 use crate::{live::hub::Hub, wire::ruling};
 
-/// How many records are read at the same time.
+/// How many records are read concurrently.
 const AT_ONCE: usize = 8;
 
-/// Of how many finished discussions it is kept what they came to.
+/// The cache size, in finished discussions.
 const MOST_KEPT: usize = 10_000;
 
 /// A past or present discussion in a list.
@@ -31,18 +31,18 @@ pub(crate) struct Listed {
     standing: Standing,
 }
 
-/// Who is awaited, and what it came to so far.
+/// Who is awaited, and the cost so far.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Standing {
     /// People whose turn it is.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     awaiting: Vec<Awaited>,
-    /// The decision that it waits for.
+    /// The awaited decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     ruling_awaited: Option<ruling::Awaited>,
     total_tokens: u64,
-    /// In USD; absent where somebody was asked who has no known price.
+    /// In USD; absent if a participant without a known price was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     estimated_cost: Option<f64>,
 }
@@ -72,12 +72,12 @@ fn awaited(awaited: &event::Awaited) -> Awaited {
     Awaited { participant, round, phase }
 }
 
-/// What finished discussions came to: that never changes, and reading it takes all their facts.
+/// A cache for finished discussions: their entries never change, and computing one reads all facts.
 #[derive(Default)]
 pub(crate) struct Sums(Mutex<HashMap<DiscussionId, Standing>>);
 
 impl Sums {
-    /// These entries of the caller's in full. One that was removed in between is left out.
+    /// Completes these entries of the caller. A discussion that was removed in between is left out.
     pub(crate) async fn complete(
         &self,
         hub: &Hub,

@@ -1,4 +1,4 @@
-//! Our JSON: what requests say and answers show.
+//! Our JSON formats of requests and responses.
 
 pub(crate) mod listing;
 pub(crate) mod order;

@@ -1,4 +1,4 @@
-//! `POST /api/discussions`: the fields of an order as a JSON schema, and its sender's key.
+//! `POST /api/discussions`: the fields of an order as a JSON schema, and its idempotency key.
 
 use std::borrow::Cow;
 
@@ -19,14 +19,14 @@ use crate::{
 
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// The longest key of a sender.
+/// The longest idempotency key.
 const LONGEST_KEY: usize = 255;
 
-/// A request for a discussion, as the OpenAPI document names it. What is in it depends on the registry:
+/// A request for a discussion, as named in the OpenAPI document. Its fields depend on the registry:
 /// [`schemas`].
 pub(crate) struct Order;
 
-/// The same where everything may be left out.
+/// The same with every field optional.
 pub(crate) struct Changes;
 
 impl PartialSchema for Order {
@@ -53,7 +53,7 @@ impl ToSchema for Changes {
     }
 }
 
-/// The schemas of an order and of changes to one, by the names they have in the OpenAPI document.
+/// The schemas of an order and of changes to one, by their names in the OpenAPI document.
 pub(crate) fn schemas(registry: &Registry) -> [(Cow<'static, str>, Value); 2] {
     let properties = fields::schemas(registry);
     let order = json!({
@@ -68,19 +68,19 @@ pub(crate) fn schemas(registry: &Registry) -> [(Cow<'static, str>, Value); 2] {
     [(Order::name(), order), (Changes::name(), changes)]
 }
 
-/// The order written in these fields. Options are no fields of a [`Request`], so what is written twice in
-/// one of them is found only by whoever reads all fields as strictly.
+/// The order in these fields. Options are not fields of [`Request`], so a duplicate key in one of
+/// them is only found by a reader that reads all fields as strictly.
 pub(crate) fn request(fields: &Fields) -> Result<Request, Problem> {
     read(&serde_json::to_vec(fields).unwrap_or_default())
 }
 
-/// The changes written in these fields.
+/// The changes in these fields.
 pub(crate) fn changes(Fields(mut fields): Fields) -> Result<Request, Problem> {
     fields.entry("topic").or_insert_with(|| Value::String(String::new()));
     request(&Fields(fields))
 }
 
-/// The sender's key for this order, if there is one.
+/// The idempotency key of this order, if there is one.
 pub(crate) fn order_key(
     headers: &HeaderMap,
     what: &str,
@@ -111,7 +111,7 @@ mod tests {
 
     const LEGS: Opt<u32> = Opt::whole("legs", "How often it goes round", 1..=9, 2);
 
-    /// A pattern of somebody else's crate.
+    /// A pattern of another crate.
     static RELAY: Pattern = Pattern { name: "relay", options: &[&LEGS], ..Pattern::PLAIN };
 
     #[test]

@@ -1,4 +1,4 @@
-//! A decision that is awaited from people, as answers show it.
+//! An awaited decision, as shown in responses.
 
 use quorum::model::ruling::{self, RulingAwaited};
 use serde::Serialize;
@@ -15,18 +15,18 @@ pub(crate) struct Awaited {
     round: u32,
     /// Why it is needed.
     reason: String,
-    /// What may be decided.
+    /// The choices.
     choices: Vec<Choice>,
-    /// The participants that a choice may name, the best first.
+    /// The participants that a choice may name, best first.
     candidates: Vec<String>,
 }
 
-/// One thing that may be decided.
+/// One choice of a decision.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct Choice {
     name: String,
-    /// Whether it names one of the candidates.
+    /// Whether the choice names one of the candidates.
     takes_candidate: bool,
 }
 

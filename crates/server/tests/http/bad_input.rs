@@ -1,4 +1,4 @@
-//! Whatever is sent, the answer is a 4xx that says what is wrong, and nothing is changed (S10).
+//! Invalid input is answered with a 4xx that says what is wrong, and changes nothing (S10).
 
 use std::time::Duration;
 
@@ -52,7 +52,7 @@ async fn every_bad_order_names_its_field_and_orders_nothing() {
     ] {
         refused(&house, house.posting("/api/discussions", &body), 400, code, says).await;
     }
-    // Each field of these is right by itself.
+    // Each field of these is valid by itself.
     let session = with("sessionId", json!("01890000-0000-7000-8000-0000000000ff"));
     for (body, code, says) in [
         (session, "DISCUSSION_UNKNOWN_SESSION", "sessionId"),
@@ -303,16 +303,16 @@ async fn s10_too_large_too_slow_too_often_too_many() {
         statuses.push(house.get("/readyz").await.status.as_u16());
     }
     assert_eq!((statuses[0], statuses.last()), (200, Some(&429)));
-    // A flood shall not look like a death.
+    // A flood must not look like a crash.
     assert_eq!(house.get("/healthz").await.status, 200);
 }
 
-/// Sends this and reads until the other side closes.
+/// Sends this and reads until the server closes the connection.
 async fn raw(house: &House, text: &str) -> String {
     let mut stream = TcpStream::connect(house.base.trim_start_matches("http://")).await.unwrap();
     stream.write_all(text.as_bytes()).await.unwrap();
     let mut said = Vec::new();
-    // The other side may reset what it does not want to read to its end.
+    // The server may reset a connection whose input it does not read to the end.
     let _ = stream.read_to_end(&mut said).await;
     String::from_utf8_lossy(&said).into_owned()
 }

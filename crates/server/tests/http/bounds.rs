@@ -1,4 +1,4 @@
-//! However much is sent, little is done about it: small answers, at once, and nobody else waits.
+//! Oversized input gets a small answer at once and delays no other request.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::harness::{FAST, House, on_its_own};
 
-/// No refusal is longer, whatever was sent.
+/// The maximum length of a refusal, for any input.
 const LONGEST_ANSWER: usize = 16 << 10;
 
 /// Far more than a bounded order takes, far less than the attacks took.

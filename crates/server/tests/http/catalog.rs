@@ -1,10 +1,10 @@
-//! What there is to choose from: presets, and providers that are there or lack something.
+//! Lists of choices: presets, and providers that are available or lack something.
 
 use serde_json::{Value, json};
 
 use crate::harness::{FAST, House, order};
 
-/// One provider that is there, and two of the user's own that lack something.
+/// One available provider, and two of the user's own that lack something.
 const OWN: &str = "
 [providers.alpha]
 wire = \"openai-chat\"

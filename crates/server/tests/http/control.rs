@@ -1,4 +1,4 @@
-//! What people do to a discussion while it runs, and what is written down of it.
+//! Actions on a running discussion, and their audit entries.
 
 use serde_json::{Value, json};
 

@@ -14,7 +14,7 @@ fn body() -> Value {
     })
 }
 
-/// Ids, times and durations under names that are the same every time.
+/// Replaces ids, times and durations with fixed values.
 fn steady(value: &mut Value, ids: &mut BTreeMap<String, String>) {
     match value {
         Value::Object(fields) => {
@@ -49,7 +49,7 @@ async fn a12_the_seeds_example_is_told_as_a_stream_of_the_twelve_events() {
     let mut ids = BTreeMap::new();
     let mut told = events(&answer.text);
     told.iter_mut().for_each(|(_, _, data)| steady(data, &mut ids));
-    // Text comes in pieces of chance sizes; together they are the turn.
+    // Text is split into chunks of random size; together they are the turn.
     let turns: Vec<&Value> =
         told.iter().filter(|it| it.1 == "turn-completed").map(|it| &it.2["turn"]["content"]).collect();
     let mut spoken = Vec::new();

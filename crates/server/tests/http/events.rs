@@ -1,4 +1,4 @@
-//! Live events: replayed from anywhere, joined at any moment, read at any pace (F11).
+//! Live events: resumed from any event, joined at any time, read at any pace (F11).
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ async fn f11_events_are_replayed_from_anywhere_without_gap_or_repeat() {
     assert!(facts.iter().zip(1..).all(|((id, name, _), number)| *id == Some(number) && name == "fact"));
 }
 
-/// A discussion that goes on for a while, in small steps.
+/// A discussion that runs for a while, in small steps.
 fn long(rounds: u32) -> Value {
     json!({
         "topic": "Tabs or spaces?", "pattern": "round-robin", "rounds": rounds,
@@ -47,7 +47,8 @@ fn long(rounds: u32) -> Value {
     })
 }
 
-/// Comes and goes until everything was heard: a bit of the stream, then away, then on from the last number.
+/// Reconnects until all events were received: reads a part of the stream, disconnects, and resumes
+/// after the last number.
 async fn wander(house: &House, path: &str, pace: usize) -> (Vec<u64>, usize) {
     let (mut told, mut visits): (Vec<u64>, usize) = (Vec::new(), 0);
     loop {
@@ -157,7 +158,7 @@ async fn a_stream_ends_when_its_discussion_is_removed() {
     watcher.until(|it| it.contains("event: ")).await;
     let mut removed = 0;
     while removed != 204 {
-        // Whoever ran it may not have let go of it yet.
+        // The process that ran it may not have released it yet.
         removed = answered(house.request("DELETE", &format!("/api/discussions/{id}"))).await.status.as_u16();
     }
     assert!(!watcher.rest().await.contains("discussion-completed"));
@@ -170,7 +171,7 @@ async fn s10_who_reads_nothing_is_let_go_and_the_place_is_free_again() {
     let house = House::with(FAST, limits).await;
     let address = house.base.trim_start_matches("http://").to_owned();
     let mut idler = TcpStream::connect(&address).await.unwrap();
-    // More than the buffers on the way hold, asked for and never read.
+    // More than the network buffers hold, requested and never read.
     let wanted = format!("GET /openapi.json HTTP/1.1\r\nHost: {address}\r\n\r\n").repeat(400);
     idler.write_all(wanted.as_bytes()).await.unwrap();
     assert_eq!(house.get("/healthz").await.status, 200);

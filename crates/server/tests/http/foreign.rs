@@ -1,4 +1,4 @@
-//! A pattern of somebody else's crate: its option is a field of an order, and its result is told.
+//! A pattern of another crate: its option is a field of an order, and its result is published.
 
 use quorum::{
     floor::{Floor, ask::Ask, halt::Halt},

@@ -1,11 +1,11 @@
-//! The guard: every route, and everyone who should not get past it (S2, S3, S12).
+//! The guard: every route, with every caller that must not get through (S2, S3, S12).
 
 use quorum_server::{Error, Limits, Server, Settings};
 use serde_json::{Value, json};
 
 use crate::harness::{ANN, Answer, BOB, FAST, House, answered, config, order, tenants};
 
-/// Every way in, as the document lists them, with the id put in and a body that would be taken.
+/// All operations of the OpenAPI document, with the id filled in and a valid body.
 async fn ways(house: &House, id: &str) -> Vec<(String, String, Value)> {
     let document = answered(house.request("GET", "/openapi.json").bearer_auth(ANN)).await.json();
     let mut ways = Vec::new();
@@ -39,7 +39,7 @@ fn sent(house: &House, (method, path, body): &(String, String, Value)) -> reqwes
     }
 }
 
-/// What a tenant has, to see that nothing changed.
+/// The data of a tenant, to check that nothing changed.
 async fn possessions(house: &House, token: &str) -> Vec<String> {
     let mut all = Vec::new();
     for path in ["/api/discussions", "/api/sessions", "/api/audit"] {

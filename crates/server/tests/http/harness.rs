@@ -1,4 +1,4 @@
-//! A server in a folder of its own, and a client that knows where it is.
+//! A server in a temporary directory, and a client for it.
 
 use std::{
     path::{Path, PathBuf},
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::{runtime::Runtime, sync::oneshot, task::JoinHandle};
 
-/// Nothing in a test takes longer, unless it hangs.
+/// A test step that takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Voices that answer at once.
@@ -93,7 +93,7 @@ impl House {
         House::of(quorum, settings(&config, limits), folder).await
     }
 
-    /// With a pattern of another crate.
+    /// A server with a pattern of another crate.
     pub(crate) async fn knowing(pattern: &'static Pattern) -> House {
         let folder = tempfile::tempdir().unwrap();
         let config = config(FAST, folder.path());
@@ -104,7 +104,7 @@ impl House {
         house
     }
 
-    /// With real voices, on a machine that has nothing but what the configuration says.
+    /// A server with real voices, on a machine with nothing but this configuration.
     pub(crate) async fn voiced(text: &str) -> House {
         let folder = tempfile::tempdir().unwrap();
         let config = config(text, folder.path());
@@ -128,7 +128,7 @@ impl House {
         House { base, folder: folder.to_owned(), _kept: None, client: client(), close, ended }
     }
 
-    /// Asks it to close, and waits until it has.
+    /// Tells the server to close, and waits until it has.
     pub(crate) async fn close(&mut self) {
         self.close.take().unwrap().send(()).unwrap();
         self.ended.take().unwrap().await.unwrap();
@@ -150,7 +150,7 @@ impl House {
         self.request("POST", path).header("content-type", "application/json").body(body.to_string())
     }
 
-    /// Orders a discussion and waits until it is over.
+    /// Starts a discussion and waits until it is over.
     pub(crate) async fn held(&self, order: &Value) -> String {
         let id = self.ordered(order).await;
         self.get(&format!("/api/discussions/{id}/events")).await;
@@ -174,7 +174,7 @@ pub(crate) async fn answered(request: reqwest::RequestBuilder) -> Answer {
     Answer { status, headers, text: response.text().await.unwrap() }
 }
 
-/// A stream, and what was heard of it so far.
+/// A stream, and the text received so far.
 pub(crate) struct Stream {
     pub(crate) status: StatusCode,
     response: reqwest::Response,
@@ -187,7 +187,8 @@ impl Stream {
         Stream { status: response.status(), response, heard: Vec::new() }
     }
 
-    /// Listens until this is enough, or the stream is over. All that was heard; a sign may be cut at its end.
+    /// Reads until this is enough, or the stream ends. Returns all text so far; its last character
+    /// may be cut.
     pub(crate) async fn until(&mut self, is_enough: impl Fn(&str) -> bool) -> String {
         loop {
             let text = String::from_utf8_lossy(&self.heard).into_owned();
@@ -199,18 +200,18 @@ impl Stream {
         }
     }
 
-    /// Listens to the end.
+    /// Reads to the end.
     pub(crate) async fn rest(&mut self) -> String {
         self.until(|_| false).await
     }
 }
 
-/// A question that is settled at once.
+/// An order that finishes at once.
 pub(crate) fn order() -> Value {
     json!({ "topic": "Tabs or spaces?", "rounds": 1, "providers": ["claude", "gemini"] })
 }
 
-/// One that takes its time.
+/// An order that takes a while.
 pub(crate) fn slow() -> Value {
     json!({ "topic": "Tabs or spaces?", "pattern": "round-robin", "simulate": { "latencyMs": 2_000 } })
 }
@@ -227,7 +228,7 @@ pub(crate) fn events(text: &str) -> Vec<(Option<u64>, String, Value)> {
         .collect()
 }
 
-/// Runs a test on threads of its own, whatever is left on them when it ends.
+/// Runs a test on its own runtime, whatever tasks are left on it at the end.
 pub(crate) fn on_its_own<T>(test: impl Future<Output = T>) -> (T, Runtime) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     (runtime.block_on(test), runtime)

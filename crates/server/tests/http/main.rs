@@ -1,4 +1,4 @@
-//! The server over real sockets: what is sent is what clients send, what is compared is what they get.
+//! The server over real sockets: tests send what clients send, and compare what clients receive.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 

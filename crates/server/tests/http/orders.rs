@@ -1,4 +1,4 @@
-//! Orders: listed, found, repeated, ordered once however often they are sent (F12).
+//! Orders: listed, found, repeated, and started once however often they are sent (F12).
 
 use quorum_server::Limits;
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ async fn no_more_discussions_run_at_once_than_may_and_the_next_order_is_told_whe
     let listed = house.get("/api/discussions").await.json();
     assert_eq!(listed.as_array().unwrap().len(), 1, "{listed}");
 
-    // Whoever wants less is heard in a full house, and leaves room.
+    // An abort is accepted while all slots are taken, and frees one.
     assert_eq!(house.post(&format!("/api/discussions/{running}/abort"), &json!({})).await.status, 202);
     house.get(&format!("/api/discussions/{running}/events")).await;
     let key = || house.posting("/api/discussions", &order()).header("idempotency-key", "later");
@@ -103,7 +103,7 @@ async fn a_list_says_who_is_awaited_and_what_it_cost_so_far() {
         assert_eq!(of(id)["estimatedCost"], metadata["estimatedCost"]);
         assert!(of(id)["totalTokens"].as_u64().unwrap() > 0);
     }
-    // What is over is read once and kept.
+    // A finished discussion is read once and cached.
     assert_eq!(house.get("/api/discussions").await.json(), list);
     assert_eq!(house.get("/api/discussions?q=tabs").await.json().as_array().unwrap().len(), 2);
 }
@@ -178,7 +178,7 @@ async fn d15_a_fork_goes_on_in_another_way() {
     let simulate = json!({ "latencyMs": 0, "stubbornness": 0.5 });
     let order =
         json!({ "at": "1/speaking/claude", "changes": { "topic": "Spaces or tabs?", "simulate": simulate } });
-    // The same order, though every object in it has its fields in another sequence.
+    // The same order with the fields of every object in another sequence.
     let simulate = json!({ "stubbornness": 0.5, "latencyMs": 0 });
     let turned =
         json!({ "changes": { "simulate": simulate, "topic": "Spaces or tabs?" }, "at": "1/speaking/claude" });

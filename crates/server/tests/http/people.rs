@@ -1,4 +1,4 @@
-//! People at the table, over requirement C's two routes (C05, C06, C07).
+//! People as participants, over requirement C's two routes (C05, C06, C07).
 
 use serde_json::{Value, json};
 
@@ -112,7 +112,8 @@ async fn c07_posts_that_race_take_one_turn_each_and_write_it_once() {
             "{taken} were taken"
         );
         if taken > 1 {
-            // A late one may have come when the next turn was due already; then it was that turn.
+            // A late message may have arrived when the next turn was already due; then it was that
+            // turn.
             break;
         }
     }

@@ -1,4 +1,4 @@
-//! What an order would come to, asking nobody.
+//! Plans of orders, made without asking any model.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{FAST, House, answered, order};
 
-/// So long that planning it takes a while.
+/// An order so long that planning it takes a while.
 fn thousand_rounds() -> Value {
     json!({
         "topic": "Tabs or spaces?", "pattern": "debate", "debateFormat": "round-limited", "roundLimit": 1_000,

@@ -1,4 +1,5 @@
-//! Killed in the middle and started again: everything goes on by itself, and nobody misses anything (F13, C06).
+//! Killed and restarted: all discussions resume by themselves, and subscribers miss nothing (F13,
+//! C06).
 
 use std::time::{Duration, Instant};
 
@@ -32,7 +33,7 @@ fn f13_what_was_under_way_goes_on_after_a_restart_and_the_rest_waits() {
         assert_ne!(house.state(&running).await["lifecycle"], "completed");
         ([running, paused, person], heard, key)
     });
-    // Nothing is told to anybody: every task is dropped where it is.
+    // No graceful shutdown: every task is dropped where it is.
     runtime.shutdown_timeout(Duration::from_secs(5));
 
     let (_, runtime) = on_its_own(async {
@@ -83,7 +84,7 @@ fn what_was_under_way_waits_for_room_after_a_restart_and_none_is_refused() {
             house.get(&format!("/api/discussions/{id}/events")).await;
             ended.push(house.state(id).await["completedAt"].as_u64().unwrap());
         }
-        // None ran beside another: each has a call of 200 ms to make once the one before it is over.
+        // No two ran concurrently: each makes a call of 200 ms once the one before it is over.
         assert!(ended.windows(2).all(|it| it[0] + 200 <= it[1]), "{ended:?}");
     });
     runtime.shutdown_timeout(Duration::from_secs(5));

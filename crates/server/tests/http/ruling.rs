@@ -1,4 +1,4 @@
-//! A decision that is awaited from people, such as what becomes of the seat of a judge that failed (D13).
+//! Decisions awaited from people, such as what to do about the seat of a judge that failed (D13).
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ fn debate() -> Value {
     })
 }
 
-/// Orders a debate whose judge fails, and waits until it waits for a word.
+/// Starts a debate whose judge fails, and waits until it awaits a decision.
 async fn unjudged(house: &House) -> String {
     let id = house.ordered(&debate()).await;
     while house.state(&id).await["rulingAwaited"].is_null() {

@@ -1,4 +1,4 @@
-//! What the server says of itself: health, numbers, its description, what there is to choose from.
+//! The server's health, metrics, API description and lists of choices.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! A refusal that leaves the body unread closes its connection and says so: what is left of the body
+//! A refusal that leaves the body unread closes its connection and says so: the rest of the body
 //! must not be taken for the next request, and the client must not send one there.
 
 use quorum_server::Limits;
@@ -15,13 +15,14 @@ const SMUGGLED: &str = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
 /// The request after it, the last one on its connection.
 const NEXT: &str = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 
-/// Sends a request with such a body, and the next one right after it; returns the heads of all answers.
+/// Sends a request with such a body, and the next one right after it; returns the heads of all
+/// responses.
 async fn answers(house: &House, request: &str, headers: &str) -> Vec<String> {
     let mut stream = TcpStream::connect(house.base.trim_start_matches("http://")).await.unwrap();
     let body = SMUGGLED.repeat(2_000);
     let length = body.len();
     let head = format!("{request} HTTP/1.1\r\nHost: localhost\r\n{headers}Content-Length: {length}\r\n\r\n");
-    // The other side may reset what it does not want to read to its end.
+    // The server may reset a connection whose input it does not read to the end.
     let _ = stream.write_all(format!("{head}{body}{NEXT}").as_bytes()).await;
     let mut said = Vec::new();
     let _ = stream.read_to_end(&mut said).await;

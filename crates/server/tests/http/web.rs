@@ -1,4 +1,5 @@
-//! The page as it is served: shells for anyone, files by their mark, words only for who may read them (S3, S6, S12).
+//! The page as served: shells for everyone, files with entity tags, content only for authorized
+//! callers (S3, S6, S12).
 
 use std::{collections::BTreeSet, io::Read};
 
@@ -40,14 +41,14 @@ async fn the_files_of_the_page_are_fetched_once() {
     }
 }
 
-/// The most bytes that the whole page may take on the way to a browser.
+/// The maximum transfer size of the whole page, in bytes.
 const LARGEST_PAGE: usize = 120_000;
 
 #[tokio::test]
 async fn the_files_of_the_page_are_compressed_for_browsers_that_can_unpack_them() {
     let house = House::open(FAST).await;
     let page = house.get("/").await.text;
-    // How the page looks without scripts is not fetched with it.
+    // The style sheet for pages without scripts is not fetched with the page.
     let files = page.split('"').filter(|it| it.starts_with("/assets/") && !it.ends_with("/read.css"));
     let files: BTreeSet<&str> = files.collect();
     let (mut plain, mut packed) = (0, 0);

@@ -1,4 +1,4 @@
-//! The parts of a document that tell how it went: positions by round, agreement, changes of mind.
+//! The sections on the course of the discussion: positions by round, agreement, changes of mind.
 
 use quorum_core::model::outcome::Outcome;
 

@@ -1,4 +1,4 @@
-//! The fields that patterns and methods add to a result, drawn by the view each of them names.
+//! The result fields of patterns and methods, drawn by the view each of them names.
 
 use quorum_core::{
     model::outcome::Outcome,
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::{Block, Part, Table, items};
 
-/// A part for each field that has a value and a view.
+/// A section for each field that has a value and a view.
 pub(super) fn fields(state: &Snapshot, outcome: &Outcome) -> Vec<Part> {
     let declared = state.registry().results_of(&state.spec).into_iter();
     let drawn = declared
@@ -17,7 +17,7 @@ pub(super) fn fields(state: &Snapshot, outcome: &Outcome) -> Vec<Part> {
     drawn.collect()
 }
 
-/// This value under this title.
+/// A section with this title and value.
 #[must_use]
 pub fn drawn(title: &str, view: &View, value: &Value) -> Part {
     let View::Sections { sections } = view else { return Part::new(title, blocks(view, value)) };

@@ -1,4 +1,4 @@
-//! The parts of a document that come from the decision: shortfalls, dissent, arguments, costs.
+//! The sections on the decision: shortfalls, dissent, arguments, costs.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use quorum_core::model::outcome::{Claim, CostSummary, Outcome, ProviderCost, Sto
 
 use super::{Block, Item, Part, Table};
 
-/// What makes the result less than it was meant to be.
+/// The ways in which the result falls short of what was requested.
 pub(super) fn shortfall(outcome: &Outcome) -> Vec<Block> {
     let mut blocks = Vec::new();
     if outcome.integrity.degraded || outcome.stopping_reason == Some(StoppingReason::USER_STOP) {

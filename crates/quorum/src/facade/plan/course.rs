@@ -1,4 +1,4 @@
-//! How a discussion will go, read from the facts of its rehearsal.
+//! Reads the expected course of a discussion from the facts of its dry run.
 
 use quorum_core::model::{
     event::{Event, Fact},

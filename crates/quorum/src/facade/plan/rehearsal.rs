@@ -1,4 +1,5 @@
-//! Rehearsals: the order itself, held by the engine in memory by understudies, without hurry and without limits.
+//! Dry runs: the engine runs the order itself in memory with stub voices, without time or cost
+//! limits.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -25,26 +26,28 @@ use serde_json::Value;
 use super::understudy::{Asked, Question, Script, Understudies};
 use crate::{Error, clock::SystemClock, request::usual_window};
 
-/// Longer than any rehearsal.
+/// Longer than any dry run takes.
 const UNHURRIED: Timing = Timing { step_ms: 300_000, total_ms: 86_400_000, reserve_ms: 0 };
 
-/// Who fails fails in the first rounds as in the last.
+/// A participant that fails in the last rounds asks nothing that failing in the first ones does
+/// not.
 const ROUNDS_TO_FAIL_IN: u32 = 2;
 
-/// What an order comes to.
+/// The questions of an order, from its dry runs.
 pub(super) struct Rehearsed {
-    /// Everything that was asked when all went well and nobody ended it early, in order.
+    /// All questions of a run in which nothing failed or ended early, in order.
     pub(super) usual: Vec<Question>,
-    /// What happened then.
+    /// The facts of that run.
     pub(super) facts: Vec<Fact>,
-    /// Everything that could be asked, whoever fails and whatever can't be read.
+    /// All questions that could be asked, whichever calls fail and whichever replies can't be read.
     pub(super) all: BTreeMap<String, Question>,
 }
 
-/// Rehearses until every question has been put that could be.
+/// Runs dry until every possible question has been asked.
 ///
-/// No single discussion asks all of them: replies that can't be read lead to reminders, those that can to what follows from them, and
-/// whoever fails leaves questions to the others. Each such turn is rehearsed on its own, and all of them are counted.
+/// No single discussion asks all of them: unreadable replies lead to reminders, readable ones to
+/// follow-ups, and a failed participant leaves questions to the others. Each of these branches is
+/// run separately, and all of them are counted.
 pub(super) async fn rehearse(shared: &Shared, order: &Spec) -> Result<Rehearsed, Error> {
     let stage = Stage::of(shared, order);
     let unreadable = stage.hold(&stage.spec, None, None).await?.0;
@@ -67,7 +70,7 @@ pub(super) async fn rehearse(shared: &Shared, order: &Spec) -> Result<Rehearsed,
     Ok(Rehearsed { usual, facts, all })
 }
 
-/// Of a question that was put in several ways, the dearest counts.
+/// Collects questions; of several versions of a question, the most expensive counts.
 fn gather(all: &mut BTreeMap<String, Question>, questions: &[Question]) {
     for question in questions {
         let known = all.entry(question.key.clone()).or_insert_with(|| question.clone());
@@ -80,13 +83,14 @@ fn gather(all: &mut BTreeMap<String, Question>, questions: &[Question]) {
 struct Stage<'s> {
     shared: &'s Shared,
     order: Arc<Spec>,
-    /// How long everything in the order is, in bytes.
+    /// The length of everything in the order, in bytes.
     given: usize,
     spec: Spec,
 }
 
 impl<'s> Stage<'s> {
-    /// Nothing but the rounds ends a rehearsal: no limit, no clock, no detector, nobody's confidence, no lack of providers.
+    /// Prepares a dry run that only the number of rounds ends: no limit, no timeout, no detector,
+    /// no confidence threshold, no minimum of providers.
     fn of(shared: &'s Shared, order: &Spec) -> Self {
         let mut spec = Spec {
             timing: UNHURRIED,
@@ -98,12 +102,12 @@ impl<'s> Stage<'s> {
             session: None,
             ..order.clone()
         };
-        // Nothing that is noticed may end it early.
+        // No detector may end it early.
         let registry = &shared.registry;
         let counting = registry.options_for(&spec.pattern, &spec.consensus.method, &spec.window.strategy);
         let counts = |name: &str| counting.iter().any(|it| it.name == name && it.kind != Kind::Detectors);
         spec.settings.retain(counts);
-        // Some patterns can't do with fewer; those end when somebody fails.
+        // Some patterns need all participants; those end when one fails.
         let bears = |pattern: &Pattern| (pattern.check)(&spec).is_empty();
         if !shared.registry.pattern(&spec.pattern).is_some_and(bears) {
             spec.tolerance = order.tolerance;
@@ -150,7 +154,7 @@ impl<'s> Stage<'s> {
     }
 }
 
-/// Goes on after every rest, and speaks for people.
+/// Resumes after every pause, and speaks for people.
 async fn to_the_end(engine: &Engine, id: DiscussionId) -> Result<(), Error> {
     loop {
         let state = match engine.run(id).await?.finished().await? {
@@ -168,7 +172,7 @@ async fn to_the_end(engine: &Engine, id: DiscussionId) -> Result<(), Error> {
     }
 }
 
-/// The first choice that can be made: with a candidate where one is left, since that asks the most.
+/// The first possible choice, preferably with a candidate, since that asks the most.
 fn first_choice(awaited: &RulingAwaited) -> Option<Ruling> {
     let fits = |it: &&AwaitedChoice| !it.takes_candidate || !awaited.candidates.is_empty();
     let choice = awaited.choices.iter().find(fits)?;
@@ -176,7 +180,7 @@ fn first_choice(awaited: &RulingAwaited) -> Option<Ruling> {
     Some(Ruling { kind: awaited.kind.clone(), choice: choice.name.clone(), candidate })
 }
 
-/// What a person says: one of the options where a form is asked for, and never that they agree.
+/// A person's reply: one of the options if a structured reply is asked for, and never agreement.
 fn words(state: &State, awaited: &Awaited) -> String {
     let option = state.spec.options.first().filter(|_| awaited.shape.is_some());
     option.map_or("no", String::as_str).to_owned()

@@ -1,4 +1,5 @@
-//! Understudies: voices that ask nobody. They answer in a word, or fail, as a script says, and keep what they were asked.
+//! Stub voices that call no provider. They answer with one word or fail, as scripted, and record
+//! their questions.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -24,53 +25,53 @@ use quorum_core::{
     seams::{Chunk, Provider, Voice, Voices},
 };
 
-/// What they say. Wherever it is found in a prompt, a real answer would be quoted in full.
+/// The reply. Wherever it occurs in a prompt, a real answer would be quoted in full.
 pub(super) const WORD: &str = "understudy";
 
-/// The tokens of a turn of theirs in a window, and of everything around it.
+/// The tokens of a stub's turn in a window, with everything around it.
 const TURN: u64 = 64;
 
-/// The tokens of our own words in any request, what is kept free included.
+/// The tokens of our own prompt text in any request, including the reserve.
 const WORDS: u64 = 12_000;
 
-/// So much is around a question or a turn when it is sent: roles, fences, names.
+/// The overhead around a question or a turn when it is sent, in bytes: roles, fences, names.
 const AROUND: usize = 256;
 
-/// A text may have more tokens for one model than for another.
+/// How many times more tokens one model may count in a text than another.
 const OTHER_COUNT: u64 = 2;
 
-/// How they behave.
+/// The script of the stub voices.
 #[derive(Debug, Clone)]
 pub(super) struct Script {
-    /// After how many reminders a reply with a form can be read; `None` is never.
+    /// After how many reminders a structured reply can be read; `None` is never.
     pub(super) readable_after: Option<usize>,
-    /// In this phase everyone fails but the one named.
+    /// A phase in which every participant fails but the one named.
     pub(super) failing: Option<(String, String)>,
 }
 
-/// A question that was put to somebody.
+/// A recorded question.
 #[derive(Debug, Clone)]
 pub(super) struct Question {
-    /// What tells it from all others, whenever the talk ends.
+    /// Identifies the question, independently of when the discussion ends.
     pub(super) key: String,
     pub(super) phase: String,
     pub(super) participant: String,
-    /// How often the reply had been complained about.
+    /// How many reminders preceded it.
     pub(super) reminders: usize,
-    /// What answering takes when it is as long as it may be.
+    /// The usage if the answer is as long as it may be.
     pub(super) usual: Usage,
-    /// The same where every text has as many tokens as any model could count.
+    /// The same if every text has the most tokens that any model could count.
     pub(super) most: Usage,
     pub(super) price: Option<Price>,
 }
 
 pub(super) type Asked = Arc<Mutex<Vec<Question>>>;
 
-/// Everyone's understudies.
+/// The stub voices of all participants.
 pub(super) struct Understudies {
-    /// The order as it was given: prices and windows are those of its own voices.
+    /// The original order: prices and windows are those of its own voices.
     pub(super) order: Arc<Spec>,
-    /// How long everything in it is, in bytes.
+    /// The length of everything in it, in bytes.
     pub(super) given: usize,
     pub(super) real: Arc<dyn Voices>,
     pub(super) script: Script,
@@ -89,8 +90,9 @@ impl Voices for Understudies {
 }
 
 impl Understudies {
-    /// Room for as many turns of a word as would fill the real window if they were as long as they may be: more of them can't be shown,
-    /// and a rehearsal of a thousand rounds is over in time.
+    /// The stub's window: room for as many one-word turns as the real window has for turns of
+    /// maximum length. More turns could not be shown, and a dry run of a thousand rounds ends in
+    /// time.
     fn room(&self, window: u64) -> u64 {
         let longest = u64::from(self.order.manner.max_tokens);
         let turns = window / longest.max(1) + 2;
@@ -129,7 +131,7 @@ impl Understudy {
         let mut parts = call.step.as_str().splitn(3, '/');
         let (round, phase, rest) = (parts.next(), parts.next(), parts.next().unwrap_or_default());
         let phase = phase.unwrap_or_default().to_owned();
-        // When the talk ends early, it is decided in another round, but only once.
+        // If the discussion ends early, the decision happens in another round, but only once.
         let round = round.filter(|_| phase != DECIDING).unwrap_or("*");
         let (fixed, heard) = read(call);
         let prompt = |of_text: u64, of_turns: u64| (of_text + of_turns).min(self.window);
@@ -139,7 +141,7 @@ impl Understudy {
             participant: call.participant.name.clone(),
             reminders: asks(call).saturating_sub(1),
             usual: Usage::new(prompt(tokens::at_worst(fixed), heard), written),
-            // No model makes more tokens of a text than it has bytes.
+            // A text has at most as many tokens as bytes for any model.
             most: Usage::new(prompt(fixed as u64, heard.saturating_mul(OTHER_COUNT)), written),
             price: self.price,
             phase,
@@ -154,7 +156,7 @@ fn asks(call: &Call) -> usize {
     call.messages.iter().filter(|it| matches!(it, Message::Ask(_))).count()
 }
 
-/// What is sent: bytes that are known, and tokens of answers as long as they may be.
+/// The size of a request: known bytes, and tokens of answers of maximum length.
 fn read(call: &Call) -> (usize, u64) {
     let longest = u64::from(call.spec.manner.max_tokens);
     let quoted = |text: &str| text.matches(WORD).count() as u64 * longest;
@@ -168,7 +170,7 @@ fn read(call: &Call) -> (usize, u64) {
             }
             Message::Said { turn, .. } => {
                 bytes += AROUND;
-                // Whoever stands behind a label may be a person.
+                // A label may hide a person.
                 let by_person = call.spec.seat(&turn.participant).map_or(people, Participant::is_person);
                 heard += if by_person { MOST_SAID as u64 } else { longest };
             }
@@ -178,7 +180,7 @@ fn read(call: &Call) -> (usize, u64) {
             }
         }
     }
-    // Models with a form of their own for replies are sent that as well.
+    // Models that support structured output are sent the schema as well.
     let form = call.shape.as_ref().and_then(|it| it.schema.as_deref());
     (bytes + form.map_or(0, |it| it.to_string().len()), heard)
 }
@@ -188,7 +190,7 @@ impl Script {
         let fails =
             |(phase, but): &(String, String)| *phase == question.phase && *but != question.participant;
         if self.failing.as_ref().is_some_and(fails) {
-            // Of a class that nobody tries again.
+            // An error class that is not retried.
             return Err(ProviderError::new(ErrorClass::Validation, WORD));
         }
         let readable = self.readable_after.is_some_and(|after| question.reminders >= after);
