@@ -31,10 +31,8 @@ pub(crate) const PATTERN: Pattern = Pattern {
 async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
     let spec = floor.spec();
     floor.enter(PROPOSING, 1).await?;
-    let line = spec.speakers();
-    let Some(mut author) = first_to_write(floor, line, |who| talk::propose(&spec, who)).await? else {
-        return Ok(None);
-    };
+    let proposed = first_to_write(floor, spec.speakers(), |who| talk::propose(&spec, who)).await?;
+    let Some(mut author) = proposed else { return Ok(None) };
     for round in 1..=spec.rounds {
         floor.enter(CRITIQUING, round).await?;
         let critics: Vec<Participant> =
@@ -45,8 +43,7 @@ async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
             break;
         }
         floor.enter(REFINING, round).await?;
-        let line = from_author_on(spec.speakers(), &author);
-        match first_to_write(floor, line, |who| talk::refine(&spec, who, round)).await? {
+        match first_to_write(floor, spec.speakers(), |who| talk::refine(&spec, who, round)).await? {
             Some(writer) => author = writer,
             None => break,
         }
@@ -54,35 +51,17 @@ async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
     Ok(None)
 }
 
-/// Whoever writes, beginning with the first in line: when an author fails, the next one present takes the pen (INV-DISC-400).
+/// The first of the speakers who is able to write. An author was preceded by nobody who still is, so
+/// when an author fails, the next in seating order goes on (INV-DISC-400).
 async fn first_to_write(
     floor: &mut Floor,
-    line: Vec<Participant>,
+    speakers: Vec<Participant>,
     ask: impl Fn(&Participant) -> Ask,
 ) -> Result<Option<Participant>, Halt> {
-    for writer in line {
+    for writer in speakers {
         if floor.ask(&writer, ask(&writer)).await?.is_some() {
             return Ok(Some(writer));
         }
     }
     Ok(None)
-}
-
-fn from_author_on(mut speakers: Vec<Participant>, author: &Participant) -> Vec<Participant> {
-    let seat = speakers.iter().position(|it| it.name == author.name).unwrap_or_default();
-    speakers.rotate_left(seat);
-    speakers
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn inv_disc_400_the_pen_goes_around_the_table() {
-        let table = ["ann", "bob", "cyd"].map(Participant::of);
-        let line = from_author_on(table.to_vec(), &table[1]);
-        let names: Vec<&str> = line.iter().map(|it| it.name.as_str()).collect();
-        assert_eq!(names, ["bob", "cyd", "ann"]);
-    }
 }

@@ -9,6 +9,7 @@ mod forks;
 mod kills;
 mod notes;
 mod people;
+mod problems;
 mod properties;
 mod registry;
 mod subs;
