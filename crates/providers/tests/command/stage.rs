@@ -85,9 +85,9 @@ impl Stage {
         processes.chain(folders).chain(zombies()).collect()
     }
 
-    /// Whether nothing is left, within a moment.
+    /// Waits until nothing is left. The limit is for what never ends.
     pub(crate) async fn is_empty_soon(&self) {
-        let late = Instant::now() + Duration::from_secs(2);
+        let late = Instant::now() + Duration::from_secs(30);
         loop {
             let remains = self.remains();
             if remains.is_empty() {

@@ -91,7 +91,7 @@ fn what_was_under_way_waits_for_room_after_a_restart_and_none_is_refused() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn f13_closing_ends_streams_in_time_and_aborts_nothing() {
-    let mut house = House::open("[defaults]\nsimulate = \"latency=5000ms\"\n").await;
+    let mut house = House::open("[defaults]\nsimulate = \"latency=300s\"\n").await;
     let order = json!({
         "prompt": "Tabs or spaces?", "modelA": { "modelId": "a", "providerId": "claude" },
         "modelB": { "modelId": "b", "providerId": "gemini" },
@@ -100,7 +100,8 @@ async fn f13_closing_ends_streams_in_time_and_aborts_nothing() {
     stream.until(|it| it.contains("turn-started")).await;
     let started = Instant::now();
     house.close().await;
-    assert!(started.elapsed() < Duration::from_secs(5));
+    // Far less than the call under way takes, and enough for a busy machine.
+    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
     let heard = stream.rest().await;
     assert!(!heard.contains("discussion-aborted"), "{heard}");
     let id = events(&heard)[0].2["discussionId"].as_str().unwrap().parse().unwrap();
