@@ -205,7 +205,6 @@ async fn listen(hub: &Hub, channel: &Channel, mut signals: Signals) {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 mod tests {
     use quorum::{Config, Quorum, Request, model::id::Tenant};
     use serde_json::json;
