@@ -50,7 +50,7 @@ async fn f2_an_answer_hangs_where_it_should() {
 /// Waits until the server has the request.
 async fn is_under_way(server: &Server) {
     while server.counts().under_way == 0 {
-        // Sleeps because the server learns of it by a packet, and tells nobody.
+        // It sleeps because the server learns of it by a packet, and tells nobody.
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
 }
