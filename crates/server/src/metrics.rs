@@ -12,7 +12,6 @@ use quorum::model::{
     event::{Event, Fact, Placed},
     id::{Step, Tenant},
     lifecycle::Lifecycle,
-    time::Timestamp,
     transcript::Turn,
 };
 
@@ -84,24 +83,24 @@ impl Metrics {
         std::iter::once(self.all.clone()).chain(own).collect()
     }
 
-    /// Counts a run from this time on; earlier facts were counted by the process that ran it then.
-    pub(crate) fn run(&self, tenant: &Tenant, began: Timestamp) -> Vec<Run> {
-        self.counting(tenant).into_iter().map(|counts| Run::new(counts, began)).collect()
+    /// Counts one run of a discussion of this pattern.
+    pub(crate) fn run(&self, tenant: &Tenant, pattern: &str) -> Vec<Run> {
+        self.counting(tenant).into_iter().map(|counts| Run::new(counts, pattern)).collect()
     }
 }
 
 /// One run, as counted in one set of metrics.
 pub(crate) struct Run {
     counts: Arc<Counts>,
-    began: Timestamp,
     pattern: String,
     under_way: BTreeMap<Step, Placed>,
     busy: Busy,
 }
 
 impl Run {
-    fn new(counts: Arc<Counts>, began: Timestamp) -> Self {
-        Run { counts, began, pattern: String::new(), under_way: BTreeMap::new(), busy: Busy::default() }
+    fn new(counts: Arc<Counts>, pattern: &str) -> Self {
+        let pattern = pattern.to_owned();
+        Run { counts, pattern, under_way: BTreeMap::new(), busy: Busy::default() }
     }
 }
 
@@ -130,18 +129,13 @@ impl Busy {
 }
 
 impl Run {
-    pub(crate) fn facts(&mut self, facts: &[Fact]) {
+    /// Counts the next fact of this run.
+    pub(crate) fn take(&mut self, fact: &Fact) {
         let counts = self.counts.clone();
-        with_local_recorder(&counts.recorder, || facts.iter().for_each(|fact| self.fact(fact)));
+        with_local_recorder(&counts.recorder, || self.fact(fact));
     }
 
     fn fact(&mut self, fact: &Fact) {
-        if let Event::Opened { spec, .. } = &fact.event {
-            self.pattern.clone_from(&spec.pattern);
-        }
-        if fact.at < self.began {
-            return;
-        }
         self.busy.from_ms.get_or_insert(fact.active_ms);
         match (&fact.event, &fact.step) {
             (Event::CallPlaced(placed), Some(step)) => {

@@ -7,9 +7,10 @@ use std::path::Path;
 use common::Folder;
 use quorum_core::{
     model::{
-        event::Event,
+        event::{Event, Placed},
         id::{DiscussionId, Seq},
         lifecycle::Lifecycle,
+        money::Spent,
         reading::{Reading, Source, Stance},
         spec::Spec,
     },
@@ -83,20 +84,70 @@ async fn c01_a_discussion_has_its_seats_and_its_state_from_the_beginning() {
     assert_eq!(rows(&raw, state), [format!("{id}|0|0|active|2026-01-01T00:00:01Z")]);
 }
 
+/// A call to this one.
+fn asking(who: &str) -> Event {
+    Event::CallPlaced(Placed {
+        attempt: 1,
+        participant: who.to_owned(),
+        provider: "scripted".to_owned(),
+        model: None,
+        reserved: Spent::default(),
+        nonce: String::new(),
+        digest: None,
+        repeats: false,
+        labels: Vec::new(),
+        unheard: 0,
+        counted: 0,
+    })
+}
+
+/// The state of the discussions in the order they were opened, without what never changes.
+fn states(raw: &Connection) -> Vec<String> {
+    let sql = "SELECT current_turn_index, current_round, it.status, substr(updated_at, 18) FROM discussion_state AS it \
+               JOIN discussions ON discussions.id = project_id ORDER BY number";
+    rows(raw, sql)
+}
+
 #[tokio::test]
-async fn c01_the_state_follows_the_talk() {
+async fn c01_each_fact_moves_the_state_of_its_own_discussion_and_no_other() {
+    let (_folder, store, raw) = begin();
+    let id = open(&store, "tabs or spaces?", second(1)).await;
+    open(&store, "vi or emacs?", second(1)).await;
+    let mut writer = Writer::claiming(&store, id, "one").await;
+    let entered = Event::PhaseEntered { phase: "speaking".to_owned(), round: 2 };
+    let course = [
+        (vec![moved(Lifecycle::Ready, Lifecycle::Running)], "0|0|active|02Z"),
+        (vec![Event::RoundOpened { round: 1 }], "0|1|active|03Z"),
+        (vec![asking("cyd")], "2|1|active|04Z"),
+        (vec![said("bob", 1, "tabs")], "1|1|active|05Z"),
+        (vec![entered], "1|2|active|06Z"),
+        (vec![moved(Lifecycle::Running, Lifecycle::Paused)], "1|2|paused|07Z"),
+        (vec![moved(Lifecycle::Paused, Lifecycle::Running)], "1|2|active|08Z"),
+        (vec![moved(Lifecycle::Running, Lifecycle::Error)], "1|2|paused|09Z"),
+        (vec![Event::Retried, moved(Lifecycle::Error, Lifecycle::Ready)], "1|2|active|10Z"),
+        (vec![Event::RoundOpened { round: 3 }, said("ann", 3, "spaces")], "0|3|active|11Z"),
+        (vec![moved(Lifecycle::Running, Lifecycle::Completing)], "0|3|active|12Z"),
+    ];
+    for (at, (events, expected)) in (2..).zip(course) {
+        writer.write(second(at), events, Then::Continue).await.unwrap();
+        assert_eq!(states(&raw), [expected, "0|0|active|01Z"]);
+    }
+    writer.write(second(13), ending("tabs"), Then::Done).await.unwrap();
+    assert_eq!(states(&raw), ["0|3|completed|13Z", "0|0|active|01Z"]);
+}
+
+#[tokio::test]
+async fn c01_an_aborted_discussion_is_completed_and_a_project_has_one_state() {
     let (_folder, store, raw) = begin();
     let id = open(&store, "tabs or spaces?", second(1)).await;
     let mut writer = Writer::claiming(&store, id, "one").await;
-    let sql = "SELECT current_turn_index, current_round, status, updated_at FROM discussion_state";
-    let talk = vec![Event::RoundOpened { round: 2 }, said("cyd", 2, "tabs")];
-    writer.write(second(2), talk, Then::Continue).await.unwrap();
-    assert_eq!(rows(&raw, sql), ["2|2|active|2026-01-01T00:00:02Z"]);
-    let pause = vec![moved(Lifecycle::Running, Lifecycle::Paused)];
-    writer.write(second(3), pause, Then::Continue).await.unwrap();
-    assert_eq!(rows(&raw, sql), ["2|2|paused|2026-01-01T00:00:03Z"]);
-    writer.write(second(4), ending("tabs"), Then::Done).await.unwrap();
-    assert_eq!(rows(&raw, sql), ["2|2|completed|2026-01-01T00:00:04Z"]);
+    let aborted = vec![moved(Lifecycle::Running, Lifecycle::Aborted)];
+    writer.write(second(2), aborted, Then::Continue).await.unwrap();
+    assert_eq!(states(&raw), ["0|0|completed|02Z"]);
+    let second = "INSERT INTO discussion_state SELECT 'another', project_id, 0, 0, 'active', created_at, updated_at \
+                  FROM discussion_state";
+    let refused = raw.execute_batch(second).unwrap_err().to_string();
+    assert_eq!(refused, "UNIQUE constraint failed: discussion_state.project_id");
 }
 
 #[tokio::test]
@@ -250,23 +301,19 @@ async fn inv_disc_630_the_same_topic_has_the_same_key() {
 }
 
 #[tokio::test]
-async fn inv_disc_631_most_relevant_first_without_regard_to_accents_and_endings() {
+async fn inv_disc_631_by_rank_without_regard_to_age_accents_and_endings() {
     let (_folder, store, _raw) = begin();
-    let talk = finish(&store, "what to eat?", "Bread, or a cafe au lait.", second(1)).await;
-    let topic = finish(&store, "which cafés in Zürich?", "All of them.", second(2)).await;
+    let topic = finish(&store, "which cafés in Zürich?", "All of them.", second(1)).await;
+    let synthesis = finish(&store, "what to eat?", "Bread, or a cafe au lait.", second(2)).await;
     finish(&store, "tabs or spaces?", "Tabs.", second(3)).await;
     let found = async |words: &str| -> Vec<DiscussionId> {
-        store
-            .search(words, Wanted { limit: 10, ..Wanted::default() })
-            .await
-            .unwrap()
-            .iter()
-            .map(|summary| summary.id)
-            .collect()
+        let found = store.search(words, Wanted { limit: 10, ..Wanted::default() }).await.unwrap();
+        found.iter().map(|summary| summary.id).collect()
     };
-    assert_eq!(found("cafe").await, [topic, talk]);
-    assert_eq!(found("CAFÉ").await, [topic, talk]);
-    assert_eq!(found("zurich bread").await.len(), 2);
+    assert_eq!(found("cafe").await, [topic, synthesis]);
+    assert_eq!(found("CAFÉ").await, [topic, synthesis]);
+    assert_eq!(found("bread cafe").await, [synthesis, topic]);
+    assert_eq!(found("zurich bread").await, [topic, synthesis]);
     assert_eq!(found("zur").await, [topic]);
 }
 

@@ -14,4 +14,5 @@ pub mod panel;
 mod replies;
 pub mod server;
 pub mod spec;
+pub mod stopwatch;
 pub mod table;

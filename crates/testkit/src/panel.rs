@@ -62,6 +62,7 @@ enum Line {
     Writes { shape: &'static str, round: Option<u32>, text: String },
     Takes(u64),
     Fails { class: ErrorClass, times: u32, retry_after_ms: Option<u64> },
+    FailsAt { step: String, class: ErrorClass },
     Hangs,
     Breaks,
     NeverEnds,
@@ -124,6 +125,12 @@ impl Panel {
     #[must_use]
     pub fn fails_first(self, who: &str, class: ErrorClass, times: u32) -> Self {
         self.line(who, Line::Fails { class, times, retry_after_ms: None })
+    }
+
+    /// Fails like this at one step, such as `2/refining/bob`, and answers at all others.
+    #[must_use]
+    pub fn fails_at(self, who: &str, step: &str, class: ErrorClass) -> Self {
+        self.line(who, Line::FailsAt { step: step.to_owned(), class })
     }
 
     /// Is rate-limited for this long at the first attempt of each step, then answers.

@@ -23,12 +23,16 @@ fn inv_disc_630_history_lists_and_shows_what_was_held() {
 }
 
 #[test]
-fn inv_disc_631_history_finds_by_words() {
+fn inv_disc_631_history_finds_by_words_and_the_most_relevant_first() {
     let desk = Desk::new();
-    desk.ax(&["discuss", "Which database for billing?"]).ends(0);
-    desk.ax(&["discuss", "Tabs or spaces?"]).ends(0);
+    let wordy = "Which of our forty-two old spreadsheets about billing, travel and lunch should we keep?";
+    for topic in ["Billing?", wordy, "Tabs or spaces?"] {
+        desk.ax(&["discuss", topic]).ends(0);
+    }
     let found = desk.ax(&["history", "billing", "--json"]).ends(0).json();
-    assert_eq!(found.as_array().unwrap().len(), 1);
+    let topics: Vec<&str> =
+        found.as_array().unwrap().iter().map(|it| it["topic"].as_str().unwrap()).collect();
+    assert_eq!(topics, ["Billing?", wordy], "not the newest first");
     desk.ax(&["history", "penguins"]).ends(0).says(&["no such discussions"]).prints_nothing();
 }
 

@@ -60,7 +60,8 @@ fn f13_a_server_told_to_close_leaves_in_time_and_the_next_goes_on() {
         let asked = Instant::now();
         server.signal(signal);
         let said = server.end();
-        assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
+        // F13: within `[server] drain`.
+        assert!(asked.elapsed() < Duration::from_secs(60), "{:?}", asked.elapsed());
         assert_eq!(said.code, if signal == "-KILL" { -1 } else { 0 }, "{said:#?}");
 
         let (mut server, address) = serve(&desk);

@@ -102,13 +102,14 @@ fn f13_terminated_it_records_the_answers_under_way_before_it_leaves() {
 #[test]
 fn f13_terminated_twice_it_leaves_at_once() {
     let desk = Desk::new();
-    let mut running = desk.begin(&["discuss", "q", "--simulate", "latency=60s"]);
+    let mut running = desk.begin(&["discuss", "q", "--simulate", "latency=300s"]);
     let began = std::time::Instant::now();
     running.signal("-TERM");
     running.hear("A second signal leaves at once.");
     running.signal("-TERM");
     running.end().ends(130).says(&["Left."]).prints_nothing();
-    assert!(began.elapsed() < std::time::Duration::from_secs(4), "{:?}", began.elapsed());
+    // Far less than the calls under way take, and enough for a busy machine.
+    assert!(began.elapsed() < std::time::Duration::from_secs(60), "{:?}", began.elapsed());
 }
 
 #[test]

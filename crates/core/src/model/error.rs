@@ -317,15 +317,35 @@ mod tests {
         );
     }
 
+    /// The codes that requirements A14, B06 and INV-DISC-6xx name. Clients of theirs know no others, so none may go.
+    const STANDARD: &str = "
+        INITIALIZATION_FAILED TURN_FAILED TURN_TIMEOUT CONSENSUS_PARSE_FAILED PROVIDER_ERROR STATE_INVALID
+        DISCUSSION_TIMEOUT UNKNOWN DISCUSSION_INSUFFICIENT_PROVIDERS DISCUSSION_PROVIDER_TIMEOUT
+        DISCUSSION_ALL_PROVIDERS_FAILED DISCUSSION_CONSENSUS_FAILED DISCUSSION_INVALID_PATTERN
+        DISCUSSION_INVALID_ROLES DISCUSSION_SYNTHESIS_FAILED DISCUSSION_CIRCULAR_DISCUSSION
+        DISCUSSION_COST_BUDGET_EXCEEDED";
+
     #[test]
-    fn inv_disc_401_codes_are_the_standard_names() {
-        assert_eq!(Code::ConsensusFailed.to_string(), "DISCUSSION_CONSENSUS_FAILED");
-        assert_eq!(Code::TurnTimeout.to_string(), "TURN_TIMEOUT");
+    fn inv_disc_401_every_standard_code_is_read_and_written_under_its_name() {
+        for name in STANDARD.split_whitespace() {
+            let code: Code = serde_json::from_value(name.into()).unwrap_or_else(|error| panic!("{error}"));
+            let problem = serde_json::to_value(Problem::new(code, "why")).unwrap();
+            assert_eq!((problem["code"].as_str(), code.to_string().as_str()), (Some(name), name));
+        }
     }
 
     #[test]
-    fn inv_disc_402_a_problem_says_whether_to_try_again() {
-        assert!(Problem::new(Code::ProviderTimeout, "too slow").retryable);
-        assert!(!Problem::new(Code::CostBudgetExceeded, "too dear").retryable);
+    fn inv_disc_402_trouble_of_the_moment_may_be_tried_again_and_a_wrong_order_may_not() {
+        let retryable = |names: &str| -> Vec<bool> {
+            let code = |name: &str| serde_json::from_value::<Code>(name.into()).unwrap();
+            names.split_whitespace().map(|name| Problem::new(code(name), "why").retryable).collect()
+        };
+        let of_the_moment = "DISCUSSION_INSUFFICIENT_PROVIDERS DISCUSSION_PROVIDER_TIMEOUT \
+            DISCUSSION_ALL_PROVIDERS_FAILED DISCUSSION_SYNTHESIS_FAILED DISCUSSION_TIMEOUT INITIALIZATION_FAILED \
+            TURN_FAILED TURN_TIMEOUT CONSENSUS_PARSE_FAILED PROVIDER_ERROR";
+        assert_eq!(retryable(of_the_moment), [true; 10]);
+        let for_good = "DISCUSSION_INVALID_PATTERN DISCUSSION_INVALID_ROLES DISCUSSION_CONSENSUS_FAILED \
+            DISCUSSION_CIRCULAR_DISCUSSION DISCUSSION_COST_BUDGET_EXCEEDED STATE_INVALID UNKNOWN";
+        assert_eq!(retryable(for_good), [false; 7]);
     }
 }

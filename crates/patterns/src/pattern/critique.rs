@@ -32,10 +32,8 @@ pub(crate) const PATTERN: Pattern = Pattern {
 async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
     let spec = floor.spec();
     floor.enter(PROPOSING, 1).await?;
-    let line = spec.speakers();
-    let Some(mut author) = first_to_write(floor, line, |who| talk::propose(&spec, who)).await? else {
-        return Ok(None);
-    };
+    let proposed = first_to_write(floor, spec.speakers(), |who| talk::propose(&spec, who)).await?;
+    let Some(mut author) = proposed else { return Ok(None) };
     for round in 1..=spec.rounds {
         floor.enter(CRITIQUING, round).await?;
         let critics: Vec<Participant> =
@@ -46,8 +44,7 @@ async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
             break;
         }
         floor.enter(REFINING, round).await?;
-        let line = from_author_on(spec.speakers(), &author);
-        match first_to_write(floor, line, |who| talk::refine(&spec, who, round)).await? {
+        match first_to_write(floor, spec.speakers(), |who| talk::refine(&spec, who, round)).await? {
             Some(writer) => author = writer,
             None => break,
         }
@@ -55,36 +52,17 @@ async fn run(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
     Ok(None)
 }
 
-/// The first participant in line that answers. If an author fails, the next one present takes over
-/// (INV-DISC-400).
+/// The first speaker that answers. Everyone seated before an author has failed, so if an author
+/// fails, the next in seating order takes over (INV-DISC-400).
 async fn first_to_write(
     floor: &mut Floor,
-    line: Vec<Participant>,
+    speakers: Vec<Participant>,
     ask: impl Fn(&Participant) -> Ask,
 ) -> Result<Option<Participant>, Halt> {
-    for writer in line {
+    for writer in speakers {
         if floor.ask(&writer, ask(&writer)).await?.is_some() {
             return Ok(Some(writer));
         }
     }
     Ok(None)
-}
-
-fn from_author_on(mut speakers: Vec<Participant>, author: &Participant) -> Vec<Participant> {
-    let seat = speakers.iter().position(|it| it.name == author.name).unwrap_or_default();
-    speakers.rotate_left(seat);
-    speakers
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn inv_disc_400_the_next_in_seating_order_takes_over() {
-        let table = ["ann", "bob", "cyd"].map(Participant::of);
-        let line = from_author_on(table.to_vec(), &table[1]);
-        let names: Vec<&str> = line.iter().map(|it| it.name.as_str()).collect();
-        assert_eq!(names, ["bob", "cyd", "ann"]);
-    }
 }

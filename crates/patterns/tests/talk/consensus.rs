@@ -1,13 +1,20 @@
 //! What each method decides from the same votes.
 
-use quorum_core::model::{
-    error::{Code, ErrorClass},
-    outcome::Outcome,
-    spec::{ConsensusSpec, Spec, Timing},
+use std::collections::BTreeSet;
+
+use quorum_core::{
+    call::Message,
+    model::{
+        error::{Code, ErrorClass},
+        event::{Event, Fact},
+        outcome::Outcome,
+        spec::{ConsensusSpec, Spec, Timing},
+        transcript::Turn,
+    },
 };
-use quorum_patterns::CONSENSUS;
+use quorum_patterns::{CONSENSUS, PATTERNS};
 use quorum_testkit::{
-    panel::{Panel, panel},
+    panel::{AskedCall, Panel, panel},
     spec::{deciding_by, spec},
 };
 
@@ -147,15 +154,56 @@ async fn inv_disc_202_votes_are_in_the_result_whatever_the_method() {
     }
 }
 
+/// A speech: its step, and what was said.
+type Speech = (String, String);
+
+/// The speeches this call was shown, in the order of their steps.
+fn shown(asked: &AskedCall) -> BTreeSet<Speech> {
+    let said = asked.call.messages.iter().filter_map(|message| match message {
+        Message::Said { turn, .. } => Some((turn.step.to_string(), turn.text.to_string())),
+        Message::Found { .. } | Message::Ask(_) => None,
+    });
+    said.collect()
+}
+
+/// The speeches on record: all that was said in answer to a question without a form.
+fn spoken(asked: &[AskedCall], facts: &[Fact]) -> BTreeSet<Speech> {
+    let is_speech = |turn: &Turn| asked.iter().any(|it| it.step == turn.step && it.call.shape.is_none());
+    let said = facts.iter().filter_map(|fact| match &fact.event {
+        Event::TurnCompleted { turn } if is_speech(turn) => {
+            Some((turn.step.to_string(), turn.text.to_string()))
+        }
+        _ => None,
+    });
+    said.collect()
+}
+
 #[tokio::test(start_paused = true)]
-async fn inv_disc_200_the_synthesizer_is_shown_what_everyone_said() {
-    let table = table(&panel());
-    table.hold(spec("synthesis")).await;
-    let asked = table.panel.asked().into_iter().find(|it| it.step.as_str() == "2/deciding/ann").unwrap();
-    let shown: String = asked.call.render().into_iter().map(|it| it.1).collect();
-    for word in ["ann after 0", "bob after 0", "cyd after 0", "ann after 3", "bob after 3", "cyd after 3"] {
-        assert!(shown.contains(word), "{word} is missing");
+async fn inv_disc_200_the_synthesizer_is_shown_every_speech_of_every_pattern() {
+    let apart =
+        "[CONSENSUS_CHECK]\nHAS_CONSENSUS: NO\n[CONFIDENCE]\n80\n[REASONING]\nThey are too far apart.";
+    for pattern in PATTERNS {
+        let table = table(&panel().writes("*", "consensus-check", apart));
+        let (_, facts) = table.hold(spec(pattern.name)).await;
+        let asked = table.panel.asked();
+        let synthesis = asked.iter().find(|it| it.step.as_str().ends_with("/deciding/ann"));
+        let synthesis = synthesis.unwrap_or_else(|| panic!("{}: nobody wrote a synthesis", pattern.name));
+        assert_eq!(shown(synthesis), spoken(&asked, &facts), "{}", pattern.name);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn inv_disc_200_the_synthesizer_of_a_vote_is_shown_every_reason() {
+    let split = panel().votes("ann", "tabs", 0.9).votes("bob", "tabs", 0.8).votes("cyd", "spaces", 0.7);
+    let table = table(&split);
+    table.hold(Spec { rounds: 1, ..spec("voting") }).await;
+    let asked = table.panel.asked().pop().unwrap();
+    assert_eq!(asked.step.as_str(), "1/deciding/ann");
+    let prompt: String = asked.call.render().into_iter().map(|it| it.1).collect();
+    let votes = "ann voted for tabs (confidence 0.90):\n> ann likes tabs\n\
+                 bob voted for tabs (confidence 0.80):\n> bob likes tabs\n\
+                 cyd voted for spaces (confidence 0.70):\n> cyd likes spaces\n";
+    assert!(prompt.contains(votes), "{prompt}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -19,6 +19,7 @@ mod ruled;
 mod scenarios;
 mod stopped;
 mod values;
+mod votes;
 
 use std::sync::Arc;
 

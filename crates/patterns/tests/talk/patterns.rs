@@ -1,22 +1,31 @@
 //! The flow of each pattern: who is asked what, when, and after hearing whom.
 
+use std::collections::BTreeSet;
+
 use quorum_core::{
     call::Message,
     model::{
         error::ErrorClass,
         event::{Event, Fact},
+        participant::Participant,
         spec::Spec,
     },
 };
-use quorum_patterns::PATTERNS;
+use quorum_patterns::{
+    PATTERNS,
+    debate::{DebateSpec, Diversity},
+};
 use quorum_testkit::{
-    panel::{AskedCall, panel},
+    panel::{AskedCall, Panel, panel},
     spec::spec,
     table::Table,
 };
 use tokio::time::Instant;
 
-use crate::{results::Results, table};
+use crate::{
+    results::{Results, ordered},
+    table,
+};
 
 /// The steps that were asked, in order, without those of deciding.
 fn talk(table: &Table) -> Vec<String> {
@@ -79,6 +88,32 @@ async fn inv_disc_001_each_pattern_has_its_own_flow() {
     }
 }
 
+/// The phases a discussion went through, without repeats.
+fn phases(facts: &[Fact]) -> BTreeSet<String> {
+    let entered = facts.iter().filter_map(|fact| match &fact.event {
+        Event::PhaseEntered { phase, .. } => Some(phase.to_string()),
+        _ => None,
+    });
+    entered.collect()
+}
+
+/// A debate whose positions are handed out first.
+fn with_casting() -> Spec {
+    ordered(&DebateSpec { casting: Some(Diversity::Binary), ..DebateSpec::default() })
+}
+
+#[tokio::test(start_paused = true)]
+async fn inv_disc_001_a_pattern_goes_through_every_phase_of_its_table() {
+    for pattern in PATTERNS {
+        let (first, next) = (pattern.phases.first, pattern.phases.next);
+        let named = next.iter().flat_map(|(from, to)| to.iter().chain([from])).chain(first);
+        let order = if pattern.name == "debate" { with_casting() } else { spec(pattern.name) };
+        let (_, facts) = table(&panel()).hold(order).await;
+        let named: BTreeSet<String> = named.map(|phase| phase.0.to_owned()).collect();
+        assert_eq!(phases(&facts), named, "{}", pattern.name);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn inv_disc_002_every_pattern_ends_in_a_synthesis() {
     for pattern in PATTERNS {
@@ -124,23 +159,6 @@ async fn inv_disc_013_a_round_robin_hears_everything_before() {
     assert_eq!(heard(&asked(&table, "1/speaking/ann")), [""; 0]);
     assert_eq!(heard(&asked(&table, "1/speaking/cyd")), ["ann1", "bob1"]);
     assert_eq!(heard(&asked(&table, "2/speaking/bob")), ["ann1", "bob1", "cyd1", "ann2"]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn inv_disc_014_a_vote_is_cast_once_a_round() {
-    let table = table(&panel());
-    let (_, facts) = table.hold(spec("voting")).await;
-    let mut votes: Vec<String> = facts.iter().filter_map(ballot_step).collect();
-    assert_eq!(votes.len(), 6);
-    votes.sort();
-    votes.dedup();
-    assert_eq!(votes.len(), 6, "one a voter and round");
-}
-
-fn ballot_step(fact: &Fact) -> Option<String> {
-    matches!(fact.event, Event::ReplyRead { .. })
-        .then(|| fact.step.as_ref().unwrap().to_string())
-        .filter(|it| it.contains("/voting/"))
 }
 
 #[tokio::test(start_paused = true)]
@@ -204,10 +222,24 @@ async fn inv_disc_623_inv_disc_643_early_exit_only_after_the_minimum_of_provider
 }
 
 #[tokio::test(start_paused = true)]
-async fn inv_disc_622_without_confidence_there_is_no_early_exit() {
-    let table = table(&panel().votes("*", "tabs", 0.5));
-    let (outcome, _) = table.hold(Spec { rounds: 1, early_exit: Some(0.9), ..spec("voting") }).await;
-    assert_eq!(outcome.integrity.abandoned_calls, 0);
+async fn inv_disc_622_the_confidence_asked_for_decides_on_the_early_exit() {
+    let check = async |early_exit: Option<f64>, stated: f64, expected: &[&str]| {
+        for pattern in ["voting", "synthesis"] {
+            let sure =
+                panel().votes("*", "tabs", stated).says("*", &format!("Tabs.\n\nConfidence: {stated}"));
+            let table = table(&sure.takes("ann", 10).takes("bob", 20).takes("cyd", 5_000));
+            let (outcome, _) = table.hold(Spec { rounds: 1, early_exit, ..spec(pattern) }).await;
+            let spoke: Vec<&str> =
+                outcome.rounds[0].responses.iter().map(|it| it.provider.as_str()).collect();
+            assert_eq!(spoke, expected, "{pattern}: {stated} of {early_exit:?}");
+        }
+    };
+    let (early, all) = (["ann", "bob"], ["ann", "bob", "cyd"]);
+    check(Some(0.9), 0.9, &early).await;
+    check(Some(0.9), 0.89, &all).await;
+    check(Some(0.7), 0.7, &early).await;
+    check(Some(0.7), 0.69, &all).await;
+    check(None, 1.0, &all).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -226,6 +258,21 @@ async fn a_critiques_author_that_fails_is_replaced() {
     let (outcome, _) = table.hold(Spec { rounds: 2, ..spec("critique") }).await;
     assert!(outcome.success && outcome.integrity.degraded, "{:?}", outcome.error);
     assert!(talk(&table).contains(&"2/refining/bob".to_owned()), "{:?}", talk(&table));
+}
+
+#[tokio::test(start_paused = true)]
+async fn inv_disc_400_when_the_author_fails_the_next_in_seating_order_goes_on_with_the_draft() {
+    let fails_in = |panel: Panel, who: &str, round: u32| {
+        panel.fails_at(who, &format!("{round}/refining/{who}"), ErrorClass::Validation)
+    };
+    let table = table(&fails_in(fails_in(panel(), "ann", 1), "bob", 2));
+    let mut order = Spec { rounds: 3, ..spec("critique") };
+    order.participants.push(Participant { name: "dan".to_owned(), ..order.participants[0].clone() });
+    let (outcome, _) = table.hold(order).await;
+    let flow = "1/proposing/ann 1/critiquing/bob 1/critiquing/cyd 1/critiquing/dan 1/refining/ann 1/refining/bob \
+                2/critiquing/cyd 2/critiquing/dan 2/refining/bob 2/refining/cyd 3/critiquing/dan 3/refining/cyd";
+    assert_eq!(talk(&table).join(" "), flow);
+    assert_eq!((outcome.success, outcome.failed_providers), (true, vec!["ann".to_owned(), "bob".to_owned()]));
 }
 
 #[tokio::test(start_paused = true)]

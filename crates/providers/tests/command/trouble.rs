@@ -1,9 +1,6 @@
 //! Tests of programs that misbehave.
 
-use std::{
-    path::PathBuf,
-    time::{Duration, Instant},
-};
+use std::{path::PathBuf, time::Duration};
 
 use quorum_core::model::{
     error::{ErrorClass, ProviderError},
@@ -13,6 +10,10 @@ use quorum_core::seams::Provider;
 use quorum_providers::{
     command::CommandProvider,
     source::{Program, Timeouts},
+};
+use quorum_testkit::{
+    conformance::provider::fixture::LATE,
+    stopwatch::{Stopwatch, Took},
 };
 
 use crate::{
@@ -67,19 +68,23 @@ async fn d12_a_check_says_how_to_log_in() {
 #[tokio::test]
 async fn f2_a_silence_is_told_with_the_last_complaint() {
     let check = async |dialect: &str, script: &str, message: &str| {
-        let (stage, timeouts) = (Stage::new(), Timeouts { first_ms: 1_000, idle_ms: 1_000 });
+        // Long enough for a shell to start on any machine.
+        let (stage, timeouts) = (Stage::new(), Timeouts { first_ms: 5_000, idle_ms: 5_000 });
         let (_, end) = ask(stage.program(dialect, script), timeouts, call("?")).await;
         assert_eq!(end, Err(ProviderError::new(ErrorClass::Timeout, message)), "{script}");
         stage.is_empty_soon().await;
     };
     let retry = r#"{"type":"system","subtype":"api_retry","attempt":2,"max_retries":10,"error_status":500,"error":"server_error"}"#;
-    let told = "claude said nothing for 1.0 s: attempt 2 failed with status 500 (server_error)";
-    check("claude", &format!("echo '{retry}'; exec sleep 60"), told).await;
+    let told = "claude said nothing for 5.0 s: attempt 2 failed with status 500 (server_error)";
+    let claude = format!("echo '{retry}'; exec sleep 60");
+    let claude = check("claude", &claude, told);
     let retry = r#"{"type":"error","message":"Reconnecting... 2/5 (high demand)"}"#;
-    let told = "codex said nothing for 1.0 s: Reconnecting... 2/5 (high demand)";
-    check("codex", &format!("echo '{retry}'; exec sleep 60"), told).await;
+    let told = "codex said nothing for 5.0 s: Reconnecting... 2/5 (high demand)";
+    let codex = format!("echo '{retry}'; exec sleep 60");
+    let codex = check("codex", &codex, told);
     let script = "echo 'Attempt 1 failed with status 500' >&2; echo 'Loaded.' >&2; exec sleep 60";
-    check("gemini", script, "gemini said nothing for 1.0 s: Attempt 1 failed with status 500").await;
+    let gemini = check("gemini", script, "gemini said nothing for 5.0 s: Attempt 1 failed with status 500");
+    tokio::join!(claude, codex, gemini);
 }
 
 #[tokio::test]
@@ -102,41 +107,47 @@ async fn a_program_that_is_not_there_is_named() {
     refused(nowhere.into(), format!("the program {nowhere} was not found in PATH")).await;
 }
 
-/// Checks the text of a script that times out, soon enough.
-async fn too_late(script: &str, text: &str, message: &str) {
+/// Checks the text of a script that times out, and returns how long that took.
+async fn too_late(script: &str, timeouts: Timeouts, text: &str, message: &str) -> Took {
     let stage = Stage::new();
-    let timeouts = Timeouts { first_ms: 400, idle_ms: 200 };
+    let watch = Stopwatch::start();
     // The prompt is larger than a pipe, so that it can't be written at once.
-    let began = Instant::now();
     let answered = ask(stage.program("plain", script), timeouts, call(&"word ".repeat(50_000))).await;
-    let took = began.elapsed();
+    let took = watch.took();
     assert_eq!(
         answered,
         (text.to_owned(), Err(ProviderError::new(ErrorClass::Timeout, message))),
         "{script}"
     );
-    assert!(took < Duration::from_millis(400 + 200 + 250), "{script} took {took:?}");
     stage.is_empty_soon().await;
+    took
 }
 
 #[tokio::test]
 async fn f2_silence_is_noticed_in_time() {
-    too_late("exec sleep 60", "", "plain said nothing for 0.4 s").await;
-    too_late("echo One; exec sleep 60", "One\n", "plain said nothing for 0.2 s").await;
-    too_late("exec 1>&-; exec sleep 60", "", "plain said nothing for 0.4 s").await;
-    too_late("trap '' TERM INT HUP; while :; do sleep 1; done", "", "plain said nothing for 0.4 s").await;
-    let no_words = r"while :; do printf '\007'; sleep 0.05; done";
-    too_late(no_words, "", "plain said nothing for 0.4 s").await;
+    let timeouts = Timeouts { first_ms: 400, idle_ms: 200 };
+    for script in [
+        "exec sleep 60",
+        "exec 1>&-; exec sleep 60",
+        "trap '' TERM INT HUP; while :; do sleep 1; done",
+        r"while :; do printf '\007'; sleep 0.05; done",
+    ] {
+        let took = too_late(script, timeouts, "", "plain said nothing for 0.4 s").await;
+        assert!(took.own < Duration::from_millis(400 + 200) + LATE, "{script}: {took:?}");
+    }
+    // How soon the first word comes is the machine's affair.
+    let timeouts = Timeouts { first_ms: 60_000, ..timeouts };
+    too_late("echo One; exec sleep 60", timeouts, "One\n", "plain said nothing for 0.2 s").await;
 }
 
 /// A process that leaves the group can't be killed; it must not hold up the answer.
 #[tokio::test]
 async fn f2_a_pipe_that_is_held_open_keeps_nobody_waiting() {
     let stage = Stage::new();
-    let began = Instant::now();
-    let (text, end) = answer(stage.program("plain", "setsid sleep 2 & sleep 0.1; echo Done.")).await;
+    let watch = Stopwatch::start();
+    let (text, end) = answer(stage.program("plain", "setsid sleep 30 & sleep 0.1; echo Done.")).await;
     assert_eq!((text.as_str(), end.is_ok()), ("Done.\n", true));
-    assert!(began.elapsed() < Duration::from_millis(1_500), "{:?}", began.elapsed());
+    assert!(watch.took().all < Duration::from_secs(20), "{:?}", watch.took());
 }
 
 #[tokio::test]

@@ -19,7 +19,7 @@ use crate::{
 };
 
 const JSON: &str = "content-type: application/json";
-const PATIENCE_MS: u64 = 3_000;
+const PATIENCE_MS: u64 = 60_000;
 
 fn seat(server: &Raw) -> Seat<'_> {
     Seat { url: &server.url, key: Some("a-key"), first_ms: PATIENCE_MS, idle_ms: PATIENCE_MS }
@@ -57,7 +57,7 @@ async fn d10_a_count_that_comes_after_the_end_is_waited_for_a_moment() {
     let check = async |says, usage: Option<Usage>| {
         let (heard, took) = timed(&at("gemini", "/v1beta", &Raw::start(says)), call()).await;
         assert_eq!(heard.end, Some((Finish::Stop, usage, None)));
-        assert!(took < LATE * 2, "{took:?}");
+        assert!(took.own < LATE * 2, "{took:?}");
     };
     check(|_, _| vec![stream(&format!("{END}{COUNT}"))], Some(Usage::new(7, 2))).await;
     check(|_, _| vec![stream(END), pause(60), Part::Bytes(COUNT.to_owned())], Some(Usage::new(7, 2))).await;
@@ -71,7 +71,7 @@ async fn f2_a_refusal_that_never_ends_is_known_by_its_status_in_time() {
     });
     let (heard, took) = timed(&chat(&server), call()).await;
     assert_eq!(heard.class(), Some(ErrorClass::Authentication));
-    assert!(took < Duration::from_millis(1_000) + LATE, "{took:?}");
+    assert!(took.own < Duration::from_millis(1_000) + LATE, "{took:?}");
 }
 
 #[tokio::test]

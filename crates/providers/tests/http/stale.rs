@@ -4,10 +4,7 @@
 use std::{
     io::{Read, Write},
     net::TcpListener,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::mpsc::{Sender, channel},
     thread,
     time::Duration,
 };
@@ -21,11 +18,11 @@ use crate::voice;
 
 const ANSWER: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Tabs.\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
 
-/// Answers one request per connection, offers to keep the connection alive, and then closes it.
-fn forgetful(listener: &TcpListener, opened: &AtomicUsize) {
+/// Answers one request per connection, offers to keep the connection alive, closes it, and reports
+/// that.
+fn forgetful(listener: &TcpListener, closed: &Sender<()>) {
     for stream in listener.incoming() {
         let mut stream = stream.unwrap();
-        opened.fetch_add(1, Ordering::AcqRel);
         let mut request = Vec::new();
         while !String::from_utf8_lossy(&request).ends_with("\"temperature\":0.5}") {
             let mut bytes = [0; 4_096];
@@ -37,6 +34,8 @@ fn forgetful(listener: &TcpListener, opened: &AtomicUsize) {
         }
         let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
         let _gone = write!(stream, "{head}{:x}\r\n{ANSWER}\r\n0\r\n\r\n", ANSWER.len());
+        drop(stream);
+        closed.send(()).unwrap();
     }
 }
 
@@ -44,17 +43,15 @@ fn forgetful(listener: &TcpListener, opened: &AtomicUsize) {
 async fn f6_a_kept_connection_that_was_closed_meanwhile_costs_no_call() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let opened = Arc::new(AtomicUsize::new(0));
-    let counted = opened.clone();
-    thread::spawn(move || forgetful(&listener, &counted));
-    let seat = Seat { url: &url, key: Some("a-key"), first_ms: 5_000, idle_ms: 5_000 };
+    let (closing, closed) = channel();
+    thread::spawn(move || forgetful(&listener, &closing));
+    let seat = Seat { url: &url, key: Some("a-key"), first_ms: 60_000, idle_ms: 60_000 };
     let voice = voice("openai-chat", "/v1", &seat);
     for number in 1..=20 {
         let heard = hear(&voice, call()).await;
         assert_eq!((heard.text.as_str(), heard.end.is_some()), ("Tabs.", true), "call {number}: {heard:?}");
-        // It sleeps because the end of the connection must have arrived while the whole runtime is
-        // asleep, so that the client can't know.
-        thread::sleep(Duration::from_millis(5));
+        // Blocks the whole runtime, so that the client can't learn that the connection was closed.
+        closed.recv_timeout(Duration::from_secs(60)).unwrap();
     }
-    assert_eq!(opened.load(Ordering::Acquire), 20);
+    assert!(closed.try_recv().is_err(), "one connection for each call");
 }

@@ -8,26 +8,32 @@ use quorum::{
     Scope,
     model::{event::Event, id::Seq, outcome::Outcome},
 };
-use quorum_core::{memory::MemoryStore, model::event::Fact};
-use quorum_testkit::server::{At, Break, Fault, Noise, Place, Server, server};
-use tokio::time::Instant;
+use quorum_core::{
+    memory::MemoryStore,
+    model::{error::ErrorClass, event::Fact},
+};
+use quorum_testkit::{
+    server::{At, Break, Fault, Noise, Place, Server, server},
+    stopwatch::{Stopwatch, Took},
+};
 
 use crate::providers::{NAMES, WIRES, request, scope, source};
 
-/// Long enough for a retry after a pause.
-const STEP_MS: u64 = 2_200;
+/// Long enough for a retry after a pause, and for the others to answer on a busy machine.
+const STEP_MS: u64 = 6_000;
 
 /// Retries and pauses are part of the step's time, and the rest takes no time here.
 const IN_TIME: Duration = Duration::from_millis(STEP_MS + 1_000);
 
 /// Runs a discussion with one failing participant.
-async fn hold(scope: &Scope, pattern: &str, seats: &[&str]) -> (Outcome, Vec<Fact>, Duration) {
+async fn hold(scope: &Scope, pattern: &str, seats: &[&str]) -> (Outcome, Vec<Fact>, Took) {
     let mut spec = scope.check(&request(pattern, seats)).unwrap();
     spec.timing.step_ms = STEP_MS;
-    let began = Instant::now();
+    let watch = Stopwatch::start();
     let (discussion, handle) = scope.start(spec).await.unwrap();
     let outcome = handle.finished().await.unwrap().outcome();
-    (outcome, discussion.facts(Seq::START).await.unwrap(), began.elapsed())
+    let took = watch.took();
+    (outcome, discussion.facts(Seq::START).await.unwrap(), took)
 }
 
 fn faults() -> Vec<Fault> {
@@ -56,6 +62,12 @@ fn steps_of(lost: &str, facts: &[Fact]) -> (usize, u64) {
         facts.iter().filter(|it| matches!(&it.event, Event::CallPlaced(it) if it.participant == lost));
     let steps: Vec<String> = placed.filter_map(|it| it.step.as_ref().map(ToString::to_string)).collect();
     (steps.iter().collect::<BTreeSet<_>>().len(), steps.len() as u64)
+}
+
+fn ran_out_of_time(lost: &str, facts: &[Fact]) -> bool {
+    facts.iter().any(|it| {
+        matches!(&it.event, Event::TurnFailed(it) if it.participant == lost && it.class == ErrorClass::Timeout)
+    })
 }
 
 /// A failing participant, with its own server if it has one, so that its requests can be counted.
@@ -99,7 +111,7 @@ fn seats(lost: &str, place: usize) -> Vec<&str> {
 async fn check(scope: &Scope, pattern: &str, lost: &Lost, place: usize) {
     let what = format!("{pattern} without seat {place}: {:?}", lost.fault);
     let (outcome, facts, took) = hold(scope, pattern, &seats(&lost.name, place)).await;
-    assert!(took < IN_TIME, "{what}: it took {took:?}");
+    assert!(took.own < IN_TIME, "{what}: it took {took:?}");
     if pattern == "dialogue" && lost.server.is_none() {
         // It never started, because it needs both participants.
         let problem = outcome.error.unwrap();
@@ -112,7 +124,9 @@ async fn check(scope: &Scope, pattern: &str, lost: &Lost, place: usize) {
     let (steps, placed) = steps_of(&lost.name, &facts);
     assert_eq!(steps, usize::from(lost.server.is_some()), "{what}");
     let asked = lost.server.iter().flat_map(Server::requests).filter(|it| it.asked().is_some()).count();
-    assert_eq!(asked as u64, placed, "{what}");
+    // A call that was placed just before its step ran out of time may not have reached the server.
+    let unsent = u64::from(ran_out_of_time(&lost.name, &facts) && asked as u64 != placed);
+    assert_eq!(asked as u64 + unsent, placed, "{what}");
 }
 
 async fn check_all(pattern: &str) {
@@ -130,10 +144,13 @@ macro_rules! losses {
             check_all($pattern).await;
         })*
 
-        #[test]
-        fn f6_every_pattern_is_looked_at() {
-            let patterns: Vec<&str> = quorum::built_in().patterns().iter().map(|it| it.name).collect();
-            assert!(patterns.iter().all(|it| [$($pattern),*].contains(it)), "{patterns:?}");
+        #[tokio::test]
+        async fn f6_any_other_pattern_bears_a_loss() {
+            for pattern in quorum::built_in().patterns().iter().map(|it| it.name) {
+                if ![$($pattern),*].contains(&pattern) {
+                    check_all(pattern).await;
+                }
+            }
         }
     };
 }
@@ -166,6 +183,6 @@ async fn f6_whoever_hangs_from_the_first_question_on_is_left_behind_in_time() {
     let lost = [lost];
     let scope = opened(&good, &lost).await;
     let (outcome, _, took) = hold(&scope, "synthesis", &seats("lost", 3)).await;
-    assert!(outcome.success && took < IN_TIME, "it took {took:?}: {:?}", outcome.error);
+    assert!(outcome.success && took.own < IN_TIME, "it took {took:?}: {:?}", outcome.error);
     assert_eq!(outcome.failed_providers, ["lost"]);
 }

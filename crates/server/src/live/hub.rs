@@ -10,10 +10,8 @@ use futures::StreamExt;
 use quorum::{
     Discussion, Error, Handle, Registry, Signal, Started, StoreError,
     model::{
-        event::Fact,
         id::{DiscussionId, Seq},
         state::State,
-        time::Timestamp,
     },
 };
 use tokio::{
@@ -183,28 +181,69 @@ async fn pump(hub: Arc<Hub>, channel: Arc<Channel>) {
     }
 }
 
-/// Follows one run to its end and updates the metrics.
+/// Follows one run to its end and counts its facts. The run's signals have every fact of this run
+/// once and none of another, however late the listener starts; the record has those of all runs, so
+/// facts read from it are told and not counted.
 async fn listen(hub: &Hub, channel: &Channel, mut signals: Signals) {
-    let mut runs = hub.metrics.run(channel.discussion.tenant(), now());
-    let mut count = |facts: &[Fact]| runs.iter_mut().for_each(|run| run.facts(facts));
-    count(&channel.catch_up().await.unwrap_or_default());
+    // A record that can't be read now is read later.
+    let _ = channel.catch_up().await;
+    let pattern = channel.told().state().map(|it| it.spec.pattern.clone()).unwrap_or_default();
+    let mut runs = hub.metrics.run(channel.discussion.tenant(), &pattern);
     while let Some(signal) = signals.next().await {
         match signal {
             Signal::Fact { discussion, fact } if discussion == channel.discussion.id() => {
-                if channel.hear(&fact) {
-                    count(std::slice::from_ref(&*fact));
-                } else {
-                    count(&channel.catch_up().await.unwrap_or_default());
+                // Counted first: a client that was told of the end finds it counted.
+                runs.iter_mut().for_each(|run| run.take(&fact));
+                if !channel.hear(&fact) {
+                    let _ = channel.catch_up().await;
                 }
             }
             Signal::Piece(piece) if piece.discussion == channel.discussion.id() => channel.pass_on(&piece),
             Signal::Fact { .. } | Signal::Piece(_) | Signal::Trouble(_) => {}
         }
     }
-    count(&channel.catch_up().await.unwrap_or_default());
+    let _ = channel.catch_up().await;
 }
 
-fn now() -> Timestamp {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    Timestamp(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
+#[cfg(test)]
+mod tests {
+    use quorum::{Config, Quorum, Request, model::id::Tenant};
+    use serde_json::json;
+    use tokio::task::yield_now;
+
+    use super::*;
+
+    /// A discussion that ran to its end while nobody listened.
+    async fn over(quorum: &Quorum) -> Started {
+        let scope = quorum.scope(Tenant::default(), "a test");
+        let order = json!({ "topic": "Tabs or spaces?", "rounds": 1, "providers": ["claude", "gemini"] });
+        let spec = scope.check(&serde_json::from_value::<Request>(order).unwrap()).unwrap();
+        let started = scope.start_once(spec, None).await.unwrap();
+        while !started.discussion.state().await.unwrap().lifecycle.is_terminal() {
+            yield_now().await;
+        }
+        started
+    }
+
+    #[tokio::test]
+    async fn b12_a_run_that_was_over_before_it_was_listened_to_was_not_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "[defaults]\nsimulate = \"latency=0ms\"\nseed = 7\n";
+        let config = Config::parse(text, &folder.path().join("config.toml"), folder.path().to_owned());
+        let quorum = Quorum::builder().user(config.unwrap()).simulated().build().unwrap();
+        let metrics = Arc::new(Metrics::default());
+        let hub = Hub::new(metrics.clone(), quorum.registry().clone(), 1);
+        hub.take(over(&quorum).await, hub.place().unwrap());
+        while !hub.channels().is_empty() {
+            yield_now().await;
+        }
+        let counted = metrics.text(&Tenant::default());
+        for line in [
+            "ax_discussions_total{status=\"completed\",pattern=\"synthesis\"} 1\n",
+            "ax_provider_requests_total{provider=\"claude\",model=\"claude\",outcome=\"ok\"} 2\n",
+            "ax_provider_requests_total{provider=\"gemini\",model=\"gemini\",outcome=\"ok\"} 1\n",
+        ] {
+            assert!(counted.contains(line), "{line} is not in\n{counted}");
+        }
+    }
 }

@@ -94,7 +94,7 @@ fn what_was_under_way_waits_for_room_after_a_restart_and_none_is_refused() {
 async fn f13_closing_ends_streams_in_time_and_aborts_nothing() {
     // The call under way takes longer than the server may wait for it.
     let limits = Limits { drain: Duration::from_secs(1), ..Limits::default() };
-    let mut house = House::with("[defaults]\nsimulate = \"latency=5000ms\"\n", limits).await;
+    let mut house = House::with("[defaults]\nsimulate = \"latency=300s\"\n", limits).await;
     let order = json!({
         "prompt": "Tabs or spaces?", "modelA": { "modelId": "a", "providerId": "claude" },
         "modelB": { "modelId": "b", "providerId": "gemini" },
@@ -103,7 +103,8 @@ async fn f13_closing_ends_streams_in_time_and_aborts_nothing() {
     stream.until(|it| it.contains("turn-started")).await;
     let started = Instant::now();
     house.close().await;
-    assert!(started.elapsed() < Duration::from_secs(5));
+    // Far less than the call under way takes, and enough for a busy machine.
+    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
     let heard = stream.rest().await;
     assert!(!heard.contains("discussion-aborted"), "{heard}");
     let id = events(&heard)[0].2["discussionId"].as_str().unwrap().parse().unwrap();

@@ -74,10 +74,10 @@ async fn b12_what_happens_is_counted() {
     house.held(&dead).await;
     let counted = house.get("/metrics").await.text;
     for line in [
-        "ax_discussions_total{status=\"completed\",pattern=\"synthesis\"} 2",
-        "ax_discussion_duration_seconds_count{pattern=\"synthesis\"} 2",
-        "ax_overhead_seconds_count 2",
-        "ax_provider_requests_total{provider=\"claude\",model=\"claude\",outcome=\"ok\"}",
+        "ax_discussions_total{status=\"completed\",pattern=\"synthesis\"} 2\n",
+        "ax_discussion_duration_seconds_count{pattern=\"synthesis\"} 2\n",
+        "ax_overhead_seconds_count 2\n",
+        "ax_provider_requests_total{provider=\"claude\",model=\"claude\",outcome=\"ok\"} 4\n",
         "gen_ai_client_operation_duration_seconds_count{gen_ai_operation_name=\"chat\",gen_ai_provider_name=\"claude\"",
         "gen_ai_client_token_usage_bucket{",
         "ax_cost_usd_total{",
@@ -93,16 +93,15 @@ async fn what_there_is_to_choose_from() {
         let list = house.get(path).await.json();
         list.as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap().to_owned()).collect()
     };
-    assert_eq!(
-        names("/api/patterns").await,
-        ["synthesis", "round-robin", "debate", "critique", "voting", "dialogue", "roundtable"]
-    );
-    assert_eq!(
-        names("/api/consensus-methods").await,
-        ["synthesis", "voting", "moderator", "unanimous", "majority"]
-    );
-    assert_eq!(names("/api/window-strategies").await, ["slide", "truncate", "summarise", "hybrid"]);
-    assert_eq!(names("/api/detectors").await, ["repetition", "diminishing-returns", "drift"]);
+    let registry = quorum::built_in();
+    let registered: Vec<&str> = registry.patterns().iter().map(|it| it.name).collect();
+    assert_eq!(names("/api/patterns").await, registered);
+    let registered: Vec<&str> = registry.methods().iter().map(|it| it.name).collect();
+    assert_eq!(names("/api/consensus-methods").await, registered);
+    let registered: Vec<&str> = registry.strategies().iter().map(|it| it.name).collect();
+    assert_eq!(names("/api/window-strategies").await, registered);
+    let registered: Vec<&str> = registry.detectors().iter().map(|it| it.name).collect();
+    assert_eq!(names("/api/detectors").await, registered);
     assert!(names("/api/providers").await.contains(&"claude".to_owned()));
     assert_eq!(house.get("/api/presets").await.json(), json!([]));
 }

@@ -81,6 +81,9 @@ impl Scripted {
                     let error = ProviderError { retry_after_ms: *retry_after_ms, ..error };
                     return Chunks { chunks: vec![Err(error)], silent: false };
                 }
+                Line::FailsAt { step, class } if call.step.as_str() == step => {
+                    return failing(*class, format!("{name} failed by script"));
+                }
                 Line::WaitsToSumUp(wait_ms) if is_summary(call) && call.attempt == 1 => {
                     let error =
                         ProviderError::new(ErrorClass::RateLimit, format!("{name} is busy by script"));

@@ -3,7 +3,7 @@
 
 use quorum_core::{
     model::{
-        error::{Code, ErrorClass},
+        error::{Code, ErrorClass, Problem},
         event::Event,
         money::{Price, Usd},
         outcome::StoppingReason,
@@ -208,6 +208,25 @@ async fn a03_a_pattern_that_leaves_its_table_is_state_invalid() {
     let problem = outcome.error.unwrap();
     assert_eq!(problem.code, Code::StateInvalid);
     assert_eq!(problem.message, "a discussion can't go from talking in round 1 to talking in round 3");
+}
+
+#[tokio::test(start_paused = true)]
+async fn inv_disc_001_a_phase_that_is_not_in_the_table_is_refused() {
+    let (outcome, facts) = table(&panel()).hold(order("astray")).await;
+    let message = "a discussion can't go from talking in round 1 to shouting in round 1";
+    assert_eq!(outcome.error, Some(Problem::new(Code::StateInvalid, message)));
+    let entered: Vec<&Event> =
+        facts.iter().map(|it| &it.event).filter(|it| matches!(it, Event::PhaseEntered { .. })).collect();
+    assert_eq!(entered, [&Event::PhaseEntered { phase: "talking".to_owned(), round: 1 }]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn inv_disc_014_a_second_vote_in_the_same_round_is_refused() {
+    let table = table(&panel());
+    let (outcome, _) = table.hold(order("recasting")).await;
+    let message = "step 1/talking/ann was taken twice in one run; a pattern must name each effect once";
+    assert_eq!(outcome.error, Some(Problem::new(Code::StateInvalid, message)));
+    assert_eq!(table.panel.steps(), ["1/talking/ann"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -11,6 +11,7 @@ mod kills;
 mod leaving;
 mod notes;
 mod people;
+mod problems;
 mod properties;
 mod registry;
 mod subs;

@@ -1,5 +1,5 @@
-//! Three tiny patterns, one method and three context strategies, so that the engine is tested
-//! without the real ones.
+//! Tiny patterns, one method and three context strategies, so that the engine is tested without the
+//! real ones.
 
 use quorum_core::{
     floor::{
@@ -21,7 +21,7 @@ pub(crate) fn registry() -> Registry {
     Registry::default().with_patterns(PATTERNS).with_methods(METHODS).with_strategies(CONTEXTS)
 }
 
-static PATTERNS: &[Pattern] = &[AT_ONCE, IN_TURN, UNTIL_TWO, ROGUE, FAULTY, HASTY];
+static PATTERNS: &[Pattern] = &[AT_ONCE, IN_TURN, UNTIL_TWO, ROGUE, ASTRAY, RECASTING, FAULTY, HASTY];
 static METHODS: &[Consensus] = &[FIRST_SPEAKS];
 
 static CONTEXTS: &[ContextStrategy] = &[SLIDE, TRUNCATE, SUMMARISE];
@@ -83,6 +83,8 @@ const AT_ONCE: Pattern = Pattern {
 const IN_TURN: Pattern = Pattern { name: "in-turn", run: |floor| Box::pin(in_turn(floor)), ..AT_ONCE };
 const UNTIL_TWO: Pattern = Pattern { name: "until-two", run: |floor| Box::pin(until_two(floor)), ..AT_ONCE };
 const ROGUE: Pattern = Pattern { name: "rogue", run: |floor| Box::pin(rogue(floor)), ..AT_ONCE };
+const ASTRAY: Pattern = Pattern { name: "astray", run: |floor| Box::pin(astray(floor)), ..AT_ONCE };
+const RECASTING: Pattern = Pattern { name: "recasting", run: |floor| Box::pin(recasting(floor)), ..AT_ONCE };
 const FAULTY: Pattern = Pattern { name: "faulty", run: |_| panic!("a fault by script"), ..AT_ONCE };
 
 const HASTY: Pattern = Pattern { name: "hasty", run: |floor| Box::pin(hasty(floor)), ..AT_ONCE };
@@ -120,6 +122,22 @@ async fn until_two(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
 async fn rogue(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
     floor.enter(TALKING, 1).await?;
     floor.enter(TALKING, 3).await?;
+    Ok(None)
+}
+
+/// Enters a phase that its table does not have.
+async fn astray(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
+    floor.enter(TALKING, 1).await?;
+    floor.enter(Phase("shouting"), 1).await?;
+    Ok(None)
+}
+
+/// Asks the first participant to vote twice in one round.
+async fn recasting(floor: &mut Floor) -> Result<Option<Decision>, Halt> {
+    floor.enter(TALKING, 1).await?;
+    for _ in 0..2 {
+        floor.ask(&floor.spec().participants[0], Ask::new("", "vote")).await?;
+    }
     Ok(None)
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use quorum_testkit::server::{At, Break, Fault, Noise, Place, RetryAfter, Script, server};
+use quorum_testkit::server::{At, Break, Fault, Noise, Place, RetryAfter, Script, Server, server};
 use serde_json::{Value, json};
 
 use crate::client::{Client, Reply, Seen, all, anthropic, chat, gemini, ollama};
@@ -34,6 +34,7 @@ async fn f2_an_answer_hangs_where_it_should() {
             while body < least(place, whole) {
                 body += client.chunk().await.unwrap().len();
             }
+            is_under_way(&server).await;
             body += until_nothing_comes(&mut client).await;
             let is_right = match place {
                 Place::Head | Place::FirstChunk => body == 0,
@@ -43,6 +44,14 @@ async fn f2_an_answer_hangs_where_it_should() {
             assert!(is_right, "{name} at {place:?}: {body} of {whole}");
             assert_eq!(server.counts().under_way, 1, "{name} at {place:?}");
         }
+    }
+}
+
+/// Waits until the server has the request.
+async fn is_under_way(server: &Server) {
+    while server.counts().under_way == 0 {
+        // It sleeps because the server learns of it by a packet and has no event for it.
+        tokio::time::sleep(Duration::from_millis(2)).await;
     }
 }
 

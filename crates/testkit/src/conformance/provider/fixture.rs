@@ -12,10 +12,13 @@ use quorum_core::{
     },
     seams::{Chunk, Voice},
 };
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{sleep, timeout};
 
 use super::{Seat, Subject};
-use crate::server::{Fault, Script, Server, server};
+use crate::{
+    server::{Fault, Script, Server, server},
+    stopwatch::{Stopwatch, Took},
+};
 
 pub use crate::call::call;
 
@@ -28,7 +31,7 @@ pub const SPEECH: &str = "Tabs: they are one key, and everyone sees them as wide
 /// The key where any will do.
 pub const KEY: &str = "canary-9f1c7d5e3b";
 
-/// How late a timeout may be noticed.
+/// How much of its own time a program may take to notice a timeout (F2).
 pub const LATE: Duration = Duration::from_millis(250);
 
 /// The timeout of a test case.
@@ -105,17 +108,17 @@ async fn hear_out(voice: &Voice, call: Call) -> Heard {
 }
 
 /// Makes the call and measures its time.
-pub async fn timed(voice: &Voice, call: Call) -> (Heard, Duration) {
-    let began = Instant::now();
+pub async fn timed(voice: &Voice, call: Call) -> (Heard, Took) {
+    let watch = Stopwatch::start();
     let heard = hear(voice, call).await;
-    (heard, began.elapsed())
+    (heard, watch.took())
 }
 
-/// Waits until the server is in this state, at most [`LATE`].
+/// Waits until the server is in this state, for [`LATE`] of its own time at most.
 pub async fn soon(server: &Server, what: &str, sees: impl Fn(&Server) -> bool) {
-    let began = Instant::now();
+    let watch = Stopwatch::start();
     while !sees(server) {
-        assert!(began.elapsed() < LATE, "{what}: {:?}", server.counts());
+        assert!(watch.took().own < LATE, "{what}: {:?}", server.counts());
         // It sleeps because the server learns of it by a packet and has no event for it.
         sleep(Duration::from_millis(2)).await;
     }

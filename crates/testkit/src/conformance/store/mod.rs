@@ -95,7 +95,7 @@ macro_rules! store_conformance {
                 the_list_by_prefix_and_session
                 a_summary_says_how_it_ended
                 an_error_has_ended_until_it_is_tried_again
-                the_most_relevant_comes_first
+                inv_disc_631_the_most_relevant_comes_first
                 any_signs_may_be_searched
                 a_session_must_exist
                 sessions_are_newest_first
