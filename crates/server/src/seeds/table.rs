@@ -47,10 +47,10 @@ async fn conversation(discussion: &Discussion) -> Result<Json<Conversation>, Pro
 #[schema(example = json!({ "message": "Spaces. The parser says so.", "userId": "ann" }))]
 pub(crate) struct Message {
     /// What is said.
-    #[schema(min_length = 1, max_length = 100_000, pattern = r"\S")]
+    #[schema(min_length = 1, max_length = 100_000, pattern = r"[^\s\u0085]")]
     message: String,
     /// Who says it.
-    #[schema(min_length = 1, max_length = 128, pattern = r"\S")]
+    #[schema(min_length = 1, max_length = 128, pattern = r"[^\s\u0085]")]
     user_id: String,
     /// For whom; kept for clients that send it.
     #[serde(default)]
