@@ -94,6 +94,9 @@ const FIELDS: &[(&str, Form)] = &[
     ("preset", Form::Text(LONGEST_NAME)),
 ];
 
+/// Something but blanks. U+0085 is a blank to us and none to ECMAScript's `\s`.
+const NOT_BLANK: &str = r"[^\s\u0085]";
+
 /// A provider's name, or a provider's and a model's: `claude`, `ollama/llama3:8b`.
 const PROVIDER: &str = r"^[^\W_][-\w.@~+]*(/[-\w.:/@~+]*[-\w.:@~+])?$";
 
@@ -133,7 +136,7 @@ impl Form {
     /// The schema of the field. Every field but the topic may be null.
     fn schema(self, registry: &Registry) -> Value {
         match self {
-            Form::Topic => text(LONGEST_TOPIC, r"\S"),
+            Form::Topic => text(LONGEST_TOPIC, NOT_BLANK),
             _ => nullable(self.given(registry)),
         }
     }
@@ -141,7 +144,7 @@ impl Form {
     /// The schema of a value that is not null.
     fn given(self, registry: &Registry) -> Value {
         match self {
-            Form::Topic => text(LONGEST_TOPIC, r"\S"),
+            Form::Topic => text(LONGEST_TOPIC, NOT_BLANK),
             Form::Named(names) => json!({ "type": "string", "enum": names(registry) }),
             Form::Text(longest) => json!({ "type": "string", "maxLength": longest }),
             Form::Id => json!({ "type": "string", "format": "uuid" }),
@@ -151,7 +154,7 @@ impl Form {
             }
             Form::Number(least, most) => json!({ "type": "number", "minimum": least, "maximum": most }),
             Form::Texts((least, most), longest) => {
-                let items = text(longest, r"\S");
+                let items = text(longest, NOT_BLANK);
                 json!({ "type": "array", "items": items, "minItems": least, "maxItems": most, "uniqueItems": true })
             }
             Form::Providers => table(registry, &text(LONGEST_NAME, PROVIDER)),

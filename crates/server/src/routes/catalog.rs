@@ -115,7 +115,7 @@ pub(super) async fn sessions(Caller(scope): Caller) -> Result<Json<Vec<SessionEn
 #[schema(example = json!({ "name": "Billing" }))]
 pub(crate) struct NewSession {
     /// The name of the session.
-    #[schema(min_length = 1, max_length = 200, pattern = r"\S")]
+    #[schema(min_length = 1, max_length = 200, pattern = r"[^\s\u0085]")]
     name: String,
 }
 

@@ -141,7 +141,7 @@ pub(super) async fn abort(
 #[schema(example = json!({ "text": "Spaces. The parser says so.", "participant": "me" }))]
 pub(crate) struct Say {
     /// The text.
-    #[schema(min_length = 1, max_length = 100_000, pattern = r"\S")]
+    #[schema(min_length = 1, max_length = 100_000, pattern = r"[^\s\u0085]")]
     text: String,
     /// The seat; by default the one whose turn it is.
     #[serde(default)]
@@ -226,7 +226,7 @@ async fn awaited_kind(discussion: &Discussion) -> Result<String, Problem> {
 #[schema(example = json!({ "text": "Mind the code that is pasted into mails." }))]
 pub(crate) struct Note {
     /// The text.
-    #[schema(min_length = 1, max_length = 100_000, pattern = r"\S")]
+    #[schema(min_length = 1, max_length = 100_000, pattern = r"[^\s\u0085]")]
     text: String,
 }
 

@@ -29,7 +29,7 @@ const LONGEST_SEAT: usize = 64;
 pub(crate) struct Dialogue {
     /// The question.
     #[serde(default)]
-    #[schema(required = true, value_type = String, min_length = 1, max_length = 5000, pattern = r"\S")]
+    #[schema(required = true, value_type = String, min_length = 1, max_length = 5000, pattern = r"[^\s\u0085]")]
     prompt: Option<String>,
     /// The model that opens.
     #[serde(default, deserialize_with = "named")]

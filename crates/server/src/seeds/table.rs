@@ -48,10 +48,10 @@ async fn conversation(discussion: &Discussion) -> Result<Json<Conversation>, Pro
 #[schema(example = json!({ "message": "Spaces. The parser says so.", "userId": "ann" }))]
 pub(crate) struct Message {
     /// The text.
-    #[schema(min_length = 1, max_length = 100_000, pattern = r"\S")]
+    #[schema(min_length = 1, max_length = 100_000, pattern = r"[^\s\u0085]")]
     message: String,
     /// The user who speaks.
-    #[schema(min_length = 1, max_length = 128, pattern = r"\S")]
+    #[schema(min_length = 1, max_length = 128, pattern = r"[^\s\u0085]")]
     user_id: String,
     /// The addressee; accepted for clients that send it.
     #[serde(default)]
