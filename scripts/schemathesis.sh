@@ -1,8 +1,8 @@
 #!/bin/sh
 # Fuzzes one of our servers with schemathesis: every response must be described in the OpenAPI
 # document, and no request that the document allows may be refused as malformed. The seed is fixed;
-# EXAMPLES=200 runs longer. Needs curl and Python with venv; the first run installs schemathesis under
-# target/. Further arguments are passed to schemathesis.
+# EXAMPLES=200 runs longer. Needs curl and Python with venv; the first run installs schemathesis
+# under target/. Further arguments are passed to schemathesis.
 set -eu
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-target}

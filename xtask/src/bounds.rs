@@ -1,4 +1,5 @@
-//! Work against size: whatever is sent, typed or written into a file costs a few times what parsing it does.
+//! Work against size: whatever is sent, typed or written into a file costs a few times what parsing
+//! it does.
 
 use anyhow::Result;
 

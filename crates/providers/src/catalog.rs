@@ -40,8 +40,8 @@ pub struct Row {
     pub listens: bool,
     /// The default model.
     pub model: Option<String>,
-    /// Two to four different models that form the panel if no other vendor can be asked. A server on
-    /// the user's own machine is asked for its models instead.
+    /// Two to four different models that form the panel if no other vendor can be asked. A server
+    /// on the user's own machine is asked for its models instead.
     #[serde(default)]
     pub panel: Vec<String>,
     /// The default model's context window in tokens.

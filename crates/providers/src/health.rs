@@ -160,9 +160,9 @@ fn denied(wire: &Wire, model: &str, body: &str) -> Result<(), ProviderError> {
     Err(no_such_model(model, &format!(": {told}")))
 }
 
-/// A warning if the list does not contain the model. Many servers answer for models they don't list,
-/// so only the call decides. An unreadable list proves nothing, and vendors don't list their `-latest`
-/// names.
+/// A warning if the list does not contain the model. Many servers answer for models they don't
+/// list, so only the call decides. An unreadable list proves nothing, and vendors don't list their
+/// `-latest` names.
 fn unlisted(model: &str, list: &str) -> Noticed {
     let list: Value = serde_json::from_str(list).unwrap_or_default();
     let models = list.get("data").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();

@@ -83,7 +83,7 @@ async fn what_was_started_and_not_waited_for_ran_without_its_deed() {
     let order = scope.check(&request(&json!({}))).unwrap();
     let started = scope.start(order);
     assert!(tokio::time::timeout(Duration::ZERO, started).await.is_err(), "it is not waited for");
-    // Sleeps because there is no handle to wait with; the time is virtual.
+    // It sleeps because there is no handle to wait with; the time is virtual.
     tokio::time::sleep(Duration::from_secs(60)).await;
     let status: Vec<Lifecycle> = scope.list(9, None).await.unwrap().into_iter().map(|it| it.status).collect();
     assert_eq!(status, [Lifecycle::Completed]);

@@ -336,8 +336,7 @@ fn the_usual_panel_is_narrowed_to_who_is_there() {
     let refusals = check(&request(&json!({})), &there(&["claude"])).unwrap_err();
     let message = "only claude can be asked here, and a discussion takes 2";
     let remedies = [Remedy::SeatTwice { provider: "claude".to_owned() }, Remedy::Simulate];
-    let expected =
-        Complaint::new("providers", Code::InsufficientProviders, message).in_combination().with(remedies);
+    let expected = Complaint::new("providers", Code::InsufficientProviders, message).with(remedies);
     assert_eq!(refusals, [expected]);
     let spec = check(&request(&json!({})), &there(&["claude", "mistral", "mine"])).unwrap();
     assert_eq!(table(&spec), "claude speaker, mistral speaker");
@@ -362,7 +361,7 @@ fn nothing_is_simulated_unless_the_request_or_the_program_says_so() {
     let refused = check(&request(&json!({})), &Setting { lacking, ..Setting::default() }).unwrap_err();
     let message = "nobody can be asked here, and a discussion takes 2";
     let provide = Remedy::Provide { provider: "claude".to_owned(), missing: no_key() };
-    let expected = Complaint::new("providers", Code::InsufficientProviders, message).in_combination();
+    let expected = Complaint::new("providers", Code::InsufficientProviders, message);
     assert_eq!(refused, [expected.with([Remedy::Simulate, provide])]);
 }
 
@@ -383,7 +382,7 @@ fn d02_only_those_who_can_be_asked_may_be_named() {
     assert_eq!(said(&named(&["anthropic/opus", "mine"]), &real), "anthropic/opus speaker, mine speaker");
     let provide = Remedy::Provide { provider: "glm".to_owned(), missing: no_key() };
     let message = "glm can't be asked here: there is no key in ZAI_API_KEY";
-    let complaint = Complaint::new("providers", Code::InvalidRequest, message).in_combination();
+    let complaint = Complaint::new("providers", Code::InvalidRequest, message);
     let refused = check(&request(&named(&["claude", "glm"])), &real).unwrap_err();
     assert_eq!(refused, [complaint.with([provide, Remedy::Simulate])]);
     let typo = "providers: there is no provider named cluade; did you mean claude?";

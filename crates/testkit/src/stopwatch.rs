@@ -1,5 +1,5 @@
-//! Real time, and how much of it was the test's own. A promise such as "noticed within 250 ms" is about
-//! the program; on a loaded machine its threads are ready to run long before they do.
+//! Real time, and how much of it was the test's own. A promise such as "noticed within 250 ms" is
+//! about the program; on a loaded machine its threads are ready to run long before they do.
 
 use std::{collections::BTreeMap, ffi::OsString, fs, time::Duration};
 
@@ -20,8 +20,8 @@ type Waits = BTreeMap<OsString, Duration>;
 pub struct Took {
     /// By the clock.
     pub all: Duration,
-    /// Without the time for which threads of this process were ready to run and had no core. Where the
-    /// system does not count that, it is all the time.
+    /// Without the time for which threads of this process were ready to run and had no core. Where
+    /// the system does not count that, it is all the time.
     pub own: Duration,
 }
 

@@ -11,20 +11,6 @@ use std::ops::Range;
 
 const MAX_COLUMNS: usize = 100;
 
-/// Folders and files that have not been wrapped yet. To be emptied; nothing is ever added.
-const NOT_YET_CLEAN: &[&str] = &[
-    "CONTRIBUTING.md",
-    "README.md",
-    "crates/ax/",
-    "crates/core/",
-    "crates/patterns/",
-    "crates/quorum/",
-    "crates/server/",
-    "crates/simulated/",
-    "crates/store/",
-    "crates/testkit/tests/",
-];
-
 /// Texts that are not ours to wrap: models read prompts as they are, and tests compare golden
 /// files.
 const NOT_PROSE: &[&str] = &["/prompts/", "/golden/"];
@@ -34,10 +20,8 @@ const MARKERS: &[(&str, &str)] =
     &[("rs", "//"), ("js", "//"), ("mjs", "//"), ("toml", "#"), ("sh", "#"), ("yml", "#"), ("sql", "--")];
 
 pub(super) fn check(tree: &Tree) -> Result<Vec<Finding>> {
-    let is_meant = |file: &&File| {
-        let is_wrapped = !NOT_YET_CLEAN.iter().any(|it| file.path.starts_with(it));
-        is_wrapped && !NOT_PROSE.iter().any(|it| file.path.ends_with(".md") && file.path.contains(it))
-    };
+    let is_meant =
+        |file: &&File| !NOT_PROSE.iter().any(|it| file.path.ends_with(".md") && file.path.contains(it));
     Ok(tree.files.iter().filter(is_meant).flat_map(findings).collect())
 }
 

@@ -317,7 +317,8 @@ mod tests {
         );
     }
 
-    /// The codes that requirements A14, B06 and INV-DISC-6xx name. Clients of theirs know no others, so none may go.
+    /// The codes that requirements A14, B06 and INV-DISC-6xx name. Clients of theirs know no
+    /// others, so none may go.
     const STANDARD: &str = "
         INITIALIZATION_FAILED TURN_FAILED TURN_TIMEOUT CONSENSUS_PARSE_FAILED PROVIDER_ERROR STATE_INVALID
         DISCUSSION_TIMEOUT UNKNOWN DISCUSSION_INSUFFICIENT_PROVIDERS DISCUSSION_PROVIDER_TIMEOUT

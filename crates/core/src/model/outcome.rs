@@ -237,8 +237,8 @@ pub struct Response {
     pub timestamp: String,
     /// How long it took.
     pub duration_ms: u64,
-    /// Why the model stopped: `stop`, `length` (it reached its token limit), `truncated` (it went past
-    /// its token limit and was cut there), `refused` or `convene`.
+    /// Why the model stopped: `stop`, `length` (it reached its token limit), `truncated` (it went
+    /// past its token limit and was cut there), `refused` or `convene`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<String>,
     /// The error, if it failed.

@@ -8,7 +8,7 @@ use quorum_core::{
     model::{
         error::ErrorClass,
         settings::Settings,
-        spec::{Recursion, Spec, TimeoutStrategy, Timing, WindowSpec},
+        spec::{Manner, Recursion, Spec, TimeoutStrategy, Timing, WindowSpec},
     },
     seams::Store,
     vocabulary::option::Named,
@@ -130,7 +130,10 @@ fn cramped(pattern: &str, strategy: &str) -> (Panel, Spec) {
     let summaries = |settings: Settings| settings.with("windowSummaries", true);
     let settings = Settings::default();
     let settings = if strategy == "hybrid" { summaries(settings) } else { settings };
-    (panel, Spec { rounds: 4, window, settings, ..spec(pattern) })
+    let spec = spec(pattern);
+    // Room for the whole speech.
+    let manner = Manner { max_tokens: 1_024, ..spec.manner };
+    (panel, Spec { rounds: 4, window, settings, manner, ..spec })
 }
 
 #[tokio::test(start_paused = true)]

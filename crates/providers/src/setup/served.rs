@@ -23,7 +23,8 @@ const NO_CHAT: [&str; 3] = ["embed", "rerank", "whisper"];
 pub(super) fn models(endpoint: &Arc<Endpoint>) -> Vec<String> {
     let Some(listing) = endpoint.wire.listing else { return Vec::new() };
     let endpoint = endpoint.clone();
-    // A thread of its own, because the caller may be inside an async runtime, where nothing may wait.
+    // A thread of its own, because the caller may be inside an async runtime, where nothing may
+    // wait.
     let asking = thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
         runtime.block_on(async { timeout(TIMEOUT, ask(endpoint, listing)).await }).ok()?

@@ -111,21 +111,27 @@ impl Channel {
         self.news.receiver_count()
     }
 
-    /// Reads and returns the recorded facts that are not in the log yet.
-    pub(crate) async fn catch_up(&self) -> Result<Vec<Fact>, quorum::Error> {
+    /// Appends the recorded facts that are not in the log yet.
+    pub(crate) async fn catch_up(&self) -> Result<(), quorum::Error> {
         let after = self.told().last;
         let facts = self.discussion.facts(after).await?;
-        facts.iter().for_each(|fact| self.tell(fact));
-        Ok(facts)
+        facts.iter().for_each(|fact| self.hear(fact));
+        Ok(())
     }
 
-    /// Appends a fact if it is the next one. Returns `false` if some before it are missing.
-    pub(crate) fn hear(&self, fact: &Fact) -> bool {
-        self.tell(fact);
-        fact.seq <= self.told().last
+    /// The same up to this one, which is not appended.
+    pub(crate) async fn catch_up_before(&self, seq: Seq) -> Result<(), quorum::Error> {
+        let after = self.told().last;
+        if seq <= after.next() {
+            return Ok(());
+        }
+        let facts = self.discussion.facts(after).await?;
+        facts.iter().filter(|fact| fact.seq < seq).for_each(|fact| self.hear(fact));
+        Ok(())
     }
 
-    fn tell(&self, fact: &Fact) {
+    /// Appends a fact if it is the next one.
+    pub(crate) fn hear(&self, fact: &Fact) {
         let mut told = self.told();
         if fact.seq != told.last.next() {
             return;

@@ -24,7 +24,7 @@ use crate::{
         channel::{Channel, Signals},
         watcher::{View, Watcher},
     },
-    metrics::Metrics,
+    metrics::{Metrics, Run},
 };
 
 /// The poll interval for a discussion that another process runs.
@@ -185,24 +185,28 @@ async fn pump(hub: Arc<Hub>, channel: Arc<Channel>) {
 /// once and none of another, however late the listener starts; the record has those of all runs, so
 /// facts read from it are told and not counted.
 async fn listen(hub: &Hub, channel: &Channel, mut signals: Signals) {
-    // A record that can't be read now is read later.
-    let _ = channel.catch_up().await;
-    let pattern = channel.told().state().map(|it| it.spec.pattern.clone()).unwrap_or_default();
-    let mut runs = hub.metrics.run(channel.discussion.tenant(), &pattern);
+    let mut runs = None;
     while let Some(signal) = signals.next().await {
         match signal {
             Signal::Fact { discussion, fact } if discussion == channel.discussion.id() => {
+                // Not beyond this fact: the text of a turn must be told before its end. A record
+                // that can't be read now is read later.
+                let _ = channel.catch_up_before(fact.seq).await;
+                let runs = runs.get_or_insert_with(|| new_runs(hub, channel));
                 // Counted first: a client that was told of the end finds it counted.
                 runs.iter_mut().for_each(|run| run.take(&fact));
-                if !channel.hear(&fact) {
-                    let _ = channel.catch_up().await;
-                }
+                channel.hear(&fact);
             }
             Signal::Piece(piece) if piece.discussion == channel.discussion.id() => channel.pass_on(&piece),
             Signal::Fact { .. } | Signal::Piece(_) | Signal::Trouble(_) => {}
         }
     }
     let _ = channel.catch_up().await;
+}
+
+fn new_runs(hub: &Hub, channel: &Channel) -> Vec<Run> {
+    let pattern = channel.told().state().map(|it| it.spec.pattern.clone()).unwrap_or_default();
+    hub.metrics.run(channel.discussion.tenant(), &pattern)
 }
 
 #[cfg(test)]

@@ -102,7 +102,7 @@ async fn an_order_for_a_provider_that_is_not_there_is_refused_unless_voices_are_
     let check = async |providers: Value, message: &str| {
         let refused = house.post("/api/discussions", &json!({ "topic": "x", "providers": providers })).await;
         let field = &refused.json()["fields"][0];
-        assert_eq!((refused.status.as_u16(), &field["field"]), (409, &json!("providers")));
+        assert_eq!((refused.status.as_u16(), &field["field"]), (400, &json!("providers")));
         assert_eq!(field["message"], message);
     };
     let simulated = "\"offline\": true lets simulated voices answer";

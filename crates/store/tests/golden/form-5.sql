@@ -135,8 +135,8 @@ CREATE TABLE discussions (
     runner      TEXT,                   -- the lock file of the owner's process
     lease_until INTEGER,
     hidden_at   INTEGER,                -- when retention hid it; only roots are hidden
-    restored_at INTEGER,                -- when it was brought back; it is kept as if it had ended then
-    unindexed   INTEGER NOT NULL        -- 1 where its words are not yet in the index, or no longer right
+    restored_at INTEGER,                -- when it was restored; kept as if it had ended then
+    unindexed   INTEGER NOT NULL        -- 1 if the search index lacks its words or is outdated
 ) STRICT;
 
 -- table facts

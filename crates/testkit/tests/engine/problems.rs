@@ -1,4 +1,5 @@
-//! What a failed discussion says: a standard code (INV-DISC-401), and whether trying again may help (INV-DISC-402).
+//! What a failed discussion says: a standard code (INV-DISC-401), and whether trying again may help
+//! (INV-DISC-402).
 
 use quorum_core::model::{
     command::Command,

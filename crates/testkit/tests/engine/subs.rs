@@ -145,7 +145,8 @@ async fn inv_disc_613_one_strategy_bounds_every_level() {
     check(TimeoutStrategy::Budget, 91_836, [55_102, 33_061]).await;
 }
 
-/// The calls made at depth 0, 1 and 2 where everyone asks for deeper discussions, and those the result counts.
+/// The calls made at depth 0, 1 and 2 where everyone asks for deeper discussions, and those the
+/// result counts.
 async fn calls_by_level(cap: u32) -> ([u32; 3], u32) {
     let table = table(&deepening());
     let limits = Limits { calls: Some(cap), ..Limits::default() };
@@ -164,7 +165,8 @@ async fn inv_disc_620_calls_of_all_levels_together_use_the_cap_and_stay_within_i
     for cap in 1..=all {
         let (made, counted) = calls_by_level(cap).await;
         assert_eq!(made.iter().sum::<u32>(), counted, "a cap of {cap}");
-        // One call may be kept back for a synthesis that a discussion without an answer does not need.
+        // One call may be kept back for a synthesis that a discussion without an answer does not
+        // need.
         assert!((cap - 1..=cap).contains(&counted), "{made:?} under a cap of {cap}");
     }
     assert_eq!(calls_by_level(4).await.0, [4, 0, 0]);

@@ -61,8 +61,8 @@ pub async fn inv_disc_100_what_is_wrong_is_told_apart(subject: Subject) {
     assert_eq!(error.class, ErrorClass::Network);
 }
 
-/// A server that is asked for the model by name denies it. A list that does not have it is a warning,
-/// because the call decides.
+/// A server that is asked for the model by name denies it. A list that does not have it is a
+/// warning, because the call decides.
 async fn an_absent_model_is_told(subject: Subject) {
     let server = speaking().models(["beta-1"]).start();
     let voice = seated(subject, &server.url(), Some(KEY));
