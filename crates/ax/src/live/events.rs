@@ -11,7 +11,7 @@ use tokio::{
 
 use crate::live::{Key, Watch, jsonl::JsonLines};
 
-const STOPPING: &str = "Stopping: no more calls. The answer will be made from what has been said.";
+const STOPPING: &str = "Stopping: no more calls; the answer is made from what was said.";
 
 /// How the event loop of a run ended.
 pub(crate) enum LoopEnd {

@@ -104,7 +104,7 @@ fn d10_prices_are_imported_as_litellm_writes_them() {
     for (name, text, expected) in [
         ("broken.json", "{\"a\":", "is not a price table"),
         ("empty.json", "{}", "no model in it has a price"),
-        ("long.json", &" ".repeat(33 * 1024 * 1024), "more than 32 MiB"),
+        ("long.json", &" ".repeat(33 * 1024 * 1024), "is larger than 32 MiB, so it is not a price table"),
     ] {
         let file = desk.write(name, text);
         desk.ax(&["prices", "import", &file]).ends(3).says(&[expected]);

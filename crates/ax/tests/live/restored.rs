@@ -85,6 +85,6 @@ fn where_nobody_can_type_nothing_typed_goes_through_the_screen() {
     terminal.sees("◐");
     assert!(!terminal.modes().contains(LocalModes::ECHO), "not even ^C");
     terminal.signal(Signal::INT);
-    terminal.sees("what was said is concluded.\n  Ctrl-C again aborts.");
+    terminal.sees("the answer is made from what was said.\n  Ctrl-C again aborts.");
     terminal.ends(130);
 }
