@@ -1,7 +1,6 @@
 //! Checks the licences, sources and versions of everything that comes in from outside.
 //!
-//! `cargo-deny` does more, but takes longer to compile than all of Quorum; these are the parts of
-//! it that can fail here.
+//! `cargo-deny` checks more, but takes minutes to compile; see `docs/decisions/dependencies.md`.
 
 mod licence;
 
