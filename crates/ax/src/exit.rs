@@ -4,7 +4,11 @@ use std::process::ExitCode;
 
 use quorum::{
     Error, Registry, Snapshot, StoreError,
-    model::{error::Code, outcome::Outcome, state::State},
+    model::{
+        error::Code,
+        outcome::{Outcome, ResultKind},
+        state::State,
+    },
     vocabulary::option::Kind,
 };
 use serde_json::Value;
@@ -165,9 +169,6 @@ const THRESHOLD: &str = "threshold";
 /// The default for the required share of agreement.
 const HALF: f64 = 0.5;
 
-/// The stopping reason with which a pattern reports that its participants agreed.
-const AGREED: &str = "consensus_reached";
-
 /// The share of agreement that `--require-consensus` requires.
 pub(crate) fn required(registry: &Registry, state: &State) -> f64 {
     let given = state.spec.settings.get(THRESHOLD).and_then(Value::as_f64);
@@ -199,11 +200,14 @@ pub(crate) fn of_outcome(state: &Snapshot, demand: Demand) -> Exit {
     }
 }
 
-/// Whether the participants agree. A pattern may report agreement itself; otherwise it is measured,
-/// and without a measurement there is no agreement.
+/// Whether the participants agree: they adopted the result, or their recorded positions are the
+/// same. Without either there is no agreement.
 fn agrees(outcome: &Outcome, required: f64) -> bool {
-    let says_so = outcome.stopping_reason.as_ref().is_some_and(|it| it.name() == AGREED);
-    says_so || outcome.consensus.agreement_score.is_some_and(|score| score >= required)
+    match outcome.outcome.map_or(ResultKind::Answered, |it| it.standing.kind) {
+        ResultKind::Adopted => true,
+        ResultKind::Answered => outcome.consensus.agreement_score.is_some_and(|score| score >= required),
+        ResultKind::NotAdopted | ResultKind::Tie | ResultKind::NoConsensus => false,
+    }
 }
 
 fn of_code(code: Code) -> Exit {

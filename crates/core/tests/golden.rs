@@ -10,13 +10,13 @@ use quorum_core::model::{
     error::{Code, ErrorClass, Problem},
     event::{
         Abandoned, Absent, Ancestor, Awaited, Broken, Conclusion, Event, Fact, FailedTurn, Fork, Lineage,
-        Noted, Placed, SubConcluded, Summarised, TalkEnd, Tight, WindUp,
+        Noted, Placed, SubConcluded, Summarised, TalkEnd, Tight, UnreadReply, WindUp,
     },
     id::{DiscussionId, Seq, Step, Tenant},
     lifecycle::Lifecycle,
     likeness::{Comparison, Similarity},
     money::{Price, Spent, Usage, Usd},
-    outcome::{Claim, Decision, Dissent, StoppingReason},
+    outcome::{Claim, Decision, Dissent, ResultKind, Standing, StoppingReason},
     participant::{Participant, Role},
     reading::{Reading, Source, Stance},
     ruling::{AwaitedChoice, Ruled, Ruling, RulingAwaited},
@@ -53,7 +53,7 @@ fn every_kind_has_a_sample() {
     let mut kinds: Vec<&str> = samples().iter().map(|fact| kind(&fact.event)).collect();
     kinds.sort_unstable();
     kinds.dedup();
-    assert_eq!(kinds.len(), 31, "{kinds:?}");
+    assert_eq!(kinds.len(), 32, "{kinds:?}");
 }
 
 #[test]
@@ -80,6 +80,7 @@ fn kind(event: &Event) -> &'static str {
         Event::TurnFailed(_) => "turn_failed",
         Event::GroupClosed { .. } => "group_closed",
         Event::ReplyRead { .. } => "reply_read",
+        Event::ReplyUnread(_) => "reply_unread",
         Event::Noted(_) => "noted",
         Event::SubRequested { .. } => "sub_requested",
         Event::PersonAwaited(_) => "person_awaited",
@@ -344,7 +345,14 @@ fn readings(step: &Step) -> Vec<Sample> {
     });
     let form = Some("ballot".to_owned());
     let formal = Arc::new(Turn { form, reused: false, ..(*turn(step)).clone() });
-    read.chain([(Some(step.clone()), Event::TurnCompleted { turn: formal })]).collect()
+    let unread = UnreadReply {
+        participant: "bob".into(),
+        round: 1,
+        kind: "ballot".into(),
+        wrong: "there is no JSON object with a choice in it".into(),
+    };
+    let unread = (Some(step.purpose("read")), Event::ReplyUnread(unread));
+    read.chain([unread, (Some(step.clone()), Event::TurnCompleted { turn: formal })]).collect()
 }
 
 fn people() -> Vec<Sample> {
@@ -520,6 +528,7 @@ fn full_decision() -> Decision {
     Decision {
         synthesis: "tabs".into(),
         synthesizer: Some("ann".into()),
+        standing: Standing::voted(ResultKind::Adopted, 2, 3),
         agreement: Some(0.5),
         agreements: vec!["it matters".into()],
         dissent: vec![Dissent { participant: "bob".into(), position: "spaces".into() }],

@@ -87,7 +87,7 @@ function figures(a, b) {
     ['Rounds', (it) => String(it.rounds.length)],
     ['Agreement', share],
     ['Changes of mind', (it) => String(it.flips?.length ?? 0)],
-    ...won.map((field) => [`${field.title}: winner`, (it) => it[field.name]?.winner ?? '–']),
+    ...won.map((field) => [`${field.title}: most`, (it) => it[field.name]?.winner || '–']),
     ['Tokens', (it) => count(it.metadata.totalTokens)],
     ['Cost', (it) => (it.metadata.estimatedCost === undefined ? 'unpriced' : dollars(it.metadata.estimatedCost))],
     ['Time', (it) => duration(it.totalDurationMs)],

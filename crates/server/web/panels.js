@@ -63,6 +63,22 @@ export function strip() {
   return { root, update };
 }
 
+/** What a result is, by its kind: the heading above its text, and the sentence before it. */
+const KINDS = {
+  answered: ['Synthesis', () => ''],
+  adopted: ['Synthesis', (share) => (share ? `Adopted by ${share}.` : 'Adopted.')],
+  not_adopted: ['Proposal that was not adopted', (share) => `Not adopted${share && `: only ${share} agreed`}.`],
+  tie: ['Votes without a winner', () => 'Tie: no option won the vote.'],
+  no_consensus: ['Summary without consensus', (share) => `No consensus${share && `: ${share} agreed`}.`],
+};
+
+/** The heading of a result, and one line where it is more than a plain answer. */
+function resultLine({ kind = 'answered', for: votes, of } = {}, degraded) {
+  const [heading, sentence] = KINDS[kind] ?? KINDS.answered;
+  const share = of === undefined ? '' : `${votes} of ${of}`;
+  return { heading, line: [sentence(share), degraded && 'Degraded: less went into it than was planned.'].filter(Boolean).join(' ') };
+}
+
 /** The answer, at the top once there is one. */
 export function synthesis() {
   const root = h('section.synthesis', { 'aria-label': 'Synthesis', hidden: true });
@@ -84,11 +100,17 @@ export function synthesis() {
           bullets(decision.dissent.map((it) => [h('b', {}, name(it.participant)), ': ', inlined(it.position)])),
         ],
         problem && h('p.caution', {}, problem.message),
-        conclusion?.degraded && h('p.caution', {}, 'Less went into this than was meant to.'),
       ].filter(Boolean);
+      const { line, heading } = resultLine(decision.standing, conclusion?.degraded);
       fill(
         root,
-        h('div', {}, h('h2', {}, 'Synthesis', h('small', {}, by)), h('div.said', {}, markdown(decision.synthesis))),
+        h(
+          'div',
+          {},
+          line && h('p.caution', {}, line),
+          h('h2', {}, heading, h('small', {}, by)),
+          h('div.said', {}, markdown(decision.synthesis)),
+        ),
         aside.length > 0 && h('aside', {}, aside),
       );
     });

@@ -144,7 +144,7 @@ const said = (value) => entries(value).filter((it) => typeof it === 'string' && 
  * reasons.
  */
 function ballots(_, value, seats) {
-  const cast = entries(value.ballots).filter((it) => typeof it === 'object');
+  const cast = entries(value.voteRecords).filter((it) => typeof it === 'object');
   const all = Object.entries(value.votes ?? {}).map(([option, votes]) => ({
     option,
     votes,
@@ -154,7 +154,7 @@ function ballots(_, value, seats) {
   const votes = cast.map((it) => ({ who: it.provider, choice: it.choice, confidence: it.confidence, reason: it.reasoning }));
   const tie = entries(value.tie);
   return [
-    value.winner && h('p.line.for', {}, h('b', {}, 'Winner: ', name(value.winner))),
+    value.winner && h('p.line.for', {}, h('b', {}, 'Most votes: ', name(value.winner))),
     tie.length > 0 && h('p.line.against', {}, `A tie between ${tie.join(' and ')}`),
     tally(all, seats),
     reasons(votes, seats),

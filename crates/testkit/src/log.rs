@@ -63,6 +63,7 @@ fn told(event: &Event) -> String {
             let said = reading.told.as_ref().map(|it| format!(": {it}")).unwrap_or_default();
             format!("read {participant} ({source:?}){said}")
         }
+        Event::ReplyUnread(unread) => format!("{}'s {} can't be read", unread.participant, unread.kind),
         Event::Noted(noted) => {
             let value = || noted.value.to_string();
             format!("noted {}: {}", noted.kind, noted.told.clone().unwrap_or_else(value))

@@ -28,7 +28,7 @@ pub(crate) fn default_text(call: &Call, shape: Option<&str>) -> String {
         Some("assessment") => assessment(call).to_string(),
         Some("casting") => casting(call).to_string(),
         Some("synthesis") => json!({
-            "synthesis": format!("{name} made this of {heard} turns"), "agreement": 0.75, "agreements": ["something"],
+            "synthesis": format!("{name} made this of {heard} turns"), "agreements": ["something"],
             "dissent": [], "claims": []
         })
         .to_string(),

@@ -129,7 +129,7 @@ fn fallen(results: &Value) -> Vec<Line> {
     options.sort_by(|one, other| weight(other.0).total_cmp(&weight(one.0)).then(one.0.cmp(other.0)));
     let option = |(name, heads): (&String, u64)| {
         let won = results.get("winner").and_then(Value::as_str) == Some(name);
-        let end = if won { " wins" } else { "" };
+        let end = if won { " leads" } else { "" };
         Line::of(name, if won { BOLD } else { PLAIN })
             .and(&format!(" {heads} ({:.2}){end}", weight(name)), PLAIN)
     };

@@ -18,7 +18,7 @@ pub(crate) fn of_answer(state: &Snapshot, outcome: &Outcome) -> Vec<String> {
 fn brief(field: &ResultField, value: &Value) -> Part {
     let mut value = value.clone();
     if let (View::Ballots, Some(votes)) = (&field.view, value.as_object_mut()) {
-        votes.remove("ballots");
+        votes.remove("voteRecords");
     }
     let mut part = drawn(field.title, &field.view, &value);
     if let View::Sections { sections } = &field.view {

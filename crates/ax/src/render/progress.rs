@@ -109,6 +109,9 @@ fn of_fact(discussion: DiscussionId, fact: &Fact) -> Option<String> {
         Event::Summarised(summary) => Some(format!("  the first {} turns are summed up", summary.covers)),
         Event::SubConcluded(end) => Some(came_back(end)),
         Event::ReplyRead { participant, source, reading, .. } => told(participant, *source, reading),
+        Event::ReplyUnread(unread) => {
+            Some(format!("  {}'s {} could not be read: {}", unread.participant, unread.kind, unread.wrong))
+        }
         Event::Noted(noted) => noted.told.as_ref().map(|it| format!("  {it}")),
         Event::Compared(comparison) => comparison
             .problem

@@ -3,16 +3,14 @@
 use quorum::{
     Snapshot,
     model::{
-        outcome::{DissentReport, Response, Round},
+        outcome::{DissentReport, Outcome, Response, Round},
         state::Transition,
         time::iso,
     },
+    text,
 };
 
 use crate::render::{course, fields};
-
-/// Comes before any text that no model has written.
-const SIMULATED: &str = "> Simulated: no model was asked, and what follows is made up.";
 
 /// How much of the result to print.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +30,9 @@ pub(crate) fn markdown(state: &Snapshot, detail: Detail) -> String {
     if detail == Detail::Everything {
         parts.push(format!("# {}", outcome.topic));
         parts.extend(outcome.rounds.iter().map(round));
-        parts.extend((!outcome.synthesis.is_empty()).then(|| "## Synthesis".to_owned()));
+    }
+    if detail == Detail::Everything || !is_answer(outcome) {
+        parts.extend((!outcome.synthesis.is_empty()).then(|| format!("## {}", text::heading(outcome))));
     }
     parts.push(outcome.synthesis.clone());
     parts.extend(outcome.consensus.dissent.as_deref().and_then(dissent));
@@ -43,10 +43,15 @@ pub(crate) fn markdown(state: &Snapshot, detail: Detail) -> String {
         parts.extend(course::parts(outcome));
     }
     parts.retain(|part| !part.trim().is_empty());
-    if outcome.simulated && !parts.is_empty() {
-        parts.insert(0, SIMULATED.to_owned());
+    if !parts.is_empty() {
+        parts.splice(0..0, text::standing(outcome).map(|line| format!("> {line}")));
     }
     parts.join("\n\n")
+}
+
+/// Whether the text is the panel's answer, and not a rejected or a disputed one.
+fn is_answer(outcome: &Outcome) -> bool {
+    outcome.outcome.is_none_or(|it| it.standing.kind.is_answer())
 }
 
 /// Every state transition of a discussion, with its time (A03).

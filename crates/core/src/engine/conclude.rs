@@ -7,7 +7,8 @@ use crate::{
     model::{
         error::{Code, ErrorClass, Problem},
         event::{Conclusion, FailedTurn, WindUp},
-        outcome::{Decision, StoppingReason},
+        flips,
+        outcome::{Decision, Dissent, Standing, StoppingReason},
         phase::DECIDING,
         reading::Source,
         state::State,
@@ -33,6 +34,23 @@ pub(crate) fn best_answer(floor: &Floor) -> Decision {
         degraded: true,
         ..Decision::default()
     }
+}
+
+/// The decision with what the record says about it, whoever decided: how far the panel supports
+/// it, and who holds something else (INV-DISC-201). Votes that a method counted stand as counted.
+pub(crate) fn completed(floor: &Floor, mut decision: Decision) -> Decision {
+    let state = &floor.record.state;
+    if decision.standing != Standing::default() {
+        return decision;
+    }
+    decision.standing = (floor.pattern.standing)(state).unwrap_or_default();
+    let last = flips::agreement_by_round(state).pop();
+    let agreement = decision.agreement.or(last.as_ref().map(|it| it.agreement));
+    let mut dissent = last.map(|it| flips::dissent(state, &it)).unwrap_or_default();
+    let is_new = |view: &Dissent| !dissent.iter().any(|it| it.participant == view.participant);
+    let added: Vec<Dissent> = decision.dissent.into_iter().filter(is_new).collect();
+    dissent.extend(added);
+    Decision { agreement, dissent, ..decision }
 }
 
 /// The conclusion of the discussion.
@@ -167,6 +185,7 @@ fn is_degraded(state: &State, pattern: &Pattern, decision: &Decision) -> bool {
         || !state.failures.is_empty()
         || state.wear.unheard > 0
         || !(pattern.lacks)(state).is_empty()
+        || !state.unread.is_empty()
         || state.readings.iter().any(|it| it.source != Source::Stated)
         || state.turns.iter().any(|turn| turn.finish.is_cut_off())
 }

@@ -11,7 +11,7 @@ use futures::{FutureExt, future::BoxFuture};
 use crate::{
     call::ledger::Ledger,
     engine::{
-        conclude::{best_answer, conclusion, nothing_said},
+        conclude::{best_answer, completed, conclusion, nothing_said},
         seating::{NoPanel, seat_panel},
     },
     floor::{
@@ -296,6 +296,7 @@ async fn decide(floor: &mut Floor, method: &Consensus) -> Result<Decision, Halt>
 }
 
 async fn conclude(floor: &mut Floor, decision: Decision) -> Result<(), Halt> {
+    let decision = completed(floor, decision);
     let end = conclusion(floor, &decision);
     let mut facts = Vec::new();
     if floor.record.state.decision.is_none() {
@@ -309,7 +310,7 @@ async fn conclude(floor: &mut Floor, decision: Decision) -> Result<(), Halt> {
 /// Aborts without any call: the best recorded answer is the result, marked as degraded.
 async fn abort(floor: &mut Floor) -> Result<(), Failure> {
     floor.end_below("the discussion above was aborted").await?;
-    let decision = best_answer(floor);
+    let decision = completed(floor, best_answer(floor));
     let end = crate::engine::conclude::aborted();
     let facts = vec![
         (None, Event::Decided { decision: Arc::new(decision) }),

@@ -12,7 +12,13 @@ use crate::{
         halt::{Halt, Why},
         reading::{Misread, Reader, Reminder, Understood, recorded, shape},
     },
-    model::{event::Event, id::Step, participant::Participant, reading::Source, transcript::Turn},
+    model::{
+        event::{Event, UnreadReply},
+        id::Step,
+        participant::Participant,
+        reading::Source,
+        transcript::Turn,
+    },
 };
 
 impl Floor {
@@ -107,12 +113,28 @@ impl Floor {
         self.record.note(facts);
     }
 
+    fn note_unread(&mut self, kind: &str, unread: &Unread) {
+        for Unreadable { asked, wrong, .. } in unread {
+            let reply = UnreadReply {
+                participant: asked.who.name.clone(),
+                round: self.now.round,
+                kind: kind.to_owned(),
+                wrong: wrong.shortened(),
+            };
+            self.record.once(asked.step.purpose("read"), Event::ReplyUnread(reply.clone()));
+            self.now.unread.push(reply);
+        }
+    }
+
     async fn give_up<R: Reader>(
         &mut self,
         reader: &R,
         unread: &Unread,
     ) -> Result<Vec<Understood<R::Value>>, Halt> {
-        let Some(value) = reader.give_up() else { return Ok(Vec::new()) };
+        let Some(value) = reader.give_up() else {
+            self.note_unread(reader.form().kind, unread);
+            return Ok(Vec::new());
+        };
         let assumed = unread.iter().map(|Unreadable { asked, .. }| {
             let (participant, source) = (asked.who.name.clone(), Source::Assumed);
             (asked.step.clone(), Understood { participant, source, value: value.clone() })

@@ -45,8 +45,14 @@ use crate::{
         window::{FENCE, Lengths, Ratio, SummarySize},
     },
     model::{
-        error::StateInvalid, event::Event, id::Step, participant::Participant, phase::Phase,
-        reading::Reading, spec::Spec, transcript::Turn,
+        error::StateInvalid,
+        event::{Event, UnreadReply},
+        id::Step,
+        participant::Participant,
+        phase::Phase,
+        reading::Reading,
+        spec::Spec,
+        transcript::Turn,
     },
     record::{Record, control::Control, failure::Failure},
     registry::{Pattern, Registry},
@@ -96,6 +102,7 @@ pub(crate) struct Now {
     /// For each participant, how its provider's token counts compare with ours.
     pub(crate) ratios: BTreeMap<String, Ratio>,
     pub(crate) readings: Vec<Understood<(u32, Reading)>>,
+    pub(crate) unread: Vec<UnreadReply>,
     pub(crate) out: BTreeSet<String>,
     /// The embedding vectors of texts that later speeches are still compared with.
     pub(crate) vectors: BTreeMap<Arc<str>, Vec<f32>>,
@@ -154,6 +161,13 @@ impl Floor {
                 value: it.value.1.clone(),
             })
             .collect()
+    }
+
+    /// The participants whose reply in this kind of form could not be read in a round.
+    #[must_use]
+    pub fn unread(&self, round: u32, kind: &str) -> Vec<String> {
+        let of_round = self.now.unread.iter().filter(|it| it.round == round && it.kind == kind);
+        of_round.map(|it| it.participant.clone()).collect()
     }
 
     /// The current round.

@@ -58,6 +58,13 @@ impl Misread {
     pub fn new(wrong: impl Into<Cow<'static, str>>) -> Self {
         Misread(wrong.into())
     }
+
+    /// Its beginning: it may quote a reply of any length.
+    pub(crate) fn shortened(&self) -> String {
+        let told: String = self.0.chars().take(LONGEST_MISTAKE).collect();
+        let rest = if told.len() < self.0.len() { " …" } else { "" };
+        format!("{told}{rest}")
+    }
 }
 
 /// The message for a participant whose reply could not be read.
@@ -69,16 +76,13 @@ pub struct Reminder {
     pub words: &'static str,
 }
 
-/// The most characters of the description that a reminder repeats, since it may quote a reply of
-/// any length.
+/// The most characters of the description that are repeated.
 const LONGEST_MISTAKE: usize = 300;
 
 impl Reminder {
     /// The text of the reminder: what was wrong, and what to do about it.
     pub(crate) fn about(&self, wrong: &Misread) -> String {
-        let told: String = wrong.0.chars().take(LONGEST_MISTAKE).collect();
-        let rest = if told.len() < wrong.0.len() { " …" } else { "" };
-        format!("Your answer could not be read: {told}{rest}. {}", self.words)
+        format!("Your answer could not be read: {}. {}", wrong.shortened(), self.words)
     }
 }
 

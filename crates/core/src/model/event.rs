@@ -150,6 +150,8 @@ pub enum Event {
         /// The content of the reply.
         reading: Reading,
     },
+    /// A structured reply could not be read, even after all reminders.
+    ReplyUnread(UnreadReply),
     /// A pattern or a method recorded a value of its own.
     Noted(Noted),
     /// An order was drawn by lot.
@@ -268,6 +270,19 @@ pub struct Summarised {
     /// The summary and its cost; absent when none could be made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<Arc<Turn>>,
+}
+
+/// A structured reply that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnreadReply {
+    /// The participant that replied.
+    pub participant: String,
+    /// The round of the reply.
+    pub round: u32,
+    /// The kind of form that was asked for: `ballot`.
+    pub kind: String,
+    /// What was wrong with the last reply.
+    pub wrong: String,
 }
 
 /// A value that a pattern or a method recorded.

@@ -4,11 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{
-    phase::DECIDING,
-    reading::Source,
-    state::{RecordedReading, State},
-};
+use crate::model::{outcome::Dissent, reading::Source, state::State};
 
 /// The reason shown for a change of mind that was not explained.
 pub const UNEXPLAINED: &str = "unexplained";
@@ -94,6 +90,19 @@ pub fn agreement_by_round(state: &State) -> Vec<RoundAgreement> {
     rounds.into_iter().map(|(round, held)| agreement(round, &held)).collect()
 }
 
+/// The participants whose last position in this round is not the leading one, in seating order;
+/// everyone if none leads.
+#[must_use]
+pub fn dissent(state: &State, after: &RoundAgreement) -> Vec<Dissent> {
+    let seat = |name: &str| state.spec.participants.iter().position(|it| it.name == name);
+    let of_round = positions(state).filter(|it| it.round == after.round);
+    let mut held: BTreeMap<Option<usize>, WeightedPosition<'_>> = BTreeMap::new();
+    of_round.for_each(|it| drop(held.insert(seat(it.participant), it)));
+    let others = held.into_values().filter(|it| after.leading.is_empty() || it.position != after.leading);
+    let view = |it: WeightedPosition<'_>| Dissent::of_position(it.participant, &it.position, it.reason);
+    others.map(view).collect()
+}
+
 /// A position with its weight and reason.
 struct WeightedPosition<'s> {
     participant: &'s str,
@@ -107,7 +116,7 @@ struct WeightedPosition<'s> {
 /// The positions taken during the talk. Positions that were only assumed don't count, and neither
 /// do the votes of the consensus method, which answer another question.
 fn positions(state: &State) -> impl Iterator<Item = WeightedPosition<'_>> {
-    let taken = state.readings.iter().filter(|it| it.source != Source::Assumed && !is_deciding(it));
+    let taken = state.readings.iter().filter(|it| it.source != Source::Assumed && !it.is_deciding());
     taken.filter_map(|heard| {
         let stance = heard.reading.stance.as_ref()?;
         let participant = heard.participant.as_str();
@@ -122,10 +131,6 @@ fn positions(state: &State) -> impl Iterator<Item = WeightedPosition<'_>> {
             joins: stance.joins,
         })
     })
-}
-
-fn is_deciding(heard: &RecordedReading) -> bool {
-    heard.step.as_ref().is_some_and(|step| step.as_str().split('/').nth(1) == Some(DECIDING))
 }
 
 fn agreement(round: u32, held: &[WeightedPosition<'_>]) -> RoundAgreement {
@@ -156,6 +161,7 @@ mod tests {
     use crate::model::{
         event::Event,
         id::Step,
+        phase::DECIDING,
         reading::{Reading, Stance},
         spec::{Spec, tests::order},
         state::tests::after,

@@ -3,6 +3,7 @@
 mod consensus;
 mod integrity;
 mod metadata;
+mod standing;
 
 use std::borrow::Cow;
 
@@ -21,6 +22,7 @@ use crate::model::{
 pub use consensus::{ConsensusReport, DissentReport};
 pub use integrity::{Integrity, Missing};
 pub use metadata::{CostSummary, Metadata, ProviderCost};
+pub use standing::{ResultKind, Standing, StandingReport};
 
 /// The decision that a consensus method or the pattern itself made.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -30,7 +32,10 @@ pub struct Decision {
     /// The participant that wrote it, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub synthesizer: Option<String>,
-    /// The degree of agreement, 0 to 1.
+    /// How far the panel supports it.
+    #[serde(default, skip_serializing_if = "Standing::is_plain_answer")]
+    pub standing: Standing,
+    /// The degree of agreement by recorded votes and positions, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agreement: Option<f64>,
     /// The points they agree on.
@@ -60,6 +65,17 @@ pub struct Dissent {
     pub participant: String,
     /// The position it holds.
     pub position: String,
+}
+
+impl Dissent {
+    /// The view of a participant that holds this position for this reason; the position comes
+    /// first.
+    #[must_use]
+    pub fn of_position(participant: &str, position: &str, reason: &str) -> Self {
+        let reason = reason.trim();
+        let position = if reason.is_empty() { position.to_owned() } else { format!("{position}: {reason}") };
+        Dissent { participant: participant.to_owned(), position }
+    }
 }
 
 /// One argument made in the discussion.
@@ -134,6 +150,10 @@ pub struct Outcome {
     pub failed_providers: Vec<String>,
     /// Every round with its responses.
     pub rounds: Vec<Round>,
+    /// What the result is: an answer, an adopted or rejected one, a tie; absent until there is a
+    /// decision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<StandingReport>,
     /// The considered answer.
     pub synthesis: String,
     /// How the answer was reached.
@@ -182,6 +202,7 @@ impl Outcome {
         "participatingProviders",
         "failedProviders",
         "rounds",
+        "outcome",
         "synthesis",
         "consensus",
         "positionsByRound",

@@ -11,7 +11,7 @@ use crate::model::{
     error::Problem,
     event::{
         Absent, Awaited, Conclusion, Event, Fact, FailedTurn, Fork, Lineage, Noted, Placed, SubConcluded,
-        Summarised, TalkEnd, Tight, WindUp,
+        Summarised, TalkEnd, Tight, UnreadReply, WindUp,
     },
     id::{DiscussionId, Seq, Step},
     lifecycle::Lifecycle,
@@ -19,6 +19,7 @@ use crate::model::{
     mask,
     money::{Spent, Usage, Usd},
     outcome::Decision,
+    phase::DECIDING,
     reading::{Reading, Source},
     ruling::{Ruled, RulingAwaited},
     spec::Spec,
@@ -57,6 +58,8 @@ pub struct State {
     pub failures: Vec<FailedTurn>,
     /// Every structured reply that was read.
     pub readings: Vec<RecordedReading>,
+    /// Every structured reply that could not be read.
+    pub unread: Vec<UnreadReply>,
     /// Values recorded by the pattern and the method, in order.
     pub noted: Vec<Noted>,
     /// The results of embedding comparisons, by round.
@@ -143,6 +146,14 @@ pub struct RecordedReading {
     pub at: Timestamp,
 }
 
+impl RecordedReading {
+    /// Whether it was asked for by the consensus method, after the talk.
+    #[must_use]
+    pub fn is_deciding(&self) -> bool {
+        self.step.as_ref().is_some_and(|step| step.as_str().split('/').nth(1) == Some(DECIDING))
+    }
+}
+
 /// A sub-discussion as its parent knows it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sub {
@@ -220,6 +231,7 @@ impl State {
             turns: Vec::new(),
             failures: Vec::new(),
             readings: Vec::new(),
+            unread: Vec::new(),
             noted: Vec::new(),
             comparisons: Vec::new(),
             ended: None,

@@ -6,8 +6,13 @@ use serde_json::{Map, Value};
 use crate::{
     floor::{Floor, halt::Halt},
     model::{
-        error::Refusal, outcome::Decision, participant::Participant, phase::PhaseTable, settings::Settings,
-        spec::Spec, state::State,
+        error::Refusal,
+        outcome::{Decision, Standing},
+        participant::Participant,
+        phase::PhaseTable,
+        settings::Settings,
+        spec::Spec,
+        state::State,
     },
     registry::Options,
     vocabulary::{ending::Ending, form::Form, result::ResultField, ruling::RulingKind},
@@ -44,6 +49,9 @@ pub struct Pattern {
     pub check: fn(&Spec) -> Vec<Refusal>,
     /// What makes a finished discussion incomplete, by name; usually nothing.
     pub lacks: fn(&State) -> Map<String, Value>,
+    /// How far the panel agreed by the pattern's own rules, if it was to agree. A method that
+    /// counts votes decides that itself.
+    pub standing: fn(&State) -> Option<Standing>,
     /// The error when too many participants fail.
     pub loss: Loss,
     /// Runs the talk. Returns `Some` if the talk itself reached a decision, so that no method is
@@ -68,6 +76,7 @@ impl Pattern {
         seat: |_| Vec::new(),
         check: |_| Vec::new(),
         lacks: |_| Map::new(),
+        standing: |_| None,
         loss: Loss::TooFewProviders,
         run: |_| Box::pin(async { Ok(None) }),
     };

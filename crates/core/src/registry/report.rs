@@ -12,7 +12,7 @@ use crate::{
         money::Usd,
         outcome::{
             ConsensusReport, CostSummary, Decision, DissentReport, Integrity, Metadata, Missing, Outcome,
-            ProviderCost, Response, Round, SubReport,
+            ProviderCost, Response, Round, StandingReport, SubReport,
         },
         participant::Role,
         phase::DECIDING,
@@ -40,6 +40,11 @@ impl Registry {
             participating_providers: speakers(state),
             failed_providers: missing(state).into_iter().map(|it| it.provider).collect(),
             rounds: rounds(state),
+            outcome: state.decision.as_deref().map(|it| StandingReport {
+                standing: it.standing,
+                degraded: is_degraded(state),
+                simulated: state.spec.simulation.is_some(),
+            }),
             synthesis: decision.synthesis.clone(),
             consensus: consensus(state, &decision),
             positions_by_round: flips::positions_by_round(state),
@@ -260,6 +265,10 @@ fn cost_summary(state: &State) -> CostSummary {
     CostSummary { total_calls: calls, total_tokens: tokens, estimated_cost_usd, unpriced, by_provider }
 }
 
+fn is_degraded(state: &State) -> bool {
+    state.conclusion.as_ref().map_or(!missing(state).is_empty(), |it| it.degraded)
+}
+
 fn integrity(state: &State, lacks: Map<String, Value>) -> Integrity {
     let readings = |source| state.readings.iter().filter(|it| it.source == source).count() as u32;
     Integrity {
@@ -270,12 +279,12 @@ fn integrity(state: &State, lacks: Map<String, Value>) -> Integrity {
         repeated_calls: state.wear.repeated,
         abandoned_calls: state.wear.abandoned,
         inferred_readings: readings(Source::Inferred),
-        unread_replies: readings(Source::Assumed),
+        unread_replies: readings(Source::Assumed) + state.unread.len() as u32,
         truncations: state.wear.unheard,
         summaries: state.summaries.iter().filter(|it| it.turn.is_some()).count() as u32,
         tight_windows: state.tight.clone(),
         cut_short: state.turns.iter().filter(|turn| turn.finish.is_cut_off()).count() as u32,
         lacks,
-        degraded: state.conclusion.as_ref().map_or(!missing(state).is_empty(), |it| it.degraded),
+        degraded: is_degraded(state),
     }
 }

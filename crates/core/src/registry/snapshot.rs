@@ -64,7 +64,7 @@ mod tests {
             error::{Code, Problem},
             event::{Event, Noted, TalkEnd},
             flips::{Flip, Position, RoundAgreement},
-            outcome::{StoppingReason, SubReport},
+            outcome::{Standing, StandingReport, StoppingReason, SubReport},
             spec::tests::order,
             state::tests::after,
         },
@@ -155,6 +155,8 @@ mod tests {
             participant: None,
             round: None,
         });
+        outcome.outcome =
+            Some(StandingReport { standing: Standing::default(), degraded: false, simulated: false });
         let written = json!(outcome);
         let names: Vec<&str> = written.as_object().unwrap().keys().map(String::as_str).collect();
         assert_eq!(names, Outcome::FIELDS);

@@ -5,7 +5,7 @@ use quorum_core::{
     floor::{Floor, halt::Halt, reading::Understood},
     model::{
         error::{Code, Problem, Refusal},
-        outcome::Decision,
+        outcome::{Decision, ResultKind},
         spec::Spec,
     },
 };
@@ -61,7 +61,8 @@ fn votes_itself(spec: &Spec) -> bool {
 pub(super) async fn decide(floor: &mut Floor, rule: &Rule) -> Result<Decision, Halt> {
     let spec = floor.spec();
     let taken = ballots_of_talk(floor);
-    if !taken.is_empty() {
+    // Nobody is asked to vote twice, however many votes of the talk could be read.
+    if votes_itself(&spec) || !taken.is_empty() {
         return Ok(on_options(floor, rule, taken));
     }
     if !spec.options.is_empty() {
@@ -88,7 +89,8 @@ pub(super) fn tally_of_talk(floor: &Floor) -> Map<String, Value> {
     if taken.is_empty() {
         return Map::new();
     }
-    tally::findings(&count(&spec, &spec.options, taken, Measure::Weight).tally)
+    let unread = unread_votes(floor, &taken);
+    tally::findings(&count(&spec, &spec.options, taken, unread, Measure::Weight).tally)
 }
 
 /// The ballots of the last round that has any, in seating order.
@@ -106,6 +108,13 @@ fn ballots_of_talk(floor: &Floor) -> Vec<CastBallot> {
     ballots
 }
 
+/// The participants whose vote in the round of these ballots, or in the current one, could not be
+/// read.
+fn unread_votes(floor: &Floor, ballots: &[CastBallot]) -> Vec<String> {
+    let round = ballots.first().map_or(floor.round(), |it| it.round);
+    floor.unread(round, BALLOT)
+}
+
 fn cast_ballots(floor: &Floor, votes: Vec<Understood<Ballot>>) -> Vec<CastBallot> {
     let round = floor.round();
     let cast = |it: Understood<Ballot>| CastBallot {
@@ -121,8 +130,15 @@ fn on_options(floor: &Floor, rule: &Rule, ballots: Vec<CastBallot>) -> Decision 
     let spec = floor.spec();
     let count = counted(floor, &spec.options, ballots, rule);
     let carried = rule.is_carried(&count, &spec);
+    let leader = count.tally.winner.as_deref();
+    let kind = match leader {
+        Some(_) if carried => ResultKind::Adopted,
+        None if !count.tally.tie.is_empty() => ResultKind::Tie,
+        Some(_) | None => ResultKind::NoConsensus,
+    };
     Decision {
-        synthesis: count.account(&spec.options),
+        synthesis: count.account(&spec.options, (!carried).then_some(rule.aim)),
+        standing: count.standing(kind, leader),
         agreement: (0 < count.cast()).then_some(count.share),
         dissent: count.dissent_from(count.tally.winner.as_deref()),
         problem: (!carried).then(|| rule.problem(&count, &spec.options)),
@@ -145,7 +161,9 @@ async fn on_proposal(
     let ballots = cast_ballots(floor, votes);
     let count = counted(floor, &options, ballots, rule);
     let carried = rule.is_carried(&count, &spec) && count.tally.winner.as_deref() == Some(AGREE);
+    let kind = if carried { ResultKind::Adopted } else { ResultKind::NotAdopted };
     Ok(Decision {
+        standing: count.standing(kind, Some(AGREE)),
         agreement: (0 < count.cast()).then(|| count.share_of(AGREE)),
         dissent: count.dissent_from(Some(AGREE)),
         problem: (!carried).then(|| rule.problem(&count, &options)),
@@ -159,7 +177,8 @@ fn counted(floor: &Floor, options: &[String], ballots: Vec<CastBallot>, rule: &R
     let voted = |name: &String| ballots.iter().any(|it| it.participant == *name);
     let present = floor.present(&spec.speakers()).into_iter().map(|it| it.name);
     let silent = present.filter(|name| !voted(name)).collect();
-    Count { silent, ..count(&spec, options, ballots, rule.measure) }
+    let unread = unread_votes(floor, &ballots);
+    Count { silent, ..count(&spec, options, ballots, unread, rule.measure) }
 }
 
 impl Rule {
@@ -206,7 +225,7 @@ mod tests {
         };
         let ballots: Vec<CastBallot> = votes.iter().enumerate().map(cast).collect();
         let silent = spec.participants[votes.len()..].iter().map(|it| it.name.clone()).collect();
-        (Count { silent, ..count(&spec, &spec.options, ballots, rule.measure) }, spec)
+        (Count { silent, ..count(&spec, &spec.options, ballots, Vec::new(), rule.measure) }, spec)
     }
 
     #[track_caller]

@@ -3,12 +3,17 @@
 
 use std::collections::BTreeMap;
 
-use quorum_core::model::{outcome::Dissent, spec::Spec, state::State};
+use quorum_core::model::{
+    flips::rounded,
+    outcome::{Dissent, ResultKind, Standing},
+    spec::Spec,
+    state::{RecordedReading, State},
+};
 use serde_json::{Map, Value, json};
 
 use crate::{
     prompts::{counted, listed},
-    readers::{CastBallot, Tally},
+    readers::{CastBallot, Tally, ballot::BALLOT},
 };
 
 /// The key of the tally in a decision's findings.
@@ -23,21 +28,50 @@ pub(super) fn findings(tally: &Tally) -> Map<String, Value> {
 pub(super) fn voting_results(state: &State) -> Option<Value> {
     let tally = state.decision.as_ref()?.found.get(TALLY)?;
     let tally: Tally = serde_json::from_value(tally.clone()).ok()?;
-    let ballot = |cast: &CastBallot| {
-        json!({
-            "provider": cast.participant, "round": cast.round, "choice": cast.ballot.choice,
-            "confidence": cast.ballot.confidence, "reasoning": cast.ballot.reasoning,
-        })
-    };
-    let mut results = Map::new();
-    results.extend(tally.winner.map(|winner| ("winner".to_owned(), json!(winner))));
-    if !tally.tie.is_empty() {
-        results.insert("tie".to_owned(), json!(tally.tie));
-    }
-    results.insert("votes".to_owned(), json!(tally.votes));
-    results.insert("weightedVotes".to_owned(), json!(tally.weighted));
-    results.insert("ballots".to_owned(), tally.ballots.iter().map(ballot).collect());
+    let mut results = figures(&tally);
+    results.insert("voteRecords".to_owned(), tally.ballots.iter().map(vote_record).collect());
+    results.extend(first_round(state).map(|first| ("firstRound".to_owned(), Value::Object(figures(&first)))));
     Some(Value::Object(results))
+}
+
+/// The winner and the counts of a vote.
+fn figures(tally: &Tally) -> Map<String, Value> {
+    let mut figures = Map::new();
+    figures.insert("winner".to_owned(), json!(tally.winner.as_deref().unwrap_or_default()));
+    if !tally.tie.is_empty() {
+        figures.insert("tie".to_owned(), json!(tally.tie));
+    }
+    figures.insert("votes".to_owned(), json!(tally.votes));
+    figures.insert("weightedVotes".to_owned(), json!(tally.weighted));
+    figures.insert("unanimous".to_owned(), json!(tally.unanimous));
+    figures.insert("margin".to_owned(), json!(rounded(tally.margin)));
+    figures
+}
+
+fn vote_record(cast: &CastBallot) -> Value {
+    let mut record = json!({
+        "provider": cast.participant, "round": cast.round, "choice": cast.ballot.choice,
+        "confidence": cast.ballot.confidence,
+    });
+    if !cast.ballot.reasoning.trim().is_empty() {
+        record["reasoning"] = json!(cast.ballot.reasoning);
+    }
+    record
+}
+
+/// The vote of the first round of the talk, where there was one.
+fn first_round(state: &State) -> Option<Tally> {
+    let ballot = |it: &RecordedReading| {
+        let ballot = it.reading.read(BALLOT)?;
+        Some(CastBallot { participant: it.participant.clone(), round: it.round, source: it.source, ballot })
+    };
+    let of_talk = state.readings.iter().filter(|it| !it.is_deciding());
+    let cast: Vec<CastBallot> = of_talk.filter_map(ballot).collect();
+    let first = cast.iter().map(|it| it.round).min()?;
+    let unread = state.unread.iter().filter(|it| it.kind == BALLOT && it.round == first);
+    let unread = unread.map(|it| it.participant.clone()).collect();
+    let cast = cast.into_iter().filter(|it| it.round == first).collect();
+    Some(count(&state.spec, &state.spec.options, cast, unread, Measure::Weight).tally)
 }
 
 /// The tolerance for comparing sums of fractions.
@@ -60,11 +94,22 @@ pub(super) struct Count {
     pub(super) share: f64,
     /// The participants that were present but cast no valid vote.
     pub(super) silent: Vec<String>,
+    /// Those of them whose vote could not be read. They count among the voters, so that an unread
+    /// vote lowers every option's share.
+    pub(super) unread: Vec<String>,
+    /// The weight that the unread votes would have had.
+    pub(super) unread_weight: f64,
     pub(super) measure: Measure,
 }
 
 /// Counts these ballots on these options.
-pub(super) fn count(spec: &Spec, options: &[String], ballots: Vec<CastBallot>, measure: Measure) -> Count {
+pub(super) fn count(
+    spec: &Spec,
+    options: &[String],
+    ballots: Vec<CastBallot>,
+    unread: Vec<String>,
+    measure: Measure,
+) -> Count {
     let mut votes: BTreeMap<String, u32> = options.iter().map(|it| (it.clone(), 0)).collect();
     let mut weighted: BTreeMap<String, f64> = options.iter().map(|it| (it.clone(), 0.0)).collect();
     for CastBallot { participant, ballot, .. } in &ballots {
@@ -73,7 +118,15 @@ pub(super) fn count(spec: &Spec, options: &[String], ballots: Vec<CastBallot>, m
         *weighted.entry(ballot.choice.clone()).or_default() += weight * ballot.confidence.get();
     }
     let tally = Tally { votes, weighted, ballots, ..Tally::default() };
-    Count { tally, share: 0.0, silent: Vec::new(), measure }.with_leaders()
+    let unread_weight = unread_weight(spec, &tally.ballots, &unread);
+    Count { tally, share: 0.0, silent: unread.clone(), unread, unread_weight, measure }.with_leaders()
+}
+
+/// The weight of the votes that could not be read: each as confident as the others on average.
+fn unread_weight(spec: &Spec, ballots: &[CastBallot], unread: &[String]) -> f64 {
+    let confidence: f64 = ballots.iter().map(|it| it.ballot.confidence.get()).sum();
+    let average = if ballots.is_empty() { 0.0 } else { confidence / ballots.len() as f64 };
+    unread.iter().map(|name| average * spec.seat(name).map_or(1.0, |it| it.weight)).sum()
 }
 
 impl Count {
@@ -83,6 +136,9 @@ impl Count {
         let share = voted.iter().map(|it| self.share_of(it)).fold(0.0, f64::max);
         let leads = |option: &&&String| share - self.share_of(option) < TOLERANCE;
         let leaders: Vec<String> = voted.iter().filter(leads).map(|it| (*it).clone()).collect();
+        let next = voted.iter().filter(|it| !leads(it)).map(|it| self.share_of(it)).fold(0.0, f64::max);
+        self.tally.margin = if leaders.len() == 1 { share - next } else { 0.0 };
+        self.tally.unanimous = voted.len() == 1 && self.unread.is_empty();
         self.share = share;
         match &leaders[..] {
             [winner] => self.tally.winner = Some(winner.clone()),
@@ -100,13 +156,26 @@ impl Count {
         self.tally.ballots.len()
     }
 
-    /// This option's share of all votes.
+    /// How many voted or tried to.
+    pub(super) fn voters(&self) -> u32 {
+        (self.cast() + self.unread.len()) as u32
+    }
+
+    /// The standing of a decision on which this option's votes decided.
+    pub(super) fn standing(&self, kind: ResultKind, option: Option<&str>) -> Standing {
+        match option {
+            Some(option) => Standing::voted(kind, self.heads(option), self.voters()),
+            None => Standing::plain(kind),
+        }
+    }
+
+    /// This option's share of all votes, including those that could not be read.
     pub(super) fn share_of(&self, option: &str) -> f64 {
         let (part, all) = match self.measure {
-            Measure::Heads => (f64::from(self.heads(option)), self.cast() as f64),
+            Measure::Heads => (f64::from(self.heads(option)), f64::from(self.voters())),
             Measure::Weight => {
                 let weight = self.tally.weighted.get(option).copied().unwrap_or_default();
-                (weight, self.tally.weighted.values().sum())
+                (weight, self.tally.weighted.values().sum::<f64>() + self.unread_weight)
             }
         };
         if all < TOLERANCE { 0.0 } else { part / all }
@@ -115,11 +184,9 @@ impl Count {
     /// Everyone that voted for another option, with their reasons; everyone if no option won.
     pub(super) fn dissent_from(&self, prevailed: Option<&str>) -> Vec<Dissent> {
         let others = self.tally.ballots.iter().filter(|it| Some(it.ballot.choice.as_str()) != prevailed);
-        let position = |cast: &CastBallot| match cast.ballot.reasoning.trim() {
-            "" => format!("Voted for {}.", cast.ballot.choice),
-            reasoning => reasoning.to_owned(),
-        };
-        others.map(|it| Dissent { participant: it.participant.clone(), position: position(it) }).collect()
+        let view =
+            |it: &CastBallot| Dissent::of_position(&it.participant, &it.ballot.choice, &it.ballot.reasoning);
+        others.map(view).collect()
     }
 
     /// The votes in one line: `tabs 2, spaces 1`.
@@ -134,28 +201,37 @@ impl Count {
         options.iter().map(part).collect::<Vec<_>>().join(", ")
     }
 
-    /// The result as text for people: the leading option, then each option with its voters and best
+    /// The result as text for people: how the vote went, then each option with its voters and best
     /// reason, strongest first.
-    pub(super) fn account(&self, options: &[String]) -> String {
-        let mut lines = vec![self.headline(options)];
+    pub(super) fn account(&self, options: &[String], missed: Option<&str>) -> String {
+        let mut lines = vec![self.headline(options, missed)];
         let mut sides: Vec<&String> = options.iter().filter(|it| 0 < self.heads(it)).collect();
         sides.sort_by(|one, other| self.share_of(other).total_cmp(&self.share_of(one)));
         lines.extend(sides.into_iter().map(|option| self.side(option)));
-        if !self.silent.is_empty() {
-            lines.push(format!("No vote was counted from {}.", listed(&self.silent)));
+        let absent: Vec<String> =
+            self.silent.iter().filter(|it| !self.unread.contains(it)).cloned().collect();
+        if !self.unread.is_empty() {
+            lines.push(format!("The vote of {} could not be read.", listed(&self.unread)));
+        }
+        if !absent.is_empty() {
+            lines.push(format!("No vote was counted from {}.", listed(&absent)));
         }
         lines.join("\n")
     }
 
-    fn headline(&self, options: &[String]) -> String {
-        let all = counted(self.cast(), "vote");
+    fn headline(&self, options: &[String], missed: Option<&str>) -> String {
+        let all = counted(self.voters() as usize, "vote");
         match &self.tally.winner {
             Some(winner) => {
                 let weight = match self.measure {
                     Measure::Heads => String::new(),
                     Measure::Weight => format!("{}, ", self.of_the_weight(winner)),
                 };
-                format!("{winner} has the most support: {weight}{} of {all}.", self.heads(winner))
+                let support = format!("{weight}{} of {all}", self.heads(winner));
+                match missed {
+                    None => format!("{winner} won the vote: {support}."),
+                    Some(aim) => format!("{winner} leads with {support}, but did not reach {aim}."),
+                }
             }
             None if self.tally.tie.is_empty() => "No vote was cast that could be counted.".to_owned(),
             None => format!("A tie between {}: {}.", listed(&self.tally.tie), self.line(options)),
@@ -212,7 +288,7 @@ mod tests {
         spec.participants = ["ann", "bob", "cyd", "dan"].map(Participant::of).to_vec();
         spec.participants[3].weight = 3.0;
         let ballots = votes.iter().map(|(who, choice, sure)| cast(who, choice, *sure)).collect();
-        count(&spec, &owned(&["tabs", "spaces", "both"]), ballots, measure)
+        count(&spec, &owned(&["tabs", "spaces", "both"]), ballots, Vec::new(), measure)
     }
 
     /// Checks the leader and its share: `tabs 0.67`, or `tie spaces,tabs 0.50`.
@@ -257,7 +333,7 @@ mod tests {
     #[test]
     fn inv_disc_201_other_votes_are_dissent() {
         let count = counting(&[("ann", "tabs", 0.9), ("bob", "spaces", 0.5)], Measure::Heads);
-        let position = "bob likes spaces".to_owned();
+        let position = "spaces: bob likes spaces".to_owned();
         assert_eq!(count.dissent_from(Some("tabs")), [Dissent { participant: "bob".into(), position }]);
         assert_eq!(count.dissent_from(None).len(), 2);
     }
@@ -267,32 +343,29 @@ mod tests {
         let votes = [("ann", "spaces", 0.9), ("bob", "tabs", 0.5), ("cyd", "tabs", 0.8)];
         let mut count = counting(&votes, Measure::Heads);
         count.silent = owned(&["dan"]);
-        let expected = "tabs has the most support: 2 of 3 votes.\n\
+        let expected = "tabs won the vote: 2 of 3 votes.\n\
                         - tabs: 2 votes, from bob (0.50) and cyd (0.80). cyd: \"cyd likes tabs\"\n\
                         - spaces: 1 vote, from ann (0.90). ann: \"ann likes spaces\"\n\
                         No vote was counted from dan.";
-        assert_eq!(count.account(&owned(&["tabs", "spaces", "both"])), expected);
+        assert_eq!(count.account(&owned(&["tabs", "spaces", "both"]), None), expected);
     }
 
     #[test]
     fn the_account_of_weighted_votes_states_their_weight() {
         let count = counting(&[("ann", "tabs", 0.9), ("dan", "spaces", 0.9)], Measure::Weight);
-        let account = count.account(&owned(&["tabs", "spaces", "both"]));
-        assert!(
-            account.starts_with("spaces has the most support: 75 % of the weight, 1 of 2 votes.\n"),
-            "{account}"
-        );
+        let account = count.account(&owned(&["tabs", "spaces", "both"]), None);
+        assert!(account.starts_with("spaces won the vote: 75 % of the weight, 1 of 2 votes.\n"), "{account}");
     }
 
     #[test]
     fn a_tie_is_reported_as_a_tie() {
         let count = counting(&[("ann", "spaces", 0.9), ("bob", "tabs", 0.5)], Measure::Heads);
-        let account = count.account(&owned(&["tabs", "spaces", "both"]));
+        let account = count.account(&owned(&["tabs", "spaces", "both"]), None);
         assert!(
             account.starts_with("A tie between spaces and tabs: tabs 1, spaces 1, both 0.\n"),
             "{account}"
         );
-        let nobody = counting(&[], Measure::Weight).account(&owned(&["tabs", "spaces"]));
+        let nobody = counting(&[], Measure::Weight).account(&owned(&["tabs", "spaces"]), Some("a majority"));
         assert_eq!(nobody, "No vote was cast that could be counted.");
     }
 }

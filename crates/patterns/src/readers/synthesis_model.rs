@@ -8,9 +8,6 @@ use serde::{Deserialize, Serialize};
 pub struct Synthesis {
     /// The considered answer.
     pub synthesis: String,
-    /// The degree of agreement, 0 to 1; absent if the reply couldn't be read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agreement: Option<f64>,
     /// The points they agree on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agreements: Vec<String>,
@@ -29,7 +26,6 @@ impl Synthesis {
         Decision {
             synthesis: self.synthesis,
             synthesizer: Some(by.to_owned()),
-            agreement: self.agreement,
             agreements: self.agreements,
             dissent: self.dissent,
             claims: self.claims,

@@ -11,7 +11,7 @@ use quorum_core::{
 use serde_json::{Value, json};
 
 use crate::readers::{
-    Synthesis, confidence,
+    Synthesis,
     json::{Object, last_object_with, objects, text, texts},
 };
 
@@ -73,10 +73,8 @@ impl Reader for Syntheses {
     fn read(&self, reply: &str) -> Result<Synthesis, Misread> {
         let wrong = || Misread::new("there is no JSON object with a synthesis in it");
         let object = last_object_with(reply, "synthesis").ok_or_else(wrong)?;
-        let agreement = object.get("agreement").and_then(Value::as_f64);
         Ok(Synthesis {
             synthesis: text(&object, "synthesis").ok_or_else(wrong)?,
-            agreement: agreement.map(|it| confidence::from_number(it).get()),
             agreements: texts(&object, "agreements"),
             dissent: objects(&object, "dissent").filter_map(|it| self.dissent(it)).collect(),
             claims: objects(&object, "claims").filter_map(|it| self.claim(it)).collect(),
@@ -106,7 +104,6 @@ fn schema(seated: &[String]) -> Value {
         "type": "object",
         "properties": {
             "synthesis": { "type": "string", "description": "The considered answer, complete in itself" },
-            "agreement": { "type": "number", "minimum": 0, "maximum": 1, "description": "How far they agree" },
             "agreements": { "type": "array", "items": { "type": "string" } },
             "dissent": {
                 "type": "array",
@@ -137,7 +134,7 @@ fn schema(seated: &[String]) -> Value {
                 "description": "The arguments on the table",
             },
         },
-        "required": ["synthesis", "agreement", "agreements", "dissent", "claims"],
+        "required": ["synthesis", "agreements", "dissent", "claims"],
         "additionalProperties": false,
     })
 }
@@ -154,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_synthesis_is_read_by_its_form() {
-        let reply = r#"Well: {"synthesis": " Tabs. ", "agreement": 75, "agreements": ["width", 3, ""],
+        let reply = r#"Well: {"synthesis": " Tabs. ", "agreements": ["width", 3, ""],
             "dissent": [{"participant": "BOB", "position": "spaces"}, {"participant": "eve", "position": "none"}, 7],
             "claims": [{"text": "tabs adapt", "supported_by": ["ann", "eve"], "attacked_by": ["bob"], "unanswered": true},
                        {"supported_by": ["ann"]}]}"#;
@@ -166,7 +163,6 @@ mod tests {
         };
         let expected = Synthesis {
             synthesis: "Tabs.".into(),
-            agreement: Some(0.75),
             agreements: vec!["width".into()],
             dissent: vec![Dissent { participant: "bob".into(), position: "spaces".into() }],
             claims: vec![claim],

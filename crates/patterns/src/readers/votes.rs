@@ -66,6 +66,12 @@ pub struct Tally {
     pub votes: BTreeMap<String, u32>,
     /// The weight for each option: confidence times the participant's weight.
     pub weighted: BTreeMap<String, f64>,
+    /// Whether everyone who voted, or tried to, chose the same.
+    #[serde(default)]
+    pub unanimous: bool,
+    /// How far the leading option's share is above the next one's, 0 to 1.
+    #[serde(default)]
+    pub margin: f64,
     /// Every single vote.
     pub ballots: Vec<CastBallot>,
 }

@@ -12,13 +12,10 @@ use crate::readers::Synthesis;
 pub(crate) fn sample(mind: &dyn Mind, _: Option<&Value>) -> String {
     let everyone = everyone(mind);
     let leading = leading(mind, &everyone);
-    let behind = |answer: usize| everyone.iter().filter(|it| it.holds == Some(answer)).count();
-    let agreement = leading.map_or(0.5, |it| behind(it) as f64 / everyone.len() as f64);
     let mut claims: Vec<Claim> = everyone.iter().filter_map(|it| claim(&everyone, it)).collect();
     claims.dedup_by(|one, other| one.text == other.text);
     json(&Synthesis {
         synthesis: text(mind, &everyone, leading),
-        agreement: Some((agreement * 100.0).round() / 100.0),
         agreements: agreements(mind, &everyone),
         dissent: dissent(&everyone, leading),
         claims,

@@ -17,6 +17,7 @@ mod people;
 mod results;
 mod ruled;
 mod scenarios;
+mod standing;
 mod stopped;
 mod values;
 mod votes;

@@ -121,7 +121,7 @@ async fn c02_a_person_whose_vote_is_unreadable_is_asked_again_in_plain_words() {
         table.engine.send(id, Command::Say(say)).await.unwrap();
     }
     let outcome = table.run(id).await.unwrap().outcome();
-    let ballots = outcome.voting_results().unwrap().ballots;
+    let ballots = outcome.voting_results().unwrap().vote_records;
     assert!(ballots.iter().any(|it| (&*it.provider, &*it.choice) == ("eva", "tabs")), "{ballots:?}");
     assert!(prompts.iter().all(|it| !it.contains("JSON") && it.contains("- tabs\n- spaces")), "{prompts:#?}");
     let again = |prompt: &String| prompt.starts_with("Your answer could not be read");

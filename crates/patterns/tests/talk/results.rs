@@ -12,6 +12,7 @@ use quorum_patterns::{
 };
 use quorum_testkit::spec::spec;
 use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::Value;
 
 /// A result's fields under the names of requirements A, B and D.
 pub(crate) trait Results {
@@ -58,12 +59,15 @@ impl Results for Outcome {
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct VotingResults {
-    pub(crate) winner: Option<String>,
+    pub(crate) winner: String,
     #[serde(default)]
     pub(crate) tie: Vec<String>,
     pub(crate) votes: BTreeMap<String, u32>,
     pub(crate) weighted_votes: BTreeMap<String, f64>,
-    pub(crate) ballots: Vec<Vote>,
+    pub(crate) unanimous: bool,
+    pub(crate) margin: f64,
+    pub(crate) vote_records: Vec<Vote>,
+    pub(crate) first_round: Option<Value>,
 }
 
 /// One vote (B04).
@@ -74,6 +78,7 @@ pub(crate) struct Vote {
     pub(crate) round: u32,
     pub(crate) choice: String,
     pub(crate) confidence: f64,
+    #[serde(default)]
     pub(crate) reasoning: String,
 }
 

@@ -63,14 +63,18 @@ fn votes_are_written_like_this() {
         tie: Vec::new(),
         votes: [("tabs".to_owned(), 1)].into(),
         weighted: [("tabs".to_owned(), 0.8)].into(),
+        unanimous: true,
+        margin: 1.0,
         ballots: vec![cast],
     };
     let cast = json!({
         "participant": "ann", "round": 1, "source": "stated",
         "choice": "tabs", "confidence": 0.8, "reasoning": "they adapt",
     });
-    let written =
-        json!({ "winner": "tabs", "votes": { "tabs": 1 }, "weighted": { "tabs": 0.8 }, "ballots": [cast] });
+    let written = json!({
+        "winner": "tabs", "votes": { "tabs": 1 }, "weighted": { "tabs": 0.8 },
+        "unanimous": true, "margin": 1.0, "ballots": [cast],
+    });
     check(&tally, written);
 }
 
@@ -84,7 +88,6 @@ fn a_synthesis_is_written_like_this() {
     };
     let synthesis = Synthesis {
         synthesis: "tabs".into(),
-        agreement: Some(0.5),
         agreements: vec!["it matters".into()],
         dissent: vec![Dissent { participant: "bob".into(), position: "spaces".into() }],
         claims: vec![claim],
@@ -93,7 +96,7 @@ fn a_synthesis_is_written_like_this() {
         "text": "tabs adapt", "supported_by": ["ann"], "attacked_by": ["bob"], "unanswered": true,
     });
     let written = json!({
-        "synthesis": "tabs", "agreement": 0.5, "agreements": ["it matters"],
+        "synthesis": "tabs", "agreements": ["it matters"],
         "dissent": [{ "participant": "bob", "position": "spaces" }], "claims": [claim],
     });
     check(&synthesis, written);

@@ -34,7 +34,7 @@ fn all_for(choice: &str) -> Panel {
 }
 
 fn choices(outcome: &Outcome) -> Vec<(String, String)> {
-    let ballots = outcome.voting_results().unwrap().ballots;
+    let ballots = outcome.voting_results().unwrap().vote_records;
     ballots.into_iter().map(|it| (it.provider, it.choice)).collect()
 }
 

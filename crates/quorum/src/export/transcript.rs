@@ -13,9 +13,9 @@ use crate::{
     export::transcript::{
         course::course,
         fields::fields,
-        results::{arguments, costs, dissent, shortfall, subs},
+        results::{arguments, costs, dissent, subs},
     },
-    text::{clean, count, escaped, time},
+    text::{self, clean, count, escaped, time},
 };
 
 mod course;
@@ -126,13 +126,9 @@ const SECTIONS: &[Section] = &[
 /// it again.
 pub(super) fn transcript(state: &Snapshot, commands: &[String]) -> Part {
     let outcome = state.outcome();
-    let mut blocks = vec![Block::Line(summary(state, &outcome))];
-    if outcome.simulated {
-        blocks.push(Block::Line(
-            "The voices were simulated: no model was asked, and what they say is made up".into(),
-        ));
-    }
-    blocks.extend(shortfall(&outcome));
+    let mut blocks: Vec<Block> = text::standing(&outcome).map(Block::Line).into_iter().collect();
+    blocks.push(Block::Line(summary(state, &outcome)));
+    blocks.extend(outcome.error.as_ref().map(|it| Block::Line(format!("{}: {}", it.code, it.message))));
     let parts = SECTIONS.iter().flat_map(|section| section(state, &outcome)).chain(again(commands)).collect();
     let mut whole = Part { parts, ..Part::new(outcome.topic.clone(), blocks) };
     clean_part(&mut whole);
@@ -185,7 +181,7 @@ fn synthesis(outcome: &Outcome) -> Option<Part> {
         blocks.push(items(&consensus.agreements));
     }
     let aside = consensus.synthesizer.as_ref().map(|who| format!("by {who}"));
-    Some(Part { aside, ..Part::new("Synthesis", blocks) })
+    Some(Part { aside, ..Part::new(text::heading(outcome), blocks) })
 }
 
 fn items(texts: &[String]) -> Block {

@@ -3,6 +3,8 @@
 mod clean;
 mod figures;
 mod hidden;
+mod standing;
 
 pub use clean::{clean, escaped};
 pub use figures::{count, grouped, line, time, tokens};
+pub use standing::{heading, standing};

@@ -35,6 +35,7 @@ impl State {
                 reading: reading.clone(),
                 at: fact.at,
             }),
+            Event::ReplyUnread(unread) => self.unread.push(unread.clone()),
             Event::Noted(noted) => self.noted.push(noted.clone()),
             Event::OrderDrawn { order } => {
                 fact.step.iter().for_each(|step| drop(self.orders.insert(step.clone(), order.clone())));

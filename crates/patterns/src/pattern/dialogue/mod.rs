@@ -101,6 +101,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
         ],
     },
     check,
+    standing: outcome::standing,
     loss: Loss::TurnFailed,
     run: |floor| Box::pin(run(floor)),
     ..Pattern::PLAIN

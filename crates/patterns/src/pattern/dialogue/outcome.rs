@@ -1,7 +1,7 @@
 //! The outcome of two partners' votes on consensus (A10).
 
 use quorum_core::model::{
-    outcome::{Decision, Dissent},
+    outcome::{Decision, Dissent, ResultKind, Standing},
     participant::Participant,
     state::State,
     transcript::Turn,
@@ -68,11 +68,12 @@ pub(super) fn decision(both_must_agree: bool, votes: &[Vote; 2]) -> Option<Decis
     let dissent = votes
         .iter()
         .filter(|it| !it.1.agrees)
-        .map(|(name, vote)| Dissent { participant: name.clone(), position: vote.reasoning.clone() });
+        .map(|(name, vote)| Dissent::of_position(name, "no consensus", &vote.reasoning));
     let solution = solution(votes);
     Some(Decision {
         synthesis: solution.map_or(WITHOUT_TEXT, |it| it.1).to_owned(),
         synthesizer: solution.map(|it| it.0.to_owned()),
+        standing: Standing::voted(ResultKind::Adopted, yes as u32, 2),
         agreement: Some(agreement(votes)),
         dissent: dissent.collect(),
         ..Decision::default()
@@ -93,6 +94,16 @@ fn solution(votes: &[Vote; 2]) -> Option<(&str, &str)> {
 fn agreement(votes: &[Vote; 2]) -> f64 {
     let sure = votes.iter().filter(|it| it.1.agrees).map(|it| f64::from(it.1.confidence));
     sure.sum::<f64>() / 200.0
+}
+
+/// How far the partners agreed, once the rounds are used up without consensus.
+pub(super) fn standing(state: &State) -> Option<Standing> {
+    state.ended.as_ref().filter(|end| end.why == super::USED_UP)?;
+    let last = state.noted::<Check>(super::CHECK).filter(|check| !check.skipped).last();
+    Some(last.map_or(Standing::plain(ResultKind::NoConsensus), |check| {
+        let yes = check.votes.iter().filter(|it| it.1.agrees).count();
+        Standing::voted(ResultKind::NoConsensus, yes as u32, 2)
+    }))
 }
 
 /// The check for the record.
@@ -142,7 +153,9 @@ mod tests {
         assert_eq!((both.agreement, both.dissent.len()), (Some(0.7), 0));
         let either = decide(EITHER, vote(false, 80, None), yes(60, "spaces")).unwrap();
         assert_eq!(either.agreement, Some(0.3));
-        assert_eq!(either.dissent, [Dissent { participant: "ann".into(), position: "because".into() }]);
+        assert_eq!(either.standing, Standing::voted(ResultKind::Adopted, 1, 2));
+        let position = "no consensus: because".into();
+        assert_eq!(either.dissent, [Dissent { participant: "ann".into(), position }]);
     }
 
     #[test]

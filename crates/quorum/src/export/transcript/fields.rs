@@ -121,7 +121,7 @@ fn ballots(value: &Value) -> Vec<Block> {
         vec![option.clone(), Cell::Number.write(Some(heads)), format!("{:.2}", weight(option))]
     };
     let rows: Vec<_> = options.into_iter().map(row).collect();
-    let cast = entries(value.get("ballots").unwrap_or(&Value::Null));
+    let cast = entries(value.get("voteRecords").unwrap_or(&Value::Null));
     let head = ["voter", "round", "choice", "confidence", "why"];
     vec![
         Block::Line(winner(value)),
@@ -137,9 +137,9 @@ fn winner(value: &Value) -> String {
     let tie = || entries(value.get("tie").unwrap_or(&Value::Null));
     let tie: Vec<String> =
         tie().iter().map(|it| Cell::Text.write(Some(it))).filter(|it| !it.is_empty()).collect();
-    match value.get("winner").and_then(Value::as_str) {
-        Some(winner) => format!("Winner: {winner}"),
-        None if tie.is_empty() => "There is no winner".to_owned(),
+    match value.get("winner").and_then(Value::as_str).filter(|it| !it.is_empty()) {
+        Some(winner) => format!("Most votes: {winner}"),
+        None if tie.is_empty() => "No vote counted".to_owned(),
         None => format!("A tie between {}", tie.join(" and ")),
     }
 }

@@ -1,20 +1,10 @@
-//! The sections on the decision: shortfalls, dissent, arguments, costs.
+//! The sections on the decision: dissent, arguments, costs.
 
 use std::collections::BTreeMap;
 
-use quorum_core::model::outcome::{Claim, CostSummary, Outcome, ProviderCost, StoppingReason, SubReport};
+use quorum_core::model::outcome::{Claim, CostSummary, Outcome, ProviderCost, SubReport};
 
 use super::{Block, Item, Part, Table};
-
-/// The ways in which the result falls short of what was requested.
-pub(super) fn shortfall(outcome: &Outcome) -> Vec<Block> {
-    let mut blocks = Vec::new();
-    if outcome.integrity.degraded || outcome.stopping_reason == Some(StoppingReason::USER_STOP) {
-        blocks.push(Block::Line("Less went into the result than was meant to".into()));
-    }
-    blocks.extend(outcome.error.as_ref().map(|it| Block::Line(format!("{}: {}", it.code, it.message))));
-    blocks
-}
 
 pub(super) fn dissent(outcome: &Outcome) -> Option<Part> {
     let views = outcome.consensus.dissent.iter().flatten();
