@@ -515,7 +515,7 @@ fn the_card_tells_how_it_was_decided_and_what_it_took() {
         "
 ────────────────────────────────────────────────────────────────────────────────
  Done in 1 min 5 s: ann, bob; 4 calls, 4,800 tokens, $0.0520.
- votes      tabs 2 (1.60) wins
+ votes      tabs 2 (1.60) leads
             spaces 0 (0.00)
  dissent    bob: spaces look alike everywhere
  agreement  R1 0.50 → R2 1.00 (need 0.80)

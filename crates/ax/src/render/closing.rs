@@ -1,20 +1,15 @@
 //! The closing lines on stderr: duration, participants, cost, and whether the result is complete.
 
 use quorum::{
-    model::{
-        lifecycle::Lifecycle,
-        outcome::{Integrity, Outcome, StoppingReason},
-        state::State,
-    },
-    text::{count, time},
-    vocabulary::view::Cell,
+    model::{lifecycle::Lifecycle, outcome::Outcome, state::State},
+    text::{count, shortfalls, time},
 };
-use serde_json::Value;
 
 /// The closing lines of a finished discussion.
 pub(crate) fn lines(outcome: &Outcome) -> Vec<String> {
     let mut lines = vec![sum(outcome)];
-    let short = shortfalls(outcome);
+    let missing = outcome.integrity.missing.iter().map(|it| format!("{} {}", it.provider, it.reason));
+    let short: Vec<String> = missing.chain(shortfalls(outcome)).collect();
     if outcome.integrity.degraded && !short.is_empty() {
         lines.push(format!("Less than was asked for: {}.", short.join("; ")));
     }
@@ -59,44 +54,4 @@ fn sum(outcome: &Outcome) -> String {
         (count(u64::from(costs.total_calls), "call"), count(outcome.metadata.total_tokens, "token"));
     let took = time(outcome.total_duration_ms);
     format!("{verb} in {took}: {who}; {calls}, {tokens}, {price}.")
-}
-
-fn shortfalls(outcome: &Outcome) -> Vec<String> {
-    let Integrity { missing, inferred_readings, unread_replies, truncations, cut_short, lacks, .. } =
-        &outcome.integrity;
-    let mut short: Vec<String> = missing.iter().map(|it| format!("{} {}", it.provider, it.reason)).collect();
-    if outcome.stopping_reason == Some(StoppingReason::USER_STOP) {
-        short.push("it was stopped before its end".to_owned());
-    }
-    let counted = [
-        (inferred_readings, "reply guessed from its words", "replies guessed from their words"),
-        (unread_replies, "reply that could not be read", "replies that could not be read"),
-        (
-            truncations,
-            "earlier turn left out to fit a model's window",
-            "earlier turns left out to fit a model's window",
-        ),
-        (cut_short, "answer cut off at its token limit", "answers cut off at their token limit"),
-    ];
-    for (number, one, many) in counted {
-        match number {
-            0 => {}
-            1 => short.push(format!("1 {one}")),
-            _ => short.push(format!("{number} {many}")),
-        }
-    }
-    short.extend(lacks.iter().map(lack));
-    short
-}
-
-/// What the pattern reports as missing, under the field's name: `unassessed rounds: 1, 2`.
-fn lack((name, value): (&String, &Value)) -> String {
-    let mut words = String::new();
-    for letter in name.chars() {
-        if letter.is_uppercase() {
-            words.push(' ');
-        }
-        words.extend(letter.to_lowercase());
-    }
-    format!("{words}: {}", Cell::Text.write(Some(value)))
 }

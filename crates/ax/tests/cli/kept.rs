@@ -36,7 +36,7 @@ fn d15_exported_as_markdown_it_has_everything_in_order() {
     let text = desk.ax(&["export", "last"]).ends(0).out;
     let places: Vec<usize> = [
         "# Tabs or spaces?",
-        "simulated",
+        "Simulated:",
         "## Synthesis",
         "## Votes",
         "## At the table",

@@ -62,7 +62,7 @@ fn offline_runs_anywhere_and_its_result_is_marked_on_every_surface() {
         let out = run(more);
         assert!(out.starts_with(MARK), "{more:?}: {out}");
     }
-    let said_so = "The voices were simulated: no model was asked, and what they say is made up";
+    let said_so = "Simulated: no model was asked, and what follows is made up";
     assert!(run(&["--output-format", "md"]).contains(said_so));
     let events = run(&["--output-format", "jsonl"]);
     let started = events.lines().find(|it| it.contains("\"type\":\"discussion_started\"")).unwrap();

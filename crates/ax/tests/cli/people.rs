@@ -84,7 +84,7 @@ fn a_person_votes_in_plain_words() {
         said = desk.ax(&["say", "last", "TABS\nThey are smaller.\nConfidence: 0.9", "--json"]).ends(0);
     }
     let result = said.json();
-    let ballots = result["votingResults"]["ballots"].as_array().unwrap();
+    let ballots = result["votingResults"]["voteRecords"].as_array().unwrap();
     let mine = ballots.iter().find(|it| it["provider"] == "me").unwrap();
     assert_eq!((&mine["choice"], &mine["confidence"]), (&Value::from("tabs"), &Value::from(0.9)));
     assert_eq!(mine["reasoning"], "They are smaller.");

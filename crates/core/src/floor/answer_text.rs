@@ -10,6 +10,9 @@ pub(crate) const MAX_BYTES: usize = 1 << 20;
 /// however its pieces arrive, and counting takes no longer than reading.
 const BLOCK: usize = 1_024;
 
+/// More tokens than any text has by our count, for each of its bytes.
+const MOST_PER_BYTE: u64 = 2;
+
 /// The text of one answer.
 pub(crate) struct AnswerText {
     kept: String,
@@ -48,6 +51,10 @@ impl AnswerText {
     /// The end of the first block that takes the answer past its limit. Always counted by the
     /// family with the fewest tokens per text, whichever model answers.
     fn end(&mut self) -> Option<usize> {
+        // Most answers are so short that they need not be counted.
+        if (self.kept.len() as u64).saturating_mul(MOST_PER_BYTE) <= self.limit {
+            return None;
+        }
         while self.counted + BLOCK <= self.kept.len() {
             let end = self.kept.floor_char_boundary(self.counted + BLOCK);
             self.tokens += Family::O200k.estimate(&self.kept[self.counted..end]);
@@ -134,6 +141,16 @@ mod tests {
                 let text = text.repeat(most as usize / text.len());
                 assert!(!in_pieces(&text, 2_048, 11).is_cut(), "{family:?}: {text:.40}");
             }
+        }
+    }
+
+    #[test]
+    fn no_text_has_more_tokens_than_the_bound_for_its_bytes() {
+        let texts =
+            ["a ", "!", "a!", "1 ", "ä", "是", "👍", "\n", "\t", "A", "aB", "'s", "\u{200c}", "ف ", "x1"];
+        for text in texts.map(|it| it.repeat(1_000)) {
+            let tokens = Family::O200k.estimate(&text);
+            assert!(tokens <= text.len() as u64 * MOST_PER_BYTE, "{tokens} of {}: {text:.10}", text.len());
         }
     }
 

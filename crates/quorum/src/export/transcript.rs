@@ -126,7 +126,7 @@ const SECTIONS: &[Section] = &[
 /// it again.
 pub(super) fn transcript(state: &Snapshot, commands: &[String]) -> Part {
     let outcome = state.outcome();
-    let mut blocks: Vec<Block> = text::standing(&outcome).map(Block::Line).into_iter().collect();
+    let mut blocks: Vec<Block> = standing(&outcome).into_iter().collect();
     blocks.push(Block::Line(summary(state, &outcome)));
     blocks.extend(outcome.error.as_ref().map(|it| Block::Line(format!("{}: {}", it.code, it.message))));
     let parts = SECTIONS.iter().flat_map(|section| section(state, &outcome)).chain(again(commands)).collect();
@@ -162,6 +162,12 @@ fn summary(state: &State, outcome: &Outcome) -> String {
     let (took, at) = (time(outcome.total_duration_ms), moment(&outcome.metadata.started_at));
     let pattern = &outcome.pattern;
     format!("{at}: {pattern}, {rounds}, decided by {method}, {}, {took}", outcome.status)
+}
+
+/// What the result is. The line's last full stop is left to the format.
+fn standing(outcome: &Outcome) -> Option<Block> {
+    let line = text::standing(outcome)?;
+    Some(Block::Line(line.strip_suffix('.').unwrap_or(&line).to_owned()))
 }
 
 /// `2026-11-02 14:05 UTC`

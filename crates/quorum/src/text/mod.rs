@@ -7,4 +7,4 @@ mod standing;
 
 pub use clean::{clean, escaped};
 pub use figures::{count, grouped, line, time, tokens};
-pub use standing::{heading, standing};
+pub use standing::{heading, shortfalls, standing};

@@ -1,17 +1,19 @@
 //! What a result is, in one line for people.
 
-use quorum_core::model::outcome::{Outcome, ResultKind, Standing};
-
-use super::count;
+use quorum_core::{
+    model::outcome::{Integrity, Outcome, ResultKind, Standing},
+    vocabulary::view::Cell,
+};
+use serde_json::Value;
 
 /// One line that says what the result is; `None` for a plain answer that lacks nothing.
 #[must_use]
 pub fn standing(outcome: &Outcome) -> Option<String> {
     let report = outcome.outcome?;
     let sentences = [
+        report.simulated.then(|| "Simulated: no model was asked, and what follows is made up.".to_owned()),
         voted(report.standing),
-        report.degraded.then(|| format!("Degraded: {}.", shortfalls(outcome).join(", "))),
-        report.simulated.then(|| "Simulated: no model was asked, and the text is made up.".to_owned()),
+        report.degraded.then(|| format!("Degraded: {}.", in_short(outcome))),
     ];
     let line = sentences.into_iter().flatten().collect::<Vec<_>>().join(" ");
     (!line.is_empty()).then_some(line)
@@ -43,30 +45,49 @@ fn voted(standing: Standing) -> Option<String> {
     Some(sentence)
 }
 
-/// What is missing from the result, most important first.
-fn shortfalls(outcome: &Outcome) -> Vec<String> {
-    let it = &outcome.integrity;
-    let mut missing: Vec<&str> = it.missing.iter().map(|missing| missing.provider.as_str()).collect();
+/// What is missing from the result, for its one line: names without reasons.
+fn in_short(outcome: &Outcome) -> String {
+    let mut missing: Vec<&str> = outcome.integrity.missing.iter().map(|it| it.provider.as_str()).collect();
     missing.dedup();
-    let parts = [
-        outcome.stopping_reason.as_ref().and_then(|reason| ended_early(reason.name())).map(str::to_owned),
-        (!missing.is_empty()).then(|| format!("without {}", missing.join(" and "))),
-        replies(it.unread_replies, "unread"),
-        replies(it.inferred_readings, "guessed from the wording"),
-        replies(it.cut_short, "cut off"),
-        (0 < it.truncations)
-            .then(|| format!("{} left out of a context window", count(it.truncations.into(), "turn"))),
-    ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    if parts.is_empty() { vec!["less went into it than was planned".to_owned()] } else { parts }
+    let without = (!missing.is_empty()).then(|| format!("without {}", missing.join(" and ")));
+    let parts: Vec<String> = without.into_iter().chain(shortfalls(outcome)).collect();
+    if parts.is_empty() { "less went into it than was planned".to_owned() } else { parts.join("; ") }
 }
 
-fn replies(number: u32, then: &str) -> Option<String> {
-    match number {
+/// What is missing from the result besides participants.
+#[must_use]
+pub fn shortfalls(outcome: &Outcome) -> Vec<String> {
+    let Integrity { inferred_readings, unread_replies, truncations, cut_short, lacks, .. } =
+        &outcome.integrity;
+    let early = outcome.stopping_reason.as_ref().and_then(|reason| ended_early(reason.name()));
+    let counted = [
+        (inferred_readings, "reply guessed from its words", "replies guessed from their words"),
+        (unread_replies, "reply that could not be read", "replies that could not be read"),
+        (
+            truncations,
+            "earlier turn left out to fit a model's window",
+            "earlier turns left out to fit a model's window",
+        ),
+        (cut_short, "answer cut off at its token limit", "answers cut off at their token limit"),
+    ];
+    let counted = counted.into_iter().filter_map(|(number, one, many)| match number {
         0 => None,
-        1 => Some(format!("1 reply {then}")),
-        number => Some(format!("{number} replies {then}")),
+        1 => Some(format!("1 {one}")),
+        _ => Some(format!("{number} {many}")),
+    });
+    early.map(str::to_owned).into_iter().chain(counted).chain(lacks.iter().map(lack)).collect()
+}
+
+/// What the pattern reports as missing, under the field's name: `unassessed rounds: 1, 2`.
+fn lack((name, value): (&String, &Value)) -> String {
+    let mut words = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() {
+            words.push(' ');
+        }
+        words.extend(letter.to_lowercase());
     }
+    format!("{words}: {}", Cell::Text.write(Some(value)))
 }
 
 fn ended_early(reason: &str) -> Option<&'static str> {
