@@ -1,9 +1,9 @@
 // The form that starts a discussion.
 
-import { get, post } from './api.js';
+import { get, keep, post } from './api.js';
 import { fill, h, memo, notice } from './dom.js';
 import { field, lines, optionField, options } from './fields.js';
-import { described, refused } from './plan.js';
+import { described, isMute, refused, unusual } from './plan.js';
 
 /** The default number of participants. */
 const USUAL = 3;
@@ -40,6 +40,8 @@ export function order() {
   const about = h('p.faint.hint');
   const seats = h('div.seats', { role: 'group', 'aria-label': 'Panel' });
   const me = h('input', { type: 'checkbox', name: 'me' });
+  const offline = h('input', { type: 'checkbox', name: 'offline', autocomplete: 'off' });
+  const madeUp = h('label.choice', { hidden: true }, offline, 'Simulated voices: no model is asked, and every answer is made up');
   const called = input('called', { value: 'me', maxlength: 40, 'aria-label': 'Your name at the table', hidden: true });
   const named = input('named', { maxlength: 200, 'aria-label': 'Name of the session', hidden: true });
   const presets = field('Start from', preset);
@@ -54,7 +56,7 @@ export function order() {
     topic,
     h('div.fields', {}, field('How they talk', pattern), presets),
     about,
-    h('fieldset', {}, h('legend', {}, 'Panel'), seats, h('label.choice', {}, me, 'Keep a seat for me'), called),
+    h('fieldset', {}, h('legend', {}, 'Panel'), seats, h('label.choice', {}, me, 'Keep a seat for me'), called, madeUp),
     h(
       'div.fields',
       {},
@@ -169,15 +171,32 @@ export function order() {
     wrong.hidden = true;
     try {
       if (session.value === NEW) await found();
-      const { discussionId } = await post('/api/discussions', whole(), {
+      const { discussionId, panel } = await post('/api/discussions', whole(), {
         'Idempotency-Key': crypto.randomUUID?.() ?? String(Math.random()),
       });
+      if (panel) keep(`quorum-panel-${discussionId}`, unusual(panel));
       location.assign(`/d/${discussionId}`);
     } catch (error) {
       go.disabled = false;
       wrong.hidden = false;
-      fill(wrong, refused(error));
+      fill(wrong, complaints(error));
     }
+  }
+
+  /** The problems; where too few models can be asked, the offer of simulated voices. */
+  function complaints(error) {
+    if (!isMute(error)) return refused(error);
+    return [
+      h('p', {}, 'Too few models can be asked here: whoever runs the server can give it a key, or start a local model.'),
+      h('button', { type: 'button', on: { click: simulate } }, 'Use simulated voices'),
+    ];
+  }
+
+  function simulate() {
+    madeUp.hidden = false;
+    offline.checked = true;
+    wrong.hidden = true;
+    void foresee();
   }
 
   /** Creates the requested session, and selects it. */
@@ -196,7 +215,7 @@ export function order() {
     try {
       shown = described(await post('/api/plan', whole()));
     } catch (error) {
-      shown = h('div.faint', {}, refused(error));
+      shown = h('div.faint', {}, complaints(error));
     }
     if (mine !== asked) return;
     plan.hidden = false;
@@ -228,6 +247,7 @@ function request(form, given) {
   for (const name of TEXTS) if (text(name)) made[name] = text(name);
   for (const name of NUMBERS) if (text(name)) made[name] = Number(text(name));
   if (text('minutes')) made.budgetMs = Math.round(text('minutes') * 60000);
+  if (data.has('offline')) made.offline = true;
   if (text('session') !== NEW && text('session')) made.sessionId = text('session');
   const votes = lines(data.get('votingOptions'));
   if (votes.length) made.votingOptions = votes;
@@ -254,10 +274,11 @@ const input = (name, props) => h('input', { name, ...props });
 
 const number = (name, props) => input(name, { type: 'number', ...props });
 
-/** All providers to choose from; the first available ones are preselected. */
+/** All providers to choose from; the first available ones are preselected if there are several. */
 function pills(providers) {
   const isReal = providers.some((it) => it.available);
-  const usual = providers.filter((it) => it.available || !isReal).slice(0, USUAL);
+  const first = providers.filter((it) => it.available || !isReal).slice(0, USUAL);
+  const usual = first.length > 1 ? first : [];
   return providers.map((it) =>
     h(
       'label.choice.pill',
