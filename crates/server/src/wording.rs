@@ -1,6 +1,6 @@
 //! Words errors for HTTP: what to send instead, by the names of fields and endpoints.
 
-use quorum::{Complaint, Origin, Remedy, model::id::DiscussionId};
+use quorum::{Complaint, Origin, Remedy, model::id::DiscussionId, request::PanelChoice};
 
 /// The message about a field: what is wrong, where its value came from, and what to send instead.
 pub(crate) fn complaint(complaint: &Complaint) -> String {
@@ -25,6 +25,26 @@ fn remedy(remedy: &Remedy) -> Option<String> {
             Some(format!("whoever runs the server can write [presets.{name}] into the configuration"))
         }
         Remedy::Provide { .. } | Remedy::KeepKey { .. } | Remedy::AnotherModel { .. } => None,
+    }
+}
+
+/// How the panel differs from the usual one.
+pub(crate) fn panel(choice: &PanelChoice) -> String {
+    match choice {
+        PanelChoice::OneVendor { provider, models } => {
+            format!("only {provider} can be asked here, so its models discuss: {}", models.join(", "))
+        }
+        PanelChoice::Narrowed { panel, missing } => {
+            let (panel, missing) = (panel.join(", "), missing.join(", "));
+            format!("{missing} can't be asked here, so the panel is {panel}")
+        }
+        PanelChoice::FilledUp { panel, added } if panel.len() == added.len() => {
+            format!("nobody of the usual panel can be asked here, so others discuss: {}", panel.join(", "))
+        }
+        PanelChoice::FilledUp { panel, added } => {
+            let (panel, added) = (panel.join(", "), added.join(", "));
+            format!("too few of the usual panel can be asked here, so it is filled up with {added}: {panel}")
+        }
     }
 }
 

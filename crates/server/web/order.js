@@ -1,9 +1,9 @@
 // The form that starts a discussion.
 
-import { get, post } from './api.js';
+import { get, keep, post } from './api.js';
 import { fill, h, memo, notice } from './dom.js';
 import { field, lines, optionField, options } from './fields.js';
-import { described, refused } from './plan.js';
+import { described, isMute, refused, unusual } from './plan.js';
 
 /** The default number of participants. */
 const USUAL = 3;
@@ -39,7 +39,10 @@ export function order() {
   const own = h('details.own', { hidden: true }, h('summary'), declared[0]);
   const about = h('p.faint.hint');
   const seats = h('div.seats', { role: 'group', 'aria-label': 'Panel' });
+  const byDefault = h('small.faint', { hidden: true }, 'Choose nobody for the usual panel.');
   const me = h('input', { type: 'checkbox', name: 'me' });
+  const offline = h('input', { type: 'checkbox', name: 'offline', autocomplete: 'off' });
+  const madeUp = h('label.choice', { hidden: true }, offline, 'Simulated voices: no model is asked, and every answer is made up');
   const called = input('called', { value: 'me', maxlength: 40, 'aria-label': 'Your name at the table', hidden: true });
   const named = input('named', { maxlength: 200, 'aria-label': 'Name of the session', hidden: true });
   const presets = field('Start from', preset);
@@ -54,7 +57,7 @@ export function order() {
     topic,
     h('div.fields', {}, field('How they talk', pattern), presets),
     about,
-    h('fieldset', {}, h('legend', {}, 'Panel'), seats, h('label.choice', {}, me, 'Keep a seat for me'), called),
+    h('fieldset', {}, h('legend', {}, 'Panel'), seats, byDefault, h('label.choice', {}, me, 'Keep a seat for me'), called, madeUp),
     h(
       'div.fields',
       {},
@@ -69,6 +72,8 @@ export function order() {
     go,
   );
   let [patterns, methods, strategies, detectors, kept, timer, asked] = [[], [], [], [], [], 0, 0];
+  // Who takes part if nobody is chosen: with a person's seat, and by the latest plan.
+  let [first, planned] = [[], []];
   // Fields keep their values while another pattern is selected.
   const [made, drawn] = [new Map(), memo()];
   let fields = [];
@@ -108,7 +113,10 @@ export function order() {
       options(preset, [['', 'nothing'], ...orders.map((it) => [it.name, it.name])]);
       options(session, [['', 'none'], ...sessions.map((it) => [it.sessionId, it.name]), [NEW, 'a new one…']]);
       presets.hidden = !orders.length;
-      fill(seats, pills(providers));
+      const isReal = providers.some((it) => it.available);
+      first = providers.filter((it) => it.available || !isReal).slice(0, USUAL).map((it) => it.name);
+      fill(seats, pills(providers, isReal ? [] : first));
+      byDefault.hidden = !isReal;
       describe();
       // Plans with the values that the browser has restored.
       void foresee();
@@ -146,14 +154,15 @@ export function order() {
 
   /** Tells the fields who the participants are. */
   function seat() {
-    const names = [...form.querySelectorAll('[name=seat]:checked')].map((it) => it.value);
+    const checked = [...form.querySelectorAll('[name=seat]:checked')].map((it) => it.value);
+    const names = checked.length || me.checked ? checked : [...planned];
     if (me.checked) names.push(called.value.trim() || 'me');
     fields.forEach((it) => it.seat(names));
   }
 
   /** The order, with the options that are shown. */
   function whole() {
-    const order = request(form, chosen());
+    const order = request(form, chosen(), first);
     for (const it of fields) {
       const value = it.read();
       if (value !== undefined) order[it.name] = value;
@@ -169,15 +178,32 @@ export function order() {
     wrong.hidden = true;
     try {
       if (session.value === NEW) await found();
-      const { discussionId } = await post('/api/discussions', whole(), {
+      const { discussionId, panel } = await post('/api/discussions', whole(), {
         'Idempotency-Key': crypto.randomUUID?.() ?? String(Math.random()),
       });
+      if (panel) keep(`quorum-panel-${discussionId}`, unusual(panel));
       location.assign(`/d/${discussionId}`);
     } catch (error) {
       go.disabled = false;
       wrong.hidden = false;
-      fill(wrong, refused(error));
+      fill(wrong, complaints(error));
     }
+  }
+
+  /** The problems; where too few models can be asked, the offer of simulated voices. */
+  function complaints(error) {
+    if (!isMute(error)) return refused(error);
+    return [
+      h('p', {}, 'Too few models can be asked here: whoever runs the server can give it a key, or start a local model.'),
+      h('button', { type: 'button', on: { click: simulate } }, 'Use simulated voices'),
+    ];
+  }
+
+  function simulate() {
+    madeUp.hidden = false;
+    offline.checked = true;
+    wrong.hidden = true;
+    void foresee();
   }
 
   /** Creates the requested session, and selects it. */
@@ -192,15 +218,18 @@ export function order() {
   async function foresee() {
     if (!topic.value.trim()) return (plan.hidden = true);
     const mine = ++asked;
-    let shown;
+    let [shown, who] = [null, planned];
     try {
-      shown = described(await post('/api/plan', whole()));
+      const made = await post('/api/plan', whole());
+      [shown, who] = [described(made), made.participants.map((it) => it.participant)];
     } catch (error) {
-      shown = h('div.faint', {}, refused(error));
+      shown = h('div.faint', {}, complaints(error));
     }
     if (mine !== asked) return;
     plan.hidden = false;
     fill(plan, shown);
+    planned = who;
+    seat();
   }
   return form;
 }
@@ -215,19 +244,23 @@ function adopt({ elements }, given) {
     for (const box of elements.seat) box.checked = Boolean(given.providers?.includes(box.value));
 }
 
-/** The order: the values of the form, or its preset's participants if none are chosen. */
-function request(form, given) {
+/**
+ * The order: the values of the form. If no participants are chosen, those of its preset, or the
+ * usual ones.
+ */
+function request(form, given, first) {
   const data = new FormData(form);
   const text = (name) => data.get(name)?.trim();
   const panel = data.getAll('seat');
   const made = { topic: data.get('topic') };
   if (text('me')) {
-    const others = panel.length ? panel : (given.participants ?? []);
+    const others = panel.length ? panel : (given.participants ?? first);
     made.participants = [...others, `${text('called') || 'me'}:person`];
   } else if (panel.length) made.providers = panel;
   for (const name of TEXTS) if (text(name)) made[name] = text(name);
   for (const name of NUMBERS) if (text(name)) made[name] = Number(text(name));
   if (text('minutes')) made.budgetMs = Math.round(text('minutes') * 60000);
+  if (data.has('offline')) made.offline = true;
   if (text('session') !== NEW && text('session')) made.sessionId = text('session');
   const votes = lines(data.get('votingOptions'));
   if (votes.length) made.votingOptions = votes;
@@ -254,15 +287,14 @@ const input = (name, props) => h('input', { name, ...props });
 
 const number = (name, props) => input(name, { type: 'number', ...props });
 
-/** All providers to choose from; the first available ones are preselected. */
-function pills(providers) {
+/** All providers to choose from. */
+function pills(providers, preselected) {
   const isReal = providers.some((it) => it.available);
-  const usual = providers.filter((it) => it.available || !isReal).slice(0, USUAL);
   return providers.map((it) =>
     h(
       'label.choice.pill',
       { title: (isReal && it.lacks) || it.strengths.join(', ') },
-      h('input', { type: 'checkbox', name: 'seat', value: it.name, checked: usual.includes(it) }),
+      h('input', { type: 'checkbox', name: 'seat', value: it.name, checked: preselected.includes(it.name) }),
       it.name,
       isReal && !it.available && h('small', {}, ' can’t be asked'),
     ),

@@ -13,12 +13,22 @@ export function described(plan) {
   ];
   const rows = [row('Usually up to', plan.usual), row('At the very most', plan.most)];
   return [
+    plan.panel && h('p.caution', {}, unusual(plan.panel)),
     table(['The plan', 'Calls', 'Tokens', 'Cost'], rows),
     h('p.faint', {}, `Within ${clock(plan.budgetMs)} minutes`, plan.simulated && '; the voices are simulated'),
     who('Has no known price, so is in no sum', plan.unpriced),
     who('Can’t take part here', plan.unavailable),
     h('ol', {}, course(plan.course).map((it) => h('li', {}, it))),
   ];
+}
+
+/** How a panel that the server chose differs from the usual one, in a line. */
+export function unusual({ kind, panel, provider, models, missing, added }) {
+  const list = (names) => names.join(', ');
+  if (kind === 'one-vendor') return `Only ${provider} can be asked here, so its models discuss: ${list(models)}.`;
+  if (kind === 'narrowed') return `The usual panel without ${list(missing)}, which can’t be asked here: ${list(panel)}.`;
+  if (panel.length === added.length) return `Nobody of the usual panel can be asked here, so others discuss: ${list(panel)}.`;
+  return `Too few of the usual panel can be asked here, so ${list(added)} filled it up: ${list(panel)}.`;
 }
 
 const who = (what, names) =>
@@ -38,6 +48,10 @@ function course(phases) {
 const span = (from, to) => (from === to ? `Round ${from}` : `Rounds ${from} to ${to}`);
 
 const phase = (it) => `${words(it.phase)} (${it.asked.map((group) => group.join(' + ')).join(', then ')})`;
+
+/** Whether all that is wrong is that too few models can be asked. */
+export const isMute = ({ status, fields }) =>
+  status === 400 && fields?.length > 0 && fields.every((it) => it.code === 'DISCUSSION_INSUFFICIENT_PROVIDERS');
 
 /** The problems with the order, field by field. */
 export const refused = (error) =>

@@ -1,6 +1,6 @@
 // One discussion: watch, steer, speak, replay.
 
-import { ahead, listen } from './api.js';
+import { ahead, listen, recalled } from './api.js';
 import { columns } from './columns.js';
 import { controls, fork } from './controls.js';
 import { announce, fill, h, memo, say, simulated } from './dom.js';
@@ -31,7 +31,7 @@ export function watch(id, main) {
   const steering = controls(id, () => again());
   // In page order.
   const parts = {
-    head: heading(steering.root),
+    head: heading(steering.root, recalled(`quorum-panel-${id}`)),
     strip: strip(),
     banner: banner(),
     person: person(id),
@@ -148,9 +148,10 @@ export function watch(id, main) {
   };
 }
 
-/** The topic, the kind of discussion, and its state. */
-function heading(controls) {
+/** The topic, the kind of discussion, its state, and what is unusual about its panel. */
+function heading(controls, unusual) {
   const [title, kind, where, origin] = ['h1', 'span.chip', 'span.chip.state', 'span'].map((it) => h(it));
+  const panel = unusual && h('p.faint', {}, unusual);
   const named = memo();
   const name = (state) => {
     const { spec, fork, lineage } = state;
@@ -165,7 +166,7 @@ function heading(controls) {
     );
   };
   return {
-    root: h('header.head', {}, h('div.question', {}, title, h('p.chips', {}, kind, where, origin)), controls),
+    root: h('header.head', {}, h('div.question', {}, title, h('p.chips', {}, kind, where, origin), panel), controls),
     update: (state, isNow) => {
       named(state.spec.topic, () => name(state));
       say(where, isNow ? standing(state) : `replay · ${standing(state)}`);

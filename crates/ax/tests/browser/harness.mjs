@@ -34,17 +34,20 @@ const freePort = () =>
     });
   });
 
-/** Runs `ax serve --offline` on a port that it keeps over restarts. */
-export async function house(config) {
+/** The environment of a server that can ask no model: without keys and programs. */
+export const nobody = () => ({ PATH: FOLDER, HOME: FOLDER });
+
+/** Runs `ax serve --offline`, or with other flags, on a port that it keeps over restarts. */
+export async function house(config, { flags = ['--offline'], env = process.env } = {}) {
   const port = await freePort();
   writeFileSync(join(FOLDER, 'config.toml'), config);
   mkdirSync(join(FOLDER, 'data'), { recursive: true });
   const it = { base: `http://127.0.0.1:${port}`, child: null, start, kill, post, get };
-  const env = { ...process.env, AX_CONFIG: join(FOLDER, 'config.toml'), AX_DATA_DIR: join(FOLDER, 'data') };
+  it.env = { ...env, AX_CONFIG: join(FOLDER, 'config.toml'), AX_DATA_DIR: join(FOLDER, 'data') };
 
   function start() {
-    it.child = spawn(process.env.QUORUM_AX, ['serve', '--offline', '--port', String(port)], {
-      env,
+    it.child = spawn(process.env.QUORUM_AX, ['serve', ...flags, '--port', String(port)], {
+      env: it.env,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     return new Promise((done, refuse) => {
@@ -129,8 +132,8 @@ export async function visitor(browser, base, options = {}) {
 }
 
 /** Runs a scenario, ends server and browser, and checks that no page had an error. */
-export async function scenario(config, play) {
-  const server = await house(config);
+export async function scenario(config, play, how) {
+  const server = await house(config, how);
   const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS });
   const pages = [];
   const open = async (options) => {

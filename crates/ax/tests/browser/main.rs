@@ -69,6 +69,11 @@ fn a12_an_order_is_planned_from_a_preset_in_a_session_and_its_judge_replaced() {
 }
 
 #[test]
+fn a_server_without_models_offers_simulated_voices_and_a_panel_of_one_vendor_says_so() {
+    play("unasked.mjs");
+}
+
+#[test]
 fn s6_a_server_that_lies_in_every_text_makes_nothing_run() {
     play("hostile.mjs");
 }

@@ -8,6 +8,18 @@ use serde::{Deserialize, Serialize};
 /// path.
 pub const LONGEST_NAME: usize = 128;
 
+/// The names a seat can be given in a request, as a pattern for JSON schemas: a provider's name, or
+/// a provider's and a model's, like `claude` or `ollama/llama3:8b`.
+pub const NAME_PATTERN: &str = r"^[^\W_][-\w.@~+]*(/[-\w.:/@~+]*[-\w.:@~+])?$";
+
+/// Whether a seat can be given this name in a request.
+#[must_use]
+pub fn is_name(written: &str) -> bool {
+    let plain = |it: char| it.is_alphanumeric() || "-_.:/@~+".contains(it);
+    let begins = written.chars().next().is_some_and(char::is_alphanumeric);
+    begins && !written.ends_with('/') && written.chars().count() <= LONGEST_NAME && written.chars().all(plain)
+}
+
 /// One seat: a name in the panel and the voice behind it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Participant {

@@ -5,7 +5,7 @@ use std::{fmt::Display, ops::RangeInclusive};
 use serde_json::{Map, Value};
 
 use super::option::{Choice, Kind, LONGEST_CELL, MOST_CELL_TEXTS, MOST_SEATS, RowCell, RowCellKind};
-use crate::model::excerpt::in_short;
+use crate::model::{excerpt::in_short, participant::is_name};
 
 /// The names that an option's value may refer to.
 #[derive(Debug, Clone, Copy)]
@@ -70,7 +70,7 @@ impl Kind {
                 let unknown = value.as_array()?.iter().find(is_unknown)?;
                 Some(format!("there is no {}; there are {}", in_short(unknown), known.detectors.join(", ")))
             }
-            Kind::Seat { .. } => not_seated(value.as_str()?, known.seats),
+            Kind::Seat { .. } => not_a_seat(value.as_str()?, known.seats),
             Kind::Embedder => not_a_model(value),
             Kind::Rows { cells, most } => unfit_rows(value, cells, *most, known.seats),
             Kind::TextsBySeat { most, longest } => unfit_texts(value, *most, *longest, known.seats),
@@ -99,6 +99,15 @@ fn not_seated(name: &str, seats: Option<&[&str]>) -> Option<String> {
     let seats = seats?;
     let there = || seats.iter().map(in_short).collect::<Vec<_>>().join(", ");
     (!seats.contains(&name)).then(|| format!("{} does not take part; there are {}", in_short(name), there()))
+}
+
+/// Unlike a name that is not seated, a text that is no name is wrong in any discussion.
+fn not_a_seat(name: &str, seats: Option<&[&str]>) -> Option<String> {
+    let wrong = not_seated(name, seats);
+    if is_name(name) || (seats.is_some() && wrong.is_none()) {
+        return wrong;
+    }
+    Some(format!("must be a participant's name, not {}", in_short(format_args!("{name:?}"))))
 }
 
 fn not_a_model(value: &Value) -> Option<String> {
@@ -146,7 +155,7 @@ fn unfit_rows(value: &Value, cells: &[RowCell], most: usize, seats: Option<&[&st
     }
     let names = cells.iter().filter(|it| it.kind == RowCellKind::Seat).map(|it| it.name);
     let mut named = names.flat_map(|cell| rows.iter().filter_map(move |row| row.get(cell)?.as_str()));
-    named.find_map(|name| not_seated(name, seats))
+    named.find_map(|name| not_a_seat(name, seats))
 }
 
 /// Says so if a cell holds more than anybody reads.
@@ -254,6 +263,24 @@ mod tests {
         check(&Kind::Seat { role: None }, &json!("cyd"), Some("cyd does not take part; there are ann, bob"));
         check(&Kind::Detectors, &json!(["drift"]), None);
         check(&Kind::Detectors, &json!(["boredom"]), Some("there is no \"boredom\"; there are drift"));
+    }
+
+    #[test]
+    fn a_text_that_is_no_name_is_refused_as_a_seat_in_any_discussion() {
+        let seat = Kind::Seat { role: None };
+        let rows = Kind::Rows { cells: CELLS, most: 2 };
+        for (text, shown) in [("", "\"\""), (" ann", "\" ann\""), ("!", "\"!\""), ("ann/", "\"ann/\"")] {
+            let wrong = format!("must be a participant's name, not {shown}");
+            let row = json!([{ "participant": text, "position": "" }]);
+            for seats in [None, Some(&["ann", "bob"][..])] {
+                let known = Known { seats, detectors: &[] };
+                assert_eq!(seat.complaint(&json!(text), known), Some(wrong.clone()));
+                assert_eq!(rows.complaint(&row, known), Some(wrong.clone()));
+            }
+        }
+        // A program may seat its participants under any names.
+        let known = Known { seats: Some(&["Ann B."]), detectors: &[] };
+        assert_eq!(seat.complaint(&json!("Ann B."), known), None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::option::{Declared, Kind, LONGEST_CELL, MOST_CELL_TEXTS, MOST_SEATS, RowCell, RowCellKind};
-use crate::model::participant::LONGEST_NAME;
+use crate::model::participant::{LONGEST_NAME, NAME_PATTERN};
 
 impl Declared {
     /// The schema of this option's value, given the names of the registered detectors.
@@ -27,7 +27,7 @@ impl Declared {
             Kind::Detectors => json!({
                 "type": "array", "items": { "type": "string", "enum": detectors }, "maxItems": detectors.len(),
             }),
-            Kind::Seat { .. } => json!({ "type": "string", "maxLength": LONGEST_NAME }),
+            Kind::Seat { .. } => seat(),
             Kind::Embedder => {
                 json!({ "type": "string", "maxLength": LONGEST_NAME, "pattern": "^[^/]+/.+$" })
             }
@@ -54,6 +54,10 @@ fn with_default(mut schema: Value, default: Option<Value>) -> Value {
     schema
 }
 
+fn seat() -> Value {
+    json!({ "type": "string", "minLength": 1, "maxLength": LONGEST_NAME, "pattern": NAME_PATTERN })
+}
+
 fn text() -> Value {
     json!({ "type": "string", "maxLength": LONGEST_CELL })
 }
@@ -61,7 +65,7 @@ fn text() -> Value {
 fn row(cells: &[RowCell]) -> Value {
     let property = |cell: &RowCell| {
         let schema = match cell.kind {
-            RowCellKind::Seat => json!({ "type": "string", "maxLength": LONGEST_NAME }),
+            RowCellKind::Seat => seat(),
             RowCellKind::Text => text(),
             RowCellKind::Texts => json!({ "type": "array", "items": text(), "maxItems": MOST_CELL_TEXTS }),
         };
@@ -88,5 +92,16 @@ mod tests {
             "type": "number", "minimum": 0.0, "maximum": 1.0, "default": 0.1, "description": "When to stop",
         });
         assert_eq!(STABILITY.declared().schema(&[]), expected);
+    }
+
+    #[test]
+    fn an_empty_judge_is_ruled_out_by_the_schema() {
+        const JUDGE: Opt<Option<String>> = Opt::seat_in_role("judge", "Who judges", "judge");
+        let seat = json!({ "type": "string", "minLength": 1, "maxLength": 128, "pattern": NAME_PATTERN });
+        let mut expected = seat.clone();
+        expected["description"] = "Who judges".into();
+        assert_eq!(JUDGE.declared().schema(&[]), expected);
+        let cell = RowCell { name: "participant", kind: RowCellKind::Seat, required: true };
+        assert_eq!(row(&[cell])["properties"]["participant"], seat);
     }
 }

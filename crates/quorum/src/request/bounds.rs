@@ -4,18 +4,19 @@ use std::{collections::BTreeMap, fmt::Display, ops::RangeInclusive};
 
 use quorum_core::model::error::Code;
 
-use crate::{Complaint, request::limits::MOST_COMPLAINTS};
+use crate::{Complaint, Fault, request::limits::MOST_COMPLAINTS};
 
 /// The field name for the whole request.
 const WHOLE: &str = "request";
 
 /// The first few complaints, and the number of the others.
 pub(crate) fn capped(mut complaints: Vec<Complaint>) -> Vec<Complaint> {
-    let more = complaints.len().saturating_sub(MOST_COMPLAINTS);
-    complaints.truncate(MOST_COMPLAINTS);
-    if 0 < more {
-        let message = format!("has {more} more things wrong with it, which are not listed");
-        complaints.push(Complaint::new(WHOLE, Code::InvalidRequest, message));
+    let unlisted = complaints.split_off(complaints.len().min(MOST_COMPLAINTS));
+    if !unlisted.is_empty() {
+        let message = format!("has {} more things wrong with it, which are not listed", unlisted.len());
+        let complaint = Complaint::new(WHOLE, Code::InvalidRequest, message);
+        let all_clash = unlisted.iter().all(|it| it.fault == Fault::Combination);
+        complaints.push(if all_clash { complaint.in_combination() } else { complaint });
     }
     complaints
 }
@@ -90,5 +91,25 @@ impl Complaints {
             self.add(field, format!("may have at most {longest} characters; this has {length}"));
         }
         Some(text.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clashes_that_are_not_listed_are_not_reported_as_wrong_values() {
+        let wrong = |fault| Complaint { fault, ..Complaint::new("rounds", Code::InvalidRequest, "") };
+        let check = |last: Fault, expected: Fault| {
+            let mut complaints = vec![wrong(Fault::Combination); MOST_COMPLAINTS + 1];
+            complaints.push(wrong(last));
+            let told: Vec<Fault> = capped(complaints).iter().map(|it| it.fault).collect();
+            let mut faults = vec![Fault::Combination; MOST_COMPLAINTS];
+            faults.push(expected);
+            assert_eq!(told, faults);
+        };
+        check(Fault::Combination, Fault::Combination);
+        check(Fault::Value, Fault::Value);
     }
 }

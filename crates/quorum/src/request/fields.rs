@@ -4,7 +4,10 @@
 
 use std::ops::RangeInclusive;
 
-use quorum_core::{model::spec::TimeoutStrategy, registry::Registry};
+use quorum_core::{
+    model::{participant::NAME_PATTERN, spec::TimeoutStrategy},
+    registry::Registry,
+};
 use serde_json::{Map, Value, json};
 
 use crate::request::limits::{
@@ -97,10 +100,7 @@ const FIELDS: &[(&str, Form)] = &[
 /// Something but blanks. U+0085 is a blank to us and none to ECMAScript's `\s`.
 const NOT_BLANK: &str = r"[^\s\u0085]";
 
-/// A provider's name, or a provider's and a model's: `claude`, `ollama/llama3:8b`.
-const PROVIDER: &str = r"^[^\W_][-\w.@~+]*(/[-\w.:/@~+]*[-\w.:@~+])?$";
-
-/// The same, or a person's name with the suffix of a person's seat.
+/// A provider's or model's name, or a person's name with the suffix of a person's seat.
 const SEAT: &str = r"^[^\W_][-\w.@~+]*(/[-\w.:/@~+]*[-\w.:@~+])?$|^[^\W_][-\w.~+]*:person$";
 
 /// A person's name.
@@ -157,7 +157,7 @@ impl Form {
                 let items = text(longest, NOT_BLANK);
                 json!({ "type": "array", "items": items, "minItems": least, "maxItems": most, "uniqueItems": true })
             }
-            Form::Providers => table(registry, &text(LONGEST_NAME, PROVIDER)),
+            Form::Providers => table(registry, &text(LONGEST_NAME, NAME_PATTERN)),
             Form::Table => table(registry, &json!({ "oneOf": [text(LONGEST_NAME, SEAT), person()] })),
             Form::TextBySeat(longest) => {
                 by_seat(registry, &json!({ "type": "string", "maxLength": longest }))
@@ -205,7 +205,7 @@ fn simulate(registry: &Registry) -> Value {
             "failure": share, "stubbornness": share,
             "dead": {
                 "type": "array", "maxItems": most_seats(registry),
-                "items": text(LONGEST_NAME, PROVIDER),
+                "items": text(LONGEST_NAME, NAME_PATTERN),
             },
         },
     })

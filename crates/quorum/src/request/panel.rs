@@ -2,6 +2,7 @@
 
 use quorum_core::model::{error::Code, excerpt::in_short, participant::Participant};
 use quorum_core::registry::Usual;
+use serde::Serialize;
 
 use crate::{
     Complaint, Remedy,
@@ -146,7 +147,8 @@ fn seats_of_sole_vendor(setting: &Setting, usual: &Usual) -> Option<Vec<String>>
 }
 
 /// How the panel of an order without named participants differs from the usual one.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum PanelChoice {
     /// Only one vendor can be asked, so its models discuss.
     OneVendor {

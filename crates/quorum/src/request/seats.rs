@@ -4,7 +4,7 @@ use quorum_core::{
     model::{
         error::Code,
         excerpt::in_short,
-        participant::{Participant, Person, Role},
+        participant::{Participant, Person, Role, is_name},
         settings::Settings,
     },
     registry,
@@ -16,7 +16,7 @@ use crate::{
     request::{
         Request, Seat, Seating, Setting,
         bounds::Complaints,
-        limits::{LONGEST_NAME, LONGEST_PROMPT, most_seats},
+        limits::{LONGEST_PROMPT, most_seats},
         settings::{give_role, give_roles},
     },
 };
@@ -90,12 +90,6 @@ fn person_of(name: &str, user: Option<&str>) -> Result<Participant, String> {
     }
     let person = Person { user: user.map(str::to_owned) };
     Ok(Participant { person: Some(person), ..Participant::person(name).playing(Role::USER) })
-}
-
-fn is_name(written: &str) -> bool {
-    let plain = |it: char| it.is_alphanumeric() || "-_.:/@~+".contains(it);
-    let begins = written.chars().next().is_some_and(char::is_alphanumeric);
-    begins && !written.ends_with('/') && written.chars().count() <= LONGEST_NAME && written.chars().all(plain)
 }
 
 fn seat(written: &str) -> Participant {

@@ -13,7 +13,7 @@ use quorum_core::{
     model::{error::ErrorClass, event::Fact},
 };
 use quorum_testkit::{
-    server::{At, Break, Fault, Noise, Place, Server, server},
+    server::{At, Break, End, Fault, Noise, Place, Server, server},
     stopwatch::{Stopwatch, Took},
 };
 
@@ -55,19 +55,42 @@ fn faults() -> Vec<Fault> {
     ]
 }
 
-/// The number of steps and calls of the failing participant: one step at most, as it is not asked
-/// again.
-fn steps_of(lost: &str, facts: &[Fact]) -> (usize, u64) {
-    let placed =
-        facts.iter().filter(|it| matches!(&it.event, Event::CallPlaced(it) if it.participant == lost));
-    let steps: Vec<String> = placed.filter_map(|it| it.step.as_ref().map(ToString::to_string)).collect();
-    (steps.iter().collect::<BTreeSet<_>>().len(), steps.len() as u64)
+/// The calls of the failing participant, by the record.
+#[derive(Debug)]
+struct Calls {
+    /// The number of steps: one at most, as it is not asked again.
+    steps: usize,
+    placed: usize,
+    /// Those that failed by what the server did, and not because the step's time was over.
+    answered: usize,
+    /// The last one, if it ran out of time and was placed so late that it may not have been sent.
+    cut: usize,
 }
 
-fn ran_out_of_time(lost: &str, facts: &[Fact]) -> bool {
-    facts.iter().any(|it| {
-        matches!(&it.event, Event::TurnFailed(it) if it.participant == lost && it.class == ErrorClass::Timeout)
-    })
+/// A call that is placed earlier than this before its step's deadline is sent before it.
+const TIME_TO_SEND_MS: u64 = 1_000;
+
+fn calls_of(lost: &str, facts: &[Fact]) -> Calls {
+    let placed: Vec<&Fact> = facts
+        .iter()
+        .filter(|it| matches!(&it.event, Event::CallPlaced(it) if it.participant == lost))
+        .collect();
+    let failures = facts.iter().filter_map(|it| match &it.event {
+        Event::CallFailed { participant, class, .. } if participant == lost => Some(*class),
+        Event::TurnFailed(failed) if failed.participant == lost => Some(failed.class),
+        _ => None,
+    });
+    let failures: Vec<ErrorClass> = failures.collect();
+    assert!(placed.is_empty() || failures.len() == placed.len(), "every call ends once: {failures:?}");
+    let ran_out_of_time = failures.last() == Some(&ErrorClass::Timeout);
+    let within = |first: &Fact, last: &Fact| last.at.ms_after(first.at) + TIME_TO_SEND_MS < STEP_MS;
+    let is_late = placed.first().zip(placed.last()).is_some_and(|(first, last)| !within(first, last));
+    Calls {
+        steps: placed.iter().map(|it| &it.step).collect::<BTreeSet<_>>().len(),
+        placed: placed.len(),
+        answered: failures.iter().filter(|it| **it != ErrorClass::Timeout).count(),
+        cut: usize::from(ran_out_of_time && is_late),
+    }
 }
 
 /// A failing participant, with its own server if it has one, so that its requests can be counted.
@@ -121,12 +144,18 @@ async fn check(scope: &Scope, pattern: &str, lost: &Lost, place: usize) {
     assert_eq!(outcome.failed_providers, [lost.name.as_str()], "{what}");
     assert!(outcome.integrity.degraded, "{what}");
     assert!(outcome.success || pattern == "dialogue", "{what}: {:?}", outcome.error);
-    let (steps, placed) = steps_of(&lost.name, &facts);
-    assert_eq!(steps, usize::from(lost.server.is_some()), "{what}");
-    let asked = lost.server.iter().flat_map(Server::requests).filter(|it| it.asked().is_some()).count();
-    // A call that was placed just before its step ran out of time may not have reached the server.
-    let unsent = u64::from(ran_out_of_time(&lost.name, &facts) && asked as u64 != placed);
-    assert_eq!(asked as u64 + unsent, placed, "{what}");
+    let calls = calls_of(&lost.name, &facts);
+    assert_eq!(calls.steps, usize::from(lost.server.is_some()), "{what}");
+    let requests = lost.server.iter().flat_map(Server::requests).filter(|it| it.asked().is_some());
+    let ends: Vec<End> = requests.map(|it| it.end()).collect();
+    let finished = ends.iter().filter(|it| matches!(it, End::Complete | End::Broken)).count();
+    // Every recorded call reached the server, and every answer that the server finished is in the
+    // record.
+    assert!(
+        (calls.placed - calls.cut..=calls.placed).contains(&ends.len()),
+        "{what}: {calls:?} and {ends:?}"
+    );
+    assert!(finished <= calls.answered + calls.cut, "{what}: {calls:?} and {ends:?}");
 }
 
 async fn check_all(pattern: &str) {

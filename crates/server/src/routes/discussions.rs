@@ -24,6 +24,7 @@ use crate::{
     wire::{
         listing::Listed,
         order::{self, order_key},
+        panel::Panel,
     },
 };
 
@@ -107,7 +108,7 @@ pub(super) async fn create(
     let spec = scope.check(&request)?;
     let order = Order { what: "discussion", headers: &headers, body: &request };
     let discussion = start(&app, &scope, spec, order).await?;
-    Ok(accepted(&discussion))
+    Ok(accepted(&discussion, scope.panel_choice(&request).map(Panel::from)))
 }
 
 /// Uses simulated voices on a server without real ones.
@@ -168,6 +169,10 @@ pub(crate) struct Accepted {
     #[schema(value_type = String, format = "uuid")]
     discussion_id: DiscussionId,
     links: Links,
+    /// How the panel differs from the usual one; absent if the order names its panel, gets the
+    /// usual one, or is simulated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    panel: Option<Panel>,
 }
 
 /// Links to the discussion.
@@ -182,12 +187,12 @@ pub(crate) struct Links {
 }
 
 /// The response with links to a discussion that was just started.
-pub(super) fn accepted(discussion: &Discussion) -> Response {
+pub(super) fn accepted(discussion: &Discussion, panel: Option<Panel>) -> Response {
     let id = discussion.id();
     let at = format!("/api/discussions/{id}");
     let below = |name: &str| format!("{at}/{name}");
     let links =
         Links { itself: at.clone(), events: below("events"), state: below("state"), result: below("result") };
-    let body = Accepted { discussion_id: id, links };
+    let body = Accepted { discussion_id: id, links, panel };
     (StatusCode::ACCEPTED, [(header::LOCATION, at)], Json(body)).into_response()
 }

@@ -72,7 +72,7 @@ pub(super) async fn fork(
     let place = discussions::place(&app)?;
     let started =
         discussion.fork_once(&forking, key.as_ref()).await.map_err(|error| of_fork(error, &given))?;
-    Ok(discussions::accepted(&app.hub.take(started, place)))
+    Ok(discussions::accepted(&app.hub.take(started, place), None))
 }
 
 /// Reports a problem with a change under the field it was written in.
@@ -105,7 +105,7 @@ pub(super) async fn again(
     let given = fields.clone();
     let again = discussion.again(&changes(fields)?).await;
     let spec = again.map_err(|error| of_again(error, &given))?;
-    Ok(discussions::accepted(&discussions::start(&app, &scope, spec, order).await?))
+    Ok(discussions::accepted(&discussions::start(&app, &scope, spec, order).await?, None))
 }
 
 /// Reports a problem with a change as the caller's own, and not as one of the past discussion.

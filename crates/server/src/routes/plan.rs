@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use axum::{Json, extract::State};
 use quorum::{Error, Plan, Scope, model::spec::Spec};
+use serde::Serialize;
 use tokio::{
     task::spawn_blocking,
     time::{Instant, timeout, timeout_at},
@@ -15,13 +16,23 @@ use crate::{
     guard::Caller,
     problem::{self, Problem},
     routes::discussions,
-    wire::order,
+    wire::{order, panel::Panel},
 };
+
+/// A plan, and how its panel differs from the usual one.
+#[derive(Debug, Serialize)]
+pub(super) struct Planned {
+    #[serde(flatten)]
+    plan: Plan,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    panel: Option<Panel>,
+}
 
 /// Plan a discussion without asking any model
 ///
 /// Who is asked in which order, and how many calls, tokens and dollars it takes: usually, and at
-/// most. Nothing is recorded.
+/// most. `panel` says how the panel differs from the usual one, as in the answer to an order.
+/// Nothing is recorded.
 #[utoipa::path(
     post, path = "/api/plan", tag = "discussions", request_body = order::Order,
     responses((status = 200, description = "The plan", body = Object, example = json!({ "topic": "Tabs or spaces?" })))
@@ -30,10 +41,11 @@ pub(super) async fn plan(
     State(app): State<App>,
     Caller(scope): Caller,
     Body(fields): Body<Fields>,
-) -> Result<Json<Plan>, Problem> {
+) -> Result<Json<Planned>, Problem> {
     let mut request = order::request(&fields)?;
     discussions::choose_voices(&app, &mut request);
     let spec = scope.check(&request)?;
+    let panel = scope.panel_choice(&request).map(Panel::from);
     let latest = Instant::now() + app.limits().plan_time;
     let turn = timeout_at(latest, app.planners.clone().acquire_owned()).await;
     let Ok(Ok(turn)) = turn else {
@@ -47,7 +59,8 @@ pub(super) async fn plan(
         drop(turn);
         planned
     });
-    planned.await.map_err(|error| Problem::from(Error::Fault(error.to_string())))?.map(Json)
+    let plan = planned.await.map_err(|error| Problem::from(Error::Fault(error.to_string())))??;
+    Ok(Json(Planned { plan, panel }))
 }
 
 /// Plans on this thread alone, so that a plan of a thousand rounds blocks no other request. A plan

@@ -2,4 +2,5 @@
 
 pub(crate) mod listing;
 pub(crate) mod order;
+pub(crate) mod panel;
 pub(crate) mod ruling;

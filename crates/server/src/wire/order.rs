@@ -74,8 +74,11 @@ pub(crate) fn request(fields: &Fields) -> Result<Request, Problem> {
     read(&serde_json::to_vec(fields).unwrap_or_default())
 }
 
-/// The changes in these fields.
+/// The changes in these fields. A topic that is left out is that of the past discussion.
 pub(crate) fn changes(Fields(mut fields): Fields) -> Result<Request, Problem> {
+    if fields.get("topic").and_then(Value::as_str) == Some("") {
+        return Err(Problem::field("topic", "is empty; leave it out to keep that of the past discussion"));
+    }
     fields.entry("topic").or_insert_with(|| Value::String(String::new()));
     request(&Fields(fields))
 }

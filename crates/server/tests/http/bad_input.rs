@@ -47,6 +47,7 @@ async fn every_bad_order_names_its_field_and_orders_nothing() {
         (with("providers", json!("claude")), invalid, "\"field\":\"providers\""),
         (with("threshold", json!(2)), invalid, "\"field\":\"threshold\""),
         (with("sessionId", json!("here")), invalid, "\"field\":\"sessionId\""),
+        (with("synthesizer", json!("")), invalid, "must be a participant's name"),
         (with("maxCost", json!(-1)), invalid, "\"field\":\"maxCost\""),
         (with("nobody", json!(1)), invalid, "\"field\":\"nobody\""),
     ] {
@@ -120,6 +121,9 @@ async fn every_refusal_points_at_what_is_wrong() {
         ("pause", "[]", "#", "expected an object"),
         ("pause", r#"{"at":1}"#, "#/at", "unknown field"),
         ("again", r#"{"topic":5}"#, "#/topic", "expected a string"),
+        ("again", r#"{"topic":""}"#, "#/topic", "is empty"),
+        ("fork", r#"{"at":"x","changes":{"topic":""}}"#, "#/changes/topic", "is empty"),
+        ("again", r#"{"judge":""}"#, "#/judge", "must be a participant's name, not \"\""),
         ("again", r#"{"rounds":1,"rounds":2}"#, "#/rounds", "duplicate field"),
         ("again", r#"{"rounds":11}"#, "#/rounds", "10"),
         ("fork", r#"{"at":"x","changes":{"topic":5}}"#, "#/changes/topic", "expected a string"),

@@ -106,10 +106,24 @@ impl House {
 
     /// A server with real voices, on a machine with nothing but this configuration.
     pub(crate) async fn voiced(text: &str) -> House {
+        House::on(&Machine::bare(), text).await
+    }
+
+    /// The same on a machine with keys in these variables. All vendors' servers are unreachable.
+    pub(crate) async fn keyed(keys: &'static [&str]) -> House {
+        let variable = move |name: &str| match name {
+            "OPENAI_BASE_URL" => Some("http://127.0.0.1:9/v1".to_owned()),
+            _ => keys.contains(&name).then(|| "a-key".to_owned()),
+        };
+        let vendors = ["claude", "gemini", "glm", "qwen", "grok", "mistral"];
+        let unreachable = vendors.map(|it| format!("[providers.{it}]\nbase_url = \"http://127.0.0.1:9\"\n"));
+        House::on(&Machine { variable: &variable, ..Machine::bare() }, &unreachable.concat()).await
+    }
+
+    async fn on(machine: &Machine<'_>, text: &str) -> House {
         let folder = tempfile::tempdir().unwrap();
         let config = config(text, folder.path());
-        let bare = Machine::bare();
-        let setup = setup::load(&config, &bare).unwrap();
+        let setup = setup::load(&config, machine).unwrap();
         let builder = Quorum::builder().user(config.clone()).set_up(setup).assigning_roles();
         let quorum = builder.build().unwrap();
         let settings = Settings { voices: Voices::Available, ..settings(&config, Limits::default()) };

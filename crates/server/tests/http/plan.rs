@@ -62,3 +62,50 @@ async fn a_plan_that_takes_too_long_ends_and_so_does_waiting_for_ones_turn() {
     }
     assert!(plans.iter().any(|it| it.status == 503));
 }
+
+#[tokio::test]
+async fn a_panel_that_is_not_the_usual_one_says_so_in_the_plan_and_in_the_answer() {
+    let check = async |keys: &'static [&str], expected: Value| {
+        let house = House::keyed(keys).await;
+        let bare = json!({ "topic": "Tabs or spaces?" });
+        let plan = house.post("/api/plan", &bare).await;
+        assert_eq!((plan.status.as_u16(), &plan.json()["panel"]), (200, &expected), "{}", plan.text);
+        let answer = house.post("/api/discussions", &bare).await;
+        assert_eq!((answer.status.as_u16(), &answer.json()["panel"]), (202, &expected), "{}", answer.text);
+        let simulated = json!({ "topic": "Tabs or spaces?", "offline": true });
+        assert_eq!(house.post("/api/plan", &simulated).await.json().get("panel"), None);
+    };
+    let one = json!({
+        "kind": "one-vendor", "provider": "openai", "models": ["gpt-5.6-terra", "gpt-5.6-luna", "gpt-4.1"],
+        "message": "only openai can be asked here, so its models discuss: gpt-5.6-terra, gpt-5.6-luna, gpt-4.1",
+    });
+    check(&["OPENAI_API_KEY"], one).await;
+    let narrowed = json!({
+        "kind": "narrowed", "panel": ["claude", "gemini"], "missing": ["glm", "qwen"],
+        "message": "glm, qwen can't be asked here, so the panel is claude, gemini",
+    });
+    check(&["ANTHROPIC_API_KEY", "GEMINI_API_KEY"], narrowed).await;
+    let filled_up = json!({
+        "kind": "filled-up", "panel": ["claude", "grok"], "added": ["grok"],
+        "message": "too few of the usual panel can be asked here, so it is filled up with grok: claude, grok",
+    });
+    check(&["ANTHROPIC_API_KEY", "XAI_API_KEY"], filled_up).await;
+    let others = json!({
+        "kind": "filled-up", "panel": ["grok", "mistral"], "added": ["grok", "mistral"],
+        "message": "nobody of the usual panel can be asked here, so others discuss: grok, mistral",
+    });
+    check(&["XAI_API_KEY", "MISTRAL_API_KEY"], others).await;
+}
+
+#[tokio::test]
+async fn the_usual_panel_and_one_that_is_named_are_not_explained() {
+    let house =
+        House::keyed(&["ANTHROPIC_API_KEY", "ZAI_API_KEY", "DASHSCOPE_API_KEY", "GEMINI_API_KEY"]).await;
+    for order in [json!({ "topic": "x" }), json!({ "topic": "x", "providers": ["claude", "glm"] })] {
+        for path in ["/api/plan", "/api/discussions"] {
+            let answer = house.post(path, &order).await;
+            assert!(answer.status.is_success(), "{path}: {}", answer.text);
+            assert_eq!(answer.json().get("panel"), None, "{path}: {}", answer.text);
+        }
+    }
+}

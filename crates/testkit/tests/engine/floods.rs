@@ -91,7 +91,9 @@ async fn f18_watchers_see_a_flood_cut_where_the_record_has_it_cut() {
         }
     });
     let seen: String = pieces.collect().await;
-    assert_eq!(seen, *turns(&table.facts(id).await)[0].text);
+    let turn = turns(&table.facts(id).await).remove(0);
+    assert_eq!(turn.finish, Finish::Truncated);
+    assert_eq!(seen, *turn.text);
 }
 
 #[tokio::test(start_paused = true)]
@@ -111,7 +113,8 @@ async fn f18_a_flood_without_end_is_taken_as_it_is_and_not_asked_for_again() {
 async fn f18_a_flood_counts_in_full_for_the_budget() {
     let table = table(&flooding());
     let limits = Limits { tokens: Some(100_000), ..Limits::default() };
-    let (outcome, _) = table.hold(Spec { limits, rounds: 3, ..order("in-turn") }).await;
+    let (outcome, facts) = table.hold(Spec { limits, rounds: 3, ..order("in-turn") }).await;
+    assert_eq!(turns(&facts)[0].finish, Finish::Truncated, "most of what counts was dropped");
     assert_eq!(outcome.error.unwrap().code, Code::TokenBudgetExceeded);
     assert_eq!(table.panel.steps(), ["1/talking/ann"], "nothing more is asked once the budget is spent");
 }
@@ -132,4 +135,5 @@ async fn f18_a_flood_is_the_same_after_any_death_and_in_a_fork() {
     let texts =
         |facts: &[Fact]| turns(facts).iter().map(|it| (it.text.clone(), it.finish)).collect::<Vec<_>>();
     assert_eq!(texts(&table.facts(id).await), texts(&facts));
+    assert_eq!(turns(&facts)[0].finish, Finish::Truncated);
 }

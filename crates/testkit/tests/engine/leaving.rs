@@ -1,7 +1,13 @@
 //! A process that is told to exit: answers that have arrived are recorded before anything else, and
 //! nothing that was answered is asked for again.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use quorum_core::{
     engine::handle::Finished,
@@ -9,12 +15,13 @@ use quorum_core::{
     model::{command::Command, event::Event, id::DiscussionId, lifecycle::Lifecycle, spec::Spec},
 };
 use quorum_testkit::{
+    faulty::{Fault, Faulty},
     panel::{Panel, panel},
     table::Table,
 };
 use tokio::time::sleep;
 
-use crate::{order, registry::registry, subs::recursive, table};
+use crate::{order, registry::registry, subs::recursive};
 
 /// Three participants that answer after 1, 2 and 3 seconds.
 fn slow() -> Panel {
@@ -68,11 +75,17 @@ async fn f13_calls_under_way_are_recorded_and_never_made_again() {
 
 #[tokio::test(start_paused = true)]
 async fn f13_an_answer_in_hand_is_recorded_before_an_abort_is_obeyed() {
-    // bob answers at the moment of the abort.
-    let table = table(&panel().takes("ann", 3_000).takes("bob", 1_000).takes("cyd", 3_000));
+    let is_slow = Arc::new(AtomicBool::new(false));
+    let fault = |is_slow: bool| if is_slow { Fault::AnswersLate } else { Fault::None };
+    let slowed = is_slow.clone();
+    let store = Faulty::new(Arc::new(MemoryStore::new()), move |_| fault(slowed.load(Ordering::SeqCst)));
+    let script = panel().takes("ann", 3_000).takes("bob", 1_000).takes("cyd", 3_000);
+    let table = Table::over(Arc::new(store), &script, registry());
     let id = table.open(Spec { rounds: 1, ..order("synthesis") }).await.unwrap();
     let handle = table.engine.run(id).await.unwrap();
-    sleep(Duration::from_millis(1_000)).await;
+    // bob answers while the abort is being recorded, which takes a second.
+    sleep(Duration::from_millis(500)).await;
+    is_slow.store(true, Ordering::SeqCst);
     table.engine.send(id, Command::Abort).await.unwrap();
     handle.finished().await.unwrap();
     assert_eq!(answered(&table, id).await, ["1/talking/bob"]);

@@ -1,0 +1,29 @@
+//! How the panel of an order that names none differs from the usual one.
+
+use quorum::request::PanelChoice;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::wording;
+
+/// The difference as data and as a sentence.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({
+    "kind": "narrowed", "panel": ["claude", "gemini"], "missing": ["glm", "qwen"],
+    "message": "glm, qwen can't be asked here, so the panel is claude, gemini",
+}))]
+pub(crate) struct Panel {
+    /// The `kind` is `one-vendor` with `provider` and `models`, `narrowed` with `panel` and
+    /// `missing`, or `filled-up` with `panel` and `added`.
+    #[serde(flatten)]
+    #[schema(value_type = Object)]
+    choice: PanelChoice,
+    /// The same in a sentence.
+    message: String,
+}
+
+impl From<PanelChoice> for Panel {
+    fn from(choice: PanelChoice) -> Self {
+        Panel { message: wording::panel(&choice), choice }
+    }
+}
