@@ -125,7 +125,7 @@ fn of_quorum(error: &Error) -> Exit {
         Error::Refused(refusals) if refusals.iter().all(|it| it.code == Code::InsufficientProviders) => {
             Exit::TooFewProviders
         }
-        Error::Mute(_) => Exit::TooFewProviders,
+        Error::MissingVoices(_) => Exit::TooFewProviders,
         Error::Refused(_)
         | Error::NotFound(_)
         | Error::Ambiguous { .. }

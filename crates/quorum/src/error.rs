@@ -38,8 +38,8 @@ pub enum Error {
         file: PathBuf,
     },
     /// Some participants can't be asked from here.
-    #[error("it can't go on here, because not everyone can be asked. {}", unvoiced(.0))]
-    Mute(Vec<Unvoiced>),
+    #[error("it can't go on here, because not everyone can be asked. {}", missing_voice(.0))]
+    MissingVoices(Vec<MissingVoice>),
     /// The items the program registered do not fit together.
     #[error(transparent)]
     Registry(#[from] quorum_core::registry::check::RegistryError),
@@ -97,7 +97,7 @@ impl Error {
 
 /// A participant that can't be asked from here.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unvoiced {
+pub struct MissingVoice {
     /// Its name at the table.
     pub participant: String,
     /// Its provider.
@@ -106,11 +106,11 @@ pub struct Unvoiced {
     pub missing: Option<Missing>,
 }
 
-fn unvoiced(who: &[Unvoiced]) -> String {
-    who.iter().map(Unvoiced::to_string).collect::<Vec<_>>().join("; ")
+fn missing_voice(who: &[MissingVoice]) -> String {
+    who.iter().map(MissingVoice::to_string).collect::<Vec<_>>().join("; ")
 }
 
-impl std::fmt::Display for Unvoiced {
+impl std::fmt::Display for MissingVoice {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.missing {
             Some(missing) => write!(f, "{}: {missing}", self.participant),

@@ -72,9 +72,9 @@ async fn paused(scope: &Scope) -> Discussion {
 }
 
 /// The audit log, newest first.
-async fn deeds(scope: &Scope) -> Vec<String> {
-    let deeds = scope.audit(9).await.unwrap();
-    deeds.into_iter().map(|it| format!("{} {} {}", it.who, it.action, it.result)).collect()
+async fn audit_entries(scope: &Scope) -> Vec<String> {
+    let audit_entries = scope.audit(9).await.unwrap();
+    audit_entries.into_iter().map(|it| format!("{} {} {}", it.who, it.action, it.result)).collect()
 }
 
 #[tokio::test(start_paused = true)]
@@ -87,7 +87,7 @@ async fn what_was_started_and_not_waited_for_ran_without_its_deed() {
     tokio::time::sleep(Duration::from_secs(60)).await;
     let status: Vec<Lifecycle> = scope.list(9, None).await.unwrap().into_iter().map(|it| it.status).collect();
     assert_eq!(status, [Lifecycle::Completed]);
-    assert_eq!(deeds(&scope).await, ["ann start done"]);
+    assert_eq!(audit_entries(&scope).await, ["ann start done"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -95,7 +95,10 @@ async fn what_could_not_be_started_is_written_down_as_refused() {
     let scope = scope("");
     let order = Spec { session: Some(Uuid::nil()), ..scope.check(&request(&json!({}))).unwrap() };
     let error = scope.start(order).await.err().unwrap();
-    assert_eq!(deeds(&scope).await, [format!("ann start refused: {error}"), "ann start done".to_owned()]);
+    assert_eq!(
+        audit_entries(&scope).await,
+        [format!("ann start refused: {error}"), "ann start done".to_owned()]
+    );
 }
 
 #[test]
@@ -187,7 +190,7 @@ async fn paused_stopped_and_resumed_by_one_process() {
     assert_eq!(scope.find(&id.to_string()[..20]).await.unwrap().id(), id);
     let over = format!("refused: discussion {id} is over; nothing more can happen in it");
     assert_eq!(
-        deeds(&scope).await,
+        audit_entries(&scope).await,
         [
             format!("ann stop {over}"),
             format!("ann resume {over}"),
@@ -215,7 +218,7 @@ async fn what_is_prepared_is_run_later_and_started_once() {
     assert_eq!(prepared.state().await.unwrap().lifecycle, Lifecycle::Ready);
     let handle = prepared.run_prepared().await.unwrap();
     assert!(handle.finished().await.unwrap().outcome().success);
-    assert_eq!(deeds(&scope).await, ["ann start done"]);
+    assert_eq!(audit_entries(&scope).await, ["ann start done"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -226,7 +226,7 @@ impl From<Error> for Problem {
             Error::SwitchedOff { .. } => {
                 Problem::new(SWITCHED_OFF, "discussions are switched off on this server")
             }
-            Error::Mute(who) => {
+            Error::MissingVoices(who) => {
                 let who: Vec<String> = who.iter().map(ToString::to_string).collect();
                 let message =
                     format!("not everyone who takes part can be asked from here: {}", who.join("; "));

@@ -88,8 +88,8 @@ impl Screen {
 
     /// The round and the phase or state.
     fn place(&self) -> Vec<String> {
-        let State { lifecycle, phase, wish, .. } = &self.state;
-        let stands = match (lifecycle, wish) {
+        let State { lifecycle, phase, pending, .. } = &self.state;
+        let stands = match (lifecycle, pending) {
             (Lifecycle::Paused, _) => "paused".to_owned(),
             (Lifecycle::Running, Some(Command::Pause)) => "pausing".to_owned(),
             (Lifecycle::Running, Some(Command::Stop)) => "stopping".to_owned(),

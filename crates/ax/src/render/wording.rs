@@ -1,7 +1,7 @@
 //! Words errors for the terminal: what happened, and exactly what to type next.
 
 use quorum::{
-    Complaint, Error, Origin, Registry, Remedy, StoreError, Unvoiced,
+    Complaint, Error, MissingVoice, Origin, Registry, Remedy, StoreError,
     config::{self, Mistake},
     model::{error::ErrorClass, id::DiscussionId},
     request::{PanelChoice, flags},
@@ -13,7 +13,7 @@ pub(crate) fn error(error: &Error, registry: &Registry) -> Vec<String> {
     match error {
         Error::Refused(complaints) => complaints.iter().map(|it| complaint(it, registry)).collect(),
         Error::Config(error) => config(error),
-        Error::Mute(who) => vec![mute(who)],
+        Error::MissingVoices(who) => vec![missing_voices(who)],
         Error::Store(error) => vec![store(error)],
         other => vec![advised(other, next_step(other))],
     }
@@ -40,7 +40,7 @@ fn next_step(error: &Error) -> Option<String> {
         | Error::Config(_)
         | Error::NoVoices
         | Error::Registry(_)
-        | Error::Mute(_)
+        | Error::MissingVoices(_)
         | Error::Store(_)
         | Error::Ambiguous { .. }
         | Error::NotSaid(_)
@@ -72,8 +72,8 @@ pub(crate) fn store(error: &StoreError) -> String {
     advised(error, advice.map(str::to_owned))
 }
 
-fn mute(who: &[Unvoiced]) -> String {
-    let line = |it: &Unvoiced| match &it.missing {
+fn missing_voices(who: &[MissingVoice]) -> String {
+    let line = |it: &MissingVoice| match &it.missing {
         Some(missing) => format!("{}: {}", it.participant, lacks(&it.provider, missing)),
         None => it.to_string(),
     };

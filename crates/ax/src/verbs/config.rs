@@ -2,7 +2,7 @@
 
 use quorum::{
     Config, complaints,
-    config::{Given, Origin, Places},
+    config::{EffectiveValue, Origin, Places},
 };
 use serde_json::json;
 
@@ -37,9 +37,9 @@ fn path(place: Place) -> anyhow::Result<Exit> {
 fn show(config: &Config, listed: &Listed) -> anyhow::Result<Exit> {
     let given = config.given();
     if listed.json {
-        let value = |it: &Given| {
+        let value = |it: &EffectiveValue| {
             let from = match &it.origin {
-                Origin::Usual => "usual",
+                Origin::BuiltIn => "usual",
                 Origin::File(_) => "file",
             };
             json!({ "section": it.section, "key": it.key, "value": it.value, "from": from })
@@ -53,7 +53,7 @@ fn show(config: &Config, listed: &Listed) -> anyhow::Result<Exit> {
 }
 
 /// The configuration as text that could be written to the file.
-fn text(config: &Config, given: &[Given]) -> String {
+fn text(config: &Config, given: &[EffectiveValue]) -> String {
     let file = config.file.display();
     let mut lines = vec![match config.file.exists() {
         true => format!("# {file}"),
@@ -63,7 +63,7 @@ fn text(config: &Config, given: &[Given]) -> String {
         lines.push(format!("\n[{}]", section[0].section));
         lines.extend(section.iter().map(|it| {
             let from = match &it.origin {
-                Origin::Usual => "  # usual",
+                Origin::BuiltIn => "  # usual",
                 Origin::File(_) => "",
             };
             format!("{} = {}{from}", it.key, it.value)

@@ -2,7 +2,7 @@
 
 use quorum::{
     Error, config,
-    setup::{self, Facts, Machine, Provider, Setup, prices},
+    setup::{self, Machine, ModelInfo, Provider, Setup, prices},
     text::count,
 };
 use serde_json::{Value, json};
@@ -115,7 +115,7 @@ fn paragraph(provider: &Provider, form: Form) -> String {
 }
 
 fn row(provider: &Provider, model: &str, margin: &str, form: Form) -> String {
-    let Facts { window, price, .. } = provider.facts(model);
+    let ModelInfo { window, price, .. } = provider.model_info(model);
     let name = format!("{}/{model}", provider.name);
     let (window, price) = (short(window), price.map_or_else(|| "unpriced".to_owned(), dollars));
     match form {
@@ -139,7 +139,7 @@ fn short(tokens: u64) -> String {
 
 fn document(provider: &Provider, models: &[String]) -> Value {
     let model = |name: &String| {
-        let Facts { window, price, .. } = provider.facts(name);
+        let ModelInfo { window, price, .. } = provider.model_info(name);
         let price = price.map(|it| {
             let cached = it.cached.map(|it| it.dollars());
             json!({ "input": it.input.dollars(), "output": it.output.dollars(), "cached": cached })
@@ -150,7 +150,7 @@ fn document(provider: &Provider, models: &[String]) -> Value {
         "name": provider.name,
         "aliases": provider.aliases,
         "strengths": provider.strengths,
-        "available": provider.way.is_ok(),
+        "available": provider.transport.is_ok(),
         "lacks": lacking(provider),
         "program": program(provider),
         "model": provider.model,

@@ -21,7 +21,7 @@ pub(crate) async fn keep(engine: Weak<Inner>, mut news: BoxStream<'static, Discu
     loop {
         tokio::select! {
             id = news.next() => match (id, engine.upgrade()) {
-                (Some(id), Some(inner)) => poke(&inner, id),
+                (Some(id), Some(inner)) => wake(&inner, id),
                 (_, None) | (None, _) => return,
             },
             () = &mut next_round => {
@@ -33,10 +33,10 @@ pub(crate) async fn keep(engine: Weak<Inner>, mut news: BoxStream<'static, Discu
     }
 }
 
-fn poke(inner: &Inner, id: DiscussionId) {
+fn wake(inner: &Inner, id: DiscussionId) {
     let running = inner.running.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if let Some(discussion) = running.get(&id) {
-        discussion.control.poke();
+        discussion.control.wake();
     }
 }
 
@@ -48,6 +48,6 @@ async fn prolong(inner: &Inner) {
         running.values().filter_map(|it| it.claim.clone()).collect()
     };
     if !claims.is_empty() {
-        let _ = inner.shared.store.extend(claims, LEASE_MS).await;
+        let _ = inner.services.store.extend(claims, LEASE_MS).await;
     }
 }

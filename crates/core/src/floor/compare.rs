@@ -121,7 +121,7 @@ impl Floor {
         digest: String,
     ) -> Result<Result<Measured, String>, Halt> {
         let spec = self.record.state.spec.clone();
-        let Some(embedder) = self.shared.voices.embedder(&spec, model) else {
+        let Some(embedder) = self.services.voices.embedder(&spec, model) else {
             return Ok(Err(format!("nobody embeds texts as {model}")));
         };
         let all: BTreeSet<&str> = texts_of(speeches).collect();
@@ -184,7 +184,7 @@ impl Floor {
             tokio::select! {
                 biased;
                 () = control.woken() => {
-                    if let Err(aborted) = self.heed().await {
+                    if let Err(aborted) = self.take_commands().await {
                         let (participant, why) = (wanted.model.clone(), Abandoned::Aborted);
                         let abandoned = Event::CallAbandoned { attempt, participant, why };
                         self.record.append(vec![(Some(wanted.step.clone()), abandoned)]).await?;
@@ -209,7 +209,7 @@ impl Floor {
         deadline: Instant,
     ) -> Option<u64> {
         self.ledger.settle(reserved, Spent { calls: 1, ..Spent::default() });
-        let wait = failures.wait_ms(error, RETRIES, self.shared.clock.draw())?;
+        let wait = failures.wait_ms(error, RETRIES, self.services.clock.draw())?;
         let in_time = Instant::now() + Duration::from_millis(wait) < deadline;
         (in_time && self.ledger.reserve(reserved).is_ok()).then_some(wait)
     }

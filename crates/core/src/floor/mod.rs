@@ -6,7 +6,6 @@
 
 mod answer_text;
 pub mod ask;
-pub(crate) mod below;
 mod collect;
 pub mod compare;
 pub(crate) mod convene;
@@ -15,11 +14,12 @@ mod gate;
 mod group;
 pub mod halt;
 pub mod notes;
+pub(crate) mod open_subs;
 pub mod reading;
 mod request;
 pub(crate) mod reuse;
 mod seat;
-pub mod shared;
+pub mod services;
 mod summarize;
 pub(crate) mod view;
 mod window;
@@ -36,12 +36,12 @@ use crate::{
     },
     floor::{
         ask::Ask,
-        convene::HoldBelow,
+        convene::RunSub,
         group::{Asked, hold},
         halt::Halt,
         reading::Understood,
         reuse::Source,
-        shared::Shared,
+        services::Services,
         window::{FENCE, Lengths, Ratio, SummarySize},
     },
     model::{
@@ -64,14 +64,14 @@ use crate::{
 /// }
 /// ```
 pub struct Floor {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) services: Arc<Services>,
     pub(crate) pattern: &'static Pattern,
     pub(crate) record: Record,
     pub(crate) control: Arc<Control>,
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) source: Source,
     /// Runs a sub-discussion. A function of the engine, because the floor doesn't know the engine.
-    pub(crate) hold_below: HoldBelow,
+    pub(crate) run_sub: RunSub,
     pub(crate) now: Now,
 }
 
@@ -128,7 +128,7 @@ impl Floor {
     /// The registered patterns, methods, strategies and detectors.
     #[must_use]
     pub fn registry(&self) -> &Registry {
-        &self.shared.registry
+        &self.services.registry
     }
 
     /// The participants that take turns in the talk and have not failed, in seating order.

@@ -123,7 +123,7 @@ impl Floor {
         let ratio = self.now.ratios.get(seat.name()).copied().unwrap_or_default().value();
         let room = tokens.saturating_sub(RESERVE.min(tokens / 4) + answer);
         let room = (room as f64 / ratio) as u64;
-        let usual = || self.shared.registry.strategy(&spec.window.strategy);
+        let usual = || self.services.registry.strategy(&spec.window.strategy);
         Window {
             family,
             room: if seat.overflowed() { room / 2 } else { room },
@@ -150,7 +150,7 @@ impl Floor {
 
     /// The strategy for the retry: the one in the spec, otherwise the first that shrinks.
     fn overflow_strategy(&self) -> Option<&'static ContextStrategy> {
-        let registry = &self.shared.registry;
+        let registry = &self.services.registry;
         let shrinks = || registry.strategies().iter().copied().find(|it| it.overflow == OnOverflow::Shrinks);
         registry.strategy(&self.record.state.spec.window.overflow).or_else(shrinks)
     }

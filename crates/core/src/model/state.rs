@@ -96,7 +96,7 @@ pub struct State {
     /// The last command taken from the inbox.
     pub seen: CommandId,
     /// A command that was taken but has not taken effect yet.
-    pub wish: Option<Command>,
+    pub pending: Option<Command>,
     /// Why deliberation ended early.
     pub wound_up: Option<WindUp>,
     /// The decision, once made.
@@ -239,7 +239,7 @@ impl State {
             under_way: BTreeMap::new(),
             wear: Wear::default(),
             seen: CommandId::default(),
-            wish: None,
+            pending: None,
             wound_up: None,
             decision: None,
             conclusion: None,

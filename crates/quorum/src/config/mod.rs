@@ -13,7 +13,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use quorum_providers::{keys, prices, setup::Own};
+use quorum_providers::{keys, prices, setup::Overrides};
 use serde_json::{Map, Value, json};
 
 use quorum_core::{model::excerpt::in_short, registry::Registry, vocabulary::option::Declared};
@@ -28,7 +28,7 @@ use mistake::Mistakes;
 
 pub use mistake::Mistake;
 pub use places::Places;
-pub use presets::{Given, Origin, Preset};
+pub use presets::{EffectiveValue, Origin, Preset};
 
 /// How long finished discussions are kept unless the file says otherwise (INV-DISC-632).
 const RETENTION_DAYS: u32 = 30;
@@ -55,7 +55,7 @@ pub struct Config {
     /// Whether discussions may be started.
     pub discussions: bool,
     /// The configured providers.
-    pub providers: Vec<Own>,
+    pub providers: Vec<Overrides>,
     /// The providers' tables as written.
     rows: toml::Table,
     /// The server's settings.

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use quorum_core::{
-    engine::{Engine, shared::Shared},
+    engine::{Engine, services::Services},
     memory::MemoryStore,
     registry::{Consensus, ContextStrategy, Detector, Pattern, Registry},
     seams::{Archive, Clock, Store, Voices},
@@ -248,10 +248,10 @@ impl Builder {
         let program = program.as_deref().unwrap_or("quorum");
         let owner = format!("{program} (process {} on {})", std::process::id(), machine());
         let clock = clock.unwrap_or_else(|| Arc::new(SystemClock));
-        let shared = Shared { store, voices, clock, registry: registry.clone() };
+        let services = Services { store, voices, clock, registry: registry.clone() };
         let setting =
             Setting { voicing: simulating.voicing(&setup), missing_roles, registry, ..Setting::of(&setup) };
-        let engine = Engine::new(shared, owner.clone());
+        let engine = Engine::new(services, owner.clone());
         let inner = Inner { engine, archive, config, setting, setup, owner, locks: Default::default() };
         Ok(Quorum(Arc::new(inner)))
     }

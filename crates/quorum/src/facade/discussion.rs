@@ -13,7 +13,7 @@ use quorum_core::{
         spec::Spec,
     },
     registry::Snapshot,
-    seams::{Deed, StoreError},
+    seams::{AuditEntry, StoreError},
 };
 
 use tokio::sync::MutexGuard;
@@ -231,7 +231,7 @@ impl Discussion {
     /// Writes an audit entry. A failure to write it does not undo the action.
     pub(super) async fn log(&self, action: &str, result: &str) {
         let Scope { tenant, who, .. } = &self.scope;
-        let deed = Deed {
+        let entry = AuditEntry {
             at: self.quorum().now(),
             tenant: tenant.clone(),
             who: who.to_string(),
@@ -239,7 +239,7 @@ impl Discussion {
             discussion: self.id,
             result: result.to_owned(),
         };
-        let _ = self.scope.archive().log(deed).await;
+        let _ = self.scope.archive().log(entry).await;
     }
 }
 

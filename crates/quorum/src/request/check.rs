@@ -273,11 +273,11 @@ fn session(request: &Request, wrong: &mut Complaints) -> Option<Uuid> {
 }
 
 /// The source of the participants' voices.
-fn asked(request: &Request, simulation: &Option<Simulation>) -> panel::Voiced {
+fn asked(request: &Request, simulation: &Option<Simulation>) -> panel::VoiceSource {
     match simulation {
-        None => panel::Voiced::Real,
-        Some(_) if request.wants_simulation() => panel::Voiced::AsAsked,
-        Some(_) => panel::Voiced::BySetting,
+        None => panel::VoiceSource::Real,
+        Some(_) if request.wants_simulation() => panel::VoiceSource::AsAsked,
+        Some(_) => panel::VoiceSource::BySetting,
     }
 }
 

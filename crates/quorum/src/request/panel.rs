@@ -15,7 +15,7 @@ use crate::{
 
 /// The source of the participants' voices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Voiced {
+pub(super) enum VoiceSource {
     /// Real providers.
     Real,
     /// Simulated because the request asks for it: any name will do.
@@ -57,19 +57,19 @@ pub(super) fn with_voices(
     seats: &[Participant],
     field: &str,
     setting: &Setting,
-    voiced: Voiced,
+    voiced: VoiceSource,
     wrong: &mut Complaints,
 ) {
     let knows = !setting.lacking.is_empty();
     let mut named: Vec<&str> = Vec::new();
     for seat in seats.iter().filter(|it| !it.is_person()) {
         let provider = seat.provider.as_str();
-        if voiced == Voiced::AsAsked || named.contains(&provider) || is_available(setting, provider) {
+        if voiced == VoiceSource::AsAsked || named.contains(&provider) || is_available(setting, provider) {
             continue;
         }
         named.push(provider);
         match setting.lacking.get(provider) {
-            Some(missing) if voiced == Voiced::Real => {
+            Some(missing) if voiced == VoiceSource::Real => {
                 let provide = Remedy::Provide { provider: provider.to_owned(), missing: missing.clone() };
                 let message = format!("{provider} can't be asked here: {missing}");
                 let nobody = setting.available.is_empty();

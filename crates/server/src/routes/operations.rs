@@ -81,9 +81,9 @@ pub(crate) struct AuditEntry {
     result: String,
 }
 
-impl From<quorum::Deed> for AuditEntry {
-    fn from(entry: quorum::Deed) -> Self {
-        let quorum::Deed { at, who, action, discussion, result, .. } = entry;
+impl From<quorum::AuditEntry> for AuditEntry {
+    fn from(entry: quorum::AuditEntry) -> Self {
+        let quorum::AuditEntry { at, who, action, discussion, result, .. } = entry;
         AuditEntry { at: iso(at), who, action, discussion_id: discussion, result }
     }
 }

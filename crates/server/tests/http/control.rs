@@ -77,9 +77,9 @@ async fn s12_who_did_what_is_written_down_without_tokens() {
         400
     );
     ann(house.request("DELETE", &format!("/api/discussions/{id}"))).await;
-    let deeds = ann(house.request("GET", "/api/audit")).await;
-    assert!(!deeds.text.contains(crate::harness::ANN));
-    let shown: Vec<String> = deeds
+    let audit_entries = ann(house.request("GET", "/api/audit")).await;
+    assert!(!audit_entries.text.contains(crate::harness::ANN));
+    let shown: Vec<String> = audit_entries
         .json()
         .as_array()
         .unwrap()

@@ -124,7 +124,7 @@ async fn s7_a_word_about_the_judge_is_written_down() {
     let path = format!("/api/discussions/{id}/ruling");
     by_ann(house.posting(&path, &json!({ "choice": "swap", "candidate": "zoe" }))).await;
     by_ann(house.posting(&path, &json!({ "choice": "end" }))).await;
-    let deeds = by_ann(house.request("GET", "/api/audit")).await.json();
+    let audit_entries = by_ann(house.request("GET", "/api/audit")).await.json();
     let shown = |it: &Value| {
         format!(
             "{} {} {}",
@@ -133,8 +133,8 @@ async fn s7_a_word_about_the_judge_is_written_down() {
             it["result"].as_str().unwrap()
         )
     };
-    let deeds: Vec<String> = deeds.as_array().unwrap().iter().map(shown).collect();
+    let audit_entries: Vec<String> = audit_entries.as_array().unwrap().iter().map(shown).collect();
     let refused =
         "ann's laptop rule refused: zoe is not a candidate; candidates are claude, glm; nothing was changed";
-    assert_eq!(deeds, ["ann's laptop rule done", refused, "ann's laptop start done"]);
+    assert_eq!(audit_entries, ["ann's laptop rule done", refused, "ann's laptop start done"]);
 }

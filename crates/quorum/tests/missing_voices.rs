@@ -8,7 +8,7 @@ use std::{
 };
 
 use quorum::{
-    Config, Error, Quorum, Request, Scope, Steered, Unvoiced,
+    Config, Error, MissingVoice, Quorum, Request, Scope, Steered,
     model::{
         command::Command,
         id::{Seq, Tenant},
@@ -50,15 +50,15 @@ async fn a_key_that_is_missing_here_is_nobodys_failure() {
     assert_eq!(before.lifecycle, Lifecycle::Error);
 
     let here = scope(&store, None).discussion(started.id()).await.unwrap();
-    let Err(Error::Mute(who)) = here.resume().await else { panic!("it went on") };
+    let Err(Error::MissingVoices(who)) = here.resume().await else { panic!("it went on") };
     let missing = Missing::Key { names: vec!["ALPHA_KEY".to_owned()], program: None };
-    let unvoiced = |name: &str| Unvoiced {
+    let missing_voice = |name: &str| MissingVoice {
         participant: name.to_owned(),
         provider: "alpha".to_owned(),
         missing: Some(missing.clone()),
     };
-    assert_eq!(who, ["alpha", "alpha-2"].map(unvoiced));
-    assert!(matches!(here.steer(Command::Stop).await, Err(Error::Mute(_))));
+    assert_eq!(who, ["alpha", "alpha-2"].map(missing_voice));
+    assert!(matches!(here.steer(Command::Stop).await, Err(Error::MissingVoices(_))));
     assert_eq!(here.facts(Seq::START).await.unwrap(), facts);
     assert_eq!(here.state().await.unwrap(), before);
     // An abort needs no voices.
