@@ -30,8 +30,8 @@ pub(crate) const CODES: [(Exit, &str); 8] = [
     (Exit::Internal, "internal"),
     (Exit::BadInput, "usage"),
     (Exit::Setup, "configuration or store"),
-    (Exit::TooFewProviders, "too few providers, or nobody to ask and no --offline"),
-    (Exit::SpentUp, "budget or deadline reached; what there is was printed"),
+    (Exit::TooFewProviders, "too few providers are available, and no --offline"),
+    (Exit::SpentUp, "budget or deadline reached; the partial result was printed"),
     (Exit::NoConsensus, "no consensus (with --require-consensus)"),
     (Exit::Interrupted, "interrupted"),
 ];

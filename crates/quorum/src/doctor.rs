@@ -96,16 +96,16 @@ pub enum Finding {
     },
     /// The keys or prices can't be read.
     BadSetup(config::Error),
-    /// The number of providers that can be asked.
+    /// The number of providers that are available.
     Providers {
-        /// How many can be asked.
+        /// How many are available.
         available: usize,
         /// How many are known.
         known: usize,
         /// How many different models of these providers could take part.
         voices: usize,
     },
-    /// A provider that can be asked.
+    /// An available provider.
     Provider {
         /// Its name.
         name: String,
@@ -114,7 +114,7 @@ pub enum Finding {
         /// Whether the price of its default model is known.
         priced: bool,
     },
-    /// A provider that can't be asked.
+    /// A provider that is not available.
     Lacking {
         /// Its name.
         name: String,

@@ -66,11 +66,8 @@ fn a_default_of_the_wrong_kind_is_an_error() {
         "[defaults]\nstop-on-failure = \"x\"",
         "defaults.stop-on-failure: must be true or false, not \"x\"",
     );
-    refuses("[defaults]\nmax-cost = inf", "defaults.max-cost: nan and inf are no numbers to go by");
-    refuses(
-        "[defaults]\nsimulate = \"failure=nan\"",
-        "defaults.simulate: nan and inf are no numbers to go by",
-    );
+    refuses("[defaults]\nmax-cost = inf", "defaults.max-cost: nan and inf are not allowed");
+    refuses("[defaults]\nsimulate = \"failure=nan\"", "defaults.simulate: nan and inf are not allowed");
     refuses("[defaults]\nrounds = \"two\"", "defaults.rounds: must be a whole number, not \"two\"");
     refuses("[defaults]\nrounds = true", "defaults.rounds: must be a whole number, not true");
     refuses("[defaults]\nrounds = 2.5", "defaults.rounds: must be a whole number, not 2.5");
@@ -137,14 +134,14 @@ fn what_is_said_of_a_provider_is_checked_before_anything_is_spent() {
         ": there is no key in quirks named temprature; did you mean temperature?",
     );
     row("key_env = 'sk-SECRET'", ".key_env is the name of a variable, like MY_API_KEY, not a key");
-    row("key = 'SECRET'", ".key: keys don't belong into this file; name a variable with key_env");
+    row("key = 'SECRET'", ".key: keys don't belong in this file; name a variable with key_env");
     refuses(
         "[providers.cluade]\nmodel = 'x'",
-        "providers.cluade: a provider of one's own needs wire, base_url and model, or a command; wire and base_url are missing. Did you mean claude?",
+        "providers.cluade: a new provider needs wire, base_url and model, or a command; wire and base_url are missing. Did you mean claude?",
     );
     refuses(
         "[providers.claude]\n[providers.anthropic]",
-        "providers.claude is there twice: it is another name of claude",
+        "providers.claude is configured twice: it is an alias of claude",
     );
     let plain = "wire = 'openai-chat'\nmodel = 'm'\nbase_url = 'http://host/v1'";
     assert!(parse(&format!("[providers.mine]\n{plain}")).unwrap_err().contains("not encrypted"));
@@ -186,7 +183,7 @@ fn a_preset_nobody_knows_is_named_with_the_nearest() {
     let none = parse("").unwrap().preset("quick").unwrap_err();
     let file = PathBuf::from("config.toml");
     let expected = Mistake {
-        message: "there is no preset named quick, nor any other".to_owned(),
+        message: "there is no preset named quick; the configuration has none".to_owned(),
         remedy: Some(Remedy::WritePreset { name: "quick".to_owned(), file }),
     };
     assert_eq!(none, expected);
@@ -244,7 +241,7 @@ fn everything_wrong_with_a_provider_is_said_at_once() {
     );
     refuses(
         "[providers.alpha]\nmodel = 'm'",
-        "providers.alpha: a provider of one's own needs wire, base_url and model, or a command; wire and base_url are \
+        "providers.alpha: a new provider needs wire, base_url and model, or a command; wire and base_url are \
          missing.",
     );
 }

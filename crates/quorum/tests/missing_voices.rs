@@ -1,4 +1,4 @@
-//! Resuming a discussion when some of its participants can't be asked.
+//! Resuming a discussion when some of its participants are not available.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on should stop")]
 

@@ -100,8 +100,8 @@ fn who_votes_lets_the_votes_decide() {
 fn b05_topic() {
     accepts(&json!({ "topic": "é".repeat(5_000) }));
     accepts(&json!({ "topic": format!("  {}  ", "x".repeat(5_000)) }));
-    refuses(&json!({ "topic": "" }), "topic: is empty; say what shall be discussed");
-    refuses(&json!({ "topic": " \n " }), "topic: is empty; say what shall be discussed");
+    refuses(&json!({ "topic": "" }), "topic: is empty; give a question to discuss");
+    refuses(&json!({ "topic": " \n " }), "topic: is empty; give a question to discuss");
     refuses(&json!({ "topic": "x".repeat(5_001) }), "topic: may have at most 5000 characters; this has 5001");
 }
 
@@ -115,7 +115,7 @@ fn b05_context_and_options() {
     refuses(&json!({ "votingOptions": names(11) }), "votingOptions: takes 2 to 10 options; there are 11");
     refuses(&json!({ "votingOptions": ["a"] }), "votingOptions: takes 2 to 10 options; there are 1");
     refuses(&json!({ "votingOptions": ["a", " "] }), "votingOptions: option 2 is empty");
-    refuses(&json!({ "votingOptions": ["a", "b", "a "] }), "votingOptions: a is there twice");
+    refuses(&json!({ "votingOptions": ["a", "b", "a "] }), "votingOptions: a is listed twice");
     assert_eq!(spec(&json!({ "votingOptions": [" REST ", "gRPC"] })).options, ["REST", "gRPC"]);
     assert_eq!(spec(&json!({ "context": "  " })).background, None);
 }
@@ -123,7 +123,7 @@ fn b05_context_and_options() {
 #[test]
 fn b05_session() {
     accepts(&json!({ "sessionId": "01928374-0000-7000-8000-000000000000" }));
-    refuses(&json!({ "sessionId": "x" }), "sessionId: x is no session's id");
+    refuses(&json!({ "sessionId": "x" }), "sessionId: x is not a session's id");
     let refused = check(&request(&json!({ "sessionId": "x" })), &Setting::default()).unwrap_err();
     assert_eq!(refused[0].remedies, [Remedy::ListSessions]);
 }
@@ -158,7 +158,7 @@ fn b03_min_providers() {
     refuses(&json!({ "minProviders": 0 }), "minProviders: must be at least 1");
     refuses(
         &json!({ "minProviders": 3, "providers": names(2) }),
-        "minProviders: 3 can't take part where only 2 are named",
+        "minProviders: 3 are required, and only 2 are named",
     );
 }
 
@@ -168,7 +168,7 @@ fn b03_prompts() {
     assert_eq!(spec.participants[0].brief.as_deref(), Some("Be brief."));
     refuses(
         &json!({ "providerPrompts": { "nobody": "Be brief." } }),
-        "providerPrompts: nobody does not take part; there are claude, glm, qwen, gemini",
+        "providerPrompts: nobody does not take part; the participants are claude, glm, qwen, gemini",
     );
     refuses(
         &json!({ "providerPrompts": { "claude": "x".repeat(10_001) } }),
@@ -198,7 +198,7 @@ fn inv_disc_003_a_moderator_is_named() {
     );
     refuses(
         &json!({ "synthesizer": "grok" }),
-        "synthesizer: grok does not take part; there are claude, glm, qwen, gemini",
+        "synthesizer: grok does not take part; the participants are claude, glm, qwen, gemini",
     );
 }
 
@@ -256,7 +256,7 @@ fn inv_disc_008_the_library_demands_the_roles_of_a_debate() {
     refuses(
         &json!({ "roles": { "grok": "judge", "glm": "king" } }),
         "DISCUSSION_INVALID_ROLES roles: there is no role king, given to glm; there are proponent, opponent, judge, moderator, neutral, manager, leader, specialist, user\n\
-         DISCUSSION_INVALID_ROLES roles: grok does not take part; there are claude, glm, qwen, gemini",
+         DISCUSSION_INVALID_ROLES roles: grok does not take part; the participants are claude, glm, qwen, gemini",
     );
 }
 
@@ -307,9 +307,9 @@ fn names_aliases_models_and_doubles() {
     assert_eq!(seats, expected);
     refuses(
         &json!({ "providers": ["a", "", "b c", "\u{1b}[31m"] }),
-        "providers: \"\" is no provider's name; write claude, or claude/MODEL\n\
-         providers: \"b c\" is no provider's name; write claude, or claude/MODEL\n\
-         providers: \"\\u{1b}[31m\" is no provider's name; write claude, or claude/MODEL",
+        "providers: \"\" is not a provider's name; write claude, or claude/MODEL\n\
+         providers: \"b c\" is not a provider's name; write claude, or claude/MODEL\n\
+         providers: \"\\u{1b}[31m\" is not a provider's name; write claude, or claude/MODEL",
     );
 }
 
@@ -334,7 +334,7 @@ fn the_usual_panel_is_narrowed_to_who_is_there() {
     assert_eq!(table(&spec), "claude speaker, gemini speaker");
     assert_eq!(spec.simulation, None);
     let refusals = check(&request(&json!({})), &there(&["claude"])).unwrap_err();
-    let message = "only claude can be asked here, and a discussion takes 2";
+    let message = "only claude is available, and a discussion takes 2";
     let remedies = [Remedy::SeatTwice { provider: "claude".to_owned() }, Remedy::Simulate];
     let expected = Complaint::new("providers", Code::InsufficientProviders, message).with(remedies);
     assert_eq!(refusals, [expected]);
@@ -359,7 +359,7 @@ fn nothing_is_simulated_unless_the_request_or_the_program_says_so() {
     assert!(simulated(&json!({}), Voicing::Simulated));
     let lacking = [("claude".to_owned(), no_key())].into();
     let refused = check(&request(&json!({})), &Setting { lacking, ..Setting::default() }).unwrap_err();
-    let message = "nobody can be asked here, and a discussion takes 2";
+    let message = "no provider is available, and a discussion takes 2";
     let provide = Remedy::Provide { provider: "claude".to_owned(), missing: no_key() };
     let expected = Complaint::new("providers", Code::InsufficientProviders, message);
     assert_eq!(refused, [expected.with([Remedy::Simulate, provide])]);
@@ -381,7 +381,7 @@ fn d02_only_those_who_can_be_asked_may_be_named() {
     let named = |names: &[&str]| json!({ "providers": names });
     assert_eq!(said(&named(&["anthropic/opus", "mine"]), &real), "anthropic/opus speaker, mine speaker");
     let provide = Remedy::Provide { provider: "glm".to_owned(), missing: no_key() };
-    let message = "glm can't be asked here: there is no key in ZAI_API_KEY";
+    let message = "glm is not available: there is no key in ZAI_API_KEY";
     let complaint = Complaint::new("providers", Code::InvalidRequest, message);
     let refused = check(&request(&named(&["claude", "glm"])), &real).unwrap_err();
     assert_eq!(refused, [complaint.with([provide, Remedy::Simulate])]);
@@ -410,7 +410,7 @@ fn inv_disc_600_depth_is_bounded_and_needs_recursion() {
     );
     refuses(
         &json!({ "maxDepth": 1 }),
-        "maxDepth: counts only where sub-discussions are allowed; switch recursive on, or leave this out",
+        "maxDepth: applies only to sub-discussions; switch recursive on, or leave this out",
     );
 }
 
@@ -449,7 +449,7 @@ fn inv_disc_622_early_exit_is_asked_for() {
     );
     refuses(
         &json!({ "confidenceThreshold": 0.7 }),
-        "confidenceThreshold: counts only with early exit; switch early exit on, or leave this out",
+        "confidenceThreshold: applies only to early exit; switch early exit on, or leave this out",
     );
 }
 
@@ -463,7 +463,7 @@ fn simulated_voices() {
     refuses(&json!({ "simulate": { "failure": 2 } }), "simulate: must be from 0 to 1, not 2");
     refuses(
         &json!({ "simulate": { "dead": ["grok"] } }),
-        "simulate: grok does not take part, so it can't be dead; there are claude, glm, qwen, gemini",
+        "simulate: grok does not take part; the participants are claude, glm, qwen, gemini",
     );
 }
 
@@ -473,7 +473,7 @@ fn everything_that_is_wrong_is_said_at_once() {
         &json!({ "topic": "", "rounds": 0, "threshold": 2, "providers": ["a"], "temperature": 9 }),
         "providers: a discussion of this kind takes 2 to 6 providers; 1 is named\n\
          threshold: must be from 0 to 1, not 2\n\
-         topic: is empty; say what shall be discussed\n\
+         topic: is empty; give a question to discuss\n\
          rounds: must be from 1 to 10, not 0\n\
          temperature: must be from 0 to 2, not 9",
     );
@@ -529,7 +529,7 @@ fn c03_stop_sequences_are_of_single_participants_at_a_roundtable() {
     assert_eq!(settings, Settings::default().with("stopSequences", stops));
     refuses(
         &order(json!({ "nobody": ["END"] })),
-        "stopSequences: nobody does not take part; there are claude, gemini",
+        "stopSequences: nobody does not take part; the participants are claude, gemini",
     );
     let limits = "stopSequences: takes up to 8 texts of 1 to 100 characters; those for claude don't fit";
     refuses(&order(json!({ "claude": [""] })), limits);
@@ -537,7 +537,7 @@ fn c03_stop_sequences_are_of_single_participants_at_a_roundtable() {
     refuses(&order(json!({ "claude": vec!["x"; 9] })), limits);
     refuses(
         &json!({ "stopSequences": { "claude": ["END"] } }),
-        "stopSequences: counts only with the pattern roundtable; leave this out",
+        "stopSequences: applies only to the pattern roundtable; leave this out",
     );
 }
 
@@ -571,6 +571,6 @@ fn only_the_first_twenty_complaints_are_listed() {
         (0..90).map(|it| (format!("mood{it:02}"), json!(1))).collect();
     let told = checked(&Value::Object(fields), LIBRARY).unwrap_err();
     assert_eq!(told.lines().count(), 21);
-    let last = "DISCUSSION_INVALID_REQUEST request: has 70 more things wrong with it, which are not listed";
+    let last = "DISCUSSION_INVALID_REQUEST request: has 70 more mistakes, which are not listed";
     assert_eq!(told.lines().last(), Some(last));
 }

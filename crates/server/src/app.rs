@@ -147,7 +147,7 @@ impl AppState {
         for id in waiting {
             let Some(place) = self.hub.next_place().await else { return };
             if let Err(error) = self.go_on_with(id, place).await {
-                tracing::warn!(%error, %id, "a discussion can't be gone on with");
+                tracing::warn!(%error, %id, "can't continue a discussion");
             }
         }
     }

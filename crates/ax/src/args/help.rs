@@ -33,7 +33,7 @@ use crate::{
 };
 
 /// The group of the verbs that steer a discussion, decisions among them.
-const STEERING: &str = "Steer what runs or waits";
+const STEERING: &str = "Control running discussions";
 
 /// The verbs by purpose, each in one group. Decision verbs are listed with those that steer.
 const GROUPS: [(&str, &[&str]); 5] = [
@@ -156,7 +156,7 @@ fn quoted(mut error: clap::Error) -> clap::Error {
         _ => return error,
     };
     if !unknown.starts_with('-') {
-        let tip = StyledStr::from("what belongs together goes into quotes: ax discuss \"…\"");
+        let tip = StyledStr::from("put the question in quotes: ax discuss \"…\"");
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
     }
     error

@@ -220,12 +220,12 @@ async fn on_key(
         }
         Key::Pause if requested.paused => {
             requested.paused = false;
-            watch.say("Going on.");
+            watch.say("Resumed.");
             send(discussion, Command::Resume).await?;
         }
         Key::Pause if !requested.stopped => {
             requested.paused = true;
-            watch.say("Pausing once the calls under way are done. p goes on.");
+            watch.say("Pausing after the calls under way. p resumes.");
             send(discussion, Command::Pause).await?;
         }
         Key::Stop | Key::Pause | Key::Follow(_) | Key::All | Key::Help => {}
@@ -261,7 +261,7 @@ pub(crate) async fn wait_while_paused(
     watch: &mut Watch,
 ) -> anyhow::Result<PauseEnd> {
     let (mut interrupt, mut leave) = (signal(SignalKind::interrupt())?, LeaveSignals::new()?);
-    watch.say("Paused. p goes on · s concludes with what was said · q leaves it so");
+    watch.say("Paused. p resumes · s concludes with what was said · q leaves it paused");
     loop {
         let keys = tokio::select! {
             biased;

@@ -136,7 +136,7 @@ fn said(state: &State, turn: &Turn, columns: usize) -> Vec<Line> {
 
 fn figures(turn: &Turn) -> Vec<String> {
     if turn.reused {
-        return vec!["said the same before; nobody was asked".to_owned()];
+        return vec!["answered this before; the answer is reused".to_owned()];
     }
     // A person's turn has no token count.
     if turn.bill.usage.completion == 0 {

@@ -87,7 +87,10 @@ pub(crate) async fn run_after(
     match said {
         Steered::Here(handle) => run(discussion, handle, signals, ending).await,
         Steered::Sent { to } => {
-            note(&format!("Said. {to} goes on with it; `ax show {}` has what comes of it.", discussion.id()));
+            note(&format!(
+                "Sent. {to} continues the discussion; `ax show {}` prints the result.",
+                discussion.id()
+            ));
             Ok(Exit::Done)
         }
         Steered::Idle(_) => Ok(Exit::Done),
@@ -158,7 +161,7 @@ impl Session<'_> {
         let end = events::handle_all(self.discussion, signals, &mut watch, jsonl, to_process).await?;
         let LoopEnd::Ended { interrupted, paused } = end else {
             watch.close();
-            note(&format!("Left. `ax resume {}` goes on where it was.", handle.id()));
+            note(&format!("Left. `ax resume {}` continues it.", handle.id()));
             return Ok(RunEnd::Done(Exit::Interrupted));
         };
         self.interrupted |= interrupted;
@@ -195,7 +198,7 @@ impl Session<'_> {
             PauseEnd::GoesOn(handle) => return Ok(RunEnd::Again(handle)),
             PauseEnd::Over(state) => return Ok(RunEnd::Done(self.conclude(&state).await?)),
             PauseEnd::Elsewhere => {
-                note(&format!("It goes on elsewhere; `ax show {}` has what comes of it.", state.id));
+                note(&format!("Another process continues it; `ax show {}` prints the result.", state.id));
             }
             PauseEnd::Left => stand(state, self.ending.output)?,
             PauseEnd::Interrupted => {
@@ -317,8 +320,8 @@ fn stand(state: &Snapshot, output: Output) -> anyhow::Result<()> {
         print_json(&state.outcome())?;
     }
     if !turn::announce(state) {
-        let stands = if state.lifecycle == Lifecycle::Paused { "Paused" } else { "Resting after many turns" };
-        note(&format!("{stands}. `ax resume {}` goes on.", state.id));
+        let stands = if state.lifecycle == Lifecycle::Paused { "Paused" } else { "Paused after many turns" };
+        note(&format!("{stands}. `ax resume {}` continues it.", state.id));
     }
     Ok(())
 }

@@ -65,7 +65,7 @@ fn whose_turn(state: &State) {
     let (id, several) = (state.id, state.awaiting.len() > 1);
     for Awaited { participant, .. } in &state.awaiting {
         let speaker = if several { format!(" --as {participant}") } else { String::new() };
-        note(&format!("`ax say {id} \"…\"{speaker}` answers; `ax show {id}` has what was said so far."));
+        note(&format!("`ax say {id} \"…\"{speaker}` answers; `ax show {id}` prints what was said so far."));
     }
 }
 
@@ -99,7 +99,7 @@ pub(crate) async fn typed(state: &State, unseen: usize) -> anyhow::Result<Typed>
     asked(&format!("Your turn, {}", awaited.participant), awaited, insist);
     insist(&format!("Type your answer, then `{END}` on a line of its own; Ctrl-C leaves it for later."));
     let Some(lines) = lines_typed().await? else {
-        insist("\nNothing was said.");
+        insist("\nNothing was sent.");
         insist(&format!("  ax say {} \"…\"   answers later", state.id));
         insist(&format!("  ax stop {}      concludes without it", state.id));
         return Ok(Typed::Left);

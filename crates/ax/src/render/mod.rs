@@ -141,9 +141,11 @@ impl Unwritable {
 
 impl std::fmt::Display for Unwritable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "standard output can't be written: {}", self.error)?;
+        write!(f, "can't write to standard output: {}", self.error)?;
         match self.kept {
-            Some(id) => write!(f, "; nothing is lost: `ax resume {id}` goes on, or prints the result again"),
+            Some(id) => {
+                write!(f, "; nothing is lost: `ax resume {id}` continues it, or prints the result again")
+            }
             None => Ok(()),
         }
     }

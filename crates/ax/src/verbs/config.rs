@@ -57,13 +57,13 @@ fn text(config: &Config, given: &[EffectiveValue]) -> String {
     let file = config.file.display();
     let mut lines = vec![match config.file.exists() {
         true => format!("# {file}"),
-        false => format!("# {file} does not exist; these are the usual values"),
+        false => format!("# {file} does not exist; these are the defaults"),
     }];
     for section in given.chunk_by(|one, other| one.section == other.section) {
         lines.push(format!("\n[{}]", section[0].section));
         lines.extend(section.iter().map(|it| {
             let from = match &it.origin {
-                Origin::BuiltIn => "  # usual",
+                Origin::BuiltIn => "  # default",
                 Origin::File(_) => "",
             };
             format!("{} = {}{from}", it.key, it.value)
@@ -84,7 +84,7 @@ fn check(app: &App) -> anyhow::Result<Exit> {
     if wrong.is_empty() {
         note(&match config.file.exists() {
             true => format!("{file} is fine."),
-            false => format!("{file} does not exist, which is fine: the usual values hold."),
+            false => format!("{file} does not exist, which is fine: the defaults apply."),
         });
         return Ok(Exit::Done);
     }

@@ -13,8 +13,10 @@ use crate::{
     verbs::{detach, plan, restore::expire_old},
 };
 
-const UNASKED: &str = "Simulated: no model can be asked here, so everything below is made up. For real answers set a key such as \
-                       ANTHROPIC_API_KEY, start Ollama, or log in to the claude command; `ax doctor` says more.";
+const NO_PROVIDER: &str = "\
+    Simulated: no provider is available, so everything below is made up. For real answers set a \
+    key such as ANTHROPIC_API_KEY, start Ollama, or log in to the claude command; `ax doctor` says \
+    more.";
 
 /// Starts a discussion and stays until it is over; or only shows its plan, or leaves it to another
 /// process.
@@ -53,9 +55,9 @@ fn announce(scope: &Scope, args: &Discuss, output: Output) -> anyhow::Result<Gre
         return Ok(Greeting::Whole);
     }
     match output.shape() {
-        Shape::Text | Shape::Md => print(UNASKED)?,
+        Shape::Text | Shape::Md => print(NO_PROVIDER)?,
         // A JSON document says so itself, and nothing may be printed beside it.
-        Shape::Json | Shape::Jsonl => insist(UNASKED),
+        Shape::Json | Shape::Jsonl => insist(NO_PROVIDER),
     }
     Ok(Greeting::SimulationSaid)
 }

@@ -24,7 +24,7 @@ pub(crate) async fn export(scope: &Scope, args: &Export) -> anyhow::Result<Exit>
         keep(&args.output, &text)?;
     }
     if !state.lifecycle.is_terminal() {
-        note(&format!("This discussion is {}; this is what there is so far.", state.lifecycle));
+        note(&format!("This discussion is {}; this is its record so far.", state.lifecycle));
     }
     Ok(Exit::Done)
 }
@@ -39,7 +39,7 @@ fn format(args: &Export) -> &'static Format {
 fn keep(file: &Path, text: &str) -> anyhow::Result<()> {
     let name = file.display();
     std::fs::write(file, text)
-        .map_err(|error| Usage(format!("{name} can't be written: {error}; give another file with -o")))?;
+        .map_err(|error| Usage(format!("can't write {name}: {error}; choose another file with -o")))?;
     note(&format!("Wrote {name}."));
     Ok(())
 }

@@ -38,7 +38,7 @@ pub(crate) async fn history(scope: &Scope, args: &History) -> anyhow::Result<Exi
     if args.listed.json {
         print_json(&entries)?;
     } else if entries.is_empty() {
-        note("There are no such discussions.");
+        note("No discussions found.");
     } else if stdout().is_terminal() && terminal::is_lively() {
         print_lines(&listing::table(&entries, terminal::columns_of_stdout()))?;
     } else {
@@ -71,7 +71,7 @@ pub(crate) async fn show_state(discussion: &Discussion, output: Output) -> anyho
         }
     } else if !turn::announce(state) {
         note(&format!(
-            "This discussion is {}; `ax resume {}` goes on unless it runs elsewhere.",
+            "This discussion is {}; `ax resume {}` continues it unless another process runs it.",
             state.lifecycle, state.id
         ));
     }

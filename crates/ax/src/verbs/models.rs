@@ -45,7 +45,8 @@ pub(crate) fn prices(app: &App, args: &Prices) -> anyhow::Result<Exit> {
         let rows = setup.providers.iter().flat_map(rows);
         print(&rows.collect::<Vec<_>>().join("\n"))?;
         note(
-            "USD for a million tokens: read / written / remembered. config.toml comes before imported prices, and those before ours.",
+            "USD per million tokens: input / output / cached. config.toml overrides imported prices, and \
+             those override the built-in ones.",
         );
     }
     Ok(Exit::Done)
@@ -59,15 +60,15 @@ fn import(app: &App, file: &std::path::Path) -> anyhow::Result<Exit> {
     let wrong = |error| Error::Config(config::Error::Prices(error));
     let import = prices::import(file).map_err(wrong)?;
     import.prices.save(&app.config()?.prices_file()).map_err(wrong)?;
-    note(&format!("Took over the prices of {}.", count(import.prices.len() as u64, "model")));
+    note(&format!("Imported the prices of {}.", count(import.prices.len() as u64, "model")));
     if import.others > 0 {
-        note(&format!("Left out what is not for conversations: {}.", import.others));
+        note(&format!("Skipped models that are not for chat: {}.", import.others));
     }
     if !import.unread.is_empty() {
         let named = import.unread.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
         let more = import.unread.len().saturating_sub(NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        note(&format!("Not understood, and left out: {named}{more}."));
+        note(&format!("Skipped entries that could not be read: {named}{more}."));
     }
     Ok(Exit::Done)
 }

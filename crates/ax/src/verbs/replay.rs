@@ -95,7 +95,7 @@ async fn wait(pause: Duration, watch: &mut Watch) -> anyhow::Result<Waited> {
             match key {
                 Key::Pause => {
                     held = !held;
-                    watch.say(if held { "Held. p goes on." } else { "Going on." });
+                    watch.say(if held { "Paused. p resumes." } else { "Resumed." });
                 }
                 Key::Stop => return Ok(Waited::Skipped),
                 Key::Quit => return Ok(Waited::Left),

@@ -74,13 +74,13 @@ fn sentences(expired: &Expired, days: u32) -> Vec<String> {
     let Expired { hidden, removed, reappeared, leap: _ } = *expired;
     let hid = format!(
         "Hid {} that ended more than {} ago ([retention] in the configuration), to be removed for good in \
-         7 days; `ax restore` lists what is hidden and brings it back.",
+         7 days; `ax restore` lists hidden discussions and brings them back.",
         count(hidden, "discussion"),
         count(days.into(), "day"),
     );
-    let gone = format!("Removed {} for good, hidden for 7 days.", count(removed, "discussion"));
+    let gone = format!("Removed {} for good after 7 days of being hidden.", count(removed, "discussion"));
     let back =
-        format!("Showing {} again, hidden earlier and not too old now.", count(reappeared, "discussion"));
+        format!("Showing {} again: hidden earlier, but no longer too old.", count(reappeared, "discussion"));
     let all = [(hidden, hid), (removed, gone), (reappeared, back)];
     all.into_iter().filter(|(number, _)| *number > 0).map(|(_, sentence)| sentence).collect()
 }
@@ -104,9 +104,9 @@ mod tests {
         let all = Expired { hidden: 1, removed: 2, reappeared: 3, leap: None };
         let expected = [
             "Hid 1 discussion that ended more than 30 days ago ([retention] in the configuration), to be \
-             removed for good in 7 days; `ax restore` lists what is hidden and brings it back.",
-            "Removed 2 discussions for good, hidden for 7 days.",
-            "Showing 3 discussions again, hidden earlier and not too old now.",
+             removed for good in 7 days; `ax restore` lists hidden discussions and brings them back.",
+            "Removed 2 discussions for good after 7 days of being hidden.",
+            "Showing 3 discussions again: hidden earlier, but no longer too old.",
         ];
         assert_eq!(sentences(&all, 30), expected);
         assert_eq!(sentences(&Expired::default(), 30), Vec::<String>::new());

@@ -23,7 +23,7 @@ fn rounds() {
 
 #[test]
 fn a_question_without_quotes() {
-    refuses(&["Tabs", "or", "spaces?"], "tip: what belongs together goes into quotes: ax discuss");
+    refuses(&["Tabs", "or", "spaces?"], "tip: put the question in quotes: ax discuss");
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn deciding() {
     refuses(&["q", "--threshold", "-0.5"], "--threshold: must be from 0 to 1, not -0.5");
     refuses(&["q", "--consensus", "moderator"], "--synthesizer: the moderator method needs a synthesizer");
     refuses(&["q", "--synthesizer", "grok"], "--synthesizer: grok does not take part");
-    refuses(&["q", "--min-providers", "5"], "--min-providers: 5 can't take part where only 4 are named");
+    refuses(&["q", "--min-providers", "5"], "--min-providers: 5 are required, and only 4 are named");
     refuses(&["q", "--confidence-threshold", "0.5"], "--confidence-threshold: counts only with early exit");
 }
 

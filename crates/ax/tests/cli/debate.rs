@@ -87,11 +87,11 @@ fn bad_orders_are_refused_before_anything_is_asked() {
         ),
         (&["--round-limit", "3"], "leave the round limit out"),
         (&["--debate-format", "loud"], "structured-rounds"),
-        (&["--judge", "grok"], "--judge: grok does not take part; there are claude, glm, qwen"),
+        (&["--judge", "grok"], "--judge: grok does not take part; the participants are claude, glm, qwen"),
         (&["--judge-failure", "cry"], "go-without"),
         (&["--end-on", "boredom"], "repetition"),
         (&["--embeddings", "acme"], "--embeddings: has the form provider/model, unlike \"acme\""),
-        (&["--embeddings", "acme/e-1"], "--embeddings: nobody embeds texts as acme/e-1"),
+        (&["--embeddings", "acme/e-1"], "--embeddings: no provider has the embedding model acme/e-1"),
         (&["--positions", &one], "there are 2 debaters and 1 positions"),
         (&["--positions", &wrong], "is no JSON list"),
         (&["--positions", &lacking], "has a row without position"),
@@ -106,8 +106,8 @@ fn bad_orders_are_refused_before_anything_is_asked() {
     }
     let said = desk.ax(&["discuss", "q", "--judge", "claude", "--swap-check"]).ends(2);
     said.says(&[
-        "--judge: counts only with the pattern debate",
-        "--swap-check: counts only with the pattern debate",
+        "--judge: applies only to the pattern debate",
+        "--swap-check: applies only to the pattern debate",
     ]);
     assert_eq!(desk.ax(&["history", "--json"]).ends(0).out.trim(), "[]");
 }

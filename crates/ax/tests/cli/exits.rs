@@ -59,5 +59,5 @@ fn flags_that_contradict_each_other_are_refused() {
     check(&["--detach", "--dry-run"], &["'--detach' cannot be used with '--dry-run'"]);
     check(&["-p", "claude,glm", "--participants", "claude,glm"], &["--participants: names the whole table"]);
     check(&["--max-depth", "2"], &["--max-depth: counts only where sub-discussions are allowed"]);
-    check(&["--judge", "qwen"], &["--judge: counts only with the pattern debate"]);
+    check(&["--judge", "qwen"], &["--judge: applies only to the pattern debate"]);
 }

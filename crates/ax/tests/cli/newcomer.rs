@@ -40,7 +40,7 @@ fn where_nobody_can_be_asked_a_pipe_is_refused_with_exit_code_4() {
     ] {
         let desk = bare();
         let said = desk.ax(args).ends(4).prints_nothing();
-        said.says(&["nobody can be asked here", "`--offline`", "ANTHROPIC_API_KEY"]);
+        said.says(&["no provider is available", "`--offline`", "ANTHROPIC_API_KEY"]);
         keeps_nothing(&desk);
     }
 }
@@ -49,7 +49,7 @@ fn where_nobody_can_be_asked_a_pipe_is_refused_with_exit_code_4() {
 fn where_nobody_can_be_asked_those_who_are_named_cannot_either() {
     let desk = bare();
     let said = desk.ax(&["Tabs or spaces?", "-p", "claude,gemini"]).ends(4).prints_nothing();
-    said.says(&["claude can't be asked here", "gemini can't be asked here", "`--offline`"]);
+    said.says(&["claude is not available", "gemini is not available", "`--offline`"]);
     keeps_nothing(&desk);
 }
 

@@ -163,7 +163,7 @@ fn c03_stop_sequences_are_ordered_for_single_participants() {
     assert!(!said[0].1.contains(['.', ';']) && said[1].1.contains('.'), "{said:?}");
     desk.ax(&["discuss", "q", "--stop-sequences", "claude=END"])
         .ends(2)
-        .says(&["--stop-sequences: counts only with the pattern roundtable"]);
+        .says(&["--stop-sequences: applies only to the pattern roundtable"]);
     desk.ax(&[&["discuss", "q"], &order[..], &["--stop-sequences", "grok=END"]].concat())
         .ends(2)
         .says(&["--stop-sequences: grok does not take part"]);

@@ -16,7 +16,7 @@ fn a_plan_asks_nobody_and_keeps_nothing() {
         "debate",
         "--dry-run",
     ]);
-    let said = said.ends(0).says(&["Nobody was asked, and nothing was recorded."]);
+    let said = said.ends(0).says(&["No model was asked, and nothing was recorded."]);
     let expected = "\
 Tabs or spaces?
 

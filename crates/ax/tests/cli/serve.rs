@@ -110,12 +110,12 @@ fn a_server_where_nobody_can_be_asked_says_so_and_refuses_orders() {
     let mut server = desk.run(&["serve", "--port", "0"]);
     let line = server.hear("Listening on http://");
     let address = line.split_once("http://").unwrap().1.split_whitespace().next().unwrap().to_owned();
-    server.hear("Nobody can be asked here, so orders are refused unless they say \"offline\": true.");
+    server.hear("No provider is available, so orders are refused unless they have \"offline\": true.");
     let order = |body: &str| request(&address, "POST /api/discussions", body);
     let refused = order(r#"{"topic":"Tabs or spaces?"}"#);
     assert!(refused.starts_with("HTTP/1.1 400 "), "{refused}");
     assert!(refused.contains("DISCUSSION_INSUFFICIENT_PROVIDERS"), "{refused}");
-    assert!(refused.contains("nobody can be asked here"), "{refused}");
+    assert!(refused.contains("no provider is available"), "{refused}");
     let simulated = order(r#"{"topic":"Tabs or spaces?","offline":true,"simulate":{"latencyMs":0}}"#);
     assert!(simulated.starts_with("HTTP/1.1 202 "), "{simulated}");
     assert!(json(&address, "/api/discussions").as_array().unwrap().iter().all(|it| it["simulated"] == true));

@@ -97,7 +97,7 @@ fn d10_prices_are_imported_as_litellm_writes_them() {
     });
     let file = desk.write("table.json", &table.to_string());
     let said = desk.ax(&["prices", "import", &file]).ends(0);
-    said.says(&["Took over the prices of 2 models.", "not for conversations: 1.", "left out: odd."]);
+    said.says(&["Imported the prices of 2 models.", "not for chat: 1.", "could not be read: odd."]);
     let out = desk.ax(&["prices"]).ends(0).out;
     assert!(out.contains("claude/claude-sonnet-5                   1M tokens  $7 / $8\n"), "{out}");
     assert!(out.contains("openai/gpt-unheard-of                    9k tokens  $1 / $2\n"), "{out}");
@@ -172,7 +172,7 @@ fn the_doctor_says_what_to_do_about_a_provider_that_would_not_answer() {
     for line in [
         "wrong  alpha (live)   bad key [key] (401); check the provider's API key or login",
         "wrong  gone (live)    it can't be reached: Connection refused (os error 111); check the connection",
-        "ok     prices         those of this program; `ax prices import FILE` brings newer ones",
+        "ok     prices         built-in; `ax prices import FILE` imports newer ones",
     ] {
         assert!(out.contains(line), "{line}: {out}");
     }
@@ -197,15 +197,10 @@ fn one_provider_is_too_few_and_the_ways_on_are_said() {
     let desk = desk.with("PATH", &folder);
     desk.configure("");
     let said = desk.ax(&["discuss", "q"]).ends(4).prints_nothing();
-    said.says(&[
-        "only claude can be asked here",
-        "-p claude,claude",
-        "--offline",
-        "glm: no key: set ZAI_API_KEY",
-    ]);
-    let glm = "--providers: glm can't be asked here: there is no key in ZAI_API_KEY or ZHIPUAI_API_KEY; \
+    said.says(&["only claude is available", "-p claude,claude", "--offline", "glm: no key: set ZAI_API_KEY"]);
+    let glm = "--providers: glm is not available: there is no key in ZAI_API_KEY or ZHIPUAI_API_KEY; \
                set ZAI_API_KEY or ZHIPUAI_API_KEY, run `ax keys set glm`; \
-               `--offline` lets simulated voices answer";
+               `--offline` uses simulated voices";
     desk.ax(&["discuss", "q", "-p", "claude,glm"]).ends(2).says(&[glm]);
     desk.ax(&["discuss", "q", "--simulate", "latency=0ms"]).ends(0);
 }

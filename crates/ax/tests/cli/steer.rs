@@ -33,7 +33,7 @@ fn stopped_from_elsewhere_it_concludes_where_it_runs() {
     let desk = Desk::new();
     let running = answered(&desk, MANY);
     desk.ax(&["stop", &running.id]).ends(0).says(&["Told ax (process"]).prints_nothing();
-    let said = running.end().ends(0).says(&["someone asked for the conclusion", "stopped before its end"]);
+    let said = running.end().ends(0).says(&["it was stopped by a person", "stopped before its end"]);
     assert!(!said.out.trim().is_empty());
 }
 

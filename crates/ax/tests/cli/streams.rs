@@ -178,9 +178,9 @@ fn an_output_that_can_not_be_written_is_named() {
         return;
     }
     let desk = Desk::new();
-    desk.shell("ax --help > /dev/full").ends(1).says(&["standard output can't be written: No space left"]);
-    desk.shell("ax patterns > /dev/full").ends(1).says(&["standard output can't be written: No space left"]);
-    let said = desk.shell("ax discuss q > /dev/full").ends(1).says(&["standard output can't be written"]);
+    desk.shell("ax --help > /dev/full").ends(1).says(&["can't write to standard output: No space left"]);
+    desk.shell("ax patterns > /dev/full").ends(1).says(&["can't write to standard output: No space left"]);
+    let said = desk.shell("ax discuss q > /dev/full").ends(1).says(&["can't write to standard output"]);
     assert!(!said.err.contains("panicked"));
     // The discussion itself is recorded.
     assert!(said.err.contains("nothing is lost: `ax resume "), "{said:#?}");

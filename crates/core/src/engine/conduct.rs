@@ -166,7 +166,7 @@ fn vocabulary(
     if pattern.flow != flow {
         let (name, now) = (pattern.name, pattern.flow);
         let message = format!(
-            "this discussion was begun with version {flow} of the {name} pattern, and this program has version {now}; \
+            "this discussion was started with version {flow} of the {name} pattern, and this program has version {now}; \
              it can be read, and a new one started on the same question, but not continued"
         );
         return Err(StoreError::Unusable(message).into());
@@ -309,7 +309,7 @@ async fn conclude(floor: &mut Floor, decision: Decision) -> Result<(), Halt> {
 
 /// Aborts without any call: the best recorded answer is the result, marked as degraded.
 async fn abort(floor: &mut Floor) -> Result<(), Failure> {
-    floor.end_open_subs("the discussion above was aborted").await?;
+    floor.end_open_subs("the parent discussion was aborted").await?;
     let decision = best_answer(floor);
     let end = crate::engine::conclude::aborted();
     let facts = vec![

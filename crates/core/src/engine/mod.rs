@@ -75,13 +75,13 @@ pub const MOST_SAID: usize = 100_000;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SayError {
     /// The text is empty or too long.
-    #[error("a turn has between 1 and {MOST_SAID} characters; this one has {length}")]
+    #[error("a turn must have 1 to {MOST_SAID} characters; this has {length}")]
     Length {
         /// The length of the text.
         length: usize,
     },
     /// There is no person with that name on the panel.
-    #[error("no person named {participant} sits at this table; people there: {}", if .people.is_empty() { "none".to_owned() } else { .people.join(", ") })]
+    #[error("there is no person named {participant} on this panel; its people are {}", if .people.is_empty() { "none".to_owned() } else { .people.join(", ") })]
     NoSeat {
         /// The name that was given.
         participant: String,
@@ -107,7 +107,7 @@ pub enum RunError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// A bug in this program.
-    #[error("the discussion ended by a fault of this program: {0}; what was said is recorded")]
+    #[error("the discussion ended with an internal error: {0}; everything said so far is recorded")]
     Fault(String),
 }
 
@@ -222,7 +222,7 @@ impl Engine {
         let mut refusals = self.refusals(&spec);
         if !steps.contains(fork.at.as_str()) {
             let known: Vec<&str> = steps.into_iter().collect();
-            let message = format!("nothing was answered at {}; there are {}", fork.at, known.join(", "));
+            let message = format!("there is no answer at step {}; there are {}", fork.at, known.join(", "));
             refusals.push(Refusal::new("at", Code::InvalidRequest, message));
         }
         let Some(pattern) = self.0.services.registry.pattern(&spec.pattern).filter(|_| refusals.is_empty())
@@ -248,7 +248,8 @@ impl Engine {
         let voices = &self.0.services.voices;
         let missing = self.embedders(spec).filter(|(_, model)| voices.embedder(spec, model).is_none());
         let refusal = |(option, model): (&str, &str)| {
-            let message = format!("nobody embeds texts as {model}; leave it out, and words are compared");
+            let message =
+                format!("no provider has the embedding model {model}; leave it out to compare words");
             Refusal::new(option, Code::InvalidRequest, message)
         };
         missing.map(refusal).collect()
@@ -276,7 +277,7 @@ impl Engine {
         let embedders = self.embedders(spec).map(|it| it.1).filter(|model| is_free(model));
         let names: Vec<&str> = seated.chain(embedders).collect();
         let message = format!(
-            "nobody knows the price of {}, so a budget in USD can't be kept; leave them out, or allow unpriced providers",
+            "the price of {} is unknown, so a budget in USD can't be enforced; leave them out, or allow unpriced providers",
             names.join(", ")
         );
         (!names.is_empty()).then(|| Refusal::new("maxCost", Code::InvalidRequest, message))

@@ -82,6 +82,6 @@ fn too_few(spec: &Spec, seated: &[String], absent: &[Absent]) -> Option<Problem>
         .map(|it| format!("{}: {} ({})", it.participant, it.message, it.class.advice()))
         .collect();
     let message =
-        format!("{} of {needed} providers needed are available. {}", seated.len(), reasons.join("; "));
+        format!("{} of {needed} required providers are available. {}", seated.len(), reasons.join("; "));
     Some(Problem::new(Code::InsufficientProviders, message))
 }

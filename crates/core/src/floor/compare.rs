@@ -122,7 +122,7 @@ impl Floor {
     ) -> Result<Result<Measured, String>, Halt> {
         let spec = self.record.state.spec.clone();
         let Some(embedder) = self.services.voices.embedder(&spec, model) else {
-            return Ok(Err(format!("nobody embeds texts as {model}")));
+            return Ok(Err(format!("no provider has the embedding model {model}")));
         };
         let all: BTreeSet<&str> = texts_of(speeches).collect();
         self.now.vectors.retain(|text, _| all.contains(&**text));
@@ -263,7 +263,10 @@ fn checked(embedded: Embedded, texts: usize) -> Result<Embedded, ProviderError> 
     if embedded.vectors.len() == texts && (texts == 0 || length > 0) && embedded.vectors.iter().all(usable) {
         return Ok(embedded);
     }
-    Err(ProviderError::new(ErrorClass::InvalidResponse, "what came back is not one vector for each text"))
+    Err(ProviderError::new(
+        ErrorClass::InvalidResponse,
+        "the response does not have one vector for each text",
+    ))
 }
 
 fn texts_of(speeches: &[Compare]) -> impl Iterator<Item = &str> {

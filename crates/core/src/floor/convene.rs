@@ -87,10 +87,7 @@ impl Floor {
         }
         let above = state.lineage.iter().flat_map(|lineage| lineage.chain.iter().map(|it| it.topic.as_str()));
         if above.chain([state.spec.topic.as_str()]).any(|it| same_topic(it, topic)) {
-            return Err(Problem::new(
-                Code::CircularDiscussion,
-                "this very question is being discussed already",
-            ));
+            return Err(Problem::new(Code::CircularDiscussion, "this question is being discussed already"));
         }
         if self.remaining_ms() == 0 {
             return Err(Problem::new(Code::DiscussionTimeout, "there is no time left for it"));

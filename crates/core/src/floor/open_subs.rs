@@ -17,7 +17,7 @@ use crate::{
 
 /// Why a sub-discussion ends that is no longer waited for; the same text with or without a crash in
 /// between.
-pub(crate) const WENT_ON: &str = "the discussion above went on without it";
+pub(crate) const WENT_ON: &str = "the parent discussion went on without it";
 
 impl Floor {
     /// Ends the open sub-discussions and charges what they spent. No call may be under way here.

@@ -4,9 +4,17 @@ use std::{borrow::Cow, collections::BTreeSet, fmt};
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::excerpt::in_short;
+
 /// The longest name of a seat, in characters. Some providers name the models of others by a whole
 /// path.
 pub const LONGEST_NAME: usize = 128;
+
+/// The complaint about a name that is not among the participants.
+pub fn not_a_participant<'n>(name: &str, participants: impl IntoIterator<Item = &'n str>) -> String {
+    let names: Vec<String> = participants.into_iter().map(in_short).collect();
+    format!("{} does not take part; the participants are {}", in_short(name), names.join(", "))
+}
 
 /// One seat: a name in the panel and the voice behind it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

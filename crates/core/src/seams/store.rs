@@ -208,7 +208,7 @@ pub enum StoreError {
 
 fn not_awaited(awaited: &[String], participant: &str) -> String {
     match awaited {
-        [] => format!("it is not {participant}'s turn: nobody is awaited; nothing was changed"),
+        [] => format!("it is not {participant}'s turn: no person is awaited; nothing was changed"),
         awaited => {
             format!("it is not {participant}'s turn but that of {}; nothing was changed", awaited.join(", "))
         }

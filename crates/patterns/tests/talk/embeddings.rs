@@ -196,7 +196,8 @@ async fn s9_comparing_stays_within_every_budget_and_is_billed() {
 #[tokio::test(start_paused = true)]
 async fn an_unknown_embedder_is_refused_before_anything_is_asked() {
     let refused = table(&panel()).open(order(2)).await.unwrap_err().to_string();
-    let expected = "embeddings: nobody embeds texts as acme/embed-1; leave it out, and words are compared";
+    let expected =
+        "embeddings: no provider has the embedding model acme/embed-1; leave it out to compare words";
     assert_eq!(refused, expected);
 }
 

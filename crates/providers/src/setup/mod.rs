@@ -74,7 +74,7 @@ pub struct Provider {
     pub model: String,
     /// The models in the catalogue, the configuration and on a local server, the default one first.
     pub listed: Vec<String>,
-    /// Different models that form the panel if no other vendor can be asked.
+    /// Different models that form the panel if no other vendor is available.
     pub panel: Vec<String>,
     /// The facts of models that are not in `models`.
     pub usual: ModelInfo,
@@ -144,7 +144,7 @@ impl Setup {
         Setup { providers: found.collect() }
     }
 
-    /// The provider whose models fill a panel by themselves, where no other vendor can be asked.
+    /// The provider whose models fill a panel by themselves, where no other vendor is available.
     #[must_use]
     pub fn sole_vendor(&self) -> Option<&Provider> {
         let there: Vec<&Provider> = self.providers.iter().filter(|it| it.transport.is_ok()).collect();

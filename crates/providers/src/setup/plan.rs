@@ -61,7 +61,7 @@ impl Plan<'_> {
         }
     }
 
-    /// Different models that discuss where no other vendor can be asked: those the server has, or
+    /// Different models that discuss where no other vendor is available: those the server has, or
     /// those of the user and of the catalogue. A program has one model, which it chooses itself.
     pub(super) fn panel(&self, transport: Option<&Transport>, served: &[String]) -> Vec<String> {
         let configured = self.overrides.into_iter().flat_map(|it| it.model.iter().chain(it.models.keys()));

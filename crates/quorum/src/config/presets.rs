@@ -53,7 +53,7 @@ impl Config {
     pub fn preset(&self, name: &str) -> Result<&Preset, Mistake> {
         self.presets.get(name).ok_or_else(|| {
             if self.presets.is_empty() {
-                let message = format!("there is no preset named {name}, nor any other");
+                let message = format!("there is no preset named {name}; the configuration has none");
                 let write = Remedy::WritePreset { name: name.to_owned(), file: self.file.clone() };
                 return Mistake { message, remedy: Some(write) };
             }

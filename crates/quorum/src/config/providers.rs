@@ -49,7 +49,7 @@ pub(super) fn read(config: &mut Config, table: &Table) -> Result<(), Mistakes> {
         let in_row = |it: Mistake| Mistake { message: format!("providers.{name}{}", it.message), ..it };
         let own = overrides(name, row).map_err(|wrong| Mistakes(wrong.into_iter().map(in_row).collect()))?;
         if config.providers.iter().any(|it| it.name == own.name) {
-            let message = format!("providers.{name} is there twice: it is another name of {}", own.name);
+            let message = format!("providers.{name} is configured twice: it is an alias of {}", own.name);
             return Err(message.into());
         }
         config.providers.push(own);
@@ -107,7 +107,7 @@ fn fields(written: &str, name: &str, row: &Table) -> Result<Overrides, Mistake> 
         return Err(format!(": {}", unknown(&format!("key in [providers.{written}]"), key, known)).into());
     }
     if row.contains_key("key") {
-        let message = ".key: keys don't belong into this file; name a variable with key_env".to_owned();
+        let message = ".key: keys don't belong in this file; name a variable with key_env".to_owned();
         return Err(Mistake { message, remedy: Some(Remedy::KeepKey { provider: name.to_owned() }) });
     }
     let plain = if field(row, "insecure", FLAG)? == Some(true) { Plain::Allowed } else { Plain::Refused };
@@ -149,7 +149,7 @@ fn whole(own: Overrides) -> Result<Overrides, String> {
         super::nearest(&own.name, known).map(|it| format!(" Did you mean {it}?")).unwrap_or_default();
     let (are, lacks) = (if lacks.len() == 1 { "is" } else { "are" }, lacks.join(" and "));
     Err(format!(
-        ": a provider of one's own needs wire, base_url and model, or a command; {lacks} {are} missing.{nearest}"
+        ": a new provider needs wire, base_url and model, or a command; {lacks} {are} missing.{nearest}"
     ))
 }
 

@@ -12,7 +12,7 @@ use crate::export::{
 };
 
 pub(super) const FORMAT: Format =
-    Format { name: "markdown", summary: "Everything that was said, to read", ending: "md", write };
+    Format { name: "markdown", summary: "Everything that was said, as Markdown", ending: "md", write };
 
 fn write(state: &Snapshot, _: &[Fact], commands: &[String]) -> String {
     let mut pieces = Vec::new();

@@ -243,7 +243,7 @@ fn reply(content: &str) -> Block {
 }
 
 fn again(commands: &[String]) -> Option<Part> {
-    let line = "Where this discussion is kept, these play it again, write it down, and hold it anew";
+    let line = "On the machine that has this discussion, these replay, export and re-run it";
     let blocks = vec![Block::Line(line.into()), Block::Commands(commands.to_vec())];
     (!commands.is_empty()).then(|| Part::new("Once more", blocks))
 }

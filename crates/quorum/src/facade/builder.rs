@@ -171,7 +171,7 @@ impl Builder {
         self
     }
 
-    /// Lets simulated voices answer unless a provider can be asked.
+    /// Lets simulated voices answer unless a provider is available.
     #[must_use]
     pub fn simulated_without_providers(mut self) -> Self {
         self.simulating = Simulating::WithoutProviders;

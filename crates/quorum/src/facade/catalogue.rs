@@ -34,9 +34,9 @@ pub struct ProviderEntry {
     pub strengths: Vec<String>,
     /// The context window, in tokens.
     pub window: u64,
-    /// Whether a real voice can be asked here.
+    /// Whether a real voice is available.
     pub available: bool,
-    /// What is missing if it can't be asked.
+    /// What is missing if it is not available.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lacks: Option<String>,
     /// The default model.

@@ -170,7 +170,7 @@ impl Discussion {
     pub async fn note(&self, text: &str) -> Result<(), Error> {
         let length = text.chars().count();
         if text.trim().is_empty() || length > MOST_SAID {
-            let message = format!("has between 1 and {MOST_SAID} characters; this one has {length}");
+            let message = format!("must have 1 to {MOST_SAID} characters; this has {length}");
             return Err(Error::refused(Complaint::new("text", Code::InvalidRequest, message)));
         }
         self.send(Command::Note(Note { text: text.to_owned() })).await

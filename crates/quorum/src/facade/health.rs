@@ -87,7 +87,7 @@ pub enum Checked {
     Answers,
     /// It is reachable, with a warning about its model.
     Noticed(String),
-    /// The program is logged in, and would answer.
+    /// The program is logged in and ready.
     LoggedIn,
     /// The program is installed. Whether it is logged in only shows with its first answer.
     Installed,

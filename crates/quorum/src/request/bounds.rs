@@ -14,7 +14,7 @@ pub(crate) fn capped(mut complaints: Vec<Complaint>) -> Vec<Complaint> {
     let more = complaints.len().saturating_sub(MOST_COMPLAINTS);
     complaints.truncate(MOST_COMPLAINTS);
     if 0 < more {
-        let message = format!("has {more} more things wrong with it, which are not listed");
+        let message = format!("has {more} more mistakes, which are not listed");
         complaints.push(Complaint::new(WHOLE, Code::InvalidRequest, message));
     }
     complaints

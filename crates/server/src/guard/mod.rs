@@ -31,7 +31,7 @@ impl FromRequestParts<App> for Caller {
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Problem> {
         let scope = parts.extensions.get::<Scope>().cloned();
-        scope.map(Caller).ok_or_else(|| Problem::new(problem::UNKNOWN_CALLER, "say who you are"))
+        scope.map(Caller).ok_or_else(|| Problem::new(problem::UNKNOWN_CALLER, "authentication is required"))
     }
 }
 

@@ -40,10 +40,8 @@ fn taken(app: &App, discussion: &Discussion, action: &str, steered: Steered) -> 
         Steered::Sent { .. } => {}
         Steered::Idle(state) if state.lifecycle == Lifecycle::Paused => {}
         Steered::Idle(_) => {
-            let message = format!(
-                "nobody runs discussion {} at the moment, so there is nothing to {action}",
-                discussion.id()
-            );
+            let message =
+                format!("discussion {} is not running, so there is nothing to {action}", discussion.id());
             return Err(Problem::new(problem::IDLE, message));
         }
     }
@@ -72,7 +70,7 @@ impl Taken {
 /// No answer is lost and no further calls are made until it is resumed, even after a restart.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/pause", tag = "control", params(Id),
-    responses((status = 202, description = "It will be held", body = Taken))
+    responses((status = 202, description = "It will pause", body = Taken))
 )]
 pub(super) async fn pause(
     State(app): State<App>,
@@ -141,15 +139,12 @@ pub(super) async fn abort(
 #[schema(example = json!({ "text": "Spaces. The parser says so.", "participant": "me" }))]
 pub(crate) struct Say {
     /// The text.
-    #[schema(min_length = 1, max_length = 100_000, pattern = r"[^\s\u0085]")]
     text: String,
     /// The seat; by default the one whose turn it is.
     #[serde(default)]
-    #[schema(value_type = Option<String>, max_length = 128)]
     participant: Option<String>,
     /// The user, if the seat belongs to one.
     #[serde(default)]
-    #[schema(value_type = Option<String>, max_length = 128)]
     user_id: Option<String>,
 }
 
@@ -178,14 +173,11 @@ pub(super) async fn say(
 pub(crate) struct Decision {
     /// The kind of decision; by default the one that is awaited.
     #[serde(default)]
-    #[schema(value_type = Option<String>, min_length = 1, max_length = 128)]
     kind: Option<String>,
     /// The choice: one of the awaited choices.
-    #[schema(min_length = 1, max_length = 128)]
     choice: String,
     /// The participant that the choice names, if it names one.
     #[serde(default)]
-    #[schema(value_type = Option<String>, min_length = 1, max_length = 128)]
     candidate: Option<String>,
 }
 
@@ -226,7 +218,6 @@ async fn awaited_kind(discussion: &Discussion) -> Result<String, Problem> {
 #[schema(example = json!({ "text": "Mind the code that is pasted into mails." }))]
 pub(crate) struct Note {
     /// The text.
-    #[schema(min_length = 1, max_length = 100_000, pattern = r"[^\s\u0085]")]
     text: String,
 }
 

@@ -28,7 +28,9 @@ use crate::{
 };
 
 const USUAL: usize = 50;
-const MOST: usize = 200;
+
+/// The maximum number of entries in a list.
+pub(crate) const MOST_LISTED: usize = 200;
 
 /// The `Retry-After` in seconds when all run slots are taken.
 const FULL_FOR_S: u64 = 5;
@@ -39,10 +41,8 @@ const FULL_FOR_S: u64 = 5;
 #[into_params(parameter_in = Query)]
 pub(crate) struct Wanted {
     /// Only discussions that match these words, most relevant first.
-    #[param(max_length = 500)]
     q: Option<String>,
     /// The maximum number of entries.
-    #[param(minimum = 1, maximum = 200)]
     limit: Option<usize>,
     /// Only discussions of this session.
     #[param(value_type = Option<String>, format = "uuid")]
@@ -53,8 +53,10 @@ pub(crate) struct Wanted {
 pub(super) fn limit(given: Option<usize>) -> Result<usize, Problem> {
     match given {
         None => Ok(USUAL),
-        Some(limit) if (1..=MOST).contains(&limit) => Ok(limit),
-        Some(limit) => Err(Problem::parameter("limit", format!("must be from 1 to {MOST}, not {limit}"))),
+        Some(limit) if (1..=MOST_LISTED).contains(&limit) => Ok(limit),
+        Some(limit) => {
+            Err(Problem::parameter("limit", format!("must be from 1 to {MOST_LISTED}, not {limit}")))
+        }
     }
 }
 
@@ -93,8 +95,8 @@ pub(super) async fn list(
 /// the same discussion, however often it is sent, even after a restart.
 #[utoipa::path(
     post, path = "/api/discussions", tag = "discussions", request_body = order::Order,
-    params(("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", min_length = 1, max_length = 255, pattern = "^[!-~]([ -~]*[!-~])?$")),
-    responses((status = 202, description = "It runs; Location says where", body = Accepted))
+    params(("Idempotency-Key" = Option<String>, Header, description = "The client's own key for this order")),
+    responses((status = 202, description = "It is running; Location has its address", body = Accepted))
 )]
 pub(super) async fn create(
     State(app): State<App>,
@@ -143,7 +145,7 @@ pub(super) fn place(app: &App) -> Result<Place, Problem> {
     let full = || {
         let most = app.limits().running;
         let message =
-            format!("{most} discussions are under way, and no more are run here at once; try again later");
+            format!("{most} discussions are running, which is this server's limit; try again later");
         Problem::new(problem::FULL, message).after(FULL_FOR_S)
     };
     app.hub.place().ok_or_else(full)
@@ -157,7 +159,7 @@ pub(super) fn hold(
 ) -> Result<Option<crate::app::InFlight>, Problem> {
     let Some(key) = key else { return Ok(None) };
     let held = app.take_order(format!("{}\n{}", scope.tenant().name(), key.key));
-    let message = "a request with the same key is being answered; send it again in a moment";
+    let message = "a request with the same key is in progress; send it again in a moment";
     held.map(Some).ok_or_else(|| Problem::new(problem::IN_FLIGHT, message).after(1))
 }
 

@@ -44,10 +44,7 @@ pub(crate) enum Kind {
 
 /// One event of a stream, as SSE clients receive it.
 #[derive(ToSchema)]
-#[expect(
-    dead_code,
-    reason = "it describes what is sent; frames are put into words in one place for everybody"
-)]
+#[expect(dead_code, reason = "it documents the wire format; frames are rendered once for all watchers")]
 pub(crate) struct Told {
     /// The sequence number of a recorded event; text deltas have none.
     #[schema(value_type = String, example = "12")]
@@ -73,7 +70,7 @@ pub(crate) struct Told {
     ),
     responses(
         (status = 200, description = "The events", content_type = "text/event-stream", body = Told),
-        (status = 204, description = "It is over, and you have heard everything")
+        (status = 204, description = "It is over, and there are no more events")
     )
 )]
 pub(super) async fn events(
@@ -111,12 +108,12 @@ fn last_heard(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
         .parse()
         .ok()
         .map(Some)
-        .ok_or_else(|| Problem::parameter("Last-Event-ID", "is the number of an event"))
+        .ok_or_else(|| Problem::parameter("Last-Event-ID", "must be the number of an event"))
 }
 
 /// A stream slot, or an error if none is free.
 pub(crate) fn seat(app: &App, scope: &Scope) -> Result<Seat, Problem> {
-    let message = "too many watch at the moment; try again later";
+    let message = "too many event streams are open; try again later";
     app.streams.take(scope.tenant()).ok_or_else(|| Problem::new(problem::TOO_MANY, message).after(5))
 }
 

@@ -61,7 +61,6 @@ pub(super) async fn document(State(app): State<App>, _: Caller) -> Response {
 #[into_params(parameter_in = Query)]
 pub(crate) struct Recent {
     /// The maximum number of entries.
-    #[param(minimum = 1, maximum = 200)]
     limit: Option<usize>,
 }
 

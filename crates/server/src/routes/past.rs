@@ -52,8 +52,8 @@ fn seats() -> Array {
 /// and cost nothing.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/fork", tag = "control",
-    params(Id, ("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", min_length = 1, max_length = 255, pattern = "^[!-~]([ -~]*[!-~])?$")),
-    request_body = Fork, responses((status = 202, description = "The new discussion runs", body = discussions::Accepted))
+    params(Id, ("Idempotency-Key" = Option<String>, Header, description = "The client's own key for this order")),
+    request_body = Fork, responses((status = 202, description = "The new discussion is running", body = discussions::Accepted))
 )]
 pub(super) async fn fork(
     State(app): State<App>,
@@ -90,8 +90,8 @@ fn of_fork(error: Error, Fields(changes): &Fields) -> Problem {
 /// All participants are asked again. Everything that is not changed is as in the past order.
 #[utoipa::path(
     post, path = "/api/discussions/{id}/again", tag = "control",
-    params(Id, ("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", min_length = 1, max_length = 255, pattern = "^[!-~]([ -~]*[!-~])?$")),
-    request_body = order::Changes, responses((status = 202, description = "The new discussion runs", body = discussions::Accepted))
+    params(Id, ("Idempotency-Key" = Option<String>, Header, description = "The client's own key for this order")),
+    request_body = order::Changes, responses((status = 202, description = "The new discussion is running", body = discussions::Accepted))
 )]
 pub(super) async fn again(
     State(app): State<App>,

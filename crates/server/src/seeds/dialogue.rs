@@ -18,7 +18,7 @@ use crate::{
 /// The response is a stream of events. Closing it aborts the discussion unless `detach` is true.
 #[utoipa::path(
     post, path = "/api/discussion", tag = "discussions", request_body = Dialogue,
-    params(("Idempotency-Key" = Option<String>, Header, description = "The sender's own name for this order", min_length = 1, max_length = 255, pattern = "^[!-~]([ -~]*[!-~])?$")),
+    params(("Idempotency-Key" = Option<String>, Header, description = "The client's own key for this order")),
     responses((status = 200, description = "The events", content_type = "text/event-stream", body = events::Told))
 )]
 pub(super) async fn converse(

@@ -48,14 +48,11 @@ async fn conversation(discussion: &Discussion) -> Result<Json<Conversation>, Pro
 #[schema(example = json!({ "message": "Spaces. The parser says so.", "userId": "ann" }))]
 pub(crate) struct Message {
     /// The text.
-    #[schema(min_length = 1, max_length = 100_000, pattern = r"[^\s\u0085]")]
     message: String,
     /// The user who speaks.
-    #[schema(min_length = 1, max_length = 128, pattern = r"[^\s\u0085]")]
     user_id: String,
     /// The addressee; accepted for clients that send it.
     #[serde(default)]
-    #[schema(value_type = Option<String>, max_length = 128)]
     #[expect(dead_code, reason = "clients send it; whose a discussion is, is the token's to say")]
     organization_id: Option<String>,
 }
@@ -78,7 +75,7 @@ pub(super) async fn speak(
     let discussion = scope.discussion(id).await?;
     let Message { message, user_id, .. } = message;
     if user_id.trim().is_empty() {
-        return Err(Problem::field("userId", "is empty; say who speaks"));
+        return Err(Problem::field("userId", "is empty; name the speaker"));
     }
     let seat = seat_of(&*discussion.state().await?, &user_id);
     let said = discussion.say(seat.as_deref(), &message, Some(&user_id)).await?;

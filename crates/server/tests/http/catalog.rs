@@ -105,10 +105,10 @@ async fn an_order_for_a_provider_that_is_not_there_is_refused_unless_voices_are_
         assert_eq!((refused.status.as_u16(), &field["field"]), (400, &json!("providers")));
         assert_eq!(field["message"], message);
     };
-    let simulated = "\"offline\": true lets simulated voices answer";
-    let beta = format!("beta can't be asked here: there is no key in BETA_KEY; {simulated}");
+    let simulated = "\"offline\": true uses simulated voices";
+    let beta = format!("beta is not available: there is no key in BETA_KEY; {simulated}");
     check(json!(["alpha", "beta"]), &beta).await;
-    let gamma = format!("gamma can't be asked here: the command gamma was not found; {simulated}");
+    let gamma = format!("gamma is not available: the command gamma was not found; {simulated}");
     check(json!(["alpha", "gamma"]), &gamma).await;
     check(json!(["alpha", "betta"]), "there is no provider named betta; did you mean beta?").await;
     assert_eq!(house.get("/api/discussions").await.json(), json!([]));

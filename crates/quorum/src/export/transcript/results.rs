@@ -10,7 +10,7 @@ use super::{Block, Item, Part, Table};
 pub(super) fn shortfall(outcome: &Outcome) -> Vec<Block> {
     let mut blocks = Vec::new();
     if outcome.integrity.degraded || outcome.stopping_reason == Some(StoppingReason::USER_STOP) {
-        blocks.push(Block::Line("Less went into the result than was meant to".into()));
+        blocks.push(Block::Line("The result is incomplete".into()));
     }
     blocks.extend(outcome.error.as_ref().map(|it| Block::Line(format!("{}: {}", it.code, it.message))));
     blocks
