@@ -78,7 +78,7 @@ async fn audit_entries(scope: &Scope) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_started_and_not_waited_for_ran_without_its_deed() {
+async fn a_start_that_was_not_awaited_ran_without_its_audit_entry() {
     let scope = scope("");
     let order = scope.check(&request(&json!({}))).unwrap();
     let started = scope.start(order);
@@ -91,7 +91,7 @@ async fn what_was_started_and_not_waited_for_ran_without_its_deed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_could_not_be_started_is_written_down_as_refused() {
+async fn a_failed_start_is_audited_as_refused() {
     let scope = scope("");
     let order = Spec { session: Some(Uuid::nil()), ..scope.check(&request(&json!({}))).unwrap() };
     let error = scope.start(order).await.err().unwrap();
@@ -109,7 +109,7 @@ fn inv_disc_008_a_program_names_the_roles_of_a_debate() {
 }
 
 #[test]
-fn what_the_pattern_refuses_stands_beside_what_the_request_breaks() {
+fn refusals_of_the_pattern_and_of_the_request_are_reported_together() {
     let expected = [
         "rounds DISCUSSION_INVALID_REQUEST",
         "pattern DISCUSSION_INVALID_PATTERN",
@@ -203,7 +203,7 @@ async fn paused_stopped_and_resumed_by_one_process() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pause_nobody_took_does_not_hold_a_resume_back() {
+async fn a_pause_that_was_never_taken_does_not_block_a_resume() {
     let paused = paused(&scope("")).await;
     paused.send(Command::Resume).await.unwrap();
     paused.send(Command::Pause).await.unwrap();
@@ -212,7 +212,7 @@ async fn a_pause_nobody_took_does_not_hold_a_resume_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_prepared_is_run_later_and_started_once() {
+async fn a_prepared_discussion_is_run_later_and_started_once() {
     let scope = scope("");
     let prepared = scope.prepare(scope.check(&request(&json!({}))).unwrap()).await.unwrap();
     assert_eq!(prepared.state().await.unwrap().lifecycle, Lifecycle::Ready);
@@ -285,7 +285,7 @@ async fn abort_long_ago(store: &MemoryStore, scope: &Scope) {
 }
 
 #[tokio::test]
-async fn inv_disc_632_what_is_old_is_hidden_unless_that_is_switched_off_and_can_be_restored() {
+async fn inv_disc_632_old_discussions_are_hidden_unless_switched_off_and_can_be_restored() {
     for (config, expected) in [("", 1), ("[retention]\ndays = 3650", 1), ("[retention]\ndays = false", 0)] {
         let store = Arc::new(MemoryStore::new());
         let scope = over(config, store.clone());
@@ -310,7 +310,7 @@ async fn inv_disc_632_what_is_old_is_hidden_unless_that_is_switched_off_and_can_
 }
 
 #[tokio::test]
-async fn d13_a_word_about_the_judge_goes_on_with_the_debate() {
+async fn d13_a_ruling_about_the_judge_continues_the_debate() {
     let scope = assigning_roles();
     let asking = json!({
         "pattern": "debate", "providers": ["claude", "glm", "qwen"], "judge": "qwen", "judgeFailure": "ask",

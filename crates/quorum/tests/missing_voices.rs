@@ -40,7 +40,7 @@ fn scope(store: &Arc<MemoryStore>, key: Option<&str>) -> Scope {
 }
 
 #[tokio::test]
-async fn a_key_that_is_missing_here_is_nobodys_failure() {
+async fn a_missing_key_is_not_a_participants_failure() {
     let store = Arc::new(MemoryStore::new());
     let there = scope(&store, Some("secret"));
     let request = Request { providers: Some(vec!["alpha".into(); 2]), ..Request::on("Tabs or spaces?") };

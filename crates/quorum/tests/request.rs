@@ -59,7 +59,7 @@ fn table(spec: &Spec) -> String {
 }
 
 #[test]
-fn what_is_usual_where_nothing_is_said() {
+fn defaults_of_an_empty_request() {
     let spec = spec(&json!({}));
     assert_eq!((spec.pattern.as_str(), spec.consensus.method.as_str()), ("synthesis", "synthesis"));
     assert_eq!(table(&spec), "claude speaker, glm speaker, qwen speaker, gemini speaker");
@@ -88,7 +88,7 @@ fn a02_a_dialogue_is_for_two_and_longer() {
 }
 
 #[test]
-fn who_votes_lets_the_votes_decide() {
+fn voting_decides_by_votes() {
     let options = json!(["a", "b"]);
     let method = |fields: &Value| spec(fields).consensus.method;
     assert_eq!(method(&json!({ "pattern": "voting", "votingOptions": options })), "voting");
@@ -325,7 +325,7 @@ fn a_models_name_may_be_a_path_with_a_version() {
 }
 
 #[test]
-fn the_usual_panel_is_narrowed_to_who_is_there() {
+fn the_default_panel_is_narrowed_to_available_providers() {
     let there = |names: &[&str]| Setting {
         available: names.iter().map(|name| (*name).to_owned()).collect(),
         ..Setting::default()
@@ -366,7 +366,7 @@ fn nothing_is_simulated_unless_the_request_or_the_program_says_so() {
 }
 
 #[test]
-fn d02_only_those_who_can_be_asked_may_be_named() {
+fn d02_only_available_providers_may_be_named() {
     let of = |available: &[&str]| Setting {
         available: available.iter().map(|name| (*name).to_owned()).collect(),
         lacking: [("glm".to_owned(), no_key())].into(),
@@ -468,7 +468,7 @@ fn simulated_voices() {
 }
 
 #[test]
-fn everything_that_is_wrong_is_said_at_once() {
+fn all_mistakes_are_reported_at_once() {
     refuses(
         &json!({ "topic": "", "rounds": 0, "threshold": 2, "providers": ["a"], "temperature": 9 }),
         "providers: a discussion of this kind takes 2 to 6 providers; 1 is named\n\
@@ -491,7 +491,7 @@ fn an_unknown_field_is_refused_with_the_nearest_name() {
 }
 
 #[test]
-fn what_stands_inside_of_a_field_is_no_request_either() {
+fn mistakes_inside_a_field_are_refused() {
     let check = |inside: &str, expected: &str| {
         let error = serde_json::from_str::<Request>(&format!(r#"{{"topic":"x",{inside}}}"#)).unwrap_err();
         assert!(error.to_string().starts_with(expected), "{inside}: {error}");
@@ -507,7 +507,7 @@ fn what_stands_inside_of_a_field_is_no_request_either() {
 }
 
 #[test]
-fn what_stands_inside_of_an_option_is_refused_under_its_name() {
+fn mistakes_inside_an_option_are_refused_under_its_name() {
     let rows = |rows: Value, expected: &str| {
         let roles = json!({ "claude": "proponent", "glm": "opponent", "qwen": "judge" });
         let debate = json!({ "pattern": "debate", "roles": roles, "positions": rows });
@@ -542,7 +542,7 @@ fn c03_stop_sequences_are_of_single_participants_at_a_roundtable() {
 }
 
 #[test]
-fn d06_other_names_of_a_provider_are_known_to_who_must_not_hear_them() {
+fn d06_aliases_of_a_provider_are_masked_too() {
     let seats = spec(&json!({ "providers": ["claude", "ollama/x"] })).participants;
     assert!(seats[0].aliases.contains(&"anthropic".to_owned()) && 1 < seats[0].aliases.len(), "{seats:?}");
     assert_eq!(seats[1].aliases, [""; 0], "`local` is a word like any other");

@@ -83,24 +83,24 @@ kinds! {
     UNKNOWN_CALLER = UNAUTHORIZED "UNAUTHORIZED" "Authentication required";
     FOREIGN_ORIGIN = FORBIDDEN "FOREIGN_ORIGIN" "Pages of another origin may not do this";
     SWITCHED_OFF = FORBIDDEN "DISCUSSIONS_SWITCHED_OFF" "Discussions are switched off";
-    NOT_THEIRS = FORBIDDEN "NOT_YOUR_SEAT" "The seat belongs to another user";
+    NOT_YOUR_SEAT = FORBIDDEN "NOT_YOUR_SEAT" "The seat belongs to another user";
     NOT_FOUND = NOT_FOUND "NOT_FOUND" "Not found";
     WRONG_METHOD = METHOD_NOT_ALLOWED "METHOD_NOT_ALLOWED" "Method not allowed";
     TOO_SLOW = REQUEST_TIMEOUT "REQUEST_TIMEOUT" "The request did not arrive in time";
     OVER = CONFLICT "DISCUSSION_OVER" "The discussion is over";
-    HELD = CONFLICT "DISCUSSION_RUNNING" "The discussion is running";
+    RUNNING = CONFLICT "DISCUSSION_RUNNING" "The discussion is running";
     NOT_AWAITED = CONFLICT "NOT_AWAITED" "That is not awaited now";
     MISSING_VOICES = CONFLICT "DISCUSSION_INSUFFICIENT_PROVIDERS" "Some participants are not available";
-    IDLE = CONFLICT "STATE_INVALID" "The discussion's state does not allow this";
+    WRONG_STATE = CONFLICT "STATE_INVALID" "The discussion's state does not allow this";
     IN_FLIGHT = CONFLICT "REQUEST_IN_FLIGHT" "The same request is in progress";
     TOO_LARGE = PAYLOAD_TOO_LARGE "PAYLOAD_TOO_LARGE" "The request is too large";
     NOT_JSON = UNSUPPORTED_MEDIA_TYPE "UNSUPPORTED_MEDIA_TYPE" "The body must be JSON";
-    CLASHING = CONFLICT "DISCUSSION_CONFLICTING_REQUEST" "The fields don't go together";
+    CONFLICTING_FIELDS = CONFLICT "DISCUSSION_CONFLICTING_REQUEST" "The fields don't go together";
     FOREIGN_HOST = MISDIRECTED_REQUEST "FOREIGN_HOST" "Unknown host name";
     KEY_REUSED = UNPROCESSABLE_ENTITY "IDEMPOTENCY_KEY_REUSED" "The key belongs to another request";
     TOO_MANY = TOO_MANY_REQUESTS "TOO_MANY_REQUESTS" "Too many requests";
-    FAULT = INTERNAL_SERVER_ERROR "INTERNAL" "Internal error";
-    FULL = SERVICE_UNAVAILABLE "TOO_MANY_DISCUSSIONS" "Too many discussions are running";
+    INTERNAL = INTERNAL_SERVER_ERROR "INTERNAL" "Internal error";
+    TOO_MANY_RUNNING = SERVICE_UNAVAILABLE "TOO_MANY_DISCUSSIONS" "Too many discussions are running";
     UNAVAILABLE = SERVICE_UNAVAILABLE "UNAVAILABLE" "Temporarily unavailable";
 }
 
@@ -168,7 +168,7 @@ impl Problem {
         let code = complaints.first().map_or_else(|| INVALID.code.to_owned(), |it| it.code.to_string());
         // If another request may have each of these values, the schema can't have ruled them out.
         let is_clash = !complaints.is_empty() && complaints.iter().all(|it| it.fault == Fault::Combination);
-        let kind = if is_clash { CLASHING } else { INVALID };
+        let kind = if is_clash { CONFLICTING_FIELDS } else { INVALID };
         let mut problem = Problem::new(kind, detail).coded(code);
         problem.0.fields = fields;
         problem
@@ -250,21 +250,21 @@ impl From<Error> for Problem {
             | Error::DataDirectory { .. }
             | Error::NoVoices
             | Error::Registry(_)
-            | Error::Fault(_) => fault(&error),
+            | Error::Fault(_) => internal(&error),
         }
     }
 }
 
-fn fault(error: &Error) -> Problem {
+fn internal(error: &Error) -> Problem {
     tracing::error!(%error, "a request failed with an internal error");
-    Problem::new(FAULT, "internal error; everything recorded so far is kept")
+    Problem::new(INTERNAL, "internal error; everything recorded so far is kept")
 }
 
 fn of_say(error: &quorum::SayError) -> Problem {
     match error {
         quorum::SayError::Length { .. } => Problem::field("message", error.to_string()),
         quorum::SayError::NoSeat { .. } => Problem::clash("participant", error.to_string()),
-        quorum::SayError::NotTheirs { .. } => Problem::new(NOT_THEIRS, error.to_string()),
+        quorum::SayError::NotTheirs { .. } => Problem::new(NOT_YOUR_SEAT, error.to_string()),
         quorum::SayError::Store(error) => of_store(error.clone()),
     }
 }
@@ -273,10 +273,10 @@ fn of_store(error: StoreError) -> Problem {
     match &error {
         StoreError::Unknown(id) => Problem::new(NOT_FOUND, format!("there is no discussion {id}")),
         StoreError::Held { id, .. } => {
-            Problem::new(HELD, format!("discussion {id} is running; stop or abort it first"))
+            Problem::new(RUNNING, format!("discussion {id} is running; stop or abort it first"))
         }
         StoreError::Fenced(id) => {
-            Problem::new(HELD, format!("discussion {id} has been taken over by another process"))
+            Problem::new(RUNNING, format!("discussion {id} has been taken over by another process"))
         }
         StoreError::NotAwaited { .. } | StoreError::RulingNotAwaited { .. } => {
             Problem::new(NOT_AWAITED, error.to_string())
@@ -293,7 +293,7 @@ fn of_store(error: StoreError) -> Problem {
             Problem::new(UNAVAILABLE, "discussions can't be stored at the moment; nothing was changed")
                 .after(5)
         }
-        StoreError::Damaged(_) | StoreError::Unusable(_) => fault(&Error::Store(error)),
+        StoreError::Damaged(_) | StoreError::Unusable(_) => internal(&Error::Store(error)),
     }
 }
 

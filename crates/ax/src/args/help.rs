@@ -25,9 +25,8 @@ use crate::{
     },
     exit::{self, Exit},
     render::{
-        insist,
         line::{Colour, Line, PLAIN},
-        write,
+        note_always, write,
     },
     terminal,
 };
@@ -105,7 +104,7 @@ pub(crate) fn parse(app: &App, typed: &[OsString]) -> Result<(Cli, String), Exit
         Meaning::AsTyped => typed.to_vec(),
         Meaning::Question(typed) => typed,
         Meaning::Unclear(unclear) => {
-            unclear.lines().iter().for_each(|line| insist(line));
+            unclear.lines().iter().for_each(|line| note_always(line));
             return Err(Exit::BadInput);
         }
     };
@@ -227,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_verb_stands_in_one_group() {
+    fn every_verb_is_in_one_help_group() {
         let app = App::built_in();
         let listed = GROUPS.iter().flat_map(|group| group.1.iter().copied().chain(decisions(&app, group.0)));
         let listed: Vec<&str> = listed.collect();

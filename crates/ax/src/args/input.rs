@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_given_is_put_together_in_order() {
+    fn context_parts_are_joined_in_order() {
         let check = |parts: &[&str], expected: &str| {
             let mut context = Context::default();
             parts.iter().for_each(|part| context.add(part));

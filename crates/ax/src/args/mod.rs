@@ -260,7 +260,7 @@ mod tests {
 
     /// Longer lines would be wrapped in awkward places.
     #[test]
-    fn what_stands_under_the_help_fits_80_columns() {
+    fn text_after_the_help_fits_80_columns() {
         for verb in built_in().get_subcommands() {
             let after = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
             let prose = after.lines().filter(|line| !line.starts_with("  "));

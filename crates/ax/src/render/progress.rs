@@ -23,16 +23,16 @@ const TOPIC: usize = 80;
 
 /// Words the events of a discussion, and of its sub-discussions, as lines.
 #[derive(Debug, Clone)]
-pub(crate) struct Teller {
+pub(crate) struct ProgressLines {
     root: DiscussionId,
     pattern: String,
     registry: Registry,
 }
 
-impl Teller {
+impl ProgressLines {
     /// For this discussion, with the vocabulary it uses.
-    pub(crate) fn of(state: &State, registry: &Registry) -> Teller {
-        Teller { root: state.id, pattern: state.spec.pattern.clone(), registry: registry.clone() }
+    pub(crate) fn of(state: &State, registry: &Registry) -> ProgressLines {
+        ProgressLines { root: state.id, pattern: state.spec.pattern.clone(), registry: registry.clone() }
     }
 
     /// The vocabulary.
@@ -108,7 +108,7 @@ fn of_fact(discussion: DiscussionId, fact: &Fact) -> Option<String> {
         }
         Event::Summarised(summary) => Some(format!("  the first {} turns are summarized", summary.covers)),
         Event::SubConcluded(end) => Some(came_back(end)),
-        Event::ReplyRead { participant, source, reading, .. } => told(participant, *source, reading),
+        Event::ReplyRead { participant, source, reading, .. } => reading_line(participant, *source, reading),
         Event::Noted(noted) => noted.told.as_ref().map(|it| format!("  {it}")),
         Event::Compared(comparison) => comparison.problem.as_ref().map(|it| {
             format!("  the comparison by {} failed, so words are compared instead: {it}", comparison.model)
@@ -196,7 +196,7 @@ fn came_back(end: &SubConcluded) -> String {
 }
 
 /// What a structured reply says.
-fn told(participant: &str, source: Source, reading: &Reading) -> Option<String> {
+fn reading_line(participant: &str, source: Source, reading: &Reading) -> Option<String> {
     match (source, &reading.told) {
         (Source::Assumed, _) => Some(format!("  {participant} {UNREAD}")),
         (Source::Stated | Source::Inferred, told) => told.as_ref().map(|it| format!("  {participant} {it}")),

@@ -10,7 +10,7 @@ use crate::{
     app::App,
     args::{ConfigVerb, Listed, Place},
     exit::Exit,
-    render::{insist, note, print, print_json, wording},
+    render::{note, note_always, print, print_json, wording},
 };
 
 /// `ax config`
@@ -88,6 +88,6 @@ fn check(app: &App) -> anyhow::Result<Exit> {
         });
         return Ok(Exit::Done);
     }
-    wrong.iter().for_each(|it| insist(&format!("error: {file}: {}", it.trim_end())));
+    wrong.iter().for_each(|it| note_always(&format!("error: {file}: {}", it.trim_end())));
     Ok(Exit::Setup)
 }

@@ -247,7 +247,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn findings_hang_where_there_is_room_for_them() {
+    fn findings_are_indented_if_there_is_room() {
         let found = "0 of 15 are available; a discussion takes 2".to_owned();
         let row = Row { what: "providers".to_owned(), state: "wrong", found };
         let check = |columns, expected: &str| assert_eq!(row.wrapped(columns), expected);

@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_said_of_a_model_stands_under_its_name_where_a_terminal_is_narrow() {
+    fn on_a_narrow_terminal_a_models_figures_are_below_its_name() {
         let bare = Machine::bare();
         let setup = setup::load(&quorum::Config::unset(PathBuf::new(), PathBuf::new()), &bare).unwrap();
         let form = |columns| Form::of(&setup, priced, "", columns);

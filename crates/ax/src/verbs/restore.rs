@@ -9,7 +9,7 @@ use quorum::{
 use crate::{
     args::Restore,
     exit::{Exit, Usage},
-    render::{insist, listing, note, print, print_json},
+    render::{listing, note, note_always, print, print_json},
 };
 
 /// `ax restore`: brings hidden discussions back, or lists them.
@@ -66,7 +66,7 @@ fn announce(expired: &Expired, days: u32) {
     sentences(expired, days).iter().for_each(|it| note(it));
     if let Some(leap) = &expired.leap {
         // Printed even with `--quiet`: the clock or the stored discussions need attention.
-        insist(&refused(leap));
+        note_always(&refused(leap));
     }
 }
 
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_removal_is_told() {
+    fn every_removal_is_reported() {
         let all = Expired { hidden: 1, removed: 2, reappeared: 3, leap: None };
         let expected = [
             "Hid 1 discussion that ended more than 30 days ago ([retention] in the configuration), to be \

@@ -9,7 +9,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{
     args::{Resume, Shown, Which},
-    exit::{Demand, Exit},
+    exit::{Exit, Requirement},
     live::{
         events::ProcessSignals,
         session::{self, Ending},
@@ -22,8 +22,8 @@ pub(crate) async fn resume(scope: &Scope, args: &Resume) -> anyhow::Result<Exit>
     let discussion = scope.find(&args.shown.which.id).await?;
     // Once SIGHUP is caught, it no longer ends the process.
     let _hangup = args.detached.then(|| signal(SignalKind::hangup())).transpose()?;
-    let demand = Demand::consensus_if(args.require_consensus);
-    let ending = Ending { demand, ..Ending::shown(args.shown.output) };
+    let requirement = Requirement::consensus_if(args.require_consensus);
+    let ending = Ending { requirement, ..Ending::shown(args.shown.output) };
     let signals = ProcessSignals::new()?;
     // The audit records who started a detached discussion; this is no resumption by a person.
     let resumed =

@@ -36,7 +36,7 @@ fn it_can_be_steered_like_any_other() {
 }
 
 #[test]
-fn what_is_refused_is_not_started() {
+fn a_refused_request_is_not_started() {
     let desk = Desk::new();
     desk.ax(&["discuss", "", "--detach"]).ends(2).says(&["<topic>: is empty"]).prints_nothing();
     let args = ["discuss", "q", "--detach", "--require-consensus"];

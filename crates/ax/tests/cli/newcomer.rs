@@ -28,7 +28,7 @@ fn keeps_nothing(desk: &Desk) {
 }
 
 #[test]
-fn where_nobody_can_be_asked_a_pipe_is_refused_with_exit_code_4() {
+fn without_providers_a_pipe_is_refused_with_exit_code_4() {
     for args in [
         &["Tabs or spaces?"][..],
         &["ask", "Tabs or spaces?"],
@@ -46,7 +46,7 @@ fn where_nobody_can_be_asked_a_pipe_is_refused_with_exit_code_4() {
 }
 
 #[test]
-fn where_nobody_can_be_asked_those_who_are_named_cannot_either() {
+fn without_providers_named_ones_are_refused_too() {
     let desk = bare();
     let said = desk.ax(&["Tabs or spaces?", "-p", "claude,gemini"]).ends(4).prints_nothing();
     said.says(&["claude is not available", "gemini is not available", "`--offline`"]);

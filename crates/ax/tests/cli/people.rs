@@ -20,7 +20,7 @@ fn contents(result: &Value) -> Vec<(String, String)> {
 }
 
 #[test]
-fn c02_a_roundtable_with_a_person_goes_over_several_processes() {
+fn c02_a_roundtable_with_a_person_works_across_processes() {
     let desk = Desk::new();
     let id = waiting(&desk, &[]);
     desk.ax(&["show", &id]).ends(0).says(&["Waiting for me", "ax say"]);
@@ -46,7 +46,7 @@ fn refused(desk: &Desk, id: &str, args: &[&str], expected: &str) {
 }
 
 #[test]
-fn c06_what_is_refused_changes_nothing() {
+fn c06_a_refused_turn_changes_nothing() {
     let desk = Desk::new();
     let id = waiting(&desk, &[]);
     refused(&desk, &id, &[""], "between 1 and 100000 characters");
@@ -61,7 +61,7 @@ fn c06_what_is_refused_changes_nothing() {
 }
 
 #[test]
-fn c06_nobody_speaks_in_what_is_over_or_without_people() {
+fn c06_a_turn_is_refused_when_it_is_over_or_has_no_people() {
     let desk = Desk::new();
     let id = waiting(&desk, &[]);
     desk.ax(&["say", &id, "A bridge."]).ends(0);

@@ -51,7 +51,7 @@ fn is_completed(address: &str, id: &str) -> bool {
 }
 
 #[test]
-fn f13_a_server_told_to_close_leaves_in_time_and_the_next_goes_on() {
+fn f13_a_server_shuts_down_in_time_and_the_next_one_continues() {
     let desk = Desk::new();
     for signal in ["-TERM", "-INT", "-KILL"] {
         let (server, address) = serve(&desk);
@@ -89,7 +89,7 @@ fn s2_a_server_open_to_everybody_is_refused() {
 }
 
 #[test]
-fn what_runs_in_another_process_can_be_watched_and_steered() {
+fn discussions_of_other_processes_can_be_watched_and_steered() {
     let desk = Desk::new();
     let running = desk.start(&["--pattern", "round-robin", "--rounds", "2"]);
     let (server, address) = serve(&desk);
@@ -104,7 +104,7 @@ fn what_runs_in_another_process_can_be_watched_and_steered() {
 }
 
 #[test]
-fn a_server_where_nobody_can_be_asked_says_so_and_refuses_orders() {
+fn a_server_without_providers_says_so_and_refuses_orders() {
     let desk = Desk::new();
     desk.configure("");
     let mut server = desk.run(&["serve", "--port", "0"]);

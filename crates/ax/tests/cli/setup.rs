@@ -17,7 +17,7 @@ fn lacks(models: &Value, name: &str) -> Value {
 }
 
 #[test]
-fn the_desk_has_nothing_of_the_machine_it_stands_on() {
+fn tests_use_nothing_of_the_machine_they_run_on() {
     let models = Desk::new().ax(&["models", "--json"]).ends(0).json();
     let available: Vec<&Value> =
         models.as_array().unwrap().iter().filter(|it| it["available"] == true).collect();
@@ -26,7 +26,7 @@ fn the_desk_has_nothing_of_the_machine_it_stands_on() {
 }
 
 #[test]
-fn s1_a_key_goes_in_and_never_out() {
+fn s1_a_stored_key_is_never_printed() {
     let desk = Desk::new();
     desk.ax_hearing(&["keys", "set", "anthropic"], format!("{CANARY}\n"))
         .ends(0)
@@ -55,7 +55,7 @@ fn s1_a_key_goes_in_and_never_out() {
 }
 
 #[test]
-fn what_is_no_key_is_not_kept() {
+fn an_invalid_key_is_not_stored() {
     let desk = Desk::new();
     desk.ax_hearing(&["keys", "set", "claude"], "two words").ends(3).says(&["this can't be a key"]);
     desk.ax_hearing(&["keys", "set", "cluade"], CANARY).ends(2).says(&["did you mean claude?"]);
@@ -115,7 +115,7 @@ fn d10_prices_are_imported_as_litellm_writes_them() {
 }
 
 #[test]
-fn the_doctor_says_what_to_do() {
+fn the_doctor_says_what_to_fix() {
     let desk = Desk::new();
     let said = desk.ax(&["doctor"]).ends(3);
     for line in [
@@ -156,7 +156,7 @@ fn s1_a_server_on_this_machine_is_never_asked_through_a_proxy() {
 }
 
 #[test]
-fn the_doctor_says_what_to_do_about_a_provider_that_would_not_answer() {
+fn the_doctor_says_how_to_fix_a_provider_that_does_not_answer() {
     let desk = Desk::new().with("ALPHA_KEY", CANARY);
     let base = server(
         "HTTP/1.1 401 No\r\nconnection: close\r\ncontent-type: application/json\r\n\r\n\
@@ -180,7 +180,7 @@ fn the_doctor_says_what_to_do_about_a_provider_that_would_not_answer() {
 }
 
 #[test]
-fn a_name_nobody_has_is_an_error_unless_voices_are_simulated() {
+fn an_unknown_provider_is_an_error_unless_voices_are_simulated() {
     let desk = Desk::new();
     desk.configure("");
     let typo = "--providers: there is no provider named cluade; did you mean claude?";
@@ -189,7 +189,7 @@ fn a_name_nobody_has_is_an_error_unless_voices_are_simulated() {
 }
 
 #[test]
-fn one_provider_is_too_few_and_the_ways_on_are_said() {
+fn one_provider_is_refused_with_what_to_do() {
     let desk = Desk::new();
     let program = desk.write("claude", "#!/bin/sh\n");
     std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();

@@ -29,7 +29,7 @@ fn paused_from_elsewhere_and_resumed() {
 }
 
 #[test]
-fn stopped_from_elsewhere_it_concludes_where_it_runs() {
+fn a_stop_from_another_process_concludes_where_it_runs() {
     let desk = Desk::new();
     let running = answered(&desk, MANY);
     desk.ax(&["stop", &running.id]).ends(0).says(&["Told ax (process"]).prints_nothing();
@@ -113,7 +113,7 @@ fn f13_terminated_twice_it_leaves_at_once() {
 }
 
 #[test]
-fn f1_killed_it_goes_on_without_asking_again_what_was_answered() {
+fn f1_a_resume_after_a_kill_asks_nothing_twice() {
     let desk = Desk::new();
     let undisturbed = desk.result(&[&["--simulate", "latency=400ms"], SOME].concat());
     let running = answered(&desk, SOME);

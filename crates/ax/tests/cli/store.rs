@@ -125,7 +125,7 @@ fn f10_a_file_that_may_not_grow_is_a_full_disk_and_no_crash() {
 }
 
 #[test]
-fn f10_what_can_be_read_of_a_damaged_database_is_salvaged_into_a_new_one() {
+fn f10_readable_rows_of_a_damaged_database_are_salvaged() {
     let desk = Desk::new();
     for number in 0..6 {
         desk.ax(&["discuss", &format!("question {number}")]).ends(0);

@@ -4,7 +4,7 @@
 use crate::desk::{Desk, heard};
 
 #[test]
-fn quiet_says_nothing_when_all_goes_well() {
+fn quiet_prints_nothing_on_success() {
     let desk = Desk::new();
     let said = desk.ax(&["discuss", "Tabs or spaces?", "--quiet"]).ends(0);
     assert_eq!(said.err, "");
@@ -18,7 +18,7 @@ fn quiet_says_nothing_when_all_goes_well() {
 }
 
 #[test]
-fn quiet_still_says_what_went_wrong() {
+fn quiet_still_prints_errors() {
     let desk = Desk::new();
     let said = desk.ax(&["discuss", "q", "--quiet", "--rounds", "99"]).ends(2);
     assert_eq!(said.err, "error: --rounds: must be from 1 to 10, not 99\n");
@@ -137,7 +137,7 @@ fn a_pipe_that_can_not_be_context_is_named() {
 }
 
 #[test]
-fn nothing_is_waited_for_where_nothing_comes() {
+fn stdin_without_input_is_not_waited_for() {
     let desk = Desk::new();
     desk.ax(&["discuss", "q", "-q"]).ends(0);
     desk.shell("ax discuss q -q <&-").ends(0);

@@ -24,7 +24,7 @@ fn running(latency: &str) -> Terminal {
 }
 
 #[test]
-fn help_comes_and_goes() {
+fn the_key_help_is_shown_and_hidden() {
     let mut terminal = running("4s");
     terminal.types("?");
     let shown = terminal.sees("p pause · s stop");
@@ -47,7 +47,7 @@ fn one_can_be_followed() {
 }
 
 #[test]
-fn a_pause_holds_and_goes_on() {
+fn a_pause_takes_effect_and_is_resumed() {
     let mut terminal = running("600ms");
     terminal.types("p");
     terminal.sees("Paused. p goes on");
@@ -103,7 +103,7 @@ fn on_a_narrow_screen_no_key_is_left_out() {
 }
 
 #[test]
-fn what_is_pasted_too_early_stops_nothing() {
+fn text_pasted_too_early_stops_nothing() {
     let mut terminal = running("1s");
     terminal.types("Spaces, please; quite simply because they stop all questions.");
     let shown = terminal.ends(0);

@@ -5,7 +5,7 @@ use crate::pty::{Setup, Terminal};
 const NO_SERVER: [(&str, &str); 1] = [("OLLAMA_HOST", "")];
 
 #[test]
-fn where_nobody_can_be_asked_a_terminal_shows_simulated_voices_and_says_so_first() {
+fn without_providers_a_terminal_shows_simulated_voices_and_says_so_first() {
     let setup = Setup { columns: 300, env: &NO_SERVER, ..Setup::default() };
     let mut terminal = Terminal::run(&["Tabs or spaces?", "-r", "1"], &setup);
     let shown = terminal.ends(0);
@@ -19,7 +19,7 @@ fn where_nobody_can_be_asked_a_terminal_shows_simulated_voices_and_says_so_first
 }
 
 #[test]
-fn a_result_that_goes_elsewhere_is_refused_though_a_person_looks_on() {
+fn a_redirected_result_is_refused_even_at_a_terminal() {
     let setup = Setup { columns: 100, env: &NO_SERVER, piped_stdout: true, ..Setup::default() };
     let mut terminal = Terminal::run(&["Tabs or spaces?", "-r", "1"], &setup);
     let shown = terminal.ends(4);

@@ -69,22 +69,22 @@ impl Expected {
             return Ok(engine.run(self.id).await?);
         };
         let (feed, control) = (Feed::new(), self.control.clone());
-        engine.enlist(&claim, &control);
+        engine.register(&claim, &control);
         let feed_handle = feed.feed_handle();
-        let held = hold(services, claim.clone(), feed, control, facts);
-        Ok(engine.launch(claim, feed_handle, held))
+        let run = run_begun(services, claim.clone(), feed, control, facts);
+        Ok(engine.launch(claim, feed_handle, run))
     }
 }
 
 impl Drop for Expected {
     fn drop(&mut self) {
         // This leaves an entry that has its claim by now.
-        self.engine.forget(self.id, None);
+        self.engine.unregister(self.id, None);
     }
 }
 
 /// Runs the discussion from the facts at hand, without reading the store.
-async fn hold(
+async fn run_begun(
     services: Arc<Services>,
     claim: Claim,
     feed: Feed,

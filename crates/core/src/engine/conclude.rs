@@ -51,7 +51,7 @@ pub(crate) fn aborted() -> Conclusion {
 fn problem(state: &State, loss: Loss, decision: &Decision) -> Option<Problem> {
     let of_wind_up = state.wound_up.as_ref().and_then(|reason| wind_up_problem(state, loss, reason));
     of_wind_up
-        .or_else(|| nobody_problem(state))
+        .or_else(|| no_answer_problem(state))
         .or_else(|| too_few_spoke(state))
         .or_else(|| decision.problem.clone())
         .or_else(|| {
@@ -82,8 +82,8 @@ fn wind_up_problem(state: &State, loss: Loss, reason: &WindUp) -> Option<Problem
             let message = format!("the time limit of {} ms is reached", state.spec.timing.total_ms);
             Problem::new(Code::DiscussionTimeout, message)
         }
-        WindUp::TooFew { left: 0, .. } => return nobody_problem(state),
-        WindUp::TooFew { left, needed } => lost(state, loss, *left, *needed),
+        WindUp::TooFew { left: 0, .. } => return no_answer_problem(state),
+        WindUp::TooFew { left, needed } => too_few_left(state, loss, *left, *needed),
         WindUp::ProviderFailed { participant, class } => {
             let code =
                 if *class == ErrorClass::Timeout { Code::ProviderTimeout } else { Code::ProviderFailed };
@@ -103,7 +103,7 @@ fn wind_up_problem(state: &State, loss: Loss, reason: &WindUp) -> Option<Problem
     Some(problem)
 }
 
-fn lost(state: &State, loss: Loss, left: u32, needed: u32) -> Problem {
+fn too_few_left(state: &State, loss: Loss, left: u32, needed: u32) -> Problem {
     let last: Option<&FailedTurn> = state.failures.last();
     let participant = last.map(|it| it.participant.clone());
     let round = last.map(|it| it.round);
@@ -120,7 +120,7 @@ fn lost(state: &State, loss: Loss, left: u32, needed: u32) -> Problem {
     Problem { participant, round, ..problem }
 }
 
-fn nobody_problem(state: &State) -> Option<Problem> {
+fn no_answer_problem(state: &State) -> Option<Problem> {
     let message = || {
         let reasons: Vec<String> =
             state.failures.iter().map(|it| format!("{}: {}", it.participant, it.message)).collect();

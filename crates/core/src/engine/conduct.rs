@@ -97,7 +97,7 @@ pub(crate) async fn conduct(
         return Ok(floor.ended().await);
     }
     let mut talked = talk(&mut floor, pattern, method).await?;
-    while let Err(Halt(Why::TakenBack)) = talked {
+    while let Err(Halt(Why::PauseCancelled)) = talked {
         floor.now = Now::default();
         talked = talk(&mut floor, pattern, method).await?;
     }
@@ -123,7 +123,7 @@ pub(crate) async fn conduct(
         }
         // Concluding never winds up: it uses what there is. After a withdrawn pause the run has
         // started again.
-        Err(Halt(Why::WindUp | Why::TakenBack)) => {}
+        Err(Halt(Why::WindUp | Why::PauseCancelled)) => {}
     }
     Ok(floor.ended().await)
 }

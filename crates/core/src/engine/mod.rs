@@ -122,7 +122,7 @@ impl From<Failure> for RunError {
     }
 }
 
-async fn hold(
+async fn run_recorded(
     services: Arc<services::Services>,
     id: DiscussionId,
     claim: Claim,
@@ -289,10 +289,10 @@ impl Engine {
         let claim = self.0.services.store.claim(id, &self.0.owner, LEASE_MS).await?;
         self.keep_leases();
         let (feed, control) = (Feed::new(), Arc::new(Control::unread()));
-        self.enlist(&claim, &control);
+        self.register(&claim, &control);
         let feed_handle = feed.feed_handle();
-        let held = hold(self.0.services.clone(), id, claim.clone(), feed, control);
-        Ok(self.launch(claim, feed_handle, held))
+        let run = run_recorded(self.0.services.clone(), id, claim.clone(), feed, control);
+        Ok(self.launch(claim, feed_handle, run))
     }
 
     /// Runs a claimed discussion in a task of its own.
@@ -300,17 +300,17 @@ impl Engine {
         &self,
         claim: Claim,
         feed_handle: FeedHandle,
-        held: impl Future<Output = Result<Ended, RunError>> + Send + 'static,
+        run: impl Future<Output = Result<Ended, RunError>> + Send + 'static,
     ) -> Handle {
         let (id, engine) = (claim.id, self.clone());
         let early = feed_handle.listen();
         // Boxed, because a task holds an unboxed future twice, before and after its start.
-        let held = Box::pin(held);
+        let run = Box::pin(run);
         let task = tokio::spawn(async move {
             // A panic must not keep the claim: no process could go on.
             let ended =
-                AssertUnwindSafe(held).catch_unwind().await.unwrap_or_else(|panic| Err(fault(&*panic)));
-            engine.forget(id, Some(&claim));
+                AssertUnwindSafe(run).catch_unwind().await.unwrap_or_else(|panic| Err(fault(&*panic)));
+            engine.unregister(id, Some(&claim));
             if ended.is_err() {
                 // Released, so that other processes need not wait for the lease to expire.
                 let _ = engine.0.services.store.release(claim).await;
@@ -329,7 +329,7 @@ impl Engine {
 
     /// Leaves a discussion to another process: nothing new begins in it here, and its run ends when
     /// what is under way is recorded.
-    pub fn let_go(&self, id: DiscussionId) {
+    pub fn release(&self, id: DiscussionId) {
         if let Some(running) = self.running().get(&id) {
             running.control.leave();
         }
@@ -385,7 +385,7 @@ impl Engine {
 
     /// Registers a run for commands. Of two runs that were begun together, the one with the newer
     /// claim gets them.
-    fn enlist(&self, claim: &Claim, control: &Arc<Control>) {
+    fn register(&self, claim: &Claim, control: &Arc<Control>) {
         let mut running = self.running();
         let held = running.get(&claim.id).and_then(|it| it.claim.as_ref());
         if held.is_none_or(|held| held.fence < claim.fence) {
@@ -398,7 +398,7 @@ impl Engine {
     }
 
     /// Removes a run. A run that was fenced doesn't remove the one that took over.
-    fn forget(&self, id: DiscussionId, claim: Option<&Claim>) {
+    fn unregister(&self, id: DiscussionId, claim: Option<&Claim>) {
         let mut running = self.running();
         if running.get(&id).is_some_and(|it| it.claim.as_ref() == claim) {
             running.remove(&id);
@@ -410,7 +410,7 @@ impl Engine {
         self.0.leases.call_once(|| {
             // Subscribes now, not when the task first runs.
             let news = self.0.services.store.watch();
-            drop(tokio::spawn(lease::keep(Arc::downgrade(&self.0), news)));
+            drop(tokio::spawn(lease::renew_leases(Arc::downgrade(&self.0), news)));
         });
     }
 }

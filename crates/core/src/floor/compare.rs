@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn d08_an_answer_that_is_no_vector_for_each_text_is_none() {
+    fn d08_a_response_without_one_vector_per_text_is_refused() {
         let check = |vectors: Vec<Vec<f32>>, texts: usize, usable: bool| {
             let embedded = Embedded { vectors, usage: None, cost: None };
             assert_eq!(checked(embedded.clone(), texts).is_ok(), usable, "{embedded:?}");

@@ -122,7 +122,12 @@ impl Floor {
             },
             (Why::WindUp, None) => false,
             (
-                Why::Suspended | Why::Awaiting | Why::TakenBack | Why::Left | Why::Aborted | Why::Failed(_),
+                Why::Suspended
+                | Why::Awaiting
+                | Why::PauseCancelled
+                | Why::Left
+                | Why::Aborted
+                | Why::Failed(_),
                 _,
             ) => false,
         };

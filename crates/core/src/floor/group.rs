@@ -58,7 +58,7 @@ type Enough<'e> = &'e (dyn Fn(&[Arc<Turn>]) -> bool + Send + Sync);
 
 /// Asks all of them and waits until each has answered or failed, or the answers are enough. Returns
 /// the answers in the order asked.
-pub(crate) async fn hold(
+pub(crate) async fn ask_group(
     floor: &mut Floor,
     asked: Vec<Asked>,
     enough: Enough<'_>,
@@ -69,8 +69,8 @@ pub(crate) async fn hold(
             return Err(Failure::TakenTwice(it.step.clone()).into());
         }
     }
-    let seats = asked.into_iter().map(|it| Seat::take(floor, it)).collect();
-    Group::of(floor, seats, key, enough).hold().await
+    let seats = asked.into_iter().map(|it| Seat::restore(floor, it)).collect();
+    Group::of(floor, seats, key, enough).run_to_end().await
 }
 
 pub(crate) struct Group<'f, 'e> {
@@ -86,7 +86,7 @@ impl<'f, 'e> Group<'f, 'e> {
         Group { floor, seats, calls: Calls::default(), key, enough }
     }
 
-    async fn hold(mut self) -> Result<Vec<Option<Arc<Turn>>>, Halt> {
+    async fn run_to_end(mut self) -> Result<Vec<Option<Arc<Turn>>>, Halt> {
         if let Some(taken) = self.floor.record.group_closed(&self.key).map(<[String]>::to_vec) {
             // The answer of a participant that was dropped doesn't count, even if it came at the
             // last moment.
@@ -109,7 +109,7 @@ impl<'f, 'e> Group<'f, 'e> {
             }
             self.run().await?;
         }
-        self.hear_people().await?;
+        self.await_people().await?;
         self.close().await
     }
 
@@ -119,7 +119,7 @@ impl<'f, 'e> Group<'f, 'e> {
     }
 
     /// Leaves if people still have to answer; a later run finds their answers in the record.
-    async fn hear_people(&mut self) -> Result<(), Halt> {
+    async fn await_people(&mut self) -> Result<(), Halt> {
         if !self.seats.iter().any(Seat::is_awaited) || self.is_enough() {
             return Ok(());
         }
@@ -130,7 +130,7 @@ impl<'f, 'e> Group<'f, 'e> {
         if self.seats.iter().any(|seat| seat.is_awaited() && self.floor.record.settled(seat.step()).is_some())
         {
             // A person answered just now: the record is newer than what this group began with.
-            return Err(Halt::taken_back());
+            return Err(Halt::pause_cancelled());
         }
         self.reuse(Seat::is_awaited).await?;
         if !self.seats.iter().any(Seat::is_awaited) {
@@ -238,7 +238,7 @@ impl<'f, 'e> Group<'f, 'e> {
             Some(Draining::WindUp(reason)) => self.floor.wind_up(&key, reason).await?,
             Some(Draining::Leave) => Halt::left(),
             Some(Draining::Suspend) if self.floor.control.pending() != Some(Command::Pause) => {
-                Halt::taken_back()
+                Halt::pause_cancelled()
             }
             Some(Draining::Suspend) | None => Halt::suspended(),
         };
@@ -278,11 +278,11 @@ impl<'f, 'e> Group<'f, 'e> {
     async fn abandon(&mut self, why: Abandoned) -> Result<(), Halt> {
         let mut facts = Vec::new();
         for seat in &mut self.seats {
-            let left_behind = match (&seat.stage, seat.cut_off_attempt()) {
+            let abandoned = match (&seat.stage, seat.cut_off_attempt()) {
                 (Stage::Calling, _) => Some((seat.tried.attempts, why)),
                 (_, cut_off) => cut_off.map(|attempt| (attempt, Abandoned::Crashed)),
             };
-            if let Some((attempt, why)) = left_behind {
+            if let Some((attempt, why)) = abandoned {
                 let participant = seat.name().to_owned();
                 facts.push((Some(seat.step().clone()), Event::CallAbandoned { attempt, participant, why }));
             }
@@ -319,7 +319,9 @@ impl<'f, 'e> Group<'f, 'e> {
         let mut turns = Vec::with_capacity(self.seats.len());
         for seat in &self.seats {
             match &seat.stage {
-                Stage::Settled(Some(turn)) if seat.question.ask().spoken => self.floor.hear(turn),
+                Stage::Settled(Some(turn)) if seat.question.ask().spoken => {
+                    self.floor.add_to_transcript(turn)
+                }
                 Stage::Settled(None) if seat.question.ask().stretch.is_none() => {
                     self.floor.now.out.insert(seat.name().to_owned());
                 }

@@ -37,7 +37,7 @@ use crate::{
     floor::{
         ask::Ask,
         convene::RunSub,
-        group::{Asked, hold},
+        group::{Asked, ask_group},
         halt::Halt,
         reading::Understood,
         reuse::Source,
@@ -219,7 +219,7 @@ impl Floor {
         let spoken = |who: &Participant| Ask { spoken: true, ..ask(who) };
         let asked = self.seats(who).map(|who| Asked::new(who, self.step(who), spoken(who)));
         let asked = asked.collect();
-        let turns = hold(self, asked, &enough).await?;
+        let turns = ask_group(self, asked, &enough).await?;
         Ok(turns.into_iter().flatten().collect())
     }
 
@@ -229,12 +229,12 @@ impl Floor {
     }
 
     /// Adds a turn to the transcript that all participants are shown.
-    pub(crate) fn hear(&mut self, turn: &Arc<Turn>) {
+    pub(crate) fn add_to_transcript(&mut self, turn: &Arc<Turn>) {
         self.now.tokens += FENCE + tokens::at_worst(turn.text.len());
         let models = self.record.state.spec.participants.iter().filter(|it| !it.is_person());
         let Now { families, lengths, .. } = &mut self.now;
         let families = families.get_or_insert_with(|| models.map(Family::of).collect());
-        lengths.hear(families.iter().copied(), &turn.text);
+        lengths.add_turn(families.iter().copied(), &turn.text);
         self.now.transcript.push(turn.clone());
     }
 

@@ -67,7 +67,7 @@ pub(crate) enum Stage {
 
 impl Seat {
     /// Creates a seat, in the state that the record left it.
-    pub(crate) fn take(floor: &Floor, asked: Asked) -> Seat {
+    pub(crate) fn restore(floor: &Floor, asked: Asked) -> Seat {
         let voice = floor.services.voices.voice(&floor.record.state.spec, &asked.who);
         let is_person = asked.who.is_person();
         let mut seat = Seat::new(asked, voice);

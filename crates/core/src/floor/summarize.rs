@@ -44,7 +44,7 @@ impl Group<'_, '_> {
 
     /// Asks for the summary in a group of its own; if that group has to leave, so does this one.
     async fn sum_up(&mut self, asked: Asked) -> Result<(), Halt> {
-        let mut seat = Seat::take(self.floor, asked);
+        let mut seat = Seat::restore(self.floor, asked);
         if let Some(turn) = self.floor.reused(&seat) {
             let fact = (Some(turn.step.clone()), seat.answered(&turn, self.floor.moment()));
             return Ok(self.floor.record.append(vec![fact]).await?);

@@ -37,7 +37,7 @@ pub(crate) struct Lengths(BTreeMap<Family, Vec<u64>>);
 
 impl Lengths {
     /// Adds a turn, for every family on the panel.
-    pub(crate) fn hear(&mut self, families: impl Iterator<Item = Family>, text: &str) {
+    pub(crate) fn add_turn(&mut self, families: impl Iterator<Item = Family>, text: &str) {
         let turns = self.0.values().map(Vec::len).max().unwrap_or(1);
         for family in families {
             let sums = self.0.entry(family).or_insert_with(|| vec![0]);
@@ -230,8 +230,8 @@ mod tests {
     fn lengths_are_kept_for_each_family_once() {
         let mut lengths = Lengths::default();
         let table = || [Family::O200k, Family::Claude, Family::O200k].into_iter();
-        lengths.hear(table(), "one two three");
-        lengths.hear(table(), "four");
+        lengths.add_turn(table(), "one two three");
+        lengths.add_turn(table(), "four");
         let sizes = lengths.sums(Family::O200k);
         assert_eq!(sizes.len(), 3);
         assert_eq!(sizes[2] - sizes[1], FENCE + Family::O200k.estimate("four"));

@@ -368,7 +368,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_was_said_under_labels_is_told_with_names() {
+    fn labels_in_recorded_text_are_replaced_by_names() {
         let (masked, plain) = (Step::new(1, "judging", "cyd"), Step::new(2, "speaking", "cyd"));
         let labels = [("Debater A", "bob"), ("Debater B", "ann")];
         let state = after(order(), vec![placed(&masked, &labels), placed(&plain, &[])]);

@@ -101,8 +101,8 @@ impl Discussion {
 
     /// Hands it over to another process: no new calls are made here, and the run ends when the
     /// calls under way are recorded.
-    pub fn let_go(&self) {
-        self.quorum().0.engine.let_go(self.id);
+    pub fn release(&self) {
+        self.quorum().0.engine.release(self.id);
     }
 
     /// Resumes it, whether it was paused, failed or left behind by a process.

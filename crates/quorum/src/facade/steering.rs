@@ -33,7 +33,7 @@ impl Quorum {
         if is_over(&state) {
             return Err(StoreError::Over(id).into());
         }
-        self.take(id).await?;
+        self.claim(id).await?;
         self.everyone_has_a_voice(&state)?;
         if self.is_held_back(id).await? {
             self.send(id, Command::Resume).await?;
@@ -56,7 +56,7 @@ impl Quorum {
         if is_over(&state) {
             return Err(StoreError::Over(id).into());
         }
-        let claim = match self.take(id).await {
+        let claim = match self.claim(id).await {
             Ok(claim) => claim,
             Err(StoreError::Held { owner, .. }) => {
                 self.send(id, command).await?;
@@ -91,7 +91,7 @@ impl Quorum {
     }
 
     /// Claims the discussion for this process. The engine claims it again under the same name.
-    pub(super) async fn take(&self, id: DiscussionId) -> Result<Claim, StoreError> {
+    pub(super) async fn claim(&self, id: DiscussionId) -> Result<Claim, StoreError> {
         self.0.engine.services().store.claim(id, &self.0.owner, GLANCE_MS).await
     }
 }

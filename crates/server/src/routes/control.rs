@@ -24,7 +24,7 @@ use crate::{
 /// An empty body.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Nothing {}
+pub(crate) struct EmptyBody {}
 
 async fn steer(app: &App, scope: &Scope, id: DiscussionId, command: Command) -> Result<Response, Problem> {
     let discussion = scope.discussion(id).await?;
@@ -42,7 +42,7 @@ fn taken(app: &App, discussion: &Discussion, action: &str, steered: Steered) -> 
         Steered::Idle(_) => {
             let message =
                 format!("discussion {} is not running, so there is nothing to {action}", discussion.id());
-            return Err(Problem::new(problem::IDLE, message));
+            return Err(Problem::new(problem::WRONG_STATE, message));
         }
     }
     Ok(Taken::of(discussion.id(), action))
@@ -76,7 +76,7 @@ pub(super) async fn pause(
     State(app): State<App>,
     Caller(scope): Caller,
     Id(id): Id,
-    _: Body<Nothing>,
+    _: Body<EmptyBody>,
 ) -> Result<Response, Problem> {
     steer(&app, &scope, id, Command::Pause).await
 }
@@ -92,11 +92,11 @@ pub(super) async fn resume(
     State(app): State<App>,
     Caller(scope): Caller,
     Id(id): Id,
-    _: Body<Nothing>,
+    _: Body<EmptyBody>,
 ) -> Result<Response, Problem> {
     let discussion = scope.discussion(id).await?;
     // Only checks that a slot is free: it is taken once the discussion runs.
-    drop(discussions::place(&app)?);
+    drop(discussions::run_slot(&app)?);
     let resumed = discussion.resume().await?;
     taken(&app, &discussion, "resume", resumed)
 }
@@ -112,7 +112,7 @@ pub(super) async fn stop(
     State(app): State<App>,
     Caller(scope): Caller,
     Id(id): Id,
-    _: Body<Nothing>,
+    _: Body<EmptyBody>,
 ) -> Result<Response, Problem> {
     steer(&app, &scope, id, Command::Stop).await
 }
@@ -128,7 +128,7 @@ pub(super) async fn abort(
     State(app): State<App>,
     Caller(scope): Caller,
     Id(id): Id,
-    _: Body<Nothing>,
+    _: Body<EmptyBody>,
 ) -> Result<Response, Problem> {
     steer(&app, &scope, id, Command::Abort).await
 }

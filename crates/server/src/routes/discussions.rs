@@ -19,7 +19,7 @@ use crate::{
     app::App,
     body::{Body, Fields, Params},
     guard::Caller,
-    live::hub::Place,
+    live::hub::RunSlot,
     problem::{self, Problem},
     wire::{
         listing::Listed,
@@ -86,7 +86,7 @@ pub(super) async fn list(
         Some(words) => scope.search(words, limit, wanted.session_id).await?,
         None => scope.list(limit, wanted.session_id).await?,
     };
-    Ok(Json(app.sums.complete(&app.hub, &scope, found).await?))
+    Ok(Json(app.list_details.complete(&app.hub, &scope, found).await?))
 }
 
 /// Start a discussion without listening to it
@@ -134,25 +134,25 @@ pub(crate) async fn start<B: Serialize>(
     order: Order<'_, B>,
 ) -> Result<Discussion, Problem> {
     let key = order_key(order.headers, order.what, order.body)?;
-    let _held = hold(app, scope, key.as_ref())?;
-    let place = place(app)?;
+    let _locked = lock_key(app, scope, key.as_ref())?;
+    let slot = run_slot(app)?;
     let started = scope.start_once(spec, key.as_ref()).await?;
-    Ok(app.hub.take(started, place))
+    Ok(app.hub.publish(started, slot))
 }
 
 /// A run slot, or an error if none is free. Taken before anything is recorded.
-pub(super) fn place(app: &App) -> Result<Place, Problem> {
+pub(super) fn run_slot(app: &App) -> Result<RunSlot, Problem> {
     let full = || {
         let most = app.limits().running;
         let message =
             format!("{most} discussions are running, which is this server's limit; try again later");
-        Problem::new(problem::FULL, message).after(FULL_FOR_S)
+        Problem::new(problem::TOO_MANY_RUNNING, message).after(FULL_FOR_S)
     };
-    app.hub.place().ok_or_else(full)
+    app.hub.run_slot().ok_or_else(full)
 }
 
 /// Locks the idempotency key until this request is answered.
-pub(super) fn hold(
+pub(super) fn lock_key(
     app: &App,
     scope: &Scope,
     key: Option<&quorum::OrderKey>,

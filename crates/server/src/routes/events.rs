@@ -11,7 +11,7 @@ use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::{
-    app::{App, Seat},
+    app::{App, StreamSlot},
     body::{Id, Params},
     guard::Caller,
     live::watcher::{View, Watcher},
@@ -82,7 +82,7 @@ pub(super) async fn events(
 ) -> Result<Response, Problem> {
     let after = Seq(last_heard(&headers)?.or(from.after).unwrap_or_default());
     let discussion = scope.discussion(id).await?;
-    let seat = seat(&app, &scope)?;
+    let slot = stream_slot(&app, &scope)?;
     let view = match from.view {
         None | Some(Kind::Events) => View::Events,
         Some(Kind::Facts) => View::Facts,
@@ -93,7 +93,7 @@ pub(super) async fn events(
         // Browsers reconnect after the end of a stream, but not after this status.
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    Ok(stream(watcher.never_silent_for(app.limits().silence).holding(seat)))
+    Ok(stream(watcher.never_silent_for(app.limits().silence).holding(slot)))
 }
 
 /// The header that a browser sends when it reconnects.
@@ -112,9 +112,9 @@ fn last_heard(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
 }
 
 /// A stream slot, or an error if none is free.
-pub(crate) fn seat(app: &App, scope: &Scope) -> Result<Seat, Problem> {
+pub(crate) fn stream_slot(app: &App, scope: &Scope) -> Result<StreamSlot, Problem> {
     let message = "too many event streams are open; try again later";
-    app.streams.take(scope.tenant()).ok_or_else(|| Problem::new(problem::TOO_MANY, message).after(5))
+    app.streams.acquire(scope.tenant()).ok_or_else(|| Problem::new(problem::TOO_MANY, message).after(5))
 }
 
 /// The SSE response. Proxies must not buffer it.

@@ -81,7 +81,7 @@ pub(crate) fn router(app: App) -> Router {
         .layer(DefaultBodyLimit::max(largest))
         .layer(CatchPanicLayer::custom(|_| {
             axum::response::IntoResponse::into_response(Problem::new(
-                problem::FAULT,
+                problem::INTERNAL,
                 "internal error; everything recorded so far is kept",
             ))
         }))

@@ -64,15 +64,15 @@ pub(super) async fn fork(
 ) -> Result<Response, Problem> {
     let discussion = scope.discussion(id).await?;
     let key = order_key(&headers, &format!("fork of {id}"), &fork)?;
-    let _held = discussions::hold(&app, &scope, key.as_ref())?;
+    let _locked = discussions::lock_key(&app, &scope, key.as_ref())?;
     let Fork { at, without, changes: fields } = fork;
     let given = fields.clone();
     let changes = changes(fields).map_err(|it| it.within("changes"))?;
     let forking = Forking { at, without, changes };
-    let place = discussions::place(&app)?;
+    let slot = discussions::run_slot(&app)?;
     let started =
         discussion.fork_once(&forking, key.as_ref()).await.map_err(|error| of_fork(error, &given))?;
-    Ok(discussions::accepted(&app.hub.take(started, place)))
+    Ok(discussions::accepted(&app.hub.publish(started, slot)))
 }
 
 /// Reports a problem with a change under the field it was written in.

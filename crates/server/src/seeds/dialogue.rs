@@ -36,11 +36,11 @@ pub(super) async fn converse(
     let mut request = dialogue.request(&app.usable_providers()).map_err(|wrong| Problem::refused(&wrong))?;
     discussions::choose_voices(&app, &mut request);
     let spec = dialogue.name(scope.check(&request).map_err(in_words)?);
-    let seat = events::seat(&app, &scope)?;
+    let slot = events::stream_slot(&app, &scope)?;
     let order = discussions::Order { what: "dialogue", headers: &headers, body: &dialogue };
     let discussion = discussions::start(&app, &scope, spec, order).await?;
     let watcher = app.hub.watch(&discussion, View::Events, Seq::START).await?;
-    let watcher = watcher.never_silent_for(app.limits().silence).holding(seat);
+    let watcher = watcher.never_silent_for(app.limits().silence).holding(slot);
     let watcher = if dialogue.detach { watcher } else { watcher.aborting() };
     Ok(events::stream(watcher))
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::{Json, extract::State};
 use quorum::{
     Discussion, Steered,
-    model::{lifecycle::Lifecycle, state::State as Standing},
+    model::{lifecycle::Lifecycle, state::State as DiscussionState},
 };
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -104,10 +104,10 @@ async fn rests(discussion: &Discussion, said: &Steered) {
 }
 
 /// The seat this user speaks for, if several are awaited.
-fn seat_of(standing: &Standing, user: &str) -> Option<String> {
-    let awaited = || standing.awaiting.iter().map(|it| it.participant.as_str());
+fn seat_of(state: &DiscussionState, user: &str) -> Option<String> {
+    let awaited = || state.awaiting.iter().map(|it| it.participant.as_str());
     let is_theirs = |name: &&str| {
-        let person = standing.spec.seat(name).and_then(|it| it.person.as_ref());
+        let person = state.spec.seat(name).and_then(|it| it.person.as_ref());
         person.is_some_and(|it| it.user.as_deref() == Some(user))
     };
     awaited().find(is_theirs).or_else(|| awaited().find(|name| *name == user)).map(str::to_owned)

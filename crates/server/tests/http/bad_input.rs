@@ -63,7 +63,7 @@ async fn every_bad_order_names_its_field_and_orders_nothing() {
 }
 
 #[tokio::test]
-async fn every_refusal_points_at_what_is_wrong() {
+async fn every_refusal_points_at_the_mistake() {
     let house = House::open(FAST).await;
     let check = async |path: &str, body: Vec<u8>, pointer: &str, says: &str| {
         let shown = String::from_utf8_lossy(&body[..body.len().min(80)]).into_owned();
@@ -133,7 +133,7 @@ async fn every_refusal_points_at_what_is_wrong() {
 }
 
 #[tokio::test]
-async fn what_stands_inside_of_a_field_is_read_as_strictly_as_the_field() {
+async fn nested_values_are_read_as_strictly_as_fields() {
     let house = House::open(FAST).await;
     let id = house.held(&order()).await;
     let again = format!("/api/discussions/{id}/again");
@@ -187,7 +187,7 @@ async fn what_stands_inside_of_a_field_is_read_as_strictly_as_the_field() {
 }
 
 #[tokio::test]
-async fn what_can_be_done_elsewhere_is_said_in_allow() {
+async fn a_wrong_method_is_answered_with_allow() {
     let house = House::open(FAST).await;
     for (method, path, status, allow) in [
         ("HEAD", "/api/discussions", 200, None),
@@ -205,7 +205,7 @@ async fn what_can_be_done_elsewhere_is_said_in_allow() {
 }
 
 #[tokio::test]
-async fn what_is_no_json_is_refused() {
+async fn a_body_that_is_not_json_is_refused() {
     let house = House::open(FAST).await;
     let post = |body: &str| {
         house

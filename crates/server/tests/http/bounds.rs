@@ -89,7 +89,7 @@ async fn a_refusal_is_short_whatever_is_wrong() {
 }
 
 #[tokio::test]
-async fn what_is_quoted_in_a_refusal_is_cut() {
+async fn quotes_in_a_refusal_are_cut() {
     let house = House::open(FAST).await;
     let long = "x".repeat(100_000);
     let key = json!({ "topic": "x?", (&*long): 1 });

@@ -55,7 +55,7 @@ async fn an_order_is_filled_in_from_its_preset() {
 }
 
 #[tokio::test]
-async fn s7_no_place_of_this_machine_is_told_with_a_refusal() {
+async fn s7_a_refusal_names_no_path_of_this_machine() {
     let house = House::open("[defaults]\nrounds = 99\n[presets.odd]\nrounds = 98\n").await;
     let nothing = House::open(FAST).await;
     for (house, order, status) in [
@@ -97,7 +97,7 @@ async fn providers_say_what_they_have_and_what_they_lack() {
 }
 
 #[tokio::test]
-async fn an_order_for_a_provider_that_is_not_there_is_refused_unless_voices_are_simulated() {
+async fn an_order_for_an_unavailable_provider_is_refused_unless_voices_are_simulated() {
     let house = House::voiced(OWN).await;
     let check = async |providers: Value, message: &str| {
         let refused = house.post("/api/discussions", &json!({ "topic": "x", "providers": providers })).await;

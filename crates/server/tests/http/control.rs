@@ -65,7 +65,7 @@ async fn a_note_is_shown_to_everyone_asked_afterwards() {
 }
 
 #[tokio::test]
-async fn s12_who_did_what_is_written_down_without_tokens() {
+async fn s12_actions_are_audited_without_tokens() {
     let house = House::open(&crate::harness::tenants()).await;
     let ann = |request: reqwest::RequestBuilder| answered(request.bearer_auth(crate::harness::ANN));
     let id = ann(house.posting("/api/discussions", &order())).await.id();

@@ -36,7 +36,7 @@ fn steady(value: &mut Value, ids: &mut BTreeMap<String, String>) {
 }
 
 #[tokio::test]
-async fn a12_the_seeds_example_is_told_as_a_stream_of_the_twelve_events() {
+async fn a12_the_seeds_example_is_streamed_as_the_twelve_events() {
     let house = House::open(FAST).await;
     let answer = house.post("/api/discussion", &body()).await;
     assert_eq!(answer.status, 200);
@@ -75,7 +75,7 @@ async fn a12_the_seeds_example_is_told_as_a_stream_of_the_twelve_events() {
 }
 
 #[tokio::test]
-async fn a15_what_is_missing_is_named() {
+async fn a15_missing_fields_are_named() {
     let house = House::open(FAST).await;
     let refused = async |status: u16, path: &[&str], value: Value, field: &str, error: &str| {
         let mut body = body();
@@ -137,7 +137,7 @@ async fn a15_leaving_aborts_unless_detached() {
 }
 
 #[tokio::test]
-async fn a15_of_those_who_sent_the_same_order_the_last_to_leave_ends_it() {
+async fn a15_the_last_client_of_a_shared_order_to_disconnect_ends_it() {
     let house = House::open("[defaults]\nsimulate = \"latency=5000ms\"\n").await;
     let post = || Stream::open(house.posting("/api/discussion", &body()).header("idempotency-key", "k"));
     let (mut first, mut second) = (post().await, post().await);

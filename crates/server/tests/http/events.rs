@@ -85,7 +85,7 @@ async fn f11_reconnecting_again_and_again_misses_nothing_and_hears_nothing_twice
 }
 
 #[tokio::test]
-async fn f11_who_joins_in_the_middle_of_a_turn_gets_the_text_so_far() {
+async fn f11_a_watcher_that_joins_within_a_turn_gets_the_text_so_far() {
     let house = House::open(FAST).await;
     let id = house.ordered(&slow()).await;
     let path = format!("/api/discussions/{id}/events");
@@ -122,7 +122,7 @@ async fn f11_many_watch_one_discussion_and_all_hear_the_same() {
 }
 
 #[tokio::test]
-async fn f11_a_slow_reader_loses_no_fact_and_holds_nobody_up() {
+async fn f11_a_slow_reader_loses_no_fact_and_delays_no_one() {
     let house = House::open(FAST).await;
     let id = house.ordered(&long(4)).await;
     let path = format!("/api/discussions/{id}/events");
@@ -166,7 +166,7 @@ async fn a_stream_ends_when_its_discussion_is_removed() {
 }
 
 #[tokio::test]
-async fn s10_who_reads_nothing_is_let_go_and_the_place_is_free_again() {
+async fn s10_a_client_that_reads_nothing_is_disconnected_and_frees_its_slot() {
     let limits = Limits { connections: 1, stall_time: Duration::from_millis(300), ..Limits::default() };
     let house = House::with(FAST, limits).await;
     let address = house.base.trim_start_matches("http://").to_owned();

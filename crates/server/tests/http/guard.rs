@@ -49,7 +49,7 @@ async fn possessions(house: &House, token: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn s3_no_route_lets_in_who_should_not_come_in() {
+async fn s3_no_route_admits_an_unauthorized_caller() {
     let house = House::open(&tenants()).await;
     let id = answered(house.posting("/api/discussions", &order()).bearer_auth(ANN)).await.id();
     answered(house.request("GET", &format!("/api/discussions/{id}/events")).bearer_auth(ANN)).await;
@@ -95,7 +95,7 @@ async fn s3_no_route_lets_in_who_should_not_come_in() {
 }
 
 #[tokio::test]
-async fn s12_no_route_shows_or_changes_what_is_anothers() {
+async fn s12_no_route_shows_or_changes_another_tenants_data() {
     let house = House::open(&tenants()).await;
     let id = answered(house.posting("/api/discussions", &order()).bearer_auth(ANN)).await.id();
     answered(house.request("GET", &format!("/api/discussions/{id}/events")).bearer_auth(ANN)).await;
@@ -190,7 +190,7 @@ async fn s3_a_listed_page_may_read_and_send_and_no_other() {
 }
 
 #[tokio::test]
-async fn every_answer_says_how_it_is_to_be_treated() {
+async fn every_response_has_security_headers() {
     let house = House::open(FAST).await;
     for path in ["/", "/docs", "/api/discussions", "/nothing", "/openapi.json"] {
         let Answer { headers, .. } = house.get(path).await;

@@ -11,7 +11,7 @@ async fn keyed(house: &House, key: &str, body: &Value) -> (u16, Value) {
 }
 
 #[tokio::test]
-async fn no_more_discussions_run_at_once_than_may_and_the_next_order_is_told_when_to_come_back() {
+async fn orders_beyond_the_running_limit_get_a_retry_after() {
     let limits = Limits { running: 1, ..Limits::default() };
     let house = House::with("[defaults]\nsimulate = \"latency=60s\"\n", limits).await;
     let dialogue = json!({
@@ -77,7 +77,7 @@ async fn f12_of_different_orders_at_once_with_one_key_one_is_taken() {
 }
 
 #[tokio::test]
-async fn a_list_says_who_is_awaited_and_what_it_cost_so_far() {
+async fn a_list_has_who_is_awaited_and_the_cost_so_far() {
     let house = House::open(FAST).await;
     let finished = house.held(&order()).await;
     let table = json!({
@@ -158,7 +158,7 @@ async fn d15_history_is_listed_searched_exported_repeated_and_removed() {
 }
 
 #[tokio::test]
-async fn d15_a_fork_goes_on_in_another_way() {
+async fn d15_a_fork_continues_differently() {
     let house = House::open(FAST).await;
     let mut first = order();
     first["pattern"] = json!("round-robin");

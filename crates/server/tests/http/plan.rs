@@ -16,7 +16,7 @@ fn thousand_rounds() -> Value {
 }
 
 #[tokio::test]
-async fn a_plan_says_who_is_asked_and_what_it_takes_and_records_nothing() {
+async fn a_plan_has_who_is_asked_and_the_cost_and_records_nothing() {
     let house = House::open(FAST).await;
     let answer = house.post("/api/plan", &order()).await;
     assert_eq!(answer.status, 200, "{}", answer.text);

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::harness::{FAST, House, Stream, events, on_its_own, order};
 
 #[test]
-fn f13_what_was_under_way_goes_on_after_a_restart_and_the_rest_waits() {
+fn f13_running_discussions_continue_after_a_restart_and_others_wait() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_owned();
     let ((ids, heard, key), runtime) = on_its_own(async {
@@ -66,7 +66,7 @@ fn f13_what_was_under_way_goes_on_after_a_restart_and_the_rest_waits() {
 }
 
 #[test]
-fn what_was_under_way_waits_for_room_after_a_restart_and_none_is_refused() {
+fn running_discussions_wait_for_slots_after_a_restart_and_none_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_owned();
     let (ids, runtime) = on_its_own(async {

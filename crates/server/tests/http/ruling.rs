@@ -31,7 +31,7 @@ async fn over(house: &House, id: &str) -> Value {
 }
 
 #[tokio::test]
-async fn d13_who_looks_sees_that_a_word_about_the_judge_is_awaited() {
+async fn d13_an_awaited_ruling_about_the_judge_is_shown() {
     let house = House::open(FAST).await;
     let id = unjudged(&house).await;
     let shown = house.get(&format!("/api/discussions/{id}")).await.json();
@@ -52,7 +52,7 @@ async fn d13_who_looks_sees_that_a_word_about_the_judge_is_awaited() {
 }
 
 #[tokio::test]
-async fn d13_a_word_about_the_judge_goes_on_with_the_debate() {
+async fn d13_a_ruling_about_the_judge_continues_the_debate() {
     let house = House::open(FAST).await;
     let check = async |word: Value, judges: Value| {
         let id = unjudged(&house).await;
@@ -70,7 +70,7 @@ async fn d13_a_word_about_the_judge_goes_on_with_the_debate() {
 }
 
 #[tokio::test]
-async fn d13_a_word_that_is_not_due_changes_nothing() {
+async fn d13_a_ruling_that_is_not_awaited_changes_nothing() {
     let house = House::open(FAST).await;
     let id = unjudged(&house).await;
     let before = house.state(&id).await;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::harness::{FAST, House, order};
 
 #[tokio::test]
-async fn it_is_alive_ready_and_described() {
+async fn the_server_is_alive_ready_and_described() {
     let house = House::open(FAST).await;
     assert_eq!(house.get("/healthz").await.json(), json!({ "status": "ok" }));
     assert_eq!(house.get("/readyz").await.json(), json!({ "status": "ready" }));
@@ -65,7 +65,7 @@ async fn every_reference_of_the_document_leads_somewhere() {
 }
 
 #[tokio::test]
-async fn b12_what_happens_is_counted() {
+async fn b12_discussions_and_calls_are_counted() {
     let house = House::open(FAST).await;
     house.held(&order()).await;
     let mut dead = order();
@@ -87,7 +87,7 @@ async fn b12_what_happens_is_counted() {
 }
 
 #[tokio::test]
-async fn what_there_is_to_choose_from() {
+async fn the_catalogue_lists_all_choices() {
     let house = House::open(FAST).await;
     let names = async |path: &str| -> Vec<String> {
         let list = house.get(path).await.json();
@@ -107,7 +107,7 @@ async fn what_there_is_to_choose_from() {
 }
 
 #[tokio::test]
-async fn s6_what_people_wrote_is_text_on_the_page() {
+async fn s6_user_text_is_text_on_the_page() {
     let house = House::open(FAST).await;
     let mut hostile = order();
     hostile["topic"] = json!("<script>alert(1)</script> & \"tabs\"?");

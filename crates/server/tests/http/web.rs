@@ -90,7 +90,7 @@ async fn d15_a_finished_discussion_can_be_read_without_scripts() {
 }
 
 #[tokio::test]
-async fn s12_the_shell_shows_nobody_what_is_anothers() {
+async fn s12_the_shell_shows_no_other_tenants_data() {
     let house = House::open(&tenants()).await;
     let id = answered(house.posting("/api/discussions", &order()).bearer_auth(ANN)).await.id();
     answered(house.request("GET", &format!("/api/discussions/{id}/events")).bearer_auth(ANN)).await;
@@ -133,7 +133,7 @@ async fn s6_no_page_may_make_markup_of_text() {
 }
 
 #[tokio::test]
-async fn f11_who_wants_everything_gets_every_fact_and_the_text_as_it_comes() {
+async fn f11_the_view_all_has_every_fact_and_the_live_text() {
     let house = House::open(FAST).await;
     let id = house.ordered(&slow()).await;
     let path = format!("/api/discussions/{id}/events?view=all");

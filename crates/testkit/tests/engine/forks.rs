@@ -61,7 +61,7 @@ async fn d15_up_to_the_fork_everything_stands_whatever_is_asked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_fork_at_an_unknown_step_is_refused_with_those_there_are() {
+async fn a_fork_at_an_unknown_step_is_refused_with_the_known_ones() {
     let table = table(&panel());
     let (first, _) = table.hold(Spec { rounds: 1, ..order("in-turn") }).await;
     let refused =

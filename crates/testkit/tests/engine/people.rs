@@ -214,7 +214,7 @@ async fn spoken_through(panel: &Panel, writes: u64) -> (Vec<String>, bool) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_store_refuses_what_nobody_awaits() {
+async fn a_store_refuses_a_turn_that_is_not_awaited() {
     let table = table(&panel());
     let id = table.open(with_bob("in-turn")).await.unwrap();
     let say = Command::Say(Say { participant: "bob".to_owned(), text: "hi".to_owned() });

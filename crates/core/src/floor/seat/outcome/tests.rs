@@ -224,7 +224,7 @@ fn e01_a_speaker_that_asks_for_a_sub_discussion_gets_it() {
 }
 
 #[test]
-fn e01_only_someone_who_speaks_may_ask_for_one_and_only_twice() {
+fn e01_only_a_speaker_may_convene_and_only_twice() {
     let asking = || Reply { convene: Some("Why?".to_owned()), ..reply("Let me see.") };
     let settled = |step: &str| {
         let said = Turn { step: step.into(), ..(*turn("Let me see.", Finish::Convene, unpriced())).clone() };
@@ -282,7 +282,7 @@ fn a13_a_question_may_allow_fewer_attempts() {
 }
 
 #[test]
-fn what_had_arrived_of_a_failed_answer_is_kept_and_billed() {
+fn the_received_part_of_a_failed_answer_is_kept_and_billed() {
     let written = crate::call::tokens::Family::of(&Participant::of("ann")).estimate("Hel");
     let bill = Bill { usage: Usage::new(COUNTED, written), estimated: true, ..unpriced() };
     let broken = Some(Broken { text: "Hel".into(), bill });
@@ -331,7 +331,7 @@ fn a_seat_that_gets_no_place_in_the_lane_is_out() {
 }
 
 #[test]
-fn what_a_sub_discussion_could_not_find_is_said_in_words() {
+fn a_failed_sub_discussion_is_reported_in_words() {
     let held = |synthesis: Option<&str>, problem: Option<Problem>| {
         let mut seat = speaker();
         seat.begin_sub(sub(1), &turn("", Finish::Convene, unpriced()));
