@@ -50,7 +50,7 @@ fn providers() {
         "--providers: a discussion of this kind takes 2 to 6 providers; 1 is named",
     );
     refuses(&["q", "-p", "a,b,c,d,e,f,g"], "takes 2 to 6 providers; 7 are named");
-    refuses(&["q", "-p", "claude,,gemini"], "--providers: \"\" is no provider's name");
+    refuses(&["q", "-p", "claude,,gemini"], "--providers: \"\" is not a provider's name");
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn deciding() {
     refuses(&["q", "--consensus", "moderator"], "--synthesizer: the moderator method needs a synthesizer");
     refuses(&["q", "--synthesizer", "grok"], "--synthesizer: grok does not take part");
     refuses(&["q", "--min-providers", "5"], "--min-providers: 5 are required, and only 4 are named");
-    refuses(&["q", "--confidence-threshold", "0.5"], "--confidence-threshold: counts only with early exit");
+    refuses(&["q", "--confidence-threshold", "0.5"], "--confidence-threshold: applies only to early exit");
 }
 
 #[test]

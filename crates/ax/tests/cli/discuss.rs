@@ -165,7 +165,7 @@ fn a_member_that_is_dead_is_left_out_and_named() {
     let result = said.json();
     assert_eq!(result["failedProviders"], serde_json::json!(["glm"]));
     assert_eq!(result["integrity"]["degraded"], true);
-    said.says(&["glm", "Less than was asked for"]);
+    said.says(&["glm", "Incomplete:"]);
 }
 
 #[test]

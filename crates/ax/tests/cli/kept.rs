@@ -101,7 +101,7 @@ fn an_impossible_export_is_refused() {
     desk.ax(&["export", "last", "--as", "markdwon"]).ends(2).says(&["markdwon", "similar", "'markdown'"]);
     let file = desk.data().join("nowhere").join("a.md");
     let file = file.to_str().unwrap();
-    desk.ax(&["export", "last", "-o", file]).ends(2).says(&[file, "can't be written"]).prints_nothing();
+    desk.ax(&["export", "last", "-o", file]).ends(2).says(&[file, "can't write"]).prints_nothing();
 }
 
 #[test]

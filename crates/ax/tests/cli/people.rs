@@ -49,10 +49,10 @@ fn refused(desk: &Desk, id: &str, args: &[&str], expected: &str) {
 fn c06_a_refused_turn_changes_nothing() {
     let desk = Desk::new();
     let id = waiting(&desk, &[]);
-    refused(&desk, &id, &[""], "between 1 and 100000 characters");
-    refused(&desk, &id, &[" \n\t "], "between 1 and 100000 characters");
-    refused(&desk, &id, &["hello", "--as", "claude"], "people there: me");
-    refused(&desk, &id, &["hello", "--as", "nobody"], "people there: me");
+    refused(&desk, &id, &[""], "must have 1 to 100000 characters");
+    refused(&desk, &id, &[" \n\t "], "must have 1 to 100000 characters");
+    refused(&desk, &id, &["hello", "--as", "claude"], "its people are me");
+    refused(&desk, &id, &["hello", "--as", "nobody"], "its people are me");
     let long = "x".repeat(1 << 20);
     desk.ax_hearing_as_much_as_it_takes(&["say", &id, "-"], &long)
         .ends(2)
@@ -68,7 +68,7 @@ fn c06_a_turn_is_refused_when_it_is_over_or_has_no_people() {
     desk.ax(&["say", &id, "A bridge indeed."]).ends(0).says(&["Done in"]);
     refused(&desk, &id, &["One more thing."], "is over");
     let running = desk.start(&["--rounds", "10"]);
-    desk.ax(&["say", &running.id, "hello"]).ends(2).says(&["no person sits at the table"]).prints_nothing();
+    desk.ax(&["say", &running.id, "hello"]).ends(2).says(&["has no person on its panel"]).prints_nothing();
     desk.ax(&["abort", &running.id]).ends(0);
     running.end().ends(130);
 }
@@ -129,7 +129,7 @@ fn tables_that_make_no_sense_are_refused() {
         (&["--participants", "me:person,you:person"], "at least one model"),
         (&["--participants", "claude,me:person,me:person"], "two are named me"),
         (&["--participants", "claude,me:dog"], "there is no kind of participant named \"dog\""),
-        (&["--participants", "claude,:person"], "is no person's name"),
+        (&["--participants", "claude,:person"], "is not a person's name"),
         (&["--participants", "claude"], "takes 2 to 6 participants; 1 is named"),
         (&["-p", "claude,me:person"], "is a person's seat"),
     ] {

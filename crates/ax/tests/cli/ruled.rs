@@ -86,7 +86,7 @@ fn d13_a_refused_ruling_changes_nothing() {
     refused(&desk, &id, &["none", "glm"], "go-without takes no name");
     refused(&desk, &id, &["perhaps"], "invalid value 'perhaps'");
     desk.ax(&["judge", "ffff", "end"]).ends(2).says(&["there is no discussion"]);
-    desk.ax(&["say", &id, "I judge."]).ends(2).says(&["no person sits at the table"]);
+    desk.ax(&["say", &id, "I judge."]).ends(2).says(&["has no person on its panel"]);
     desk.ax(&["judge", &id, "end"]).ends(0).says(&["The talk ends after round 1: the judge failed"]);
     refused(&desk, &id, &["none"], "is over");
     let asked = ["discuss", "q", "--participants", "claude,gemini,me:person", "--pattern", "roundtable"];

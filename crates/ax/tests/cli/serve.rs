@@ -65,7 +65,7 @@ fn f13_a_server_shuts_down_in_time_and_the_next_one_continues() {
         assert_eq!(said.code, if signal == "-KILL" { -1 } else { 0 }, "{said:#?}");
 
         let (mut server, address) = serve(&desk);
-        server.hear("Going on with 1 discussion");
+        server.hear("Continuing 1 discussion");
         assert!(is_completed(&address, &id), "after {signal}");
         let result = json(&address, &format!("/api/discussions/{id}/result"));
         // Only a kill can lose a call that was under way.

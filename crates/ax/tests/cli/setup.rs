@@ -69,7 +69,7 @@ fn an_invalid_key_is_not_stored() {
 fn the_environment_comes_first() {
     let desk = Desk::new().with("ANTHROPIC_API_KEY", CANARY);
     let said = desk.ax_hearing(&["keys", "set", "claude"], "other").ends(0);
-    said.says(&["The environment has ANTHROPIC_API_KEY as well"]);
+    said.says(&["The environment also has ANTHROPIC_API_KEY"]);
     let listed = desk.ax(&["keys", "list", "--json"]).ends(0).json();
     assert_eq!(listed, json!([{ "provider": "claude", "name": "ANTHROPIC_API_KEY", "from": "environment" }]));
 }

@@ -94,7 +94,7 @@ fn f13_terminated_it_records_the_answers_under_way_before_it_leaves() {
         assert_eq!(unanswered(&desk), Vec::<String>::new(), "{said:?}");
         let database = rusqlite::Connection::open(desk.database()).unwrap();
         let run: String = database.query_row("SELECT run FROM discussions", [], |row| row.get(0)).unwrap();
-        assert_eq!(run, "runnable", "whoever comes next goes on");
+        assert_eq!(run, "runnable", "the next process continues it");
         desk.ax(&["resume", &id]).ends(0).says(&["Done in"]);
     }
 }
@@ -161,5 +161,5 @@ fn after_an_error_resuming_tries_again() {
     let desk = Desk::new();
     let args = ["discuss", "q", "-p", "claude,glm", "--simulate", "latency=0ms,dead=glm"];
     desk.ax(&args).ends(4).says(&["ax resume"]);
-    desk.ax(&["resume", "last"]).ends(4).says(&["Trying again", "DISCUSSION_INSUFFICIENT_PROVIDERS"]);
+    desk.ax(&["resume", "last"]).ends(4).says(&["Retrying", "DISCUSSION_INSUFFICIENT_PROVIDERS"]);
 }

@@ -78,7 +78,7 @@ fn discussions_are_kept_for_their_owner_alone_whatever_the_umask() {
     assert_eq!(modes(&desk.data()), kept);
     // A folder may be open to others for a reason, so this is only reported.
     let told = desk.ax(&["doctor"]).out;
-    assert!(told.contains("others may see which files are in it; `chmod 700 "), "{told}");
+    assert!(told.contains("other users can list its files; run `chmod 700 "), "{told}");
 }
 
 /// Runs a line in its own mount namespace; `None` if that is not permitted.

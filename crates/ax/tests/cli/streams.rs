@@ -108,9 +108,9 @@ fn a_file_that_can_not_be_context_is_named() {
     };
     check(&["nothing.md"], "nothing.md: there is no such file");
     check(&["."], ".: is a directory; name the files in it that matter");
-    check(&["picture.png"], "picture.png: is no text in UTF-8");
-    check(&["nul.txt"], "nul.txt: is no text in UTF-8");
-    check(&["large.log"], "large.log: has 1,073,741,824 bytes, and the context may have 10,000 characters");
+    check(&["picture.png"], "picture.png: is not UTF-8 text");
+    check(&["nul.txt"], "nul.txt: is not UTF-8 text");
+    check(&["large.log"], "large.log: has 1,073,741,824 bytes; the context may have at most 10,000 characters");
     check(&["/dev/zero"], "/dev/zero: has more than 500,000 bytes");
     check(
         &["x.md", "y.md"],
@@ -133,7 +133,7 @@ fn a_pipe_that_can_not_be_context_is_named() {
         &"x".repeat(10_001),
         ": with it the context has 10,001 characters, and 10,000 characters is the most",
     );
-    check(&"x".repeat(2_000_000), " has more than 500,000 bytes; give the part that matters");
+    check(&"x".repeat(2_000_000), " has more than 500,000 bytes; give only the part that matters");
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn one_can_be_followed() {
 fn a_pause_takes_effect_and_is_resumed() {
     let mut terminal = running("600ms");
     terminal.types("p");
-    terminal.sees("Paused. p goes on");
+    terminal.sees("Paused. p resumes");
     terminal.types("p");
     terminal.sees("deciding");
     assert!(terminal.ends(0).contains("Done in"));
@@ -60,7 +60,7 @@ fn a_pause_takes_effect_and_is_resumed() {
 fn a_paused_discussion_is_concluded_with_s() {
     let mut terminal = running("600ms");
     terminal.types("p");
-    terminal.sees("Paused. p goes on");
+    terminal.sees("Paused. p resumes");
     terminal.types("s");
     assert!(terminal.ends(0).contains("it was stopped before its end"));
 }
@@ -84,7 +84,7 @@ fn q_leaves_the_discussion_to_be_resumed() {
 fn ctrl_c_leaves_a_paused_discussion_as_an_interruption() {
     let mut terminal = running("600ms");
     terminal.types("p");
-    terminal.sees("Paused. p goes on");
+    terminal.sees("Paused. p resumes");
     terminal.signal(Signal::INT);
     assert!(terminal.ends(130).contains("Paused. `ax resume "));
 }

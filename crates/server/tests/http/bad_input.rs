@@ -124,7 +124,7 @@ async fn every_refusal_points_at_the_mistake() {
         ("again", r#"{"rounds":11}"#, "#/rounds", "10"),
         ("fork", r#"{"at":"x","changes":{"topic":5}}"#, "#/changes/topic", "expected a string"),
         ("fork", r#"{"at":"x","changes":[]}"#, "#/changes", "expected an object"),
-        ("note", r#"{"text":""}"#, "#/text", "has between 1"),
+        ("note", r#"{"text":""}"#, "#/text", "must have 1 to"),
     ] {
         check(&format!("/api/discussions/{id}/{way}"), body.into(), pointer, says).await;
     }

@@ -102,7 +102,7 @@ async fn a15_missing_fields_are_named() {
     check(&["prompt"], json!(7), "prompt", "invalid type").await;
     check(&["modelA"], Value::Null, "modelA", "Both models must be specified").await;
     check(&["modelB", "modelId"], json!(""), "modelB.modelId", "Both models must be specified").await;
-    check(&["modelB", "modelId"], json!("a b"), "modelB.modelId", "is no model's name").await;
+    check(&["modelB", "modelId"], json!("a b"), "modelB.modelId", "is not a model's name").await;
     let long = json!("m".repeat(60));
     refused(409, &["modelB", "modelId"], long, "modelB.modelId", "has at most 54").await;
     check(&["modelA", "providerId"], json!("nobody"), "modelA.providerId", "Provider not available").await;
