@@ -140,8 +140,10 @@ fn d15_a_fork_with_another_judge_asks_the_judge_alone() {
 fn d15_a_fork_may_drop_somebody_or_change_the_pattern() {
     let desk = Desk::new();
     let id = desk.result(&["--rounds", "1"])["discussionId"].as_str().unwrap().to_owned();
-    let at =
-        desk.ax(&["fork", &id, "--at", "nowhere"]).ends(2).says(&["--at: there is no answer at step nowhere"]);
+    let at = desk
+        .ax(&["fork", &id, "--at", "nowhere"])
+        .ends(2)
+        .says(&["--at: there is no answer at step nowhere"]);
     let step = at.err.split("there are ").nth(1).unwrap().split(',').next().unwrap().trim().to_owned();
     let fork = desk.ax(&["fork", &id, "--at", &step, "--drop", "glm", "--json"]).ends(0).json();
     assert_eq!(fork["participatingProviders"].as_array().unwrap().len(), 3, "{fork:#}");

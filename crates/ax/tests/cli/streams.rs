@@ -110,11 +110,14 @@ fn a_file_that_can_not_be_context_is_named() {
     check(&["."], ".: is a directory; name the files in it that matter");
     check(&["picture.png"], "picture.png: is not UTF-8 text");
     check(&["nul.txt"], "nul.txt: is not UTF-8 text");
-    check(&["large.log"], "large.log: has 1,073,741,824 bytes; the context may have at most 10,000 characters");
+    check(
+        &["large.log"],
+        "large.log: has 1,073,741,824 bytes; the context may have at most 10,000 characters",
+    );
     check(&["/dev/zero"], "/dev/zero: has more than 500,000 bytes");
     check(
         &["x.md", "y.md"],
-        "y.md: with it the context has 12,020 characters, and 10,000 characters is the most",
+        "y.md: with it the context has 12,020 characters; at most 10,000 characters are allowed",
     );
     desk.ax_hearing(&["discuss", "-", "-f", "-"], "q").ends(2).says(&["standard input is read once"]);
     desk.ax_hearing(&["discuss", "q", "-f", "-", "-f", "-"], "x")

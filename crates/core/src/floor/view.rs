@@ -192,29 +192,13 @@ mod tests {
     use super::*;
     use crate::floor::window::{Lengths, Weighed};
     use crate::model::{
-        event::Summarised,
-        id::Step,
-        mask::Mask,
-        settings::Settings,
-        time::Timestamp,
-        transcript::{Bill, Finish},
+        event::Summarised, id::Step, mask::Mask, settings::Settings, transcript::sample_turn,
     };
     use crate::registry::{ContextStrategy, OnOverflow};
 
     fn turn(participant: &str, round: u32, text: &str) -> Arc<Turn> {
-        Arc::new(Turn {
-            step: Step::new(round, "speaking", participant),
-            participant: participant.to_owned(),
-            round,
-            phase: "speaking".to_owned(),
-            form: None,
-            text: text.into(),
-            started_at: Timestamp(0),
-            duration_ms: 0,
-            finish: Finish::Stop,
-            bill: Bill::default(),
-            reused: false,
-        })
+        let step = Step::new(round, "speaking", participant);
+        Arc::new(sample_turn(step, (round, "speaking"), participant, text))
     }
 
     /// Builds the view in a window with this much room, with a strategy as plain as sliding.

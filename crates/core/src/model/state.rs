@@ -312,10 +312,7 @@ impl State {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::model::{
-        spec::tests::order,
-        transcript::{Bill, Finish},
-    };
+    use crate::model::{spec::tests::order, transcript::sample_turn};
 
     /// The state of this spec after these events, each with its step.
     pub(crate) fn after(spec: Spec, events: Vec<(Option<Step>, Event)>) -> State {
@@ -352,19 +349,7 @@ pub(crate) mod tests {
     }
 
     fn turn(step: &Step, text: &str) -> Turn {
-        Turn {
-            step: step.clone(),
-            participant: "cyd".to_owned(),
-            round: 1,
-            phase: "judging".to_owned(),
-            form: None,
-            text: text.into(),
-            started_at: Timestamp(0),
-            duration_ms: 0,
-            finish: Finish::Stop,
-            bill: Bill::default(),
-            reused: false,
-        }
+        sample_turn(step.clone(), (1, "judging"), "cyd", text)
     }
 
     #[test]
