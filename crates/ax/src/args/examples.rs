@@ -9,8 +9,8 @@ Examples:
   ax \"Which database for a real-time app?\" --offline
   ax discuss --help
 
-A question needs no verb. Put it in quotes: a single word, or words that look like
-a mistyped verb, are refused.
+A question needs no verb. Put it in quotes: a single word, or words that look
+like a mistyped verb, are refused.
 
 `ax help VERB` explains a verb, with examples.";
 
@@ -146,8 +146,8 @@ A configuration may look like this:
   rounds = 3
   judge = \"qwen\"
 
-Its keys are the long flags of `ax discuss`. Flags on the command line override a
-preset, and a preset overrides the defaults:
+Its keys are the long flags of `ax discuss`. Flags on the command line override
+a preset, and a preset overrides the defaults:
   ax discuss \"…\" --preset architecture --rounds 4";
 
 pub(super) const COMPLETIONS: &str = "\

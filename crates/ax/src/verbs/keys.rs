@@ -37,7 +37,7 @@ fn set(config: &Config, setup: &Setup, given: &str) -> anyhow::Result<Exit> {
     };
     let file = config.keys_file();
     let replaced = keys::set(&file, &name, &key).map_err(unusable)?;
-    let done = if replaced { "Replaced" } else { "Kept" };
+    let done = if replaced { "Replaced" } else { "Stored" };
     note(&format!("{done} {name} in {}; only you can read it.", file.display()));
     if std::env::var(&name).is_ok_and(|it| !it.trim().is_empty()) {
         note(&format!("The environment also has {name}, which takes precedence."));

@@ -8,7 +8,7 @@ fn refuses(args: &[&str], expected: &str) {
     let mut all = vec!["discuss"];
     all.extend(args);
     desk.ax(&all).ends(2).says(&[expected]).prints_nothing();
-    desk.ax(&["history"]).ends(0).says(&["no such discussions"]).prints_nothing();
+    desk.ax(&["history"]).ends(0).says(&["No discussions found"]).prints_nothing();
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn effective_values_are_shown_with_their_origin() {
     let desk = Desk::new();
     desk.configure("[retention]\ndays = 7\n[presets.quick]\nrounds = 1");
     let expected = format!(
-        "# {}\n\n[retention]\ndays = 7\n\n[features]\ndiscussions = true  # usual\n\n[presets.quick]\nrounds = 1\n",
+        "# {}\n\n[retention]\ndays = 7\n\n[features]\ndiscussions = true  # default\n\n[presets.quick]\nrounds = 1\n",
         desk.config().display()
     );
     let out = desk.ax(&["config", "show"]).ends(0).out;

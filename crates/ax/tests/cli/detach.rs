@@ -43,5 +43,5 @@ fn a_refused_request_is_not_started() {
     desk.ax(&args).ends(2).says(&["cannot be used with"]).prints_nothing();
     std::fs::write(desk.home().join(".local"), "no folder").unwrap();
     desk.ax(&["discuss", "q", "--detach"]).ends(3).says(&["XDG_STATE_HOME"]).prints_nothing();
-    desk.ax(&["history"]).ends(0).says(&["no such discussions"]);
+    desk.ax(&["history"]).ends(0).says(&["No discussions found"]);
 }

@@ -33,7 +33,7 @@ fn inv_disc_631_history_finds_by_words_and_the_most_relevant_first() {
     let topics: Vec<&str> =
         found.as_array().unwrap().iter().map(|it| it["topic"].as_str().unwrap()).collect();
     assert_eq!(topics, ["Billing?", wordy], "not the newest first");
-    desk.ax(&["history", "penguins"]).ends(0).says(&["no such discussions"]).prints_nothing();
+    desk.ax(&["history", "penguins"]).ends(0).says(&["No discussions found"]).prints_nothing();
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn ids_may_be_cut_short() {
     desk.ax(&["show", &id[..14]]).ends(0);
     desk.ax(&["show", &id[..14].to_uppercase()]).ends(0);
     desk.ax(&["discuss", "Another"]).ends(0);
-    desk.ax(&["show", "0"]).ends(2).says(&["several discussions", &id]);
+    desk.ax(&["show", "0"]).ends(2).says(&["several ids begin with 0", &id]);
     for unknown in ["ffffff", "%", "xyz", "", "01890000-0000-7000-8000-000000000000"] {
         desk.ax(&["show", unknown]).ends(2).says(&["there is no discussion"]).prints_nothing();
     }

@@ -24,7 +24,7 @@ fn with_a_key() -> (Desk, Server) {
 
 #[track_caller]
 fn keeps_nothing(desk: &Desk) {
-    desk.ax(&["history"]).ends(0).says(&["no such discussions"]).prints_nothing();
+    desk.ax(&["history"]).ends(0).says(&["No discussions found"]).prints_nothing();
 }
 
 #[test]

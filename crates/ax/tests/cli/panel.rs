@@ -94,7 +94,7 @@ fn a_panel_that_was_narrowed_or_filled_up_says_so() {
     let check = |keys: &[&str], line: &str| {
         let desk = keys.iter().fold(bare(), |desk, key| desk.with(key, "k"));
         let said = desk.ax(&["q?", "--dry-run"]).ends(0);
-        let says = format!("{line} `ax models` says what is missing.\n");
+        let says = format!("{line} `ax models` shows what is missing.\n");
         assert!(said.err.starts_with(&says), "{said:#?}");
     };
     check(

@@ -127,7 +127,7 @@ fn tables_that_make_no_sense_are_refused() {
     for (args, expected) in [
         (&["--participants", "claude,me:person", "-p", "claude,gemini"][..], "leave one of them out"),
         (&["--participants", "me:person,you:person"], "at least one model"),
-        (&["--participants", "claude,me:person,me:person"], "two are named me"),
+        (&["--participants", "claude,me:person,me:person"], "two participants are named me"),
         (&["--participants", "claude,me:dog"], "there is no kind of participant named \"dog\""),
         (&["--participants", "claude,:person"], "is not a person's name"),
         (&["--participants", "claude"], "takes 2 to 6 participants; 1 is named"),

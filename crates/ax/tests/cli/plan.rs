@@ -34,7 +34,7 @@ Deciding
   synthesis            claude
 ";
     assert!(said.out.starts_with(expected), "{}", said.out);
-    desk.ax(&["history"]).ends(0).says(&["no such discussions"]);
+    desk.ax(&["history"]).ends(0).says(&["No discussions found"]);
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn s1_a_stored_key_is_never_printed() {
     let desk = Desk::new();
     desk.ax_hearing(&["keys", "set", "anthropic"], format!("{CANARY}\n"))
         .ends(0)
-        .says(&["Kept ANTHROPIC_API_KEY"]);
+        .says(&["Stored ANTHROPIC_API_KEY"]);
     let file = desk.config().with_file_name("keys.toml");
     let mode = std::os::unix::fs::PermissionsExt::mode(&file.metadata().unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600);
@@ -50,7 +50,7 @@ fn s1_a_stored_key_is_never_printed() {
     std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
     desk.ax(&["discuss", "q"]).ends(3).says(&["can be read by others", "chmod 600"]);
     std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
-    desk.ax(&["keys", "rm", "claude"]).ends(0).says(&["Forgot ANTHROPIC_API_KEY"]);
+    desk.ax(&["keys", "rm", "claude"]).ends(0).says(&["Removed ANTHROPIC_API_KEY"]);
     desk.ax(&["keys", "rm", "claude"]).ends(2).says(&["nothing was changed"]);
 }
 

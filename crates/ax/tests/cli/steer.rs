@@ -18,7 +18,7 @@ fn paused_from_elsewhere_and_resumed() {
     let desk = Desk::new();
     let running = answered(&desk, SOME);
     let id = running.id.clone();
-    desk.ax(&["pause", &id]).ends(0).says(&["Told ax (process"]);
+    desk.ax(&["pause", &id]).ends(0).says(&["Sent the pause to ax (process"]);
     running.end().ends(0).prints_nothing().says(&["Paused.", &format!("ax resume {id}")]);
     assert_eq!(desk.ax(&["show", &id, "--json"]).ends(0).json()["status"], "paused");
     desk.ax(&["pause", &id]).ends(0).says(&["paused already"]);
@@ -32,7 +32,7 @@ fn paused_from_elsewhere_and_resumed() {
 fn a_stop_from_another_process_concludes_where_it_runs() {
     let desk = Desk::new();
     let running = answered(&desk, MANY);
-    desk.ax(&["stop", &running.id]).ends(0).says(&["Told ax (process"]).prints_nothing();
+    desk.ax(&["stop", &running.id]).ends(0).says(&["Sent the stop to ax (process"]).prints_nothing();
     let said = running.end().ends(0).says(&["it was stopped by a person", "stopped before its end"]);
     assert!(!said.out.trim().is_empty());
 }
@@ -42,7 +42,7 @@ fn aborted_from_elsewhere_it_ends_at_once() {
     let desk = Desk::new();
     let running = answered(&desk, MANY);
     let id = running.id.clone();
-    desk.ax(&["abort", &id]).ends(0).says(&["Told ax (process"]);
+    desk.ax(&["abort", &id]).ends(0).says(&["Sent the abort to ax (process"]);
     running.end().ends(130).says(&["DISCUSSION_ABORTED"]);
     desk.ax(&["resume", &id]).ends(130).says(&["is over"]);
     desk.ax(&["stop", &id]).ends(2).says(&["is over"]);

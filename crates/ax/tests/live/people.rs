@@ -36,7 +36,7 @@ fn ctrl_c_and_a_closed_window_leave_the_turn_for_later() {
         terminal.sees("A brid");
         terminal.signal(signal);
         let shown = terminal.ends(130);
-        assert!(shown.contains("Nothing was said.\n  ax say "), "{shown}");
+        assert!(shown.contains("Nothing was sent.\n  ax say "), "{shown}");
         assert_eq!(shown.matches("round 1, speaking").count(), 1, "asked once:\n{shown}");
     }
 }
