@@ -62,7 +62,7 @@ fn remove(config: &Config, setup: &Setup, given: &str) -> anyhow::Result<Exit> {
     if !keys::remove(&file, &name).map_err(unusable)? {
         return Err(Usage(format!("{} has no {name}; nothing was changed", file.display())).into());
     }
-    note(&format!("Forgot {name}."));
+    note(&format!("Removed {name}."));
     Ok(Exit::Done)
 }
 

@@ -134,7 +134,7 @@ fn a_pipe_that_can_not_be_context_is_named() {
     };
     check(
         &"x".repeat(10_001),
-        ": with it the context has 10,001 characters, and 10,000 characters is the most",
+        ": with it the context has 10,001 characters; at most 10,000 characters are allowed",
     );
     check(&"x".repeat(2_000_000), " has more than 500,000 bytes; give only the part that matters");
 }
